@@ -1,0 +1,313 @@
+"""A domain file: everything about one statistical domain that is not code. Typed, frozen, unknown keys refused.
+
+A domain is found by name (`sbs` → `sdc_tasks/domains/sbs.yaml`) or by the path of its file; code lists are CSV files
+(`code,parent,label`) relative to it.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+
+HERE = Path(__file__).parent
+
+
+class Strict(BaseModel):
+    """Frozen, and no key that we do not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Role(StrEnum):
+    """What a flag means for protection."""
+
+    PUBLIC = "public"
+    PRIMARY = "primary"
+    SECONDARY = "secondary"
+
+
+class LevelRule(Strict):
+    """How the protection level of a primary cell follows from its value, number of units and shares (METHOD §2).
+
+    percent: `percent` % of the value. p_percent: p/100·x1 − (X − x1 − x2). pq: p/q·x1 − (X − x1 − x2). nk: 100/k·(x1+…+xn) − X,
+    n = 1 or 2. Cells of at most `few_units` units, and cells without the shares the rule needs, get `percent` % of the value.
+    No level is below `minimum` (in the unit of the indicator).
+    """
+
+    kind: Literal["percent", "p_percent", "pq", "nk"] = "percent"
+    percent: float = Field(default=10.0, gt=0)
+    p: float = Field(default=10.0, gt=0)
+    q: float = Field(default=100.0, gt=0)
+    n: Literal[1, 2] = 1
+    k: float = Field(default=75.0, gt=0, le=100)
+    few_units: int = Field(default=2, ge=0)
+    few_units_minimum: float = Field(default=1.0, ge=0)
+    minimum: float = Field(default=0.001, gt=0)
+    sliding: float = Field(default=0.0, ge=0, description="spl as a multiple of lpl + upl")
+
+
+class Flag(Strict):
+    """One code of CONF_STATUS. Codes that a domain file does not list refuse the delivery."""
+
+    role: Role
+    rule: LevelRule | None = None
+
+    @model_validator(mode="after")
+    def _rule_for_primaries(self) -> Flag:
+        if (self.role is Role.PRIMARY) != (self.rule is not None):
+            raise ValueError("exactly the primary flags have a rule")
+        return self
+
+
+class CodelistSource(Strict):
+    """A dimension: its id on the wire and its code list."""
+
+    dimension: str
+    codelist: str
+
+
+class Indicator(Strict):
+    """A measured variable; values are integers times 10^−decimals of unit · 10^unit_multiplier."""
+
+    code: str
+    label: str
+    unit: str
+    unit_multiplier: int = 0
+    decimals: int = Field(default=0, ge=0, le=9)
+    signed: bool = False
+
+
+class AggregateSpec(Strict):
+    """A composition. `members: all` means every country of the domain. `partial_code` names the sum where members are missing."""
+
+    code: str
+    label: str
+    members: Literal["all"] | tuple[str, ...]
+    partial_code: str | None = None
+
+
+class Attributes(Strict):
+    """The columns that carry attributes; None where the domain has none."""
+
+    conf_status: str = "CONF_STATUS"
+    obs_status: str = "OBS_STATUS"
+    unit: str | None = "UNIT_MEASURE"
+    unit_multiplier: str | None = "UNIT_MULT"
+    units: str | None = "UNITS"
+    share_1: str | None = "SHARE_1"
+    share_2: str | None = "SHARE_2"
+
+
+class Severity(StrEnum):
+    """error refuses the delivery, warning is recorded."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Checks(Strict):
+    """Content checks of a delivery: tolerances and severities. A check with severity None is switched off."""
+
+    additivity_absolute: float = Field(default=0.5, ge=0)
+    additivity_relative: float = Field(default=1e-9, ge=0)
+    additivity: Severity | None = Severity.ERROR
+    non_negative: Severity | None = Severity.ERROR
+    complete_keys: Severity | None = Severity.ERROR
+    shares: Severity | None = Severity.ERROR
+    lone_suppressed: Severity | None = Severity.WARNING
+    all_free: Severity | None = Severity.WARNING
+    all_suppressed: Severity | None = Severity.WARNING
+    vintage_change: Severity | None = Severity.WARNING
+    vintage_change_ratio: float = Field(default=10.0, gt=1)
+
+
+class Weights(StrEnum):
+    """w_i of the CTA objective, by the value a_i of the cell ([1] §4, §5)."""
+
+    ONE = "one"
+    INVERSE = "inverse"
+    INVERSE_SQRT = "inverse_sqrt"
+    DEPTH = "depth"
+
+
+class RungOptions(Strict):
+    """One rung of the ladder. `nodes` bounds the search reproducibly; `seconds` is the limit a solver never passes."""
+
+    method: Literal["milp", "bcd", "elastic"]
+    solver: Literal["cbc", "highs"] = "cbc"
+    seconds: float = Field(default=20.0, gt=0)
+    nodes: int | None = Field(default=None, ge=0)
+    gap: float = Field(default=0.02, ge=0)
+    accept_gap: float = Field(default=0.25, ge=0, description="a feasible table with a larger gap sends us to the next rung")
+    blocks: int = Field(default=10, ge=1)
+    cycles: int = Field(default=3, ge=1)
+
+
+class Cta(Strict):
+    """Controlled tabular adjustment: weights and the ladder of fallbacks, tried in order. An empty ladder: audit-driven bases alone."""
+
+    weights: Weights = Weights.INVERSE_SQRT
+    gamma: float = Field(default=2.0, gt=0, description="w = 1/a^(1/(γ+depth)) for weights: depth")
+    seed: int = 1
+    ladder: tuple[RungOptions, ...] = ()
+
+
+class Bases(Strict):
+    """The ladder of bases: mantissas × 10^k from `smallest`, in the unit of the indicator."""
+
+    mantissas: tuple[Annotated[float, Field(ge=1, lt=10)], ...] = (1.0, 2.0, 5.0)
+    smallest: float = Field(default=1.0, gt=0)
+    maximum_relative_base: float = Field(default=0.5, gt=0)
+    rounds: int = Field(default=60, ge=1, description="rounds of audit and repair before what still fails is withheld")
+
+
+class Audit(Strict):
+    """Attacker profiles, and into how many chunks the audit is mapped."""
+
+    profiles: tuple[Literal["external"], ...] = ("external",)
+    chunks: int = Field(default=4, ge=1)
+    seed: int = 1
+
+
+class MissingCountry(StrEnum):
+    """What happens when a country has no accepted delivery."""
+
+    BLOCK = "block"
+    PARTIAL = "partial"
+    WAIT = "wait"
+
+
+class Domain(Strict):
+    """One statistical domain."""
+
+    id: str = Field(pattern=r"^[a-z0-9_]+$")
+    title: str
+    structure_id: str
+    frequency: str = "A"
+    areas: CodelistSource
+    aggregates: tuple[AggregateSpec, ...] = Field(min_length=1)
+    indicator_dimension: str = "INDICATOR"
+    indicators: tuple[Indicator, ...] = Field(min_length=1)
+    hierarchies: tuple[CodelistSource, ...] = Field(min_length=1)
+    attributes: Attributes = Attributes()
+    flags: dict[str, Flag]
+    checks: Checks = Checks()
+    cta: Cta = Cta()
+    bases: Bases = Bases()
+    audit: Audit = Audit()
+    missing_country: MissingCountry = MissingCountry.BLOCK
+    _folder: Path = PrivateAttr(default=HERE)
+    _digest: str = PrivateAttr(default="")
+
+    @property
+    def digest(self) -> str:
+        """sha256 of the domain file and its code lists."""
+        return self._digest
+
+    @cached_property
+    def countries(self) -> tuple[str, ...]:
+        """Every area of the code list that is not an aggregate, in the order of the list."""
+        aggregates = {spec.code for spec in self.aggregates}
+        return tuple(code for code, _, _ in self._codelist(self.areas) if code not in aggregates)
+
+    @cached_property
+    def labels(self) -> dict[str, dict[str, str]]:
+        """dimension → code → label, for reports."""
+        found = {source.dimension: {code: label for code, _, label in self._codelist(source)} for source in (self.areas, *self.hierarchies)}
+        found[self.areas.dimension].update({spec.code: spec.label for spec in self.aggregates})
+        found[self.indicator_dimension] = {indicator.code: indicator.label for indicator in self.indicators}
+        return found
+
+    @cached_property
+    def space(self) -> CellSpace:
+        """The cells of a release with every country present."""
+        return self.space_of(self.countries)
+
+    def space_of(self, delivered: tuple[str, ...]) -> CellSpace:
+        """The cells of a release with these countries. An aggregate with missing members goes under its partial code.
+
+        Raises InvalidInput where an aggregate has missing members and no partial code, or no member at all.
+        """
+        aggregates = []
+        for spec in self.aggregates:
+            wanted = self.countries if spec.members == "all" else spec.members
+            members = tuple(country for country in wanted if country in delivered)
+            code = spec.code if len(members) == len(wanted) else spec.partial_code
+            if code is None or not members:
+                missing = sorted(set(wanted) - set(members))
+                raise InvalidInput(f"{spec.code}: no delivery from {', '.join(missing)}, and the domain file gives no partial_code for it")
+            aggregates.append(Aggregate(code, members))
+        return CellSpace(
+            countries=tuple(country for country in self.countries if country in delivered),
+            aggregates=tuple(aggregates),
+            indicators=tuple(indicator.code for indicator in self.indicators),
+            hierarchies=tuple(self._hierarchy(source) for source in self.hierarchies),
+        )
+
+    def _hierarchy(self, source: CodelistSource) -> Hierarchy:
+        rows = self._codelist(source)
+        return Hierarchy(source.dimension, tuple(code for code, _, _ in rows), tuple(parent or None for _, parent, _ in rows))
+
+    def _codelist(self, source: CodelistSource) -> list[tuple[str, str, str]]:
+        """(code, parent, label) rows in file order."""
+        path = self._folder / source.codelist
+        with path.open(newline="", encoding="utf-8") as lines:
+            reader = csv.DictReader(lines)
+            if not {"code", "parent"} <= set(reader.fieldnames or ()):
+                raise InvalidInput(f"{path}: a code list needs the columns code,parent[,label|name]")
+            return [(row["code"], row["parent"], row.get("label") or row.get("name") or row["code"]) for row in reader]
+
+    def _settle(self, folder: Path, text: str) -> None:
+        """Binds the domain to its folder, and refuses what only the code lists can show."""
+        self._folder = folder
+        h = hashlib.sha256(text.encode())
+        for source in (self.areas, *self.hierarchies):
+            try:
+                h.update((folder / source.codelist).read_bytes())
+            except OSError as error:
+                raise InvalidInput(f"code list of {source.dimension}: cannot read {folder / source.codelist} ({error.strerror})") from error
+        self._digest = h.hexdigest()
+        for spec in self.aggregates:
+            unknown = sorted(set(spec.members) - set(self.countries)) if spec.members != "all" else []
+            if unknown:
+                raise InvalidInput(f"aggregate {spec.code}: members {unknown} are not in {self.areas.codelist}")
+        try:
+            _ = self.space
+        except ValueError as error:
+            raise InvalidInput(str(error)) from error
+
+
+def load_domain(id_or_path: str | Path) -> Domain:
+    """The domain of that name, or of that file. Raises InvalidInput naming the file, the key and what is allowed."""
+    path = Path(id_or_path)
+    if path.suffix not in {".yaml", ".yml"}:
+        path = HERE / f"{id_or_path}.yaml"
+        if not path.is_file():
+            raise InvalidInput(f"no domain named {id_or_path}; known: {', '.join(known_domains())} (or give the path of a .yaml file)")
+    try:
+        text = path.read_text(encoding="utf-8")
+        domain = Domain.model_validate(yaml.safe_load(text))
+    except OSError as error:
+        raise InvalidInput(f"{path}: cannot be read ({error.strerror})") from error
+    except yaml.YAMLError as error:
+        raise InvalidInput(f"{path}: not YAML: {error}") from error
+    except ValidationError as error:
+        findings = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise InvalidInput(f"{path}: {findings}") from error
+    domain._settle(path.parent, text)
+    return domain
+
+
+def known_domains() -> list[str]:
+    """Names of the domains shipped in this folder: a new file here is a new domain, and a new DAG."""
+    return sorted(path.stem for path in HERE.glob("*.yaml"))

@@ -1,0 +1,36 @@
+"""Errors sorted by what the reader does next.
+
+Messages name files, lines, cell keys, rules and remedies; never a confidential value.
+"""
+
+from __future__ import annotations
+
+
+class SdcError(Exception):
+    """Base of every error this project raises on purpose. `exit_code` is what `sdc` returns to the shell."""
+
+    exit_code = 1
+
+
+class Retriable(SdcError):
+    """Try again later, nothing is wrong with the input: a country is awaited, a server is away."""
+
+    exit_code = 4
+
+
+class InvalidInput(SdcError):
+    """The delivery or the domain file must be corrected by whoever wrote it."""
+
+    exit_code = 2
+
+
+class Unprotectable(SdcError):
+    """No table or base can meet the protection asked for; a methodologist must change the domain file."""
+
+    exit_code = 3
+
+
+class ReleaseBlocked(SdcError):
+    """The audit of exactly this publication did not pass; nothing was published."""
+
+    exit_code = 3

@@ -1,0 +1,159 @@
+"""What each step of a release hands to the next: frozen, checked once, arrays read-only."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+
+from sdc_tasks.model.table import Bools, Floats, Ints, read_only
+
+
+class State(StrEnum):
+    """What the world gets of an aggregate cell."""
+
+    EXACT = "exact"
+    ROUNDED = "rounded"
+    WITHHELD = "withheld"
+
+
+@dataclass(frozen=True)
+class Publication:
+    """The decision for every aggregate cell, in the order of `cells` (flat indices, ascending); all arrays share that shape.
+
+    `value` is what is printed (NaN where withheld); `lower upper` is what the world reads: [value, value] for an exact cell,
+    [value − base/2, value + base/2] for a rounded one, [−∞, ∞] for a withheld one. `base` is 0 for exact, ∞ for withheld.
+    """
+
+    cells: Ints = field(repr=False)
+    value: Floats = field(repr=False)
+    base: Floats = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not (self.cells.shape == self.value.shape == self.base.shape):
+            raise ValueError("cells, value and base differ in shape")
+        if (self.base < 0).any() or np.isnan(self.base).any():
+            raise ValueError("a base is at least 0")
+        if (np.isnan(self.value) != np.isinf(self.base)).any():
+            raise ValueError("a cell has no value exactly when it is withheld")
+        for name in ("cells", "value", "base"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @cached_property
+    def exact(self) -> Bools:
+        return read_only(self.base == 0)
+
+    @cached_property
+    def withheld(self) -> Bools:
+        return read_only(np.isinf(self.base))
+
+    @cached_property
+    def rounded(self) -> Bools:
+        return read_only(~self.exact & ~self.withheld)
+
+    @cached_property
+    def lower(self) -> Floats:
+        return read_only(np.where(self.withheld, -np.inf, np.nan_to_num(self.value) - np.where(self.withheld, 0, self.base) / 2))
+
+    @cached_property
+    def upper(self) -> Floats:
+        return read_only(np.where(self.withheld, np.inf, np.nan_to_num(self.value) + np.where(self.withheld, 0, self.base) / 2))
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 of the decision: the release is this and nothing else."""
+        h = hashlib.sha256()
+        for array in (self.cells, self.value, self.base):
+            h.update(np.ascontiguousarray(array).tobytes())
+        return h.hexdigest()
+
+
+class Outcome(StrEnum):
+    """What a rung of the CTA ladder returned."""
+
+    OPTIMAL = "optimal"  # proven within the gap asked for
+    FEASIBLE = "feasible"  # an incumbent, verified, with a bound
+    RELAXED = "relaxed"  # elastic: some sensitive cells fall short of their level
+    NONE = "none"  # no table
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One rung of the ladder, as the operator reads it: no cell values, the objective is a weighted sum over aggregate cells."""
+
+    method: str
+    outcome: Outcome
+    objective: float | None
+    bound: float | None
+    gap: float | None
+    seconds: float
+    reason: str
+    unprotected: int = 0
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """The adjusted table x of CTA and how it came about. `x` has `space.size` entries; None when no rung returned a table."""
+
+    x: Floats | None = field(repr=False)
+    rungs: tuple[Rung, ...]
+
+    def __post_init__(self) -> None:
+        if self.x is not None:
+            object.__setattr__(self, "x", read_only(self.x))
+
+    @property
+    def accepted(self) -> Rung:
+        return self.rungs[-1]
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """What the attacker of each profile can and cannot do to exactly one publication of exactly one problem.
+
+    Per primary, in ascending cell order: `down up slide` = what the attacker's uncertainty reaches as a share of the effective
+    requirement, cut at 1 where it is met (so 1.0 = protected, never a value); `by_lp` = the verdict needed LPs of its own;
+    `baseline` = the requirement was cut to what the national tables alone protect.
+    """
+
+    problem: str
+    publication: str
+    profiles: tuple[str, ...]
+    primaries: Ints = field(repr=False)
+    down: Floats = field(repr=False)
+    up: Floats = field(repr=False)
+    slide: Floats = field(repr=False)
+    by_lp: Bools = field(repr=False)
+    baseline: Bools = field(repr=False)
+    lps: int
+    contradictions: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("primaries", "down", "up", "slide", "by_lp", "baseline"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @cached_property
+    def protected(self) -> Bools:
+        return read_only((self.down >= 1) & (self.up >= 1) & (self.slide >= 1))
+
+    @property
+    def broken(self) -> int:
+        """One-sided requirements (and sliding ones) that the attacker breaks."""
+        return int((self.down < 1).sum() + (self.up < 1).sum() + (self.slide < 1).sum())
+
+    @property
+    def passed(self) -> bool:
+        return bool(self.protected.all()) and not self.contradictions
+
+
+@dataclass(frozen=True)
+class Release:
+    """A publication with the passed audit of exactly it: the only thing the publisher takes."""
+
+    id: str
+    problem: str
+    publication: Publication
+    report: AuditReport

@@ -1,0 +1,176 @@
+"""Cells and the linear relations between them.
+
+A `CellSpace` is the Cartesian product areas × indicators × codes of each hierarchy, in C order; a cell is its flat index.
+Relations follow [2] §2: every row of `M` holds −1 at a total and +1 at its parts, `M a = 0`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+def read_only(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    """A view of the array that cannot be written: what frozen types hold."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """A code list with parents: `parent[i]` is the code that `codes[i]` adds up to, None for a root.
+
+    Raises ValueError on a repeated code, an unknown parent or a cycle.
+    """
+
+    dimension: str
+    codes: tuple[str, ...]
+    parent: tuple[str | None, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.codes) != len(self.parent):
+            raise ValueError(f"{self.dimension}: {len(self.codes)} codes but {len(self.parent)} parents")
+        if len(set(self.codes)) != len(self.codes):
+            repeated = sorted({code for code in self.codes if self.codes.count(code) > 1})
+            raise ValueError(f"{self.dimension}: repeated codes {repeated}")
+        unknown = sorted({p for p in self.parent if p is not None} - set(self.codes))
+        if unknown:
+            raise ValueError(f"{self.dimension}: parents {unknown} are not codes of the list")
+        _ = self.depth
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        return {code: i for i, code in enumerate(self.codes)}
+
+    @cached_property
+    def depth(self) -> tuple[int, ...]:
+        """Steps from the root, 0 for a root."""
+        parent = dict(zip(self.codes, self.parent, strict=True))
+        depths = []
+        for code in self.codes:
+            steps, above = 0, parent[code]
+            while above is not None:
+                steps, above = steps + 1, parent[above]
+                if steps > len(self.codes):
+                    raise ValueError(f"{self.dimension}: the parents of {code} form a cycle")
+            depths.append(steps)
+        return tuple(depths)
+
+    @cached_property
+    def families(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """(total, parts) as positions in `codes`, one for each code that has children."""
+        children: dict[int, list[int]] = {}
+        for i, above in enumerate(self.parent):
+            if above is not None:
+                children.setdefault(self.index[above], []).append(i)
+        return tuple((total, tuple(parts)) for total, parts in sorted(children.items()))
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A composition: an area that is the sum of its members, such as EU27_2020."""
+
+    code: str
+    members: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.members:
+            raise ValueError(f"aggregate {self.code} has no members")
+
+
+@dataclass(frozen=True)
+class CellSpace:
+    """All cells of one release: (countries, then aggregates) × indicators × hierarchies."""
+
+    countries: tuple[str, ...]
+    aggregates: tuple[Aggregate, ...]
+    indicators: tuple[str, ...]
+    hierarchies: tuple[Hierarchy, ...]
+
+    @cached_property
+    def areas(self) -> tuple[str, ...]:
+        return self.countries + tuple(aggregate.code for aggregate in self.aggregates)
+
+    @cached_property
+    def axes(self) -> tuple[tuple[str, ...], ...]:
+        """The codes of each axis of a national table: indicators, then each hierarchy."""
+        return (self.indicators, *(hierarchy.codes for hierarchy in self.hierarchies))
+
+    @cached_property
+    def national_shape(self) -> tuple[int, ...]:
+        return tuple(len(codes) for codes in self.axes)
+
+    @cached_property
+    def national_size(self) -> int:
+        """Cells in the table of one area."""
+        return int(np.prod(self.national_shape))
+
+    @property
+    def size(self) -> int:
+        return len(self.areas) * self.national_size
+
+    @cached_property
+    def national_keys(self) -> tuple[tuple[str, ...], ...]:
+        """(indicator, code of each hierarchy) of every cell of one area, in order."""
+        return tuple(product(*self.axes))
+
+    def key(self, cell: int) -> str:
+        """The readable key of a cell, such as `AT.TURNOVER.C10.GE250`."""
+        area, rest = divmod(int(cell), self.national_size)
+        return ".".join((self.areas[area], *self.national_keys[rest]))
+
+    @cached_property
+    def national_relations(self) -> sp.csr_array:
+        """(relations, national_size): the relations inside the table of one area."""
+        shape = self.national_shape
+        cells = np.arange(self.national_size).reshape(shape)
+        rows: list[Ints] = []
+        signs: list[Ints] = []
+        for axis, hierarchy in enumerate(self.hierarchies, start=1):
+            lines = np.moveaxis(cells, axis, -1).reshape(-1, shape[axis])
+            for total, parts in hierarchy.families:
+                members = [total, *parts]
+                rows.extend(lines[:, members])
+                signs.extend([np.array([-1] + [1] * len(parts))] * len(lines))
+        lengths = [len(row) for row in rows]
+        data = np.concatenate(signs).astype(float) if rows else np.zeros(0)
+        indices = np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)
+        return sp.csr_array((data, indices, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)), shape=(len(rows), self.national_size))
+
+    @cached_property
+    def aggregate_relations(self) -> sp.csr_array:
+        """(aggregates · national_size, size): aggregate = Σ members, cell by cell."""
+        position = {area: i for i, area in enumerate(self.areas)}
+        blocks = []
+        for aggregate in self.aggregates:
+            row = sp.lil_array((1, len(self.areas)))
+            row[0, position[aggregate.code]] = -1.0
+            for member in aggregate.members:
+                row[0, position[member]] = 1.0
+            blocks.append(sp.kron(row, sp.eye_array(self.national_size), format="csr"))
+        if not blocks:
+            return sp.csr_array((0, self.size))
+        return sp.csr_array(sp.vstack(blocks, format="csr"))
+
+    @cached_property
+    def relations(self) -> sp.csr_array:
+        """(m, size): the relations of every area, then those of the aggregates."""
+        inside = sp.kron(sp.eye_array(len(self.areas)), self.national_relations, format="csr")
+        return sp.csr_array(sp.vstack([inside, self.aggregate_relations], format="csr"))
+
+    def national_slice(self, area: str) -> slice:
+        """The cells of one area."""
+        start = self.areas.index(area) * self.national_size
+        return slice(start, start + self.national_size)
