@@ -17,6 +17,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.weights import Weights
+from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 
 HERE = Path(__file__).parent
@@ -50,6 +52,7 @@ class LevelRule(Strict):
     q: float = Field(default=100.0, gt=0)
     n: Literal[1, 2] = 1
     k: float = Field(default=75.0, gt=0, le=100)
+    share_error: tuple[float, float] = Field(default=(0.5, 0.5), description="percentage points added to SHARE_1, SHARE_2: rounding on the safe side")
     few_units: int = Field(default=2, ge=0)
     few_units_minimum: float = Field(default=1.0, ge=0)
     minimum: float = Field(default=0.001, gt=0)
@@ -108,13 +111,6 @@ class Attributes(Strict):
     share_2: str | None = "SHARE_2"
 
 
-class Severity(StrEnum):
-    """error refuses the delivery, warning is recorded."""
-
-    ERROR = "error"
-    WARNING = "warning"
-
-
 class Checks(Strict):
     """Content checks of a delivery: tolerances and severities. A check with severity None is switched off."""
 
@@ -129,15 +125,6 @@ class Checks(Strict):
     all_suppressed: Severity | None = Severity.WARNING
     vintage_change: Severity | None = Severity.WARNING
     vintage_change_ratio: float = Field(default=10.0, gt=1)
-
-
-class Weights(StrEnum):
-    """w_i of the CTA objective, by the value a_i of the cell ([1] §4, §5)."""
-
-    ONE = "one"
-    INVERSE = "inverse"
-    INVERSE_SQRT = "inverse_sqrt"
-    DEPTH = "depth"
 
 
 class RungOptions(Strict):
@@ -157,7 +144,7 @@ class Cta(Strict):
     """Controlled tabular adjustment: weights and the ladder of fallbacks, tried in order. An empty ladder: audit-driven bases alone."""
 
     weights: Weights = Weights.INVERSE_SQRT
-    gamma: float = Field(default=2.0, gt=0, description="w = 1/a^(1/(γ+depth)) for weights: depth")
+    gamma: float = Field(default=2.0, gt=0, description="γ of weights: depth")
     seed: int = 1
     ladder: tuple[RungOptions, ...] = ()
 
@@ -168,6 +155,8 @@ class Bases(Strict):
     mantissas: tuple[Annotated[float, Field(ge=1, lt=10)], ...] = (1.0, 2.0, 5.0)
     smallest: float = Field(default=1.0, gt=0)
     maximum_relative_base: float = Field(default=0.5, gt=0)
+    weights: Weights = Field(default=Weights.INVERSE, description="loss per unit of half-width")
+    tightening: int = Field(default=10, ge=0, description="rounds of lowering bases again where the audit still passes")
     rounds: int = Field(default=60, ge=1, description="rounds of audit and repair before what still fails is withheld")
 
 

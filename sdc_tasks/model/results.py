@@ -82,7 +82,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Rung:
-    """One rung of the ladder, as the operator reads it: no cell values, the objective is a weighted sum over aggregate cells."""
+    """One rung of the ladder, as the operator reads it: no cell values, the objective is a weighted sum over aggregate cells.
+
+    `clock`: stopped by its time limit, so the table depends on the machine. `accepted`: no further rung is needed. `chosen`: its
+    table replaced that of the rungs before.
+    """
 
     method: str
     outcome: Outcome
@@ -92,22 +96,26 @@ class Rung:
     seconds: float
     reason: str
     unprotected: int = 0
+    clock: bool = False
+    accepted: bool = False
+    chosen: bool = False
 
 
 @dataclass(frozen=True)
 class Adjustment:
     """The adjusted table x of CTA and how it came about. `x` has `space.size` entries; None when no rung returned a table."""
 
-    x: Floats | None = field(repr=False)
-    rungs: tuple[Rung, ...]
+    x: Floats | None = field(default=None, repr=False)
+    rungs: tuple[Rung, ...] = ()
 
     def __post_init__(self) -> None:
         if self.x is not None:
             object.__setattr__(self, "x", read_only(self.x))
 
     @property
-    def accepted(self) -> Rung:
-        return self.rungs[-1]
+    def accepted(self) -> bool:
+        """Did a rung return a table good enough to stop there?"""
+        return any(rung.accepted for rung in self.rungs)
 
 
 @dataclass(frozen=True)

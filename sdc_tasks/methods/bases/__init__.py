@@ -1,0 +1,7 @@
+"""Safe bases: how coarsely each aggregate cell must be published."""
+
+from sdc_tasks.methods.bases.cta_rule import choose, half_widths
+from sdc_tasks.methods.bases.ladder import Ladder, ladder_of, nearest_multiple
+from sdc_tasks.methods.bases.repair import Cuts, repair, tighten
+
+__all__ = ["Cuts", "Ladder", "choose", "half_widths", "ladder_of", "nearest_multiple", "repair", "tighten"]

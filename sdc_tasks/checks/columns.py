@@ -1,0 +1,124 @@
+"""What the checks ask of each cell, as columns of yes and no.
+
+A cell that a check does not concern is not `asked`. The columns hold no value, no number of units and no share, so that nothing
+confidential can reach a validation result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.domains.schema import Checks, Domain, LevelRule, Role
+from sdc_tasks.model.problem import NationalTable
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+_SHARE_ROUNDING = 1.0  # percentage points: two shares, each rounded to whole percent
+
+
+@dataclass(frozen=True)
+class Answers:
+    """For each cell of the national table: does the check concern it, and does it hold."""
+
+    asked: Bools = field(repr=False)
+    holds: Bools = field(repr=False)
+
+
+def additivity(table: NationalTable, domain: Domain) -> Answers:
+    """Every relation of a total holds: |Σ parts − total| ≤ absolute + relative · |total|."""
+    M, total = _relations(domain)
+    near = np.abs(M @ table.value) <= _tolerance(domain.checks, table.value[total])
+    return _of_totals(near, total, len(table.value))
+
+
+def complete_keys(table: NationalTable, domain: Domain) -> Answers:
+    """No total is absent, hence zero, over parts that add up to something.
+
+    A total without a record and one sent as zero are the same public zero, so the table alone shows both. Parts that cancel out
+    (signed indicators only) have a total of zero by right.
+    """
+    M, total = _relations(domain)
+    absent = (table.value[total] == 0) & (np.abs(M @ table.value) > _tolerance(domain.checks, np.zeros(len(total))))
+    return _of_totals(~absent, total, len(table.value))
+
+
+def non_negative(table: NationalTable, domain: Domain) -> Answers:
+    """Indicators that are not signed have no value below zero."""
+    cells_each = len(table.value) // len(domain.indicators)
+    signed = np.repeat([indicator.signed for indicator in domain.indicators], cells_each)
+    return Answers(~signed, table.value >= 0)
+
+
+def shares(table: NationalTable, domain: Domain) -> Answers:
+    """100 ≥ share 1 ≥ share 2 ≥ 0; together at most 100, and all of it in cells of one or two units (within their rounding)."""
+    first, second = table.share_1, np.nan_to_num(table.share_2)
+    both = first + second
+    holds = (first <= 100) & (first >= second) & (second >= 0) & (both <= 100 + _SHARE_ROUNDING)
+    holds &= (table.units != 1) | (first >= 100 - _SHARE_ROUNDING / 2)
+    holds &= (table.units != 2) | (both >= 100 - _SHARE_ROUNDING)
+    return Answers(~np.isnan(table.share_1) | ~np.isnan(table.share_2), holds)
+
+
+def shares_for_rule(table: NationalTable, domain: Domain) -> Answers:
+    """A primary cell comes with the shares that the level rule of its flag works with."""
+    first, second = np.isnan(table.share_1), np.isnan(table.share_2)
+    asked, lacking = np.zeros(len(table.value), dtype=bool), np.zeros(len(table.value), dtype=bool)
+    for code, flag in domain.flags.items():
+        if flag.rule is None or flag.rule.kind == "percent":
+            continue
+        few = (table.units >= 0) & (table.units <= flag.rule.few_units)
+        concerned = (table.flag == code) & ~few
+        asked |= concerned
+        lacking |= concerned & (first | second if _needs_second_share(flag.rule) else first)
+    return Answers(asked, ~lacking)
+
+
+def lone_suppressed(table: NationalTable, domain: Domain) -> Answers:
+    """No suppressed cell is the only one of a relation: its value would follow from the others."""
+    hidden = suppressed(table, domain)
+    member = abs(domain.space.national_relations)
+    alone = member @ hidden.astype(float) == 1
+    return Answers(hidden, ~(hidden & (member.T @ alone.astype(float) > 0)))
+
+
+def vintage_change(table: NationalTable, previous: NationalTable, domain: Domain) -> Answers:
+    """No cell grew or shrank by more than the factor `vintage_change_ratio`. A cell that is zero in either delivery has no ratio."""
+    new, old = np.abs(table.value), np.abs(previous.value)
+    ratio = domain.checks.vintage_change_ratio
+    return Answers((new > 0) & (old > 0), (new <= ratio * old) & (old <= ratio * new))
+
+
+def suppressed(table: NationalTable, domain: Domain) -> Bools:
+    """The cells that the NSI does not publish."""
+    return ~np.isin(table.flag, [code for code, flag in domain.flags.items() if flag.role is Role.PUBLIC])
+
+
+def primary(table: NationalTable, domain: Domain) -> Bools:
+    return np.isin(table.flag, [code for code, flag in domain.flags.items() if flag.role is Role.PRIMARY])
+
+
+def _relations(domain: Domain) -> tuple[sp.csr_array, Ints]:
+    """M, and the total of each of its rows."""
+    M = domain.space.national_relations
+    entries = M.tocoo()
+    total = np.zeros(M.shape[0], dtype=np.int64)
+    total[entries.row[entries.data < 0]] = entries.col[entries.data < 0]
+    return M, total
+
+
+def _tolerance(checks: Checks, total: Floats) -> Floats:
+    return np.asarray(checks.additivity_absolute + checks.additivity_relative * np.abs(total))
+
+
+def _of_totals(holds: Bools, total: Ints, cells: int) -> Answers:
+    """From relations to the cells that are their totals: a total holds when all its relations do."""
+    asked, broken = np.zeros(cells, dtype=bool), np.zeros(cells, dtype=bool)
+    asked[total] = True
+    broken[total[~holds]] = True
+    return Answers(asked, ~broken)
+
+
+def _needs_second_share(rule: LevelRule) -> bool:
+    return not (rule.kind == "nk" and rule.n == 1)

@@ -1,0 +1,179 @@
+"""`sdc`: the same steps as the DAG, for a methodologist at a shell.
+
+Exit codes: 0 published or safe, 2 bad input, 3 blocked by the audit or not safe, 4 try again later.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from sdc_tasks.errors import InvalidInput, SdcError
+
+app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+out = Console(highlight=False, soft_wrap=True)
+
+DomainOption = Annotated[str, typer.Option("--domain", help="a domain's name, such as sbs, or the path of a domain file")]
+PeriodOption = Annotated[str, typer.Option("--period", help="reference period, such as 2024")]
+InboxOption = Annotated[Path, typer.Option("--inbox", help="folder with the national deliveries")]
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="where to write domain.yaml and inbox/")],
+    countries: Annotated[int, typer.Option(min=2)] = 27,
+    activities: Annotated[int, typer.Option(min=3)] = 120,
+    sizes: Annotated[int, typer.Option(min=2)] = 5,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    period: Annotated[str, typer.Option()] = "2024",
+) -> None:
+    """Writes synthetic national deliveries, properly protected within each country, and their domain file."""
+    from sdc_tasks.demo import write_demo
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True) as bar:
+        task = bar.add_task("writing deliveries", total=countries)
+        path = write_demo(
+            folder, countries, activities, sizes, seed, period,
+            lambda country, done, of: bar.update(task, completed=done, total=of, description=f"delivery of {country}"),
+        )  # fmt: skip
+    out.print(f"{countries} deliveries in {path.parent / 'inbox'}, domain file {path}")
+
+
+@app.command()
+def release(
+    domain: DomainOption,
+    period: PeriodOption,
+    inbox: InboxOption,
+    out_folder: Annotated[Path, typer.Option("--out", help="folder for table.csv, audit.json and report.html")],
+    warehouse: Annotated[str | None, typer.Option(help="database URL; default: warehouse.db in the out folder")] = None,
+) -> None:
+    """Runs a whole release without Airflow: take in, check, protect, audit, publish."""
+    from sdc_tasks import steps
+
+    out_folder.mkdir(parents=True, exist_ok=True)
+    url = warehouse or f"sqlite:///{(out_folder / 'warehouse.db').resolve()}"
+    began = time.monotonic()
+
+    def say(message: str) -> None:
+        out.print(f"[dim]{time.monotonic() - began:7.1f} s[/dim]  {escape(message)}")
+
+    desk = steps.open_desk(url, domain, period, say)
+    release_id, received = steps.discover(desk, inbox)
+    say(f"{release_id}: {len(received)} deliveries")
+    for file in received:
+        try:
+            steps.ingest(desk, file.digest)
+            steps.check(desk, file.digest)
+        except InvalidInput as error:  # a refused delivery never stops the others
+            say(str(error))
+    say("deliveries read and checked")
+    steps.assemble(desk, release_id)
+    steps.baseline(desk, release_id)
+    for rung in range(len(desk.domain.cta.ladder)):
+        if not steps.adjust(desk, release_id, rung):
+            break
+    steps.choose_bases(desk, release_id)
+    for chunk in range(desk.domain.audit.chunks):
+        steps.audit_chunk(desk, release_id, chunk)
+    steps.verdict(desk, release_id)
+    try:
+        steps.publish(desk, release_id)
+    finally:
+        page = steps.write_out(desk, release_id, out_folder)
+        show(steps.summary(desk, release_id), warehouse or url, page)
+
+
+@app.command()
+def audit(
+    domain: DomainOption,
+    period: PeriodOption,
+    inbox: InboxOption,
+    published: Annotated[Path, typer.Option("--published", help="any table of the aggregates, SDMX-CSV, ROUNDING_BASE optional")],
+    json: Annotated[Path | None, typer.Option("--json", help="write the certificate here")] = None,
+) -> None:
+    """Judges any table of the aggregates, also one made elsewhere, against the deliveries of an inbox."""
+    from sdc_tasks import checks, intake, pipeline, report
+    from sdc_tasks.domains.schema import load_domain
+
+    spec = load_domain(domain)
+    if not inbox.is_dir():
+        raise InvalidInput(f"inbox {inbox}: no such folder")
+    tables = []
+    for path in sorted(inbox.iterdir()):
+        delivery = intake.read(path, spec, period)
+        if delivery.table is None or checks.refusals(checks.check(delivery.table, spec)):
+            raise InvalidInput(f"{path.name}: this delivery is refused; `sdc release` tells why. An audit needs all of them")
+        tables.append(delivery.table)
+    problem = pipeline.build_problem(tables, spec)
+    publication = report.read_table(published, spec, problem.space, period)
+    requirements, _ = pipeline.baseline(problem)
+    chunks = range(spec.audit.chunks)
+    found = pipeline.merge([pipeline.audit(problem, publication, requirements, spec, chunk) for chunk in chunks])
+    if json is not None:
+        json.write_text(pipeline.certificate(problem, publication, found, spec, period), encoding="utf-8")
+    for cell in found.contradictions[:SHOWN]:
+        out.print(f"the published interval of {problem.space.key(cell)} excludes the true value")
+    table = Table("cell", "downwards", "upwards", "sliding", title="what the attacker leaves of the protection asked for")
+    for i in (~found.protected).nonzero()[0][:SHOWN]:
+        table.add_row(problem.space.key(int(found.primaries[i])), *(_share(s[i]) for s in (found.down, found.up, found.slide)))
+    if table.row_count:
+        out.print(table)
+    unprotected = int((~found.protected).sum())
+    out.print(
+        f"{'safe' if found.passed else 'NOT SAFE'}: {found.broken} one-sided requirements of {unprotected} cells broken, "
+        f"{len(found.primaries)} primaries, {int(found.baseline.sum())} of them cut to what their own national tables protect, {found.lps} LPs"
+    )
+    if not found.passed:
+        raise typer.Exit(3)
+
+
+SHOWN = 40
+
+
+def _share(share: float) -> str:
+    """A share of the requirement, no finer than quarters: see `pipeline.certificate`."""
+    return "met" if share >= 1 else "nothing" if share == 0 else f"under {25 * (int(4 * share) + 1)} %"
+
+
+def show(summary: object, warehouse: str, page: Path) -> None:
+    """The release in figures, on the terminal."""
+    from sdc_tasks.steps import Summary
+
+    assert isinstance(summary, Summary)
+    table = Table(title=f"release {summary.release_id}", show_header=False, title_justify="left")
+    table.add_row("deliveries", f"{summary.accepted} accepted, {summary.refused} refused")
+    table.add_row("aggregate cells", f"{summary.exact} exact, {summary.rounded} rounded, {summary.withheld} withheld")
+    table.add_row(
+        "relative base",
+        f"mean {summary.mean_relative_base:.2%}, median {summary.median_relative_base:.2%} of the rounded cells; "
+        f"Σ (base/2)/value {summary.relative_loss:.3f}",
+    )
+    table.add_row("strategies", "\n".join(summary.strategies) or "audit-driven bases alone")
+    table.add_row(
+        "audit",
+        f"{'passed' if summary.passed else 'FAILED'}: {summary.protected} of {summary.primaries} primaries protected, "
+        f"{summary.broken} requirements broken, {summary.cut} cut to the national baseline, {summary.lps} LPs",
+    )
+    table.add_row("seconds", ", ".join(f"{step} {seconds:.1f}" for step, seconds in summary.seconds.items()))
+    table.add_row("version", "none: blocked" if not summary.passed else str(summary.version))
+    table.add_row("warehouse", warehouse)
+    table.add_row("report", str(page))
+    out.print(table)
+
+
+def main() -> None:
+    """Runs `sdc`; errors made on purpose end with their message and exit code, not with a traceback."""
+    try:
+        app()
+    except SdcError as error:
+        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}")
+        sys.exit(error.exit_code)

@@ -1,0 +1,103 @@
+"""What a national institute sends: its complete table, the flags of cells it protects, and its own wire format.
+
+Primary cells are those of fewer than three units (flag A) and those the p% rule finds (flag M); the institute protects them within
+its own table by `lp_cover` (flag D), to the levels that the receiver will read from the *rounded* shares. Everything else is free
+(F), an empty cell has no record. Units come with every record, the shares of the two largest only with primary cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from sdc_tasks.demo.enterprises import Microtable
+from sdc_tasks.domains.schema import Domain, LevelRule
+from sdc_tasks.methods.primary import protection_levels, sensitive
+from sdc_tasks.methods.suppression.lp_cover import lp_cover
+from sdc_tasks.model.table import Floats, Ints, read_only
+
+Texts = npt.NDArray[np.str_]
+
+
+class Wire(StrEnum):
+    """The format of a delivery."""
+
+    SDMX_2 = "SDMX-CSV 2.0"
+    SDMX_1 = "SDMX-CSV 1.0"
+    NATIONAL = "semicolons, decimal comma, byte order mark, CRLF"
+
+
+def wire_of(number: int) -> Wire:
+    """Of nine countries seven send SDMX-CSV 2.0, one 1.0, one its national format."""
+    return {1: Wire.SDMX_1, 3: Wire.NATIONAL}.get(number % 9, Wire.SDMX_2)
+
+
+@dataclass(frozen=True)
+class FlaggedTable:
+    """A protected national table in the order of its cell space: values, units, shares in whole percent, CONF_STATUS."""
+
+    value: Ints = field(repr=False)
+    units: Ints = field(repr=False)
+    share_1: Ints = field(repr=False)
+    share_2: Ints = field(repr=False)
+    flag: Texts = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("value", "units", "share_1", "share_2", "flag"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+
+def protect(table: Microtable, domain: Domain) -> FlaggedTable:
+    """Flags the primaries by the rules of the domain's flags A and M, and finds the secondaries."""
+    X, units, x1, x2 = (array.ravel() for array in (table.value, table.units, table.x1, table.x2))
+    few, dominance = _rule(domain, "A"), _rule(domain, "M")
+    primary = sensitive(x1, x2, X, units, dominance.p, few.few_units + 1)
+    flag = np.where(primary, np.where(units <= few.few_units, "A", "M"), "F")
+    share_1, share_2 = _percent(x1, X, tie=0), _percent(x2, X, tie=1)
+    a = X.astype(float)
+    level = np.zeros(len(a))
+    for code, rule in (("A", few), ("M", dominance)):
+        cells = flag == code
+        _, level[cells], _ = protection_levels(a[cells], units[cells], share_1[cells].astype(float), share_2[cells].astype(float), rule)
+    suppressed = lp_cover(domain.space.national_relations, a, primary, level, level, _loss(a))
+    return FlaggedTable(X, units, share_1, share_2, np.where(suppressed & ~primary, "D", flag))
+
+
+def _rule(domain: Domain, code: str) -> LevelRule:
+    rule = domain.flags[code].rule
+    if rule is None:
+        raise ValueError(f"flag {code} must be a primary flag of the domain")
+    return rule
+
+
+def _percent(part: Ints, whole: Ints, tie: int) -> Ints:
+    """Whole percent in whole numbers throughout; a half goes up (tie 0) or down (tie 1), so that two shares never exceed 100."""
+    return (200 * part + whole - tie) // np.maximum(2 * whole, 1)
+
+
+def _loss(a: Floats) -> Floats:
+    """The loss of suppressing a cell: between counting cells (1) and counting turnover (a)."""
+    return np.sqrt(a)
+
+
+def serialise(table: FlaggedTable, domain: Domain, country: str, period: str, wire: Wire) -> bytes:
+    """The delivery file: one record per cell that is not empty."""
+    names = domain.attributes
+    indicator = domain.indicators[0]
+    dimensions = [domain.indicator_dimension, *(source.dimension for source in domain.hierarchies)]
+    attributes = [names.unit, names.unit_multiplier, names.obs_status, names.conf_status, names.units, names.share_1, names.share_2]
+    head = ["DATAFLOW", "FREQ", domain.areas.dimension, *dimensions, "TIME_PERIOD", "OBS_VALUE", *(name or "" for name in attributes)]
+    lines = [head]
+    decimals = ",0" if wire is Wire.NATIONAL else ""
+    for cell in np.flatnonzero(table.value > 0):
+        key = [domain.frequency, country, *domain.space.national_keys[cell], period]
+        unit = [indicator.unit, str(indicator.unit_multiplier), "A", str(table.flag[cell]), str(table.units[cell])]
+        shares = [str(table.share_1[cell]), str(table.share_2[cell])] if table.flag[cell] in {"A", "M"} else ["", ""]
+        lines.append([domain.structure_id, *key, f"{table.value[cell]}{decimals}", *unit, *shares])
+    if wire is Wire.SDMX_2:
+        lines = [["STRUCTURE", "STRUCTURE_ID", "ACTION", *head[1:]], *(["dataflow", line[0], "I", *line[1:]] for line in lines[1:])]
+    separator, end, encoding = (";", "\r\n", "utf-8-sig") if wire is Wire.NATIONAL else (",", "\n", "utf-8")
+    return "".join(separator.join(line) + end for line in lines).encode(encoding)

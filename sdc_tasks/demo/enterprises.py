@@ -1,0 +1,129 @@
+"""Synthetic enterprises of one country, and the table they add up to.
+
+An enterprise belongs to one inner cell (a leaf of every hierarchy). For country c, activity j and size class s:
+
+    n_cjs ~ Poisson(Gamma)     mean    share_c · enterprises_j · profile_js · specialisation_cj
+    turnover ~ log-normal      median  turnover_s · price_j, spread σ; whole thousands, at least 1
+
+Shares of countries are heavy-tailed as in the European Union, activities and the specialisation of countries are log-normal, so
+small countries have empty cells and cells of one or two enterprises, and large ones have cells that one enterprise dominates.
+Every random number of country c comes from its own stream, so its table does not depend on which other countries are made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sdc_tasks.model.table import Floats, Hierarchy, Ints, read_only
+
+# Rough shares of EU turnover, in per mille; a country beyond this list goes on by Zipf's law.
+SHARES = {
+    "DE": 240, "FR": 170, "IT": 130, "ES": 90, "NL": 62, "PL": 48, "BE": 36, "SE": 36, "IE": 30,
+    "AT": 30, "DK": 24, "RO": 21, "CZ": 20, "FI": 17, "PT": 16, "EL": 14, "HU": 13, "SK": 8,
+    "BG": 7, "HR": 6, "LU": 6, "LT": 6, "SI": 5, "LV": 4, "EE": 4, "CY": 3, "MT": 2,
+}  # fmt: skip
+MOST_ENTERPRISES = 20_000
+
+
+@dataclass(frozen=True)
+class Economy:
+    """What all countries have in common. `crowd` is the mean number of enterprises of an inner cell over all 27 countries.
+
+    The figures are set so that the default table has about 4 000 primary cells, at every level of the hierarchies.
+    """
+
+    seed: int
+    crowd: float = 1_100
+    dispersion: float = 2.0
+    spread: float = 1.6
+    specialisation: float = 0.5
+
+
+@dataclass(frozen=True)
+class Microtable:
+    """The table of one country with what its cells are made of; arrays of shape (activities, sizes), whole numbers.
+
+    `x1 ≥ x2` are the contributions of the two largest enterprises of the cell, 0 where there are none.
+    """
+
+    value: Ints = field(repr=False)
+    units: Ints = field(repr=False)
+    x1: Ints = field(repr=False)
+    x2: Ints = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("value", "units", "x1", "x2"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+
+def microtable(economy: Economy, number: int, country: str, hierarchies: tuple[Hierarchy, Hierarchy]) -> Microtable:
+    """The complete table of the `number`-th country."""
+    leaves = [_leaves(hierarchy) for hierarchy in hierarchies]
+    counts, medians = _inner_cells(economy, number, country, len(leaves[0]), len(leaves[1]))
+    rng = _stream(economy, 2, number)
+    n = rng.poisson(counts * rng.gamma(economy.dispersion, 1 / economy.dispersion, counts.shape)).clip(max=MOST_ENTERPRISES)
+    cell = np.repeat(np.arange(n.size), n.ravel())
+    turnover = np.ceil(np.exp(rng.normal(np.log(medians).ravel()[cell], economy.spread))).astype(np.int64)
+    inner = _inner_table(cell, turnover, n)
+    full = tuple(_spread_out(part, hierarchies, leaves) for part in inner)
+    return _add_up(full, hierarchies)
+
+
+def _leaves(hierarchy: Hierarchy) -> list[int]:
+    totals = {total for total, _ in hierarchy.families}
+    return [i for i in range(len(hierarchy.codes)) if i not in totals]
+
+
+def _stream(economy: Economy, *key: int) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(economy.seed, spawn_key=key)))
+
+
+def _share(number: int, country: str) -> float:
+    """The country's part of the whole economy."""
+    return SHARES[country] / 1000 if country in SHARES else 0.25 / (number + 1)
+
+
+def _inner_cells(economy: Economy, number: int, country: str, activities: int, sizes: int) -> tuple[Floats, Floats]:
+    """(expected enterprises, median turnover) of each inner cell."""
+    common = _stream(economy, 0)
+    enterprises = common.lognormal(0.0, 1.3, activities)
+    price = common.lognormal(0.0, 0.5, activities)
+    lean = common.normal(0.0, 0.35, activities)  # how far an activity leans to large enterprises
+    step = np.arange(sizes) * (4 / max(sizes - 1, 1))
+    profile = np.exp(-1.05 * step[None, :] + lean[:, None] * step[None, :])
+    own = _stream(economy, 1, number).lognormal(0.0, economy.specialisation, activities)
+    total = economy.crowd * activities * sizes * _share(number, country)
+    expected = total * (enterprises / enterprises.sum() * own)[:, None] * profile / profile.sum(axis=1, keepdims=True)
+    return expected, price[:, None] * 150 * np.exp(1.75 * step)[None, :]
+
+
+def _inner_table(cell: Ints, turnover: Ints, n: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """(value, units, x1, x2) of the inner cells, from one record per enterprise grouped by cell."""
+    ordered = turnover[np.lexsort((turnover, cell))]
+    last = np.cumsum(n.ravel()) - 1
+    value = np.bincount(cell, weights=turnover, minlength=n.size).astype(np.int64)
+    x1 = np.where(n.ravel() >= 1, ordered[last], 0)
+    x2 = np.where(n.ravel() >= 2, ordered[last - 1], 0)
+    return value.reshape(n.shape), n, x1.reshape(n.shape), x2.reshape(n.shape)
+
+
+def _spread_out(inner: Ints, hierarchies: tuple[Hierarchy, Hierarchy], leaves: list[list[int]]) -> Ints:
+    """The inner cells at their places in a table of all codes."""
+    full = np.zeros(tuple(len(hierarchy.codes) for hierarchy in hierarchies), dtype=np.int64)
+    full[np.ix_(*leaves)] = inner
+    return full
+
+
+def _add_up(full: tuple[Ints, ...], hierarchies: tuple[Hierarchy, Hierarchy]) -> Microtable:
+    """Totals along both hierarchies, deepest first; the top two of a total are the top two of its parts' top twos."""
+    value, units, x1, x2 = full
+    for axis, hierarchy in enumerate(hierarchies):
+        v, u, first, second = (np.moveaxis(array, axis, 0) for array in (value, units, x1, x2))
+        for total, parts in sorted(hierarchy.families, key=lambda family: -hierarchy.depth[family[0]]):
+            members = list(parts)
+            v[total], u[total] = v[members].sum(axis=0), u[members].sum(axis=0)
+            best = np.sort(np.concatenate([first[members], second[members]]), axis=0)
+            first[total], second[total] = best[-1], best[-2]
+    return Microtable(value, units, x1, x2)

@@ -1,0 +1,42 @@
+"""A whole demonstration on disk: a domain file, its code lists, and an inbox with one delivery per country.
+
+Everything follows from the arguments: the same arguments give the same bytes, and a country's delivery does not depend on how many
+others are written. No real enterprise or statistic is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from sdc_tasks.demo.delivery import protect, serialise, wire_of
+from sdc_tasks.demo.enterprises import Economy, microtable
+from sdc_tasks.demo.shape import write_domain
+from sdc_tasks.domains.schema import load_domain
+
+
+def write_demo(
+    folder: Path,
+    countries: int = 27,
+    activities: int = 120,
+    sizes: int = 5,
+    seed: int = 1,
+    period: str = "2024",
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Path:
+    """Writes `<folder>/domain.yaml`, `codelists/` and `inbox/<COUNTRY>_<PERIOD>.csv`; returns the path of the domain file.
+
+    `progress(country, done, total)` is called after each delivery. `period` is a label: the figures follow from `seed`.
+    """
+    path = write_domain(folder, countries, activities, sizes)
+    domain = load_domain(path)
+    inbox = folder / "inbox"
+    inbox.mkdir(exist_ok=True)
+    economy = Economy(seed)
+    activity, size = domain.space.hierarchies
+    for number, country in enumerate(domain.countries):
+        table = protect(microtable(economy, number, country, (activity, size)), domain)
+        (inbox / f"{country}_{period}.csv").write_bytes(serialise(table, domain, country, period, wire_of(number)))
+        if progress is not None:
+            progress(country, number + 1, countries)
+    return path

@@ -1,0 +1,73 @@
+"""Collects the findings of one file, and decides what of its text may be repeated in them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from sdc_tasks.model.findings import Finding, Severity
+from sdc_tasks.model.table import Ints
+
+KEPT_PER_CODE = 100
+
+
+class Findings:
+    """The findings of one file: the first KEPT_PER_CODE of a kind, and how many more there were."""
+
+    def __init__(self) -> None:
+        self._kept: list[Finding] = []
+        self._seen: Counter[tuple[str, Severity]] = Counter()
+
+    def add(self, code: str, message: str, line: int | None = None, cell: str | None = None, severity: Severity = Severity.ERROR) -> None:
+        self._seen[code, severity] += 1
+        if self._seen[code, severity] <= KEPT_PER_CODE:
+            self._kept.append(Finding(code, severity, message, line, cell))
+
+    def each(
+        self,
+        code: str,
+        rows: Ints,
+        lines: Ints,
+        message: str | Callable[[int], str],
+        cell: Callable[[int], str | None] = lambda row: None,
+        severity: Severity = Severity.ERROR,
+    ) -> None:
+        """One finding for each of the rows; texts are made only for those that are kept."""
+        room = max(KEPT_PER_CODE - self._seen[code, severity], 0)
+        for row in rows[:room].tolist():
+            self.add(code, message if isinstance(message, str) else message(row), int(lines[row]), cell(row), severity)
+        self._seen[code, severity] += len(rows[room:])
+
+    @property
+    def refused(self) -> bool:
+        return any(number and severity is Severity.ERROR for (_, severity), number in self._seen.items())
+
+    def all(self) -> tuple[Finding, ...]:
+        """By line; those about the whole file first, the summaries last."""
+        kept = sorted(self._kept, key=lambda finding: finding.line or 0)
+        summaries = [
+            Finding(code, severity, f"{seen - KEPT_PER_CODE} further findings of this kind are not listed")
+            for (code, severity), seen in self._seen.items()
+            if seen > KEPT_PER_CODE
+        ]
+        return (*kept, *summaries)
+
+
+def shown(token: str, like: Iterable[str]) -> str | None:
+    """The token if it may be repeated in a finding: it must be shaped like the codes of its list. None otherwise.
+
+    In a record whose columns are shifted, or whose separator was lost, a confidential value stands in or is glued to a code. So: a
+    letter first, no longer than the longest code, and no longer run of digits than the codes have.
+    """
+    codes = list(like)
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_ -]*", token):
+        return None
+    if len(token) > max(map(len, codes), default=0) or _digits(token) > max(map(_digits, codes), default=0):
+        return None
+    return token
+
+
+def _digits(token: str) -> int:
+    """Length of the longest run of digits."""
+    return max(map(len, re.findall(r"[0-9]+", token)), default=0)

@@ -1,0 +1,156 @@
+"""The columns with numbers: one decimal sign in the whole file, plain numbers, the unit of the indicator, the grid of its decimals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from sdc_tasks.intake.findings import Findings
+from sdc_tasks.intake.structure import Keys
+from sdc_tasks.intake.wire import Records
+from sdc_tasks.model.findings import Severity
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+_NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]{1,3})?")
+_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")  # 1.234: a decimal sign, or thousands?
+_LARGEST = 9e15  # doubles below 2^53 hold every multiple of the last decimal
+
+
+def read_values(keys: Keys, found: Findings) -> Floats:
+    """OBS_VALUE in the unit of its indicator, NaN where a finding says why not.
+
+    A value between the decimals of its indicator (0.01 where there are none) is kept as sent, with a warning: rounding it here could
+    break the additivity of a table whose other cells have decimals too.
+    """
+    records = keys.records
+    scale = _multipliers(keys, found)
+    _one_decimal_sign(keys, scale, found)
+    value = _numbers(records, "OBS_VALUE")
+    wrong = np.isnan(value)
+    empty = records.where("OBS_VALUE", lambda text: not text)
+    missing = "OBS_VALUE is empty: send the true value, of confidential cells too; only a cell that is truly empty has no record"
+    found.each("SDC/missing", np.flatnonzero(wrong & empty), records.line, missing, keys.name)
+    text = "OBS_VALUE is not a plain number: no text, no NaN, no thousands separators"
+    found.each("SDC/value", np.flatnonzero(wrong & ~empty), records.line, text, keys.name)
+    return _on_grid(keys, _scaled(value, scale), found)
+
+
+def read_units(keys: Keys, found: Findings) -> Ints:
+    """Number of units, −1 where not sent."""
+    column, records = keys.domain.attributes.units, keys.records
+    if column is None or not records.has(column):
+        return np.full(len(records), -1, dtype=np.int64)
+    wrong = records.where(column, lambda text: not re.fullmatch(r"[0-9]{0,15}", text))
+    found.each("SDC/units", np.flatnonzero(wrong), records.line, f"{column} must be a whole number, at least 0", keys.name)
+    return _of_texts(records, column, lambda text: float(text) if re.fullmatch(r"[0-9]{1,15}", text) else -1).astype(np.int64)
+
+
+def read_share(keys: Keys, column: str | None, found: Findings) -> Floats:
+    """A share in percent, NaN where not sent. Its range is a matter of the checks."""
+    records = keys.records
+    if column is None or not records.has(column):
+        return np.full(len(records), np.nan)
+    share = _numbers(records, column)
+    wrong = ~np.isfinite(share) & records.where(column, bool)
+    found.each("SDC/share", np.flatnonzero(wrong), records.line, f"{column} is not a plain number: a share in percent", keys.name)
+    return share
+
+
+def _of_texts(records: Records, column: str, number: Callable[[str], float]) -> Floats:
+    """`number` of each record's text, computed once per distinct text."""
+    return np.array([number(text) for text in records.texts(column)], dtype=float)[records.which(column)]
+
+
+def _numbers(records: Records, column: str) -> Floats:
+    return _of_texts(records, column, lambda text: float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else np.nan)
+
+
+def _multipliers(keys: Keys, found: Findings) -> Ints:
+    """Powers of ten that lead from the unit sent to the unit of the indicator."""
+    records, attributes, indicators = keys.records, keys.domain.attributes, keys.domain.indicators
+    known = keys.indicator >= 0
+    if attributes.unit is not None:
+        for i, indicator in enumerate(indicators):
+            wrong = (keys.indicator == i) & ~records.where(attributes.unit, indicator.unit.__eq__)
+            found.each("SDC/unit", np.flatnonzero(wrong), records.line, f"{attributes.unit} must be {indicator.unit}", keys.name)
+    if attributes.unit_multiplier is None:
+        return np.zeros(len(records), dtype=np.int64)
+    column = attributes.unit_multiplier
+    wrong = records.where(column, lambda text: not _is_multiplier(text))
+    found.each("SDC/unit", np.flatnonzero(wrong), records.line, f"{column} must be a power of ten such as 0, 3 or 6", keys.name)
+    sent = _of_texts(records, column, lambda text: int(text) if _is_multiplier(text) else 0).astype(np.int64)
+    expected = np.array([indicator.unit_multiplier for indicator in indicators], dtype=np.int64)[keys.indicator]
+    scale = np.where(known & ~wrong, sent - expected, 0)
+    if (other := np.flatnonzero(scale)).size:
+        message = f"{column} is not the one of the domain in {other.size} records, from this line on: their values were converted"
+        found.add("SDC/unit", message, int(records.line[other[0]]), severity=Severity.WARNING)
+    return scale
+
+
+def _is_multiplier(text: str) -> bool:
+    return re.fullmatch(r"-?[0-9]|1[0-2]", text) is not None
+
+
+def _one_decimal_sign(keys: Keys, scale: Ints, found: Findings) -> None:
+    """One sign in all number columns of the file, and proof that it is not a thousands separator."""
+    records, attributes = keys.records, keys.domain.attributes
+    columns = [column for column in ("OBS_VALUE", attributes.share_1, attributes.share_2) if column is not None and records.has(column)]
+    first = {sign: _first(records, columns, sign) for sign in (".", ",")}
+    used = {sign: row for sign, row in first.items() if row is not None}
+    if len(used) == 2:
+        lines = " and ".join(f"{_SIGNS[sign]} in line {records.line[row]}" for sign, row in sorted(used.items(), key=lambda item: item[1]))
+        message = f"decimal comma and decimal point in one file ({lines}): use one sign throughout, and no thousands separators"
+        found.add("SDC/decimal", message, int(records.line[max(used.values())]))
+        return
+    for sign, row in used.items():
+        line = int(records.line[row])
+        if _may_be_thousands(keys, sign, scale):
+            message = f"every {_SIGNS[sign]} stands before exactly three digits: decimal sign or thousands separator? Use no separators"
+            found.add("SDC/decimal", message, line)
+        elif sign != records.format.decimal:
+            message = f"a decimal {_SIGNS[sign]}, where {records.format.name} has a {_SIGNS[records.format.decimal]}: read as decimal sign"
+            found.add("SDC/decimal", message, line, severity=Severity.WARNING)
+
+
+_SIGNS = {".": "point", ",": "comma"}
+
+
+def _first(records: Records, columns: list[str], sign: str) -> int | None:
+    """The first record with a number that uses the sign."""
+    rows = [np.flatnonzero(records.where(column, lambda text: sign in text and _NUMBER.fullmatch(text) is not None)) for column in columns]
+    found = [int(found[0]) for found in rows if found.size]
+    return min(found, default=None)
+
+
+def _may_be_thousands(keys: Keys, sign: str, scale: Ints) -> bool:
+    """True where every value with the sign looks like 1.234 and its indicator has no third decimal to explain it."""
+    records = keys.records
+    signed = records.where("OBS_VALUE", lambda text: sign in text and _NUMBER.fullmatch(text) is not None)
+    grouped = records.where("OBS_VALUE", lambda text: _GROUPED.fullmatch(text) is not None)
+    decimals = np.array([indicator.decimals for indicator in keys.domain.indicators], dtype=np.int64)[keys.indicator] + scale
+    return bool(signed.any() and (grouped & (decimals < 3))[signed].all())
+
+
+def _scaled(value: Floats, scale: Ints) -> Floats:
+    """Division by a power of ten is exact where multiplication by its inverse is not. Overflow is left to the magnitude guard."""
+    with np.errstate(over="ignore"):
+        return np.where(scale < 0, value / 10.0 ** np.maximum(-scale, 0), value * 10.0 ** np.maximum(scale, 0))
+
+
+def _on_grid(keys: Keys, value: Floats, found: Findings) -> Floats:
+    """Values beyond the exact range of a double become NaN; those within double precision of the grid are put on it."""
+    unit = 10.0 ** np.array([indicator.decimals for indicator in keys.domain.indicators])[keys.indicator]
+    with np.errstate(over="ignore"):
+        steps = value * unit
+    known: Bools = (keys.indicator >= 0) & ~np.isnan(value)
+    large = known & ~(np.abs(steps) < _LARGEST)
+    message = "OBS_VALUE is too large to be exact: check unit and decimals"
+    found.each("SDC/magnitude", np.flatnonzero(large), keys.records.line, message, keys.name)
+    steps = np.where(large, np.nan, steps)
+    near = np.abs(steps - np.round(steps)) <= 1e-9 + 8 * np.finfo(float).eps * np.abs(steps)
+    between = known & ~large & ~near
+    message = "OBS_VALUE has more decimals than its indicator: kept as sent, check unit and decimals"
+    found.each("SDC/precision", np.flatnonzero(between), keys.records.line, message, keys.name, Severity.WARNING)
+    return np.where(near, np.round(steps) / unit, np.where(large, np.nan, value))

@@ -1,0 +1,162 @@
+"""Whose record is it, and of which cell: every coded column against the code lists of the domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sdc_tasks.domains.schema import Domain
+from sdc_tasks.intake.findings import Findings, shown
+from sdc_tasks.intake.wire import Concepts, Records
+from sdc_tasks.model.findings import Severity
+from sdc_tasks.model.table import Bools, Ints
+
+# CL_OBS_STATUS of the SDMX cross-domain code lists, as in the package statcodelists.
+OBS_STATUS = frozenset("ABDEFGHIJKLMNOPQSUVW")
+MISSING = frozenset("HLMOQ")  # the codes that say: there is no value
+_ACTIONS = frozenset("IAR")  # insert, append, replace: the record holds the data
+
+
+@dataclass(frozen=True)
+class Keys:
+    """For each record: the position of its country, of its indicator and of its cell in a national table, of its flag; −1 if unknown."""
+
+    records: Records
+    domain: Domain
+    country: Ints = field(repr=False)
+    indicator: Ints = field(repr=False)
+    cell: Ints = field(repr=False)
+    flag: Ints = field(repr=False)
+
+    def name(self, row: int) -> str | None:
+        """The readable key of the record's cell, None where one of its codes is unknown."""
+        if self.country[row] < 0 or self.cell[row] < 0:
+            return None
+        return ".".join((self.domain.countries[self.country[row]], *self.domain.space.national_keys[self.cell[row]]))
+
+    @property
+    def sender(self) -> str | None:
+        """The country of the delivery, None where there is none or more than one."""
+        senders = np.unique(self.country[self.country >= 0])
+        return self.domain.countries[senders[0]] if senders.size == 1 else None
+
+
+def concepts(domain: Domain) -> Concepts:
+    """The columns of a delivery. Units and shares may be left out; UNIT_MULT may not, for nobody should guess a thousand."""
+    attributes = domain.attributes
+    dimensions = ("FREQ", domain.areas.dimension, domain.indicator_dimension, *(source.dimension for source in domain.hierarchies))
+    stated = (attributes.unit, attributes.unit_multiplier, attributes.obs_status, attributes.conf_status)
+    optional = (attributes.units, attributes.share_1, attributes.share_2)
+    return Concepts(
+        required=(*dimensions, "TIME_PERIOD", "OBS_VALUE", *(column for column in stated if column)),
+        optional=tuple(column for column in optional if column),
+    )
+
+
+def read_keys(records: Records, domain: Domain, period: str, found: Findings) -> Keys:
+    """The cell and flag of every record; a finding for each code that is not the expected one or not in its list."""
+    _structure(records, domain, found)
+    _fixed(records, "FREQ", domain.frequency, "150/904-2", f"must be {domain.frequency}", found)
+    _fixed(records, "TIME_PERIOD", period, "SDC/period", f"must be {period}, the reference period of this release", found)
+    space = domain.space
+    country = _areas(records, domain, found)
+    axes = [_codes(records, domain.indicator_dimension, space.indicators, found)]
+    axes += [_codes(records, hierarchy.dimension, hierarchy.codes, found) for hierarchy in space.hierarchies]
+    known = np.all([axis >= 0 for axis in axes], axis=0)
+    cell = np.full(len(records), -1, dtype=np.int64)
+    cell[known] = np.ravel_multi_index([axis[known] for axis in axes], space.national_shape)
+    keys = Keys(records, domain, country, axes[0], cell, _flags(records, domain, found))
+    _obs_status(keys, found)
+    _one_country(keys, found)
+    _duplicates(keys, found)
+    return keys
+
+
+def _structure(records: Records, domain: Domain, found: Findings) -> None:
+    _fixed(records, records.format.structure_id, domain.structure_id, "SDC/structure", f"must be {domain.structure_id}", found)
+    if records.has("ACTION"):
+        wrong = records.where("ACTION", lambda text: text not in _ACTIONS)
+        message = "ACTION must be I, A or R: a delivery is the complete table, it deletes and merges nothing"
+        found.each("SDC/action", np.flatnonzero(wrong), records.line, message)
+
+
+def _fixed(records: Records, column: str, expected: str, code: str, rule: str, found: Findings) -> None:
+    wrong = records.where(column, lambda text: text != expected)
+    found.each(code, np.flatnonzero(wrong), records.line, f"{column} {rule}")
+
+
+def _areas(records: Records, domain: Domain, found: Findings) -> Ints:
+    column = domain.areas.dimension
+    aggregates = {code for spec in domain.aggregates for code in (spec.code, spec.partial_code) if code}
+    aggregate = records.where(column, aggregates.__contains__)
+    message = f"{column} is an aggregate: aggregates are computed here, send the country only"
+    found.each("SDC/area", np.flatnonzero(aggregate), records.line, message)
+    return _codes(records, column, domain.countries, found, besides=aggregate)
+
+
+def _codes(records: Records, column: str, codes: tuple[str, ...], found: Findings, besides: Bools | None = None) -> Ints:
+    """Position of each record's code in its list. An empty code makes the key too short (150/904-1), an unknown one is 150/904-2."""
+    position = records.positions(column, _index(codes))
+    unknown = position < 0 if besides is None else (position < 0) & ~besides
+    empty = records.where(column, lambda text: not text)
+    found.each("150/904-1", np.flatnonzero(unknown & empty), records.line, f"{column} is empty: every record needs its whole key")
+    found.each("150/904-2", np.flatnonzero(unknown & ~empty), records.line, lambda row: _wrong_code(records, column, row, codes))
+    return position
+
+
+def _index(codes: Iterable[str]) -> Mapping[str, int]:
+    return {code: i for i, code in enumerate(codes)}
+
+
+def _wrong_code(records: Records, column: str, row: int, codes: Iterable[str]) -> str:
+    code = shown(records.text(column, row), codes)
+    return f"{column}{f' {code}' if code else ''} is not in the code list: correct it, or check that the columns are in the header's order"
+
+
+def _flags(records: Records, domain: Domain, found: Findings) -> Ints:
+    """Position in `domain.flags`. An unknown flag is never taken as free."""
+    column = domain.attributes.conf_status
+    position = records.positions(column, _index(domain.flags))
+    empty = records.where(column, lambda text: not text)
+    allowed = ", ".join(domain.flags)
+    found.each("150/904-2", np.flatnonzero((position < 0) & empty), records.line, f"{column} is empty: every record needs one of {allowed}")
+
+    def unknown(row: int) -> str:
+        code = shown(records.text(column, row), domain.flags)
+        return f"{column}{f' {code}' if code else ''} is not a flag of this domain: use one of {allowed}"
+
+    found.each("150/904-2", np.flatnonzero((position < 0) & ~empty), records.line, unknown)
+    return position
+
+
+def _obs_status(keys: Keys, found: Findings) -> None:
+    """An empty status is the normal value: the code list says so."""
+    records, column = keys.records, keys.domain.attributes.obs_status
+    unknown = records.where(column, lambda text: bool(text) and text not in OBS_STATUS)
+    found.each("150/904-2", np.flatnonzero(unknown), records.line, lambda row: _wrong_code(records, column, row, OBS_STATUS), keys.name)
+    odd = records.where(column, MISSING.__contains__) & records.where("OBS_VALUE", bool)
+    message = f"{column} says that the value is missing, but there is one: correct it; is it a {keys.domain.attributes.conf_status}?"
+    found.each("SDC/status", np.flatnonzero(odd), records.line, message, keys.name, Severity.WARNING)
+
+
+def _one_country(keys: Keys, found: Findings) -> None:
+    known = np.flatnonzero(keys.country >= 0)
+    countries, first = np.unique(keys.country[known], return_index=True)
+    order = np.argsort(first)
+    names = [keys.domain.countries[i] for i in countries[order]]
+    for name, row in zip(names[1:], known[first[order]][1:], strict=True):
+        message = f"{keys.domain.areas.dimension} {name} beside {names[0]}: one delivery holds one country"
+        found.add("SDC/area", message, int(keys.records.line[row]))
+
+
+def _duplicates(keys: Keys, found: Findings) -> None:
+    whole = np.flatnonzero((keys.country >= 0) & (keys.cell >= 0))
+    key = keys.country[whole] * keys.domain.space.national_size + keys.cell[whole]
+    _, first, which = np.unique(key, return_index=True, return_inverse=True)
+    original = np.full(len(keys.records), -1, dtype=np.int64)
+    original[whole] = whole[first[which]]
+    line = keys.records.line
+    repeats = whole[original[whole] != whole]
+    found.each("SDC/duplicate", repeats, line, lambda row: f"the key of line {line[original[row]]} again: send each cell once", keys.name)

@@ -1,0 +1,266 @@
+"""From bytes to records: the wire formats, and what makes a file not well-formed.
+
+The formats differ in their separator, their decimal sign and the columns that name the structure; that is data (`FORMATS`), and
+the reading is the same: find the records and their lines at the level of bytes, set aside those that do not have the header's
+number of fields, let pandas split the rest into one long frame of text. Nothing here knows what a column means.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sdc_tasks.intake.findings import Findings, shown
+from sdc_tasks.model.findings import Severity
+from sdc_tasks.model.table import Bools, Ints
+
+MAX_RECORD = 65_536  # bytes; the longest honest record has a few hundred
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_LF, _QUOTE = 10, 34
+
+
+@dataclass(frozen=True)
+class WireFormat:
+    """A way to write the same records. `decimal` is the sign that the format prescribes; another one is accepted with a warning."""
+
+    name: str
+    separator: str
+    decimal: str
+    structure_columns: tuple[str, ...]
+    structure_id: str
+
+
+_SDMX_1 = (("DATAFLOW",), "DATAFLOW")
+_SDMX_2 = (("STRUCTURE", "STRUCTURE_ID", "ACTION"), "STRUCTURE_ID")
+FORMATS = (
+    WireFormat("SDMX-CSV 1.0", ",", ".", *_SDMX_1),
+    WireFormat("SDMX-CSV 2.0", ",", ".", *_SDMX_2),
+    WireFormat("national CSV", ";", ",", *_SDMX_1),
+    WireFormat("national CSV in the layout of SDMX-CSV 2.0", ";", ",", *_SDMX_2),
+)
+
+
+@dataclass(frozen=True)
+class Concepts:
+    """The columns that a domain knows: those every file must have, and those it may have."""
+
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+
+    @property
+    def known(self) -> set[str]:
+        """With those of the wire formats themselves."""
+        return {*self.required, *self.optional, *(column for wire in FORMATS for column in wire.structure_columns)}
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records of one file: one categorical text column for each known concept, and the line each record starts on."""
+
+    format: WireFormat
+    line: Ints = field(repr=False)
+    frame: pd.DataFrame = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def has(self, column: str | None) -> bool:
+        return column is not None and column in self.frame.columns
+
+    def texts(self, column: str) -> list[str]:
+        """The distinct texts of a column, blanks around them removed."""
+        return [text.strip() for text in self.frame[column].cat.categories]
+
+    def which(self, column: str) -> Ints:
+        """For each record, the position of its text in `texts`."""
+        return np.asarray(self.frame[column].cat.codes, dtype=np.int64)
+
+    def where(self, column: str, test: Callable[[str], bool]) -> Bools:
+        """The records whose text passes the test; the test runs once per distinct text."""
+        return np.array([test(text) for text in self.texts(column)], dtype=bool)[self.which(column)]
+
+    def positions(self, column: str, index: Mapping[str, int]) -> Ints:
+        """The index of each record's code, −1 where there is none."""
+        return np.array([index.get(text, -1) for text in self.texts(column)], dtype=np.int64)[self.which(column)]
+
+    def text(self, column: str, row: int) -> str:
+        return str(self.frame[column].iloc[row]).strip()
+
+
+def parse(data: bytes, concepts: Concepts, found: Findings) -> Records | None:
+    """The well-formed records of the file; None where the file as a whole cannot be read (the findings say why)."""
+    data = _plain(data, found)
+    if found.refused:
+        return None
+    head, _, _ = data.partition(b"\n")
+    header = _header(head, concepts, found)
+    if header is None:
+        return None
+    wire, names = header
+    layout = _layout(data, wire.separator, found)
+    if layout is None:
+        return None
+    good = _good_records(layout, len(names), found)
+    if not layout.terminated and good.size and good[-1] == len(layout.start) - 1:
+        _refuse_cut_field(data.rsplit(wire.separator.encode(), 1)[-1], len(names), int(layout.line[-1]), found)
+    if not layout.start.size:
+        found.add("140", "the file holds a header but no record: send the complete table")
+    if not good.size:
+        return None
+    return Records(wire, layout.line[good], _frame(data, layout, good, wire.separator, names, concepts))
+
+
+def _plain(data: bytes, found: Findings) -> bytes:
+    """The text without byte order mark and with LF line ends; adds a finding where it is not UTF-8 text."""
+    if not data.strip(b"\xef\xbb\xbf \t\r\n"):
+        found.add("140", "the file is empty: send the complete table")
+    elif data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        found.add("140", "the file is UTF-16: save it as UTF-8")
+    elif data.startswith(b"PK\x03\x04"):
+        found.add("140", "the file is an archive or a workbook: send plain CSV in UTF-8")
+    elif data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        found.add("140", "the file looks like XML: send SDMX-CSV")
+    elif control := _CONTROL.search(data):
+        found.add("140", "a control character (such as NUL) in the text: export the file again as UTF-8", _line_at(data, control.start()))
+    else:
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            found.add("140", "the text is not UTF-8: save it as UTF-8", _line_at(data, error.start))
+    data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+    if not found.refused and b"\r" in data:
+        found.add("140", "a carriage return without a line feed: end every line with LF or CR LF", _line_at(data, data.index(b"\r")))
+    return data
+
+
+def _line_at(data: bytes, offset: int) -> int:
+    return data.count(b"\n", 0, offset) + 1
+
+
+def _header(head: bytes, concepts: Concepts, found: Findings) -> tuple[WireFormat, list[str]] | None:
+    """The wire format and the column names. The separator is the one that gives columns we know, never a guess."""
+    known = concepts.known
+    splits = {separator: _split(head, separator) for separator in (",", ";")}
+    separator, names = max(splits.items(), key=lambda split: len(known & set(split[1])))
+    if len(known & set(names)) < 2:
+        found.add("140", "no known column in the first line: it must name the columns, separated by commas or semicolons", 1)
+        return None
+    columns = "STRUCTURE" if {"STRUCTURE", "STRUCTURE_ID", "ACTION"} & set(names) else "DATAFLOW"
+    wire = next(wire for wire in FORMATS if wire.separator == separator and columns in wire.structure_columns)
+    if not _columns_fit(names, known, (*wire.structure_columns, *concepts.required), found):
+        return None
+    return wire, names
+
+
+def _split(head: bytes, separator: str) -> list[str]:
+    try:
+        return [name.strip() for name in next(csv.reader([head.decode("utf-8")], delimiter=separator, strict=True))]
+    except (csv.Error, StopIteration):
+        return []
+
+
+def _columns_fit(names: list[str], known: set[str], required: tuple[str, ...], found: Findings) -> bool:
+    for column in required:
+        if column not in names:
+            found.add("150/003", f"column {column} is missing: add it", 1)
+    for number, name in enumerate(names, start=1):
+        called = f"column {number} ({shown(name, known)})" if shown(name, known) else f"column {number}"
+        if name and name in names[: number - 1]:
+            found.add("150/007", f"{called} repeats an earlier column: send each column once", 1)
+        elif name not in known:
+            found.add("150/007", f"{called} is not in the structure and is not read", 1, severity=Severity.WARNING)
+    return not found.refused
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where each record of the file stands: bytes `start` to `end` (header excluded), its first line, its number of fields."""
+
+    start: Ints
+    end: Ints
+    line: Ints
+    fields: Ints
+    terminated: bool
+
+
+def _layout(data: bytes, separator: str, found: Findings) -> _Layout | None:
+    """Finds the records, heeding quotation marks as RFC 4180 has them. None where the quotation or the length of a record is wrong."""
+    raw = np.frombuffer(data, dtype=np.uint8)
+    line_ends = np.flatnonzero(raw == _LF)
+    separators = np.flatnonzero(raw == ord(separator))
+    record_ends = line_ends
+    if (quotes := np.flatnonzero(raw == _QUOTE)).size:
+        if (wrong := _wrong_quote(raw, quotes, ord(separator))) is not None:
+            message = "a quotation mark is not closed, or inside an unquoted field: quote whole fields; is the file complete?"
+            found.add("140", message, _line_at(data, wrong))
+            return None
+        outside = [np.searchsorted(quotes, at) % 2 == 0 for at in (line_ends, separators)]
+        record_ends, separators = line_ends[outside[0]], separators[outside[1]]
+    terminated = data.endswith(b"\n")
+    ends = record_ends if terminated else np.append(record_ends, len(data))
+    starts = np.append(0, ends[:-1] + 1)
+    if (long := np.flatnonzero(ends - starts > MAX_RECORD)).size:
+        message = f"a record of more than {MAX_RECORD} bytes: check quotation marks and line ends"
+        found.add("140", message, _line_at(data, int(starts[long[0]])))
+        return None
+    fields = np.searchsorted(separators, ends) - np.searchsorted(separators, starts) + 1
+    kept = np.flatnonzero(ends > starts)[1:]  # not the empty lines, not the header
+    return _Layout(starts[kept], ends[kept], np.searchsorted(line_ends, starts[kept]) + 1, fields[kept], terminated)
+
+
+def _wrong_quote(raw: npt.NDArray[np.uint8], quotes: Ints, separator: int) -> int | None:
+    """The offset of a quotation mark that neither opens, closes nor is doubled inside a field."""
+    edge = np.array([separator, _LF, _QUOTE], dtype=np.uint8)
+    padded = np.concatenate([[_LF], raw, [_LF]])
+    opening, closing = quotes[::2], quotes[1::2]
+    wrong = np.append(opening[~np.isin(padded[opening], edge)], closing[~np.isin(padded[closing + 2], edge)])
+    if len(quotes) % 2:
+        wrong = np.append(wrong, quotes[-1])
+    return int(wrong.min()) if wrong.size else None
+
+
+def _good_records(layout: _Layout, width: int, found: Findings) -> Ints:
+    """The records with as many fields as the header; a finding for each other one."""
+    bad = np.flatnonzero(layout.fields != width)
+    if bad.size and not layout.terminated and bad[-1] == len(layout.fields) - 1:
+        found.add("140", "the file ends in the middle of a line: send it again, complete", int(layout.line[-1]))
+        bad = bad[:-1]
+    found.each(
+        "150/904-1",
+        bad,
+        layout.line,
+        lambda row: f"{layout.fields[row]} fields where the header has {width} columns: check separator and decimal sign",
+    )
+    return np.flatnonzero(layout.fields == width)
+
+
+def _refuse_cut_field(last: bytes, column: int, line: int, found: Findings) -> None:
+    """Without a final line break nobody knows whether the last number or code is whole; an empty, quoted or one-letter field is."""
+    last = last.strip()
+    if last.endswith(b'"') or (len(last) <= 1 and not last.isdigit()):
+        return
+    found.add("140", f"the file ends inside column {column}, which may be cut short: end the last line with a line break", line)
+
+
+def _frame(data: bytes, layout: _Layout, good: Ints, separator: str, names: list[str], concepts: Concepts) -> pd.DataFrame:
+    """The good records, as one categorical text column for each concept that the domain or the format knows."""
+    known = [number for number, name in enumerate(names) if name in concepts.known]
+    spans = zip(layout.start[good].tolist(), layout.end[good].tolist(), strict=True)
+    frame = pd.read_csv(
+        io.BytesIO(b"\n".join(data[start:end] for start, end in spans)),
+        sep=separator,
+        header=None,
+        usecols=known,
+        dtype=str,  # not "category": that would turn codes that look like numbers into numbers
+        na_filter=False,
+        low_memory=False,
+        encoding="utf-8",
+    )
+    return frame.set_axis([names[number] for number in known], axis="columns").astype("category")

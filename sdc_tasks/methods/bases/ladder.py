@@ -1,0 +1,97 @@
+"""The ladder of rounding bases, `mantissas × 10^k`, and rounding to the nearest multiple of a base.
+
+Options of an aggregate cell are the rungs of this ladder: 0 is exact, 1 … are its bases in ascending order as long as they keep
+the maximum relative base, the last is withheld.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import Floats, Ints, read_only
+
+
+class BaseOptions(Protocol):
+    """The part of a domain file that says which bases may be used."""
+
+    @property
+    def mantissas(self) -> tuple[float, ...]: ...
+    @property
+    def smallest(self) -> float: ...
+    @property
+    def maximum_relative_base(self) -> float: ...
+
+
+def nearest_multiple(value: Floats, base: Floats) -> Floats:
+    """The multiple of the base nearest to the value; a tie goes up."""
+    return base * np.floor(value / base + 0.5)
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Every option of every aggregate cell; all arrays (cells, options).
+
+    `low high` are the distances from the true value down and up to the ends of what the world would read: 0 for exact, ∞ for
+    withheld. `base` is inf for withheld and for rungs beyond the maximum relative base. `loss` = weight · base/2, for a withheld
+    cell that of the largest base allowed, twice over.
+    """
+
+    cells: Ints = field(repr=False)
+    value: Floats = field(repr=False)
+    base: Floats = field(repr=False)
+    low: Floats = field(repr=False)
+    high: Floats = field(repr=False)
+    loss: Floats = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("cells", "value", "base", "low", "high", "loss"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @property
+    def withheld(self) -> int:
+        """The option that withholds."""
+        return self.base.shape[1] - 1
+
+    def publication(self, choice: Ints) -> Publication:
+        """The publication that takes `choice[k]` for cell k."""
+        rows = np.arange(len(self.cells))
+        return Publication(self.cells, self.value[rows, choice], self.base[rows, choice])
+
+    def at_least(self, half: Floats, choice: Ints | None = None) -> Ints:
+        """The lowest option of each cell whose interval reaches `half` to both sides of the true value."""
+        enough = (self.low >= half[:, None] * (1 - 1e-12)) & (self.high >= half[:, None] * (1 - 1e-12))
+        first = enough.argmax(axis=1)
+        return first if choice is None else np.maximum(first, choice)
+
+
+def ladder_of(problem: ProtectionProblem, weights: Floats, options: BaseOptions) -> Ladder:
+    """All options of the aggregate cells. `weights` is the loss per unit of half-width, one for each aggregate cell."""
+    cells = np.flatnonzero(problem.aggregate)
+    truth = problem.a[cells]
+    bases = _bases(options, options.maximum_relative_base * float(np.abs(truth).max(initial=0.0)))
+    allowed = bases[None, :] <= options.maximum_relative_base * np.abs(truth)[:, None]
+    rounded = nearest_multiple(truth[:, None], bases[None, :])
+    nothing, never = np.zeros((len(cells), 1)), np.full((len(cells), 1), np.inf)
+    base = np.hstack([nothing, np.where(allowed, bases, np.inf), never])
+    value = np.hstack([truth[:, None], np.where(allowed, rounded, np.nan), np.full((len(cells), 1), np.nan)])
+    half = np.where(np.isfinite(base), base / 2, 0.0)
+    low = np.where(np.isfinite(base), truth[:, None] - (np.nan_to_num(value) - half), np.inf)
+    high = np.where(np.isfinite(base), np.nan_to_num(value) + half - truth[:, None], np.inf)
+    low[:, 0] = high[:, 0] = 0.0
+    withheld = weights * np.maximum(np.abs(truth), options.smallest) * options.maximum_relative_base
+    loss = np.where(np.isfinite(base), weights[:, None] * half, withheld[:, None])
+    return Ladder(cells, value, base, low, high, loss)
+
+
+def _bases(options: BaseOptions, largest: float) -> Floats:
+    """mantissas × 10^k from `smallest` to `largest`."""
+    if largest < options.smallest:
+        return np.zeros(0)
+    decades = 10.0 ** np.arange(0, np.floor(np.log10(largest / options.smallest)) + 1)
+    bases = np.sort(np.outer(decades, options.mantissas).ravel()) * options.smallest
+    return bases[bases <= largest]

@@ -1,0 +1,163 @@
+"""Repair and tightening of a choice of bases, both driven by the audit (METHOD §4).
+
+For a fixed primary the attacker's reach is concave in the slacks `low_k high_k` that the published intervals leave around the
+true values. An attack that succeeds therefore gives a cut that every safe choice satisfies,
+
+    need ≤ reach + Σ_k price⁺_k (high_k − high⁰_k) + Σ_k price⁻_k (low_k − low⁰_k),
+
+its prices being the dual values of the aggregate rows. Repair raises bases at least loss until all cuts found so far hold, audits,
+and goes on until nothing is broken; it ends, because every raise moves a cell towards withheld, and withholding everything is the
+baseline. Tightening lowers bases as far as the cuts allow, most loss first, audits, learns the cuts it did not know, and starts
+over; what it ends with is repaired like anything else, and taken only if it loses less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.attack.audit import MET, Attack, attacks
+from sdc_tasks.methods.attack.problem import Requirements
+from sdc_tasks.methods.bases.ladder import Ladder
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.table import Floats, Ints
+
+Progress = Callable[[str], None]
+ENDLESS = 1e30  # stands for the slack of a withheld cell
+
+
+class Cuts:
+    """What attacks have taught so far: for each cut, need ≤ rest + Σ high·high_k + Σ low·low_k over some cells."""
+
+    def __init__(self, ladder: Ladder) -> None:
+        self._low, self._high = np.minimum(ladder.low, ENDLESS), np.minimum(ladder.high, ENDLESS)
+        self.short: list[float] = []  # need − rest
+        self.terms: list[tuple[Ints, Floats, Floats]] = []  # cells, prices of high, prices of low
+        self.of_cell: dict[int, list[tuple[int, float, float]]] = {}  # cell → (cut, price of high, price of low)
+
+    def learn(self, broken: Sequence[Attack], choice: Ints) -> None:
+        """Adds the cut that each attack on the publication of `choice` proves."""
+        for attack in broken:
+            high, low = np.maximum(attack.price, 0.0), np.maximum(-attack.price, 0.0)
+            k = attack.decided
+            leaned = float(high @ self._high[k, choice[k]] + low @ self._low[k, choice[k]])
+            for cell, h, w in zip(k.tolist(), high.tolist(), low.tolist(), strict=True):
+                self.of_cell.setdefault(cell, []).append((len(self.short), h, w))
+            self.short.append(attack.need - attack.reach + leaned)
+            self.terms.append((k, high, low))
+
+    def missing(self, choice: Ints) -> Floats:
+        """How much the choice falls short of each cut, as a share of it; ≤ 0 where it holds."""
+        given = np.array([h @ self._high[k, choice[k]] + w @ self._low[k, choice[k]] for k, h, w in self.terms])
+        return (np.array(self.short) - given) / self.size
+
+    @property
+    def size(self) -> Floats:
+        return np.maximum(np.array(self.short), 1e-300)
+
+    def gain(self, cell: int, high: float, low: float) -> Floats:
+        """What each option of a cell gives to a cut with these prices."""
+        return np.asarray(high * self._high[cell] + low * self._low[cell])
+
+
+def repair(
+    problem: ProtectionProblem,
+    ladder: Ladder,
+    choice: Ints,
+    requirements: Requirements,
+    rounds: int,
+    progress: Progress,
+    cuts: Cuts | None = None,
+) -> Ints:
+    """A safe choice, nowhere below the given one. What still fails after `rounds` audits is withheld, cell by cell."""
+    choice, cuts = choice.copy(), cuts or Cuts(ladder)
+    audits = 0
+    while broken := attacks(problem, ladder.publication(choice), requirements):
+        audits += 1
+        progress(f"audit {audits}: {len(broken)} requirements broken")
+        cuts.learn(broken, choice)
+        if audits < rounds:
+            _satisfy(cuts, ladder, choice)
+        else:
+            _withhold(broken, ladder, choice)
+    return choice
+
+
+def _satisfy(cuts: Cuts, ladder: Ladder, choice: Ints) -> None:
+    """Raises bases until every cut holds, the largest shortfall first."""
+    for c in np.argsort(-cuts.missing(choice), kind="stable"):
+        cells, high, low = cuts.terms[c]
+        gains = [cuts.gain(int(k), h, w) for k, h, w in zip(cells, high, low, strict=True)]
+        while (missing := cuts.short[c] - sum(g[choice[k]] for g, k in zip(gains, cells, strict=True))) > MET * cuts.short[c]:
+            _raise_one(cells, gains, ladder, choice, missing)
+
+
+def _raise_one(cells: Ints, gains: Sequence[Floats], ladder: Ladder, choice: Ints, missing: float) -> None:
+    """The raise that costs least per unit of what is still missing."""
+    best = (np.inf, -1, -1)
+    for k, given in zip(cells.tolist(), gains, strict=True):
+        gain = np.minimum(given - given[choice[k]], missing)
+        loss = np.maximum(ladder.loss[k] - ladder.loss[k, choice[k]], 1e-300)
+        upwards = (np.arange(len(gain)) > choice[k]) & (gain > 0)
+        ratio = np.where(upwards, loss / np.where(upwards, gain, 1.0), np.inf)
+        option = int(ratio.argmin())
+        if ratio[option] < best[0]:
+            best = (float(ratio[option]), k, option)
+    if best[1] < 0:
+        raise Unprotectable("bases: an attack leans on no aggregate cell that could be raised further")
+    choice[best[1]] = best[2]
+
+
+def _withhold(broken: Sequence[Attack], ladder: Ladder, choice: Ints) -> None:
+    """The last resort: withholds every cell that a successful attack leans on."""
+    for attack in broken:
+        if (choice[attack.decided] == ladder.withheld).all():
+            raise Unprotectable("bases: a requirement is broken although every aggregate cell it leans on is withheld")
+        choice[attack.decided] = ladder.withheld
+
+
+def tighten(
+    problem: ProtectionProblem,
+    ladder: Ladder,
+    safe: Ints,
+    requirements: Requirements,
+    rounds: int,
+    progress: Progress,
+    cuts: Cuts,
+) -> Ints:
+    """A safe choice that loses no more than the given one. `cuts` are those that the repair has learnt."""
+    trial = safe
+    for number in range(rounds):
+        trial = _lowered(cuts, ladder, safe)
+        broken = attacks(problem, ladder.publication(trial), requirements)
+        progress(f"tightening {number + 1}: {int((trial != safe).sum())} cells lowered, {len(broken)} requirements broken")
+        if not broken:
+            break
+        cuts.learn(broken, trial)
+    trial = repair(problem, ladder, trial, requirements, rounds, progress, cuts)
+    return trial if _loss(ladder, trial) < _loss(ladder, safe) else safe
+
+
+def _loss(ladder: Ladder, choice: Ints) -> float:
+    return float(ladder.loss[np.arange(len(choice)), choice].sum())
+
+
+def _lowered(cuts: Cuts, ladder: Ladder, safe: Ints) -> Ints:
+    """Each cell, most loss first, at the option of least loss that all known cuts allow."""
+    choice = safe.copy()
+    slack = -cuts.missing(choice) * cuts.size
+    for k in np.argsort(-ladder.loss[np.arange(len(choice)), choice], kind="stable").tolist():
+        allowed = ladder.loss[k] < ladder.loss[k, choice[k]]
+        uses = cuts.of_cell.get(k, [])
+        for cut, high, low in uses:
+            gain = cuts.gain(k, high, low)
+            allowed &= slack[cut] - (gain[choice[k]] - gain) >= -MET * cuts.short[cut]
+        if allowed.any():
+            option = int(np.where(allowed, ladder.loss[k], np.inf).argmin())
+            for cut, high, low in uses:
+                gain = cuts.gain(k, high, low)
+                slack[cut] -= gain[choice[k]] - gain[option]
+            choice[k] = option
+    return choice

@@ -1,0 +1,228 @@
+"""Complementary suppression of one table by linear programs: every primary cell ends up protected, which is proved, not hoped.
+
+Source: the general scheme of [2] §4.2 (for each primary find the cheapest set of cells that moves it by its level, suppress that set,
+go on), with a linear program in place of network flows, so that any relations `M a = 0` will do.
+
+For a primary p that is not yet protected by the cells already suppressed (S), with level l = max(lpl_p, upl_p) and z = l·u:
+
+    min  Σ_{i∉S} c_i |u_i|     M u = 0,   u_p = 1,   |u_i| ≤ a_i / l          c_i = w_i / min(a_i / l, 1)
+
+`w_i` is the loss of suppressing cell i; c_i is the linear stand-in for that fixed charge (a cell too small to carry the whole move is
+dearer per unit). Because |z| ≤ a both a + z and a − z are tables of non-negative cells: one direction z protects both sides. Only
+where this is infeasible each side gets its own program (u_p = ±1, falling cells bounded by a_i / l, rising ones free).
+
+What z moves is suppressed. Then z is a *witness*: with t⁺ the longest step that keeps a + t z ≥ 0 and t⁻ that of a − t z ≥ 0, every
+cell q is known no better than from a_q − t⁻ z_q to a_q + t⁺ z_q (z_q > 0; sides exchanged otherwise). Most primaries are settled by
+the witnesses of others; levels are taken in descending order because large moves carry small ones along.
+
+Clean-up: a secondary cell is given back, the most valuable first, if the few primaries whose witnesses used it find others.
+Empty cells are public zeros: they never move and are never suppressed. The table is positive (a ≥ 0); `lpl` is cut at a. The attacker
+is the external one: a unit that knows its own cell, and sliding levels, are not considered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.errors import Unprotectable
+from sdc_tasks.model.table import Bools, Floats, Ints, read_only
+from sdc_tasks.solver.lp import LiveLP
+
+TOLERANCE = 1e-6  # relative, of a level
+GRANTED = 1 - TOLERANCE / 2  # of a level: what counts as met
+NOISE = 1e-7  # of a level: moves below the solver's feasibility tolerance are rounding
+FAR = 1e4  # no cell needs to move further than this many levels
+DEAREST = 1e3  # the most that a small capacity multiplies a cost by
+
+
+def lp_cover(M: sp.csr_array, a: Floats, primary: Bools, lpl: Floats, upl: Floats, weight: Floats, clean_up: int = 5) -> Bools:
+    """The suppressed cells: `primary` and the secondary cells that protect every primary to `lpl` and `upl` within this table.
+
+    `weight` ≥ 0 is the loss of suppressing a cell. The clean-up gives back secondary cells that at most `clean_up` primaries lean
+    on; 0 switches it off. Raises Unprotectable, naming positions, where even suppressing everything does not protect a cell.
+    """
+    _check(M, a, primary, lpl, upl, weight)
+    moving = np.flatnonzero((a > 0) | primary)
+    levels = np.where(primary, np.minimum(lpl, a), 0.0)[moving], np.where(primary, upl, 0.0)[moving]
+    table = _Table(sp.csr_array(M[:, moving]), a[moving], primary[moving], *levels, weight[moving], moving)
+    search = _Search(table)
+    search.cover()
+    if clean_up > 0:
+        search.give_back(clean_up)
+    _prove(table, search.suppressed, search.witnesses.z)
+    suppressed = np.zeros(len(a), dtype=bool)
+    suppressed[moving] = search.suppressed
+    return read_only(suppressed)
+
+
+def _check(M: sp.csr_array, a: Floats, *others: Floats | Bools) -> None:
+    if any(array.shape != (M.shape[1],) for array in (a, *others)):
+        raise ValueError(f"every array needs one entry for each of the {M.shape[1]} cells")
+    if (a < 0).any():
+        raise ValueError("lp_cover protects positive tables: no cell may be negative")
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The cells that can move; `position` is where they lie in the caller's table."""
+
+    M: sp.csr_array = field(repr=False)
+    a: Floats = field(repr=False)
+    primary: Bools = field(repr=False)
+    lpl: Floats = field(repr=False)
+    upl: Floats = field(repr=False)
+    weight: Floats = field(repr=False)
+    position: Ints = field(repr=False)
+
+
+class _Witnesses:
+    """Directions `z` (one per row) with `M z = 0`, and how far each lets the world see each cell rise (`up`) and fall (`down`)."""
+
+    def __init__(self, table: _Table) -> None:
+        self.table = table
+        self.z = self.up = self.down = np.zeros((0, len(table.a)))
+
+    def add(self, z: Floats) -> None:
+        up, down = _reach(self.table, z)
+        self.z, self.up, self.down = np.vstack([self.z, z]), np.vstack([self.up, up]), np.vstack([self.down, down])
+
+    def without(self, cell: int) -> _Witnesses:
+        """The witnesses that do not move a cell."""
+        rest = _Witnesses(self.table)
+        keep = self.z[:, cell] == 0
+        rest.z, rest.up, rest.down = self.z[keep], self.up[keep], self.down[keep]
+        return rest
+
+    def lacking(self) -> Ints:
+        """The primaries that no witness protects on some side, largest level first."""
+        up, down = self.up.max(axis=0, initial=0.0), self.down.max(axis=0, initial=0.0)
+        levels = np.maximum(self.table.lpl, self.table.upl)
+        short = np.flatnonzero(_short(self.table, up, down))
+        return np.asarray(short[np.argsort(-levels[short], kind="stable")])
+
+
+def _reach(table: _Table, z: Floats) -> tuple[Floats, Floats]:
+    """How far the steps t⁺ and t⁻ along z move each cell up and down."""
+    forward = np.min(table.a[z < 0] / -z[z < 0], initial=np.inf)
+    backward = np.min(table.a[z > 0] / z[z > 0], initial=np.inf)
+    # A witness proves nothing for a cell that moves hardly more than the witness violates the relations.
+    error = np.abs(table.M @ z).max(initial=0.0)
+    sure = np.flatnonzero(np.abs(z) * TOLERANCE > error)
+    rises, size = z[sure] > 0, np.abs(z[sure])
+    up, down = np.zeros(len(z)), np.zeros(len(z))
+    up[sure] = size * np.where(rises, forward, backward)
+    down[sure] = size * np.where(rises, backward, forward)
+    return up, down
+
+
+def _short(table: _Table, up: Floats, down: Floats) -> Bools:
+    return np.asarray(table.primary & ((up < table.upl * GRANTED) | (down < table.lpl * GRANTED)))
+
+
+class _Search:
+    """The growing and shrinking set of suppressed cells, with its witnesses and one live program."""
+
+    def __init__(self, table: _Table) -> None:
+        n = len(table.a)
+        zeros = np.zeros(table.M.shape[0])
+        self.table = table
+        self.suppressed = table.primary.copy()
+        self.witnesses = _Witnesses(table)
+        self._weight = table.weight / (np.median(table.weight[table.weight > 0]) if table.weight.any() else 1.0)
+        self._columns = np.arange(2 * n)
+        self._lp = LiveLP(np.zeros(2 * n), sp.csr_array(sp.hstack([table.M, -table.M])), zeros, zeros, np.zeros(2 * n), np.ones(2 * n))
+
+    def cover(self) -> None:
+        """Suppresses until every primary has its witnesses."""
+        everything = np.ones(len(self.table.a), dtype=bool)
+        while len(lacking := self.witnesses.lacking()):
+            directions = self._protect(int(lacking[0]), everything, ~self.suppressed)
+            if directions is None:
+                raise Unprotectable(_unprotectable(self.table, lacking[:1]))
+            for z in directions:
+                self.witnesses.add(z)
+                self.suppressed |= z != 0
+
+    def give_back(self, most: int) -> None:
+        """Frees secondary cells, heaviest first, where at most `most` primaries need new witnesses and find them."""
+        secondary = np.flatnonzero(self.suppressed & ~self.table.primary)
+        for cell in secondary[np.argsort(-self.table.weight[secondary], kind="stable")]:
+            witnesses = self.witnesses.without(int(cell))
+            allowed = self.suppressed.copy()
+            allowed[cell] = False
+            if len(witnesses.lacking()) <= most and self._mend(witnesses, allowed):
+                self.witnesses, self.suppressed = witnesses, allowed
+
+    def _mend(self, witnesses: _Witnesses, allowed: Bools) -> bool:
+        """Adds the missing witnesses; False where a primary finds none among the allowed cells."""
+        while len(lacking := witnesses.lacking()):
+            # Leaning on light secondaries first leaves the heavy ones free to be given back later.
+            directions = self._protect(int(lacking[0]), allowed, ~self.table.primary)
+            if directions is None:
+                return False
+            for z in directions:
+                witnesses.add(z)
+        return True
+
+    def _protect(self, p: int, allowed: Bools, charged: Bools) -> list[Floats] | None:
+        """The directions that protect p on both sides moving allowed cells only: one for both, or one for each; None if there are none."""
+        lpl, upl = float(self.table.lpl[p]), float(self.table.upl[p])
+        both = self._direction(p, max(lpl, upl), 0, allowed, charged)
+        if both is not None:
+            return [both]
+        found = []
+        for side, level in ((1, upl), (-1, lpl)):
+            if level == 0:
+                continue
+            z = self._direction(p, level, side, allowed, charged)
+            if z is None:
+                return None
+            found.append(z)
+        return found
+
+    def _direction(self, p: int, level: float, side: int, allowed: Bools, charged: Bools) -> Floats | None:
+        """The cheapest z with z_p = side · level; for side 0, z_p = level with a mirror image."""
+        room = self.table.a / level
+        cost = np.where(charged, self._weight / np.clip(room, 1 / DEAREST, 1.0), 0.0)
+        narrow = np.where(allowed & (room > NOISE), np.minimum(room, FAR), 0.0)
+        wide = np.where(allowed, FAR, 0.0)
+        rise, fall = (narrow if side == 0 else wide).copy(), narrow.copy()
+        moved, still = (fall, rise) if side < 0 else (rise, fall)
+        if moved[p] < 1 - NOISE:
+            return None
+        lower = np.zeros(len(self._columns))
+        lower[p + (len(room) if side < 0 else 0)] = moved[p] = 1.0
+        still[p] = 0.0
+        self._lp.set_cost(self._columns, np.concatenate([cost, cost]))
+        self._lp.set_bounds(self._columns, lower, np.concatenate([rise, fall]))
+        result = self._lp.solve()
+        if not result.status.has_point:
+            return None
+        u = result.x[: len(room)] - result.x[len(room) :]
+        z = np.where(np.abs(u) > NOISE, u, 0.0) * level
+        return z if self._holds(z, p, side) else None
+
+    def _holds(self, z: Floats, p: int, side: int) -> bool:
+        """Whether the point the solver returned does protect p, on the side(s) asked for."""
+        up, down = _reach(self.table, z)
+        return bool((side < 0 or up[p] >= self.table.upl[p] * GRANTED) and (side > 0 or down[p] >= self.table.lpl[p] * GRANTED))
+
+
+def _prove(table: _Table, suppressed: Bools, z: Floats) -> None:
+    """Checks from the bare witnesses alone that every primary is protected, trusting neither the search nor the solver."""
+    inside = z[(z[:, ~suppressed] == 0).all(axis=1)]
+    best_up, best_down = np.zeros(len(table.a)), np.zeros(len(table.a))
+    for direction in inside:
+        up, down = _reach(table, direction)
+        best_up, best_down = np.maximum(best_up, up), np.maximum(best_down, down)
+    open_cells = np.flatnonzero(_short(table, best_up, best_down))
+    if len(open_cells):
+        raise Unprotectable(_unprotectable(table, open_cells))
+
+
+def _unprotectable(table: _Table, cells: Ints) -> str:
+    positions = ", ".join(str(position) for position in table.position[cells])
+    return f"cells at positions {positions}: no suppression within this table protects them to their levels (their relations leave no room)"

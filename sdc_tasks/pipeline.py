@@ -1,0 +1,217 @@
+"""One release, as pure functions from national tables to a publication that may be released. Read this first.
+
+    tables ── build_problem ──▶ ProtectionProblem ── baseline ──▶ Requirements
+                                     │                               │
+                                     ├── cta_start, climb … ──▶ Adjustment      how much uncertainty the aggregates need
+                                     ├── choose_bases ────────▶ Publication     exact, rounded, or withheld
+                                     ├── audit (in chunks) ───▶ AuditReport     the attacker's proof
+                                     └── release ─────────────▶ Release, or ReleaseBlocked
+
+Nothing here reads a file, a database, a clock that matters or an environment variable: `steps.py` does, for Airflow and for `sdc`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from sdc_tasks.domains.schema import Domain, MissingCountry, Role
+from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable
+from sdc_tasks.methods import attack, bases, cta
+from sdc_tasks.methods.primary import protection_levels
+from sdc_tasks.model.problem import NationalTable, ProtectionProblem
+from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Release
+from sdc_tasks.model.table import CellSpace, Floats
+from sdc_tasks.model.weights import aggregate_weights
+
+Progress = Callable[[str], None]
+
+
+def quiet(message: str) -> None:
+    """A progress that says nothing."""
+
+
+def build_problem(tables: Sequence[NationalTable], domain: Domain) -> ProtectionProblem:
+    """All countries, hierarchies and compositions as one relation system, with protection levels from flags and shares.
+
+    Raises InvalidInput or Retriable where a country is missing and the domain does not publish partial aggregates.
+    """
+    by_country = {table.country: table for table in tables}
+    missing = [country for country in domain.countries if country not in by_country]
+    if missing and domain.missing_country is MissingCountry.BLOCK:
+        raise InvalidInput(
+            f"no accepted delivery from {', '.join(missing)}, and {domain.id} blocks a release with missing countries. "
+            "Remedy: deliver them, or set missing_country: partial in the domain file"
+        )
+    if missing and domain.missing_country is MissingCountry.WAIT:
+        raise Retriable(f"waiting for the delivery of {', '.join(missing)}")
+    space = domain.space_of(tuple(country for country in domain.countries if country in by_country))
+    ordered = [by_country[country] for country in space.countries]
+    value = np.concatenate([table.value for table in ordered])
+    flag = np.concatenate([table.flag for table in ordered])
+    lpl, upl, spl = _levels(ordered, domain)
+    role = {code: spec.role for code, spec in domain.flags.items()}
+    public = np.isin(flag, [code for code, r in role.items() if r is Role.PUBLIC])
+    primary = np.isin(flag, [code for code, r in role.items() if r is Role.PRIMARY])
+    totals = _totals(space, value)
+    decided = np.zeros(len(totals))
+    return ProtectionProblem(
+        space=space,
+        a=np.concatenate([value, totals]),
+        lb=_external_bound(space, domain),
+        ub=np.full(space.size, np.inf),
+        lpl=np.concatenate([lpl, decided]),
+        upl=np.concatenate([upl, decided]),
+        spl=np.concatenate([spl, decided]),
+        public=np.concatenate([public, decided.astype(bool)]),
+        primary=np.concatenate([primary, decided.astype(bool)]),
+        deliveries=tuple(table.delivery for table in ordered),
+    )
+
+
+def _levels(tables: Sequence[NationalTable], domain: Domain) -> tuple[Floats, Floats, Floats]:
+    """lpl, upl, spl of every national cell by the rule of its flag; 0 where it is not primary."""
+    levels = [np.zeros(sum(len(table.value) for table in tables)) for _ in range(3)]
+    value, flag, units, share_1, share_2 = (
+        np.concatenate([getattr(table, name) for table in tables]) for name in ("value", "flag", "units", "share_1", "share_2")
+    )
+    for code, spec in sorted(domain.flags.items()):
+        if spec.rule is not None and (at := np.flatnonzero(flag == code)).size:
+            for level, part in zip(levels, protection_levels(value[at], units[at], share_1[at], share_2[at], spec.rule), strict=True):
+                level[at] = part
+    return levels[0], levels[1], levels[2]
+
+
+def _totals(space: CellSpace, value: Floats) -> Floats:
+    """The aggregates, cell by cell, from the national values."""
+    by_country = dict(zip(space.countries, value.reshape(len(space.countries), -1), strict=True))
+    return np.concatenate([np.sum([by_country[member] for member in aggregate.members], axis=0) for aggregate in space.aggregates])
+
+
+def _external_bound(space: CellSpace, domain: Domain) -> Floats:
+    """What the world knows of any cell: at least 0, unless the indicator is signed."""
+    lowest = np.array([-np.inf if indicator.signed else 0.0 for indicator in domain.indicators])
+    one_area = np.repeat(lowest, space.national_size // len(lowest))
+    return np.tile(one_area, len(space.areas))
+
+
+def baseline(problem: ProtectionProblem) -> tuple[attack.Requirements, int]:
+    """What the national tables alone protect (METHOD §2), and the LPs it took."""
+    return attack.baseline(problem)
+
+
+def climb(
+    problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, rung: int, before: Adjustment
+) -> Adjustment:
+    """Rung number `rung` of the CTA ladder; does nothing where an earlier one was good enough."""
+    weights = aggregate_weights(problem, domain.cta.weights, domain.cta.gamma)
+    model = cta.release_problem(problem, requirements, weights)
+    return cta.climb(model, problem.a, domain.cta.ladder[rung], domain.cta.seed, problem.space.national_size, before)
+
+
+def choose_bases(
+    problem: ProtectionProblem,
+    requirements: attack.Requirements,
+    adjustment: Adjustment,
+    domain: Domain,
+    progress: Progress = quiet,
+) -> Publication:
+    """The CTA rule, repaired until the attacker breaks nothing, then tightened where he still would not."""
+    weights = aggregate_weights(problem, domain.bases.weights)
+    ladder = bases.ladder_of(problem, weights, domain.bases)
+    choice = bases.choose(problem, ladder, adjustment.x)
+    cuts = bases.Cuts(ladder)
+    choice = bases.repair(problem, ladder, choice, requirements, domain.bases.rounds, progress, cuts)
+    choice = bases.tighten(problem, ladder, choice, requirements, domain.bases.tightening, progress, cuts)
+    return ladder.publication(choice)
+
+
+def audit(
+    problem: ProtectionProblem,
+    publication: Publication,
+    requirements: attack.Requirements,
+    domain: Domain,
+    chunk: int,
+    adjustment: Adjustment | None = None,
+) -> AuditReport:
+    """One chunk of the audit, for Airflow to map over workers; `merge` joins them."""
+    witnesses = [] if adjustment is None or adjustment.x is None else [(adjustment.x - problem.a)[problem.suppressed]]
+    part = attack.chunk(requirements, chunk, domain.audit.chunks)
+    return attack.audit(problem, publication, part, domain.audit.profiles, witnesses, domain.audit.seed)
+
+
+def merge(chunks: Sequence[AuditReport]) -> AuditReport:
+    """The report of the whole publication."""
+    return attack.merge(chunks)
+
+
+def release(release_id: str, problem: ProtectionProblem, publication: Publication, report: AuditReport) -> Release:
+    """The only way to a Release. Raises ReleaseBlocked unless the report passed and is of exactly this publication and problem."""
+    if report.publication != publication.digest or report.problem != problem.digest:
+        raise ReleaseBlocked(f"{release_id}: the audit is of another publication. Remedy: audit this one")
+    if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):
+        raise ReleaseBlocked(f"{release_id}: the audit leaves out primaries. Remedy: audit all chunks")
+    if not report.passed:
+        cells = [problem.space.key(int(cell)) for cell in report.primaries[~report.protected][:5]]
+        raise ReleaseBlocked(
+            f"{release_id}: {report.broken} protection requirements are broken, {len(report.contradictions)} published intervals exclude "
+            f"the true value; first cells: {', '.join(cells) or 'none'}. Remedy: see audit.json; nothing was published"
+        )
+    return Release(release_id, problem.digest, publication, report)
+
+
+def certificate(problem: ProtectionProblem, publication: Publication, report: AuditReport, domain: Domain, period: str) -> str:
+    """The audit certificate as JSON text: digests, counts, and a verdict per primary as shares of what it needs; never a value.
+
+    Shares of a broken requirement are cut down to quarters: with the attacker's own bound, an exact share would give the value.
+    Equal audits give equal bytes: no clock, no machine.
+    """
+    key = problem.space.key
+    primaries = [
+        {
+            "cell": key(int(cell)),
+            "protected": bool(ok),
+            "down": _quarters(down),
+            "up": _quarters(up),
+            "sliding": _quarters(slide),
+            "proof": "own LP" if lp else "witness",
+            "cut_to_national_baseline": bool(cut),
+        }
+        for cell, ok, down, up, slide, lp, cut in zip(
+            report.primaries, report.protected, report.down, report.up, report.slide, report.by_lp, report.baseline, strict=True
+        )
+    ]
+    body: Mapping[str, object] = {
+        "domain": domain.id,
+        "period": period,
+        "verdict": "passed" if report.passed else "failed",
+        "profiles": list(report.profiles),
+        "digests": {
+            "domain": domain.digest,
+            "deliveries": list(problem.deliveries),
+            "problem": report.problem,
+            "publication": report.publication,
+        },
+        "counts": {
+            "aggregate_cells": len(publication.cells),
+            "exact": int(publication.exact.sum()),
+            "rounded": int(publication.rounded.sum()),
+            "withheld": int(publication.withheld.sum()),
+            "primaries": len(report.primaries),
+            "protected": int(report.protected.sum()),
+            "broken_requirements": report.broken,
+            "cut_to_national_baseline": int(report.baseline.sum()),
+            "proven_by_witness": int((~report.by_lp).sum()),
+            "lps": report.lps,
+        },
+        "contradictions": [key(cell) for cell in report.contradictions],
+        "primaries": primaries,
+    }
+    return json.dumps(body, indent=1, ensure_ascii=False) + "\n"
+
+
+def _quarters(share: float) -> float:
+    """1 where the requirement is met, else the quarter below."""
+    return float(np.floor(4 * share) / 4)

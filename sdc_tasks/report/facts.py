@@ -1,0 +1,199 @@
+"""What a release report says, as counts, classes and published values: all that pages and figures ever see.
+
+Of aggregate cells: counts, and value and base of those that a passed audit lets out. Of national cells: counts per country, keys of
+cells that are not protected, and for blocks of many cells a class of the CTA deviation. `gather` fills these types.
+
+Words: a *block* is a branch of a hierarchy, a code one step below the root with all its descendants (the root is a block of
+its own); the *relative base* of a rounded cell is base / |published value|.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MINIMUM_CELLS = 10  # a block with fewer cells that could move shows no deviation
+TOP_WITHHELD = 100
+TOP_BROKEN = 200
+
+
+@dataclass(frozen=True)
+class FindingFact:
+    """One finding or failed check. `line` and `cell` are None where it concerns the whole file."""
+
+    code: str
+    severity: str
+    line: int | None
+    cell: str | None
+    message: str
+
+
+@dataclass(frozen=True)
+class DeliveryFact:
+    """One delivery and what was found in it; `state` is accepted, refused, superseded or the like."""
+
+    country: str
+    file: str
+    state: str
+    findings: tuple[FindingFact, ...] = ()
+
+
+@dataclass(frozen=True)
+class StepFact:
+    """One step of the release and how long it took."""
+
+    step: str
+    seconds: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Header:
+    """A code and what it means."""
+
+    code: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Aggregate cells by state. `size` is the class of the median relative base of the rounded ones, 0 if there is none."""
+
+    exact: int
+    rounded: int
+    withheld: int
+    size: int
+
+    @property
+    def total(self) -> int:
+        return self.exact + self.rounded + self.withheld
+
+    def share(self, state: str) -> float:
+        count: int = getattr(self, state)
+        return count / self.total if self.total else 0.0
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """The loss of one aggregate, block by block; `losses[row][column]`."""
+
+    area: Header
+    columns: tuple[Header, ...]
+    rows: tuple[Header, ...]
+    losses: tuple[tuple[Loss, ...], ...]
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts between consecutive edges (one more edge than counts); `unplaced` cells are rounded to 0 and have no relative base."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    unplaced: int
+
+
+@dataclass(frozen=True)
+class RoundedCell:
+    """A published rounded cell, as printed in the table."""
+
+    key: str
+    label: str
+    value: str
+    base: str
+    lower: str
+    upper: str
+    relative: float
+
+
+@dataclass(frozen=True)
+class DeviationMap:
+    """[1] Figure 1 in classes, one indicator: per area, as a whole and by block, Σ|x − a| relative to Σ|a|.
+
+    None where too few cells move; a block that is None in every area has no column.
+    """
+
+    indicator: Header
+    columns: tuple[Header, ...]
+    areas: tuple[Header, ...]
+    classes: tuple[tuple[int | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class RungFact:
+    """One rung of the ladder; objective, bound and gap to three digits, None where infinite.
+
+    `clock`: stopped by its time limit; `chosen`: its table is used.
+    """
+
+    method: str
+    outcome: str
+    objective: float | None
+    bound: float | None
+    gap: float | None
+    seconds: float
+    reason: str
+    unprotected: int
+    clock: bool
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class CountryFact:
+    """Primaries of one country; `baseline` of them are not fully protected by the country's own tables."""
+
+    area: Header
+    primaries: int
+    protected: int
+    baseline: int
+
+
+@dataclass(frozen=True)
+class BrokenCell:
+    """A primary that the attacker gets too close to; sides that hold are None, the others a class of `REACHED`."""
+
+    key: str
+    down: str | None
+    up: str | None
+    slide: str | None
+
+
+@dataclass(frozen=True)
+class AuditFacts:
+    """The verdict in counts. `broken_requirements` counts sides, `broken` names cells (the first `TOP_BROKEN`)."""
+
+    profiles: tuple[str, ...]
+    primaries: int
+    protected: int
+    by_lp: int
+    lps: int
+    baseline: int
+    broken_requirements: int
+    broken: tuple[BrokenCell, ...]
+    contradictions: tuple[str, ...]
+    countries: tuple[CountryFact, ...]
+
+
+@dataclass(frozen=True)
+class ReportFacts:
+    """Everything the report says. Where the release is blocked, no value of its publication is in here."""
+
+    title: str
+    period: str
+    release_id: str | None
+    published: bool
+    aggregates: tuple[Header, ...]
+    missing_countries: tuple[Header, ...]
+    digests: tuple[Header, ...]
+    overall: Loss
+    mean_relative_base: float | None
+    median_relative_base: float | None
+    heat_maps: tuple[HeatMap, ...]
+    risks: tuple[tuple[str, Loss], ...]
+    histogram: Histogram
+    largest: tuple[RoundedCell, ...]
+    withheld: tuple[str, ...]
+    deviations: tuple[DeviationMap, ...]
+    no_deviations: str
+    rungs: tuple[RungFact, ...]
+    steps: tuple[StepFact, ...]
+    audit: AuditFacts
+    deliveries: tuple[DeliveryFact, ...]  # refused ones first

@@ -1,0 +1,68 @@
+"""The plots of the report as inline SVG: no file, no script, no address; the same facts give the same bytes.
+
+Plots are drawn in two placeholder colours, which become the text and accent colours of the page: they follow its light
+and dark scheme.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from sdc_tasks.report.facts import Histogram
+
+INK, ACCENT = "#010203", "#040506"
+STYLE: dict[Any, Any] = {
+    "svg.hashsalt": "sdc",
+    "svg.fonttype": "none",  # text stays text: it can be read aloud, searched, and set in the font of the page
+    "font.size": 11.0,
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+
+
+def percent(ratio: float) -> str:
+    """Two significant digits: 0.0153 is 1.5 %."""
+    return _hundredths(ratio) + "\u202f%"
+
+
+def histogram(facts: Histogram) -> str:
+    """Rounded cells by relative base; every bar is one bin of the 1-2-5 ladder, so the axis is logarithmic."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.2, 2.9))
+        axes = figure.subplots()
+        bars = axes.bar(range(len(facts.counts)), facts.counts, width=0.86, align="edge", color=ACCENT)
+        axes.bar_label(bars, padding=2)
+        axes.set_xticks([i - 0.07 for i in range(len(facts.edges))], [_hundredths(edge) for edge in facts.edges])
+        axes.set_xlim(-0.3, len(facts.counts) + 0.16)
+        axes.set_xlabel("base in percent of the published value")
+        axes.set_ylabel("cells")
+        axes.set_yticks([])
+        axes.margins(y=0.12)
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        figure.tight_layout()
+        return _inline(figure, "Histogram of the relative bases of the rounded cells; the same counts are in the table below.")
+
+
+def _hundredths(ratio: float) -> str:
+    number = float(f"{100 * ratio:.2g}")
+    return f"{number:.12f}".rstrip("0").rstrip(".")
+
+
+def _inline(figure: Figure, label: str) -> str:
+    """The <svg> element alone, without ids and addresses that have no use inside a page."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|font-family: [^;]*; ", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'<g id="[^"]*"', "<g", svg)
+    svg = re.sub(r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', rf'<svg viewBox="\1" role="img" aria-label="{label}">', svg, count=1)
+    return svg.replace(INK, "currentColor").replace(ACCENT, "var(--accent)")

@@ -1,0 +1,337 @@
+"""From a release to the facts that its report may tell.
+
+`gather` is the only function of the report that is handed confidential arrays. It returns counts, classes and published values:
+what leaves this module can be shown to whoever reads the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sdc_tasks.domains.schema import Domain
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Rung
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints
+from sdc_tasks.report.facts import (
+    MINIMUM_CELLS,
+    TOP_BROKEN,
+    TOP_WITHHELD,
+    AuditFacts,
+    BrokenCell,
+    CountryFact,
+    DeliveryFact,
+    DeviationMap,
+    Header,
+    HeatMap,
+    Histogram,
+    Loss,
+    ReportFacts,
+    RoundedCell,
+    RungFact,
+    StepFact,
+)
+from sdc_tasks.report.table_csv import printed
+
+CLASS_EDGES = (0.001, 0.01, 0.05, 0.2)  # classes 1 to 5 of a relative base or deviation; class 0 is none at all
+REACHED = ("under a quarter", "a quarter to a half", "half to three quarters", "more than three quarters")
+RISKS = ((0, 0, "no country"), (1, 1, "1 country"), (2, 2, "2 countries"), (3, 5, "3 to 5 countries"), (6, 10**6, "6 or more"))
+MAXIMUM_SHARE = 0.5  # nor does a block of which one cell holds more of the deviation than this
+TOP_ROUNDED = 20
+
+
+def gather(
+    domain: Domain,
+    problem: ProtectionProblem,
+    adjustment: Adjustment,
+    publication: Publication,
+    report: AuditReport,
+    *,
+    period: str,
+    release_id: str | None,
+    deliveries: Sequence[DeliveryFact] = (),
+    steps: Sequence[StepFact] = (),
+) -> ReportFacts:
+    """Reduces a release to what may be told. Raises ValueError when the audit is not of all of this problem and publication."""
+    if (report.problem, report.publication) != (problem.digest, publication.digest):
+        raise ValueError("the audit report is not about this problem and this publication")
+    if not np.array_equal(publication.cells, np.flatnonzero(problem.aggregate)):
+        raise ValueError("a publication decides every aggregate cell, in cell order")
+    if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):
+        raise ValueError("the audit report leaves out primaries")
+    space, label = problem.space, _Labels(domain)
+    relative = _relative_base(publication)
+    sizes = relative[publication.rounded & np.isfinite(relative)]
+    return ReportFacts(
+        title=domain.title,
+        period=period,
+        release_id=release_id,
+        published=report.passed,
+        aggregates=tuple(label.area(aggregate.code) for aggregate in space.aggregates),
+        missing_countries=tuple(label.area(country) for country in domain.countries if country not in space.countries),
+        digests=tuple(
+            Header(name, digest)
+            for name, digest in (("domain file", domain.digest), ("problem", problem.digest), ("publication", publication.digest))
+        ),
+        overall=_loss(publication, np.ones(len(publication.cells), dtype=bool)),
+        mean_relative_base=float(sizes.mean()) if len(sizes) else None,
+        median_relative_base=float(np.median(sizes)) if len(sizes) else None,
+        heat_maps=_heat_maps(space, publication, label),
+        risks=_risks(problem, publication),
+        histogram=_histogram(sizes, int(publication.rounded.sum()) - len(sizes)),
+        largest=_largest(domain, space, publication, label) if report.passed else (),
+        withheld=tuple(space.key(cell) for cell in publication.cells[publication.withheld][:TOP_WITHHELD]),
+        deviations=_deviations(problem, adjustment.x, label) if adjustment.x is not None else (),
+        no_deviations="" if adjustment.x is not None else _why_no_table(adjustment),
+        rungs=tuple(_rung(rung) for rung in adjustment.rungs),
+        steps=tuple(steps),
+        audit=_audit(problem, report, label),
+        deliveries=tuple(sorted(deliveries, key=lambda delivery: delivery.state != "refused")),
+    )
+
+
+@dataclass(frozen=True)
+class _Labels:
+    domain: Domain
+
+    def of(self, dimension: str, code: str) -> Header:
+        return Header(code, self.domain.labels.get(dimension, {}).get(code, code))
+
+    def area(self, code: str) -> Header:
+        partial = [f"{spec.label}, incomplete" for spec in self.domain.aggregates if spec.partial_code == code]
+        return Header(code, partial[0]) if partial else self.of(self.domain.areas.dimension, code)
+
+    def indicator(self, code: str) -> Header:
+        return self.of(self.domain.indicator_dimension, code)
+
+    def cell(self, space: CellSpace, cell: int) -> str:
+        """The labels of a cell's national key, without the indicator where there is only one."""
+        indicator, *codes = space.national_keys[cell % space.national_size]
+        named = [self.of(hierarchy.dimension, code).label for hierarchy, code in zip(space.hierarchies, codes, strict=True)]
+        return " · ".join(([self.indicator(indicator).label] if len(space.indicators) > 1 else []) + named)
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """A dimension cut into blocks: the headers, and for every national cell the block it is in."""
+
+    headers: tuple[Header, ...]
+    of_cell: Ints
+
+
+def _rows_and_columns(space: CellSpace, label: _Labels) -> tuple[_Blocks, _Blocks]:
+    """Blocks of the first hierarchy, and of the second (or the indicators, where there is no second)."""
+    positions = np.unravel_index(np.arange(space.national_size), space.national_shape)
+    cut = [_blocks(hierarchy, positions[axis], label) for axis, hierarchy in enumerate(space.hierarchies[:2], start=1)]
+    if len(cut) == 1:
+        cut.append(_Blocks(tuple(label.indicator(code) for code in space.indicators), positions[0]))
+    return cut[0], cut[1]
+
+
+def _blocks(hierarchy: Hierarchy, position: Ints, label: _Labels) -> _Blocks:
+    """Every code of depth 0 or 1 is a block; deeper codes belong to the block of their ancestor."""
+    heads = [i for i, depth in enumerate(hierarchy.depth) if depth <= 1]
+    block = {head: i for i, head in enumerate(heads)}
+    for i in sorted(range(len(hierarchy.codes)), key=lambda i: hierarchy.depth[i]):
+        above = hierarchy.parent[i]
+        if i not in block and above is not None:
+            block[i] = block[hierarchy.index[above]]
+    lookup = np.array([block[i] for i in range(len(hierarchy.codes))])
+    return _Blocks(tuple(label.of(hierarchy.dimension, hierarchy.codes[head]) for head in heads), lookup[position])
+
+
+def _relative_base(publication: Publication) -> Floats:
+    """base / |value|: 0 where exact, ∞ where withheld or rounded to 0."""
+    value = np.abs(np.nan_to_num(publication.value))
+    ratio = np.full(len(value), np.inf)
+    np.divide(publication.base, value, out=ratio, where=(value > 0) & ~publication.withheld)
+    ratio[publication.exact] = 0.0
+    return ratio
+
+
+def _classes(ratio: npt.ArrayLike) -> Ints:
+    """Class 0 for nothing, 1 to 5 by `CLASS_EDGES`."""
+    found = np.asarray(ratio, dtype=float)
+    return np.where(found > 1e-9, 1 + np.searchsorted(CLASS_EDGES, found, side="right"), 0)
+
+
+def _loss(publication: Publication, mask: Bools) -> Loss:
+    rounded = publication.rounded & mask
+    median = np.median(_relative_base(publication)[rounded]) if rounded.any() else 0.0
+    return Loss(
+        exact=int((publication.exact & mask).sum()),
+        rounded=int(rounded.sum()),
+        withheld=int((publication.withheld & mask).sum()),
+        size=int(_classes(median)),
+    )
+
+
+def _heat_maps(space: CellSpace, publication: Publication, label: _Labels) -> tuple[HeatMap, ...]:
+    rows, columns = _rows_and_columns(space, label)
+    national, area = publication.cells % space.national_size, publication.cells // space.national_size
+    row, column = rows.of_cell[national], columns.of_cell[national]
+
+    def losses(aggregate: int) -> Iterator[tuple[Loss, ...]]:
+        for r in range(len(rows.headers)):
+            here = (area == aggregate) & (row == r)
+            yield tuple(_loss(publication, here & (column == c)) for c in range(len(columns.headers)))
+
+    return tuple(
+        HeatMap(label.area(aggregate.code), columns.headers, rows.headers, tuple(losses(i)))
+        for i, aggregate in enumerate(space.aggregates, start=len(space.countries))
+    )
+
+
+def _risks(problem: ProtectionProblem, publication: Publication) -> tuple[tuple[str, Loss], ...]:
+    """Loss by the number of countries that keep their part of the aggregate cell confidential: a published pattern, no values."""
+    space = problem.space
+    hidden = problem.suppressed.reshape(len(space.areas), space.national_size)
+    counts = [hidden[[space.areas.index(member) for member in aggregate.members]].sum(axis=0) for aggregate in space.aggregates]
+    behind = np.concatenate(counts)
+    return tuple((name, _loss(publication, (low <= behind) & (behind <= high))) for low, high, name in RISKS)
+
+
+def _histogram(sizes: Floats, unplaced: int) -> Histogram:
+    """Bins 1-2-5 per decade, from the bin of the smallest to the bin of the largest relative base."""
+    if not len(sizes):
+        return Histogram((), (), unplaced)
+    ladder = np.array([mantissa * 10.0**k for k in range(-12, 4) for mantissa in (1, 2, 5)])
+    first = max(int(np.searchsorted(ladder, sizes.min(), side="right")) - 1, 0)
+    last = min(int(np.searchsorted(ladder, sizes.max(), side="right")), len(ladder) - 1)
+    edges = ladder[first : last + 1]
+    counts, _ = np.histogram(np.clip(sizes, edges[0], edges[-1]), edges)
+    return Histogram(tuple(edges.tolist()), tuple(counts.tolist()), unplaced)
+
+
+def _largest(domain: Domain, space: CellSpace, publication: Publication, label: _Labels) -> tuple[RoundedCell, ...]:
+    """The rounded cells that lost most, largest relative base first."""
+    relative = np.where(publication.rounded, _relative_base(publication), -1.0)
+    order = np.argsort(-relative, kind="stable")[: min(TOP_ROUNDED, int(publication.rounded.sum()))]
+    decimals = {indicator.code: indicator.decimals for indicator in domain.indicators}
+    return tuple(_rounded_cell(space, publication, int(i), decimals, float(relative[i]), label) for i in order)
+
+
+def _rounded_cell(
+    space: CellSpace, publication: Publication, i: int, decimals: dict[str, int], relative: float, label: _Labels
+) -> RoundedCell:
+    cell = int(publication.cells[i])
+    places = decimals[space.national_keys[cell % space.national_size][0]]
+    value, base, lower, upper = (
+        printed(float(array[i]), places) for array in (publication.value, publication.base, publication.lower, publication.upper)
+    )
+    return RoundedCell(space.key(cell), label.cell(space, cell), value, base, lower, upper, relative)
+
+
+def _deviations(problem: ProtectionProblem, x: Floats, label: _Labels) -> tuple[DeviationMap, ...]:
+    """One map per indicator."""
+    space = problem.space
+    rows, _ = _rows_and_columns(space, label)
+    shape = (len(space.areas), len(space.indicators), -1)
+    deviation, size = np.abs(x - problem.a).reshape(shape), np.abs(problem.a).reshape(shape)
+    movable = (problem.suppressed | problem.aggregate).reshape(shape)
+    block = rows.of_cell.reshape(shape[1:])[0]
+    masks = [np.ones(len(block), dtype=bool), *(block == b for b in range(len(rows.headers)))]
+    headers = (Header("all", "all cells of the area"), *rows.headers)
+    return tuple(
+        _deviation_map(space, label, label.indicator(code), headers, masks, deviation[:, i], size[:, i], movable[:, i])
+        for i, code in enumerate(space.indicators)
+    )
+
+
+def _deviation_map(
+    space: CellSpace,
+    label: _Labels,
+    indicator: Header,
+    headers: Sequence[Header],
+    masks: Sequence[Bools],
+    deviation: Floats,
+    size: Floats,
+    movable: Bools,
+) -> DeviationMap:
+    """Aggregates on top, then countries, each by falling absolute deviation. Arrays are (areas, cells of one indicator)."""
+    moved = deviation.sum(axis=1)
+    order = sorted(range(len(space.areas)), key=lambda area: (area < len(space.countries), -moved[area], area))
+    classes = [[_deviation_class(deviation[area, mask], size[area, mask], movable[area, mask]) for mask in masks] for area in order]
+    shown = [i for i in range(len(masks)) if any(row[i] is not None for row in classes)]
+    return DeviationMap(
+        indicator=indicator,
+        columns=tuple(headers[i] for i in shown),
+        areas=tuple(label.area(space.areas[area]) for area in order),
+        classes=tuple(tuple(row[i] for i in shown) for row in classes),
+    )
+
+
+def _deviation_class(deviation: Floats, size: Floats, movable: Bools) -> int | None:
+    """The class of Σ|x − a| / Σ|a| over one block; None where that would speak of few cells, or of one."""
+    total = deviation.sum()
+    if movable.sum() < MINIMUM_CELLS or deviation.max(initial=0.0) > MAXIMUM_SHARE * total:
+        return None
+    return int(_classes(total / max(size.sum(), np.finfo(float).tiny)))
+
+
+def _why_no_table(adjustment: Adjustment) -> str:
+    if not adjustment.rungs:
+        return "the domain file asks for no controlled tabular adjustment, so the bases come from the audit alone."
+    last = adjustment.rungs[-1]
+    return f"no method of the ladder returned an adjusted table (the last one, {last.method}: {last.reason})."
+
+
+def _rung(rung: Rung) -> RungFact:
+    objective, bound, gap = (
+        float(f"{number:.3g}") if number is not None and np.isfinite(number) else None for number in (rung.objective, rung.bound, rung.gap)
+    )
+    return RungFact(
+        method=rung.method,
+        outcome=rung.outcome.value,
+        objective=objective,
+        bound=bound,
+        gap=gap,
+        seconds=rung.seconds,
+        reason=rung.reason,
+        unprotected=rung.unprotected,
+        clock=rung.clock,
+        chosen=rung.chosen,
+    )
+
+
+def _audit(problem: ProtectionProblem, report: AuditReport, label: _Labels) -> AuditFacts:
+    space = problem.space
+    country = report.primaries // space.national_size
+    countries = [
+        CountryFact(
+            area=label.area(code),
+            primaries=int((country == i).sum()),
+            protected=int((report.protected & (country == i)).sum()),
+            baseline=int((report.baseline & (country == i)).sum()),
+        )
+        for i, code in enumerate(space.countries)
+    ]
+    return AuditFacts(
+        profiles=report.profiles,
+        primaries=len(report.primaries),
+        protected=int(report.protected.sum()),
+        by_lp=int(report.by_lp.sum()),
+        lps=report.lps,
+        baseline=int(report.baseline.sum()),
+        broken_requirements=report.broken,
+        broken=_broken(space, report),
+        contradictions=tuple(space.key(cell) for cell in report.contradictions),
+        countries=tuple(countries),
+    )
+
+
+def _broken(space: CellSpace, report: AuditReport) -> tuple[BrokenCell, ...]:
+    """Worst first. A share would place the true value exactly, for a reader who knows the rule; a quarter does not."""
+    worst = np.minimum(np.minimum(report.down, report.up), report.slide)
+    order = [int(i) for i in np.argsort(worst, kind="stable") if not report.protected[i]][:TOP_BROKEN]
+    return tuple(
+        BrokenCell(space.key(int(report.primaries[i])), _reached(report.down[i]), _reached(report.up[i]), _reached(report.slide[i]))
+        for i in order
+    )
+
+
+def _reached(share: float) -> str | None:
+    return None if share >= 1 else REACHED[min(int(4 * max(share, 0.0)), 3)]

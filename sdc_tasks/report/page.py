@@ -1,0 +1,68 @@
+"""The release report as one HTML file: no script, no outside address, readable on a phone, in the dark and on paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from sdc_tasks.report.facts import MINIMUM_CELLS, TOP_BROKEN, TOP_WITHHELD, DeliveryFact, ReportFacts
+from sdc_tasks.report.figures import histogram, percent
+
+CLASS_NAMES = ("0", "under 0.1\u202f%", "0.1 to 1\u202f%", "1 to 5\u202f%", "5 to 20\u202f%", "20\u202f% or more")
+CLASS_SIGNS = ("0", "<0.1", "0.1–1", "1–5", "5–20", "≥20")
+KNOWN_PROFILES = {
+    "external": "somebody who knows every public national figure and everything published here, but no unit's own data",
+    "internal": "the only unit of a cell, who knows that cell",
+    "vintage": "somebody who also holds everything released for earlier periods or in earlier versions",
+}
+
+
+def render(facts: ReportFacts) -> str:
+    """The page. It is given facts alone, so it cannot tell more than `facts` holds."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(percent=percent, grouped=grouped, seconds=seconds, share=share)
+    return environment.get_template("report.html.j2").render(
+        facts=facts,
+        plot=Markup(histogram(facts.histogram)) if facts.histogram.counts else "",
+        class_names=CLASS_NAMES,
+        class_signs=CLASS_SIGNS,
+        profiles=[(name, KNOWN_PROFILES.get(name, "")) for name in facts.audit.profiles],
+        not_attacked=[(name, text) for name, text in KNOWN_PROFILES.items() if name not in facts.audit.profiles],
+        states=_by_state(facts.deliveries),
+        minimum_cells=MINIMUM_CELLS,
+        top_withheld=TOP_WITHHELD,
+        top_broken=TOP_BROKEN,
+    )
+
+
+def grouped(number: str | float) -> str:
+    """Thousands set apart by a narrow space: 20 160."""
+    text = number if isinstance(number, str) else f"{number:.10f}".rstrip("0").rstrip(".")
+    whole, point, decimals = text.removeprefix("-").partition(".")
+    sign = "−" if text.startswith("-") else ""
+    return sign + f"{int(whole):,}".replace(",", "\u202f") + point + decimals
+
+
+def seconds(number: float) -> str:
+    return f"{number:.1f}\u202fs" if number < 100 else f"{number:.0f}\u202fs"
+
+
+def share(ratio: float) -> str:
+    """Whole percent that never rounds to all or nothing."""
+    if 0 < ratio < 0.01:
+        return "<1\u202f%"
+    if 0.99 < ratio < 1:
+        return ">99\u202f%"
+    return f"{100 * ratio:.0f}\u202f%"
+
+
+def _by_state(deliveries: tuple[DeliveryFact, ...]) -> list[tuple[str, int]]:
+    """How many deliveries are in each state, in order of appearance."""
+    counts: dict[str, int] = {}
+    for delivery in deliveries:
+        counts[delivery.state] = counts.get(delivery.state, 0) + 1
+    return list(counts.items())

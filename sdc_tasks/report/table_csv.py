@@ -1,0 +1,215 @@
+"""The disseminated table on the wire: SDMX-CSV 2.0, one row per aggregate cell, in cell order.
+
+An exact cell has OBS_STATUS A and no ROUNDING_BASE. A rounded cell is an estimate (E) and carries its base: the world reads
+[OBS_VALUE − base/2, OBS_VALUE + base/2]. A withheld cell has no OBS_VALUE, OBS_STATUS Q (suppressed) and CONF_STATUS S
+(secondary, set by the receiver). Same publication, same bytes.
+
+`read_table` reads such a table back, also one made elsewhere, so that its audit can judge it. Its messages name file, line, key
+and remedy and repeat no OBS_VALUE: a table made elsewhere may hold values that should not have left.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+
+from sdc_tasks.domains.schema import Domain
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import CellSpace
+
+OBSERVATION = ("TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "ROUNDING_BASE")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+PUBLISHING_ACTIONS = {"", "I", "A", "R", "M"}  # information, append, replace, merge: each of them says what is published
+
+
+def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publication: Publication) -> None:
+    """Writes the whole file or nothing. Raises ValueError on a publication with cells that are not aggregates."""
+    if (publication.cells < len(space.countries) * space.national_size).any():
+        raise ValueError("a disseminated table holds aggregate cells only")
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["STRUCTURE", "STRUCTURE_ID", "ACTION", "FREQ", *_dimensions(domain), *OBSERVATION])
+    decimals = {indicator.code: indicator.decimals for indicator in domain.indicators}
+    for cell, value, base in zip(publication.cells.tolist(), publication.value.tolist(), publication.base.tolist(), strict=True):
+        key = _key(space, cell)
+        observation = _observation(value, base, decimals[key[1]])
+        writer.writerow(["dataflow", domain.structure_id, "I", domain.frequency, *key, period, *observation])
+    _replace(path, buffer.getvalue())
+
+
+def printed(value: float, decimals: int, noise: float = 0.0) -> str:
+    """The number with exactly `decimals` decimals and no exponent; with more where that would print another number.
+
+    `noise` is how far adding binary fractions may have carried the value from its decimals.
+    """
+    near = round(value, decimals) + 0.0  # −0 is printed as 0
+    if abs(near - value) <= noise + 1e-12 * abs(value):
+        return f"{near:.{decimals}f}"
+    return format(Decimal(repr(value)).normalize(), "f")
+
+
+def read_table(path: Path, domain: Domain, space: CellSpace, period: str) -> Publication:
+    """The decision that a published table amounts to: SDMX-CSV 1.0 or 2.0, ROUNDING_BASE optional, a missing row is withheld.
+
+    Raises InvalidInput, naming file, line, key and remedy, on anything that does not say clearly what is published.
+    """
+    first = len(space.countries) * space.national_size
+    cells = np.arange(first, space.size)
+    values, bases = np.full(len(cells), np.nan), np.full(len(cells), np.inf)
+    position = {_key(space, cell): i for i, cell in enumerate(cells.tolist())}
+    seen: dict[int, int] = {}
+    for row in _rows(path, domain):
+        i = _position(row, domain, space, period, position)
+        if i in seen:
+            raise row.error(f"{space.key(first + i)} is already in line {seen[i]}; keep one row per cell")
+        seen[i] = row.line
+        values[i], bases[i] = _decision(row, space.key(first + i))
+    return Publication(cells, values, bases)
+
+
+def _dimensions(domain: Domain) -> list[str]:
+    return [domain.areas.dimension, domain.indicator_dimension, *(source.dimension for source in domain.hierarchies)]
+
+
+def _key(space: CellSpace, cell: int) -> tuple[str, ...]:
+    area, rest = divmod(cell, space.national_size)
+    return (space.areas[area], *space.national_keys[rest])
+
+
+def _observation(value: float, base: float, decimals: int) -> tuple[str, str, str, str]:
+    """OBS_VALUE, OBS_STATUS, CONF_STATUS, ROUNDING_BASE."""
+    if base == 0:
+        return printed(value, decimals, noise=1e-6 * 10.0**-decimals), "A", "F", ""
+    if np.isinf(base):
+        return "", "Q", "S", ""
+    return printed(value, decimals), "E", "F", printed(base, decimals)
+
+
+def _replace(path: Path, text: str) -> None:
+    """The reader of `path` sees the old file or the new one, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(text.encode("utf-8"))
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class _Row:
+    path: Path
+    line: int
+    fields: dict[str, str]
+
+    def get(self, column: str) -> str:
+        return self.fields.get(column, "")
+
+    def error(self, text: str) -> InvalidInput:
+        return InvalidInput(f"{self.path}, line {self.line}: {text}")
+
+
+def _rows(path: Path, domain: Domain) -> Iterator[_Row]:
+    """The records of the file, each as wide as its header."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path}: byte {error.start} is not UTF-8; save the table as UTF-8") from error
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        _check_header(path, header, domain)
+        for record in reader:
+            if not record:
+                continue
+            if len(record) != len(header):
+                raise InvalidInput(f"{path}, line {reader.line_num}: {len(record)} fields, the header has {len(header)}; was the file cut?")
+            yield _Row(path, reader.line_num, dict(zip(header, (field.strip() for field in record), strict=True)))
+    except csv.Error as error:
+        raise InvalidInput(f"{path}, line {reader.line_num}: not CSV ({error}); was the file cut inside a quoted field?") from error
+
+
+def _check_header(path: Path, header: list[str], domain: Domain) -> None:
+    if not header:
+        raise InvalidInput(f"{path}, line 1: the file is empty; an SDMX-CSV header is expected")
+    if header[0] not in {"STRUCTURE", "DATAFLOW"}:
+        hint = "columns must be separated by commas" if len(header) == 1 else "the first column must be STRUCTURE (2.0) or DATAFLOW (1.0)"
+        raise InvalidInput(f"{path}, line 1: not an SDMX-CSV header; {hint}")
+    repeated = sorted({name for name in header if header.count(name) > 1})
+    if repeated:
+        raise InvalidInput(f"{path}, line 1: repeated columns {', '.join(repeated)}; keep one of each")
+    missing = [name for name in [*_dimensions(domain), "TIME_PERIOD", "OBS_VALUE"] if name not in header]
+    if missing:
+        raise InvalidInput(f"{path}, line 1: missing columns {', '.join(missing)}; add them under these names")
+
+
+def _position(row: _Row, domain: Domain, space: CellSpace, period: str, position: dict[tuple[str, ...], int]) -> int:
+    """Which aggregate cell the row speaks of."""
+    _check_envelope(row, domain, period)
+    key = tuple(row.get(name) for name in _dimensions(domain))
+    found = position.get(key)
+    if found is not None:
+        _check_unit(row, domain, key[1])
+        return found
+    aggregates = tuple(aggregate.code for aggregate in space.aggregates)
+    area = key[0]
+    if area in domain.countries:
+        raise row.error(f"{area} is a country; a published table holds {', '.join(aggregates)} only: remove the rows of countries")
+    parts = zip(_dimensions(domain), key, (aggregates, *space.axes), strict=True)
+    name, code, known = next((name, code, known) for name, code, known in parts if code not in known)
+    allowed = f"allowed: {', '.join(known)}" if len(known) <= 12 else f"see its code list in domain {domain.id}"
+    raise row.error(f"{name} {_quoted(code)} is unknown; {allowed}")
+
+
+def _check_envelope(row: _Row, domain: Domain, period: str) -> None:
+    if row.get("TIME_PERIOD") != period:
+        raise row.error(f"TIME_PERIOD {_quoted(row.get('TIME_PERIOD'))} is not the period {period} of this release; keep its rows only")
+    if row.get("FREQ") not in {"", domain.frequency}:
+        raise row.error(f"FREQ {_quoted(row.get('FREQ'))} is not the frequency {domain.frequency} of the domain; keep its rows only")
+    if row.get("ACTION") not in PUBLISHING_ACTIONS:
+        raise row.error(f"ACTION {_quoted(row.get('ACTION'))} publishes nothing; use I, A, R or M, or remove the row")
+
+
+def _check_unit(row: _Row, domain: Domain, code: str) -> None:
+    """A table in another unit would be judged a thousand times too safe: its rows are refused, not converted."""
+    indicator = next(indicator for indicator in domain.indicators if indicator.code == code)
+    for column, expected in ((domain.attributes.unit, indicator.unit), (domain.attributes.unit_multiplier, str(indicator.unit_multiplier))):
+        if column is not None and row.get(column) not in {"", expected}:
+            raise row.error(f"{column} of {code} is not {expected}; convert its values")
+
+
+def _decision(row: _Row, key: str) -> tuple[float, float]:
+    """(value, base) of one cell, as `Publication` holds them."""
+    if row.get("OBS_VALUE") in {"", "NaN"}:
+        return np.nan, np.inf
+    value = _number(row, "OBS_VALUE", key)
+    base = _number(row, "ROUNDING_BASE", key) if row.get("ROUNDING_BASE") else 0.0
+    if base < 0:
+        raise row.error(f"ROUNDING_BASE of {key} is negative; give the base, or leave it empty for an exact value")
+    return value, base
+
+
+def _number(row: _Row, column: str, key: str) -> float:
+    text = row.get(column)
+    number = float(text) if NUMBER.fullmatch(text) else np.nan
+    if not np.isfinite(number):
+        raise row.error(f"{column} of {key} is not a number; use digits and a decimal point, empty OBS_VALUE for a withheld cell")
+    return number
+
+
+def _quoted(code: str) -> str:
+    """The code as found, unless it could be a value that slipped into the wrong column."""
+    if len(code) > 40 or (len(code) > 4 and NUMBER.fullmatch(code)):
+        return "(not repeated here: it reads like a value)"
+    return repr(code)

@@ -1,0 +1,128 @@
+"""A linear program that stays alive inside HiGHS: costs and bounds change, the basis is kept.
+
+One thread, fixed seed: the same calls give the same bytes. Callers scale their models (values near 1) and re-check what they
+are told: a status here is the solver's word, not a proof.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import highspy
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.model.table import Floats, Ints
+
+
+class Status(StrEnum):
+    """How a solve ended, as a word."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"  # stopped by a limit with a usable point
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    STOPPED = "stopped"  # stopped by a limit with nothing usable
+
+    @property
+    def has_point(self) -> bool:
+        return self in {Status.OPTIMAL, Status.FEASIBLE}
+
+
+@dataclass(frozen=True)
+class LPResult:
+    """`x` (columns) and `dual` (rows) of the last solve; the dual is d objective / d (active row bound)."""
+
+    status: Status
+    objective: float
+    x: Floats = field(repr=False)
+    dual: Floats = field(repr=False)
+    reduced: Floats = field(repr=False)
+
+
+_STATUS = {
+    highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
+    highspy.HighsModelStatus.kInfeasible: Status.INFEASIBLE,
+    highspy.HighsModelStatus.kUnbounded: Status.UNBOUNDED,
+    highspy.HighsModelStatus.kUnboundedOrInfeasible: Status.INFEASIBLE,
+}
+
+
+def quiet_highs(seconds: float | None = None) -> highspy.Highs:
+    """A silent single-threaded HiGHS with a fixed seed."""
+    highs = highspy.Highs()
+    highs.silent()
+    highs.setOptionValue("threads", 1)
+    highs.setOptionValue("random_seed", 1)
+    if seconds is not None:
+        highs.setOptionValue("time_limit", float(seconds))
+    return highs
+
+
+def highs_lp(cost: Floats, A: sp.csr_array, row_lower: Floats, row_upper: Floats, lower: Floats, upper: Floats) -> highspy.HighsLp:
+    """min cost·x with row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper, as HiGHS takes it."""
+    model = highspy.HighsLp()
+    by_column = sp.csc_array(A)
+    model.num_col_, model.num_row_ = by_column.shape[1], by_column.shape[0]
+    model.col_cost_ = np.asarray(cost, dtype=float)
+    model.col_lower_, model.col_upper_ = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+    model.row_lower_, model.row_upper_ = np.asarray(row_lower, dtype=float), np.asarray(row_upper, dtype=float)
+    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    model.a_matrix_.start_ = by_column.indptr.astype(np.int32)
+    model.a_matrix_.index_ = by_column.indices.astype(np.int32)
+    model.a_matrix_.value_ = by_column.data.astype(float)
+    return model
+
+
+class LiveLP:
+    """min cost·x with row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper, solved again and again."""
+
+    def __init__(self, cost: Floats, A: sp.csr_array, row_lower: Floats, row_upper: Floats, lower: Floats, upper: Floats) -> None:
+        self.solves = 0
+        self._highs = quiet_highs()
+        self._highs.setOptionValue("presolve", "off")
+        self._highs.passModel(highs_lp(cost, A, row_lower, row_upper, lower, upper))
+
+    def set_cost(self, columns: Ints, cost: Floats) -> None:
+        self._highs.changeColsCost(len(columns), columns.astype(np.int32), np.asarray(cost, dtype=float))
+
+    def set_bounds(self, columns: Ints, lower: Floats, upper: Floats) -> None:
+        self._highs.changeColsBounds(len(columns), columns.astype(np.int32), np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
+
+    def set_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
+        self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
+
+    def add_rows(self, A: sp.csr_array, lower: Floats, upper: Floats) -> None:
+        by_row = sp.csr_array(A)
+        self._highs.addRows(
+            by_row.shape[0],
+            np.asarray(lower, dtype=float),
+            np.asarray(upper, dtype=float),
+            by_row.nnz,
+            by_row.indptr[:-1].astype(np.int32),
+            by_row.indices.astype(np.int32),
+            by_row.data.astype(float),
+        )
+
+    def method(self, name: str) -> None:
+        """primal: after a change of cost, the point stays feasible. dual: after a change of bounds or rows."""
+        self._highs.setOptionValue("simplex_strategy", {"dual": 1, "primal": 4}[name])
+
+    def solve(self, seconds: float | None = None) -> LPResult:
+        """Solves from the basis of the last solve."""
+        self.solves += 1
+        if seconds is not None:
+            self._highs.setOptionValue("time_limit", self._highs.getRunTime() + seconds)
+        self._highs.run()
+        status = _STATUS.get(self._highs.getModelStatus(), Status.STOPPED)
+        info, solution = self._highs.getInfo(), self._highs.getSolution()
+        if status is Status.STOPPED and info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
+            status = Status.FEASIBLE
+        return LPResult(
+            status=status,
+            objective=float(info.objective_function_value),
+            x=np.array(solution.col_value),
+            dual=np.array(solution.row_dual),
+            reduced=np.array(solution.col_dual),
+        )

@@ -1,0 +1,394 @@
+"""The steps of a release: load, call one pure function of `pipeline.py`, save. For Airflow tasks and for `sdc` alike.
+
+A release is known by its id, made of domain, period and a digest of all that goes in; the steps pass ids and digests, the values
+stay in the confidential store. A step that has left its result for that id does nothing when it is run again, so a re-run after a
+failure picks up where it stopped and ends with the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from sqlalchemy import Engine
+
+from sdc_tasks import checks, intake, pipeline, report
+from sdc_tasks.domains.schema import Domain, load_domain
+from sdc_tasks.errors import InvalidInput, ReleaseBlocked
+from sdc_tasks.methods.attack import Requirements
+from sdc_tasks.model.findings import CheckResult, Severity
+from sdc_tasks.model.problem import NationalTable, ProtectionProblem
+from sdc_tasks.model.results import Adjustment, AuditReport, Publication
+from sdc_tasks.warehouse import artefacts, journal, publisher, reader, store
+from sdc_tasks.warehouse.engine import open_warehouse
+from sdc_tasks.warehouse.migrations import migrate
+from sdc_tasks.warehouse.schema import DeliveryState, RunState
+
+Say = Callable[[str], None]
+Item = TypeVar("Item", ProtectionProblem, Requirements, Adjustment, Publication, AuditReport)
+DELIVERY_SUFFIXES = {".csv", ".txt"}
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Where a release is worked on: the warehouse, the domain, the reference period."""
+
+    engine: Engine
+    domain: Domain
+    period: str
+    say: Say = pipeline.quiet
+
+
+@dataclass(frozen=True)
+class Received:
+    """A file of the inbox as a task sees it: `label` is what the operator reads in the UI."""
+
+    digest: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A release in figures, for the terminal. Nothing confidential."""
+
+    release_id: str
+    accepted: int
+    refused: int
+    exact: int
+    rounded: int
+    withheld: int
+    mean_relative_base: float
+    median_relative_base: float
+    relative_loss: float
+    passed: bool
+    primaries: int
+    protected: int
+    broken: int
+    cut: int
+    lps: int
+    version: int | None
+    seconds: dict[str, float]
+    strategies: tuple[str, ...]
+
+
+def open_desk(warehouse: str, domain: str | Path, period: str, say: Say = pipeline.quiet) -> Desk:
+    """Opens the warehouse, bringing its tables up to date. Raises InvalidInput for an unknown domain or address."""
+    engine = open_warehouse(warehouse)
+    migrate(engine)
+    return Desk(engine, load_domain(domain), period, say)
+
+
+# --- deliveries ---------------------------------------------------------------------------------------------------------------
+
+
+def discover(desk: Desk, inbox: Path) -> tuple[str, list[Received]]:
+    """Receives every file of the inbox, once, and opens the release cycle. Returns its id and the files.
+
+    Raises InvalidInput where there is no such folder, or nothing was ever delivered for the period.
+    """
+    if not inbox.is_dir():
+        raise InvalidInput(f"inbox {inbox}: no such folder")
+    files = sorted(path for path in inbox.iterdir() if path.suffix.lower() in DELIVERY_SUFFIXES)
+    for path in files:
+        store.receive(desk.engine, desk.domain.id, desk.period, path.name, intake.file_bytes(path))
+    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    if not known:
+        raise InvalidInput(f"inbox {inbox}: no delivery ({', '.join(sorted(DELIVERY_SUFFIXES))}) for {desk.domain.id} {desk.period}")
+    inputs = _inputs_digest(desk, (each.key.digest for each in known))
+    release_id = f"{desk.domain.id}-{desk.period}-{inputs[:12]}"
+    journal.start_run(desk.engine, release_id, desk.domain.id, desk.period)
+    journal.set_inputs(desk.engine, release_id, inputs)
+    return release_id, [Received(each.key.digest, Path(each.file).stem) for each in known]
+
+
+def _inputs_digest(desk: Desk, deliveries: Iterable[str]) -> str:
+    parts = [desk.domain.digest, desk.period, version("sdc-release"), *sorted(deliveries)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def ingest(desk: Desk, digest: str) -> str:
+    """Reads a received file, records its findings, and returns its country. Raises InvalidInput where it is refused."""
+    file, delivery = _read(desk, digest)
+    key = _key(desk, digest)
+    store.save_findings(desk.engine, key, delivery.findings)
+    if delivery.table is None:
+        store.refuse(desk.engine, key, delivery.country)
+        errors = [finding for finding in delivery.findings if finding.severity is Severity.ERROR]
+        where = "" if errors[0].line is None else f"line {errors[0].line}: "
+        raise InvalidInput(f"{file} refused, {len(errors)} errors; first: {errors[0].code} {where}{errors[0].message}")
+    return delivery.table.country
+
+
+def check(desk: Desk, digest: str) -> str:
+    """Checks the content of a delivery that was read, and accepts it. Raises InvalidInput where a check refuses it."""
+    file, delivery = _read(desk, digest)
+    key = _key(desk, digest)
+    if delivery.table is None:
+        raise InvalidInput(f"{file} was refused at intake; see its findings")
+    results = checks.check(delivery.table, desk.domain, _previous(desk, delivery.table.country, digest))
+    store.save_checks(desk.engine, key, results)
+    if refused := checks.refusals(results):
+        store.refuse(desk.engine, key, delivery.table.country)
+        raise InvalidInput(f"{file} refused: {'; '.join(_told(result) for result in refused)}")
+    store.accept(desk.engine, key, delivery.table.country)
+    return delivery.table.country
+
+
+def _told(result: CheckResult) -> str:
+    return f"{result.check} fails for {result.failed} of {result.checked} ({', '.join(result.cells[:3])}): {checks.describe(result)}"
+
+
+def _previous(desk: Desk, country: str, digest: str) -> NationalTable | None:
+    """The delivery of the same country and period that this one would replace, if it still can be read."""
+    earlier = [
+        each
+        for each in store.deliveries(desk.engine, desk.domain.id, desk.period)
+        if each.country == country and each.key.digest != digest and each.state in (DeliveryState.ACCEPTED, DeliveryState.SUPERSEDED)
+    ]
+    return _read(desk, earlier[-1].key.digest)[1].table if earlier else None
+
+
+def _read(desk: Desk, digest: str) -> tuple[str, intake.Delivery]:
+    file = next(each.file for each in store.deliveries(desk.engine, desk.domain.id, desk.period) if each.key.digest == digest)
+    return file, intake.read_bytes(store.load_artefact(desk.engine, digest), file, desk.domain, desk.period)
+
+
+def _key(desk: Desk, digest: str) -> store.DeliveryKey:
+    return store.DeliveryKey(desk.domain.id, desk.period, digest)
+
+
+# --- protection ---------------------------------------------------------------------------------------------------------------
+
+
+def assemble(desk: Desk, release_id: str) -> str:
+    """All accepted deliveries as one protection problem."""
+
+    def build() -> ProtectionProblem:
+        accepted = store.accepted(desk.engine, desk.domain.id, desk.period)
+        tables = [_read(desk, digest)[1].table for _, digest in sorted(accepted.items())]
+        return pipeline.build_problem([table for table in tables if table is not None], desk.domain)
+
+    return _once(desk, release_id, "assemble", "", build)
+
+
+def baseline(desk: Desk, release_id: str) -> str:
+    """What the national tables alone protect; names the countries whose own tables leave primaries unprotected."""
+    problem = _load(desk, release_id, "assemble", ProtectionProblem)
+
+    def attack() -> Requirements:
+        requirements, lps = pipeline.baseline(problem)
+        countries = requirements.primaries[requirements.cut] // problem.space.national_size
+        short = ", ".join(f"{problem.space.countries[c]} {n}" for c, n in zip(*np.unique(countries, return_counts=True), strict=True))
+        desk.say(f"baseline: {len(requirements.primaries)} primaries, {lps} LPs; not protected by their own tables: {short or 'none'}")
+        return requirements
+
+    return _once(desk, release_id, "baseline", "", attack)
+
+
+def adjust(desk: Desk, release_id: str, rung: int) -> bool:
+    """One rung of the CTA ladder. Returns whether a further one is needed."""
+    problem = _load(desk, release_id, "assemble", ProtectionProblem)
+    requirements = _load(desk, release_id, "baseline", Requirements)
+    before = _adjustment(desk, release_id, upto=rung)
+    name = f"{rung}-{desk.domain.cta.ladder[rung].method}"
+    if not before.accepted:
+        _once(desk, release_id, "adjust", name, lambda: pipeline.climb(problem, requirements, desk.domain, rung, before))
+        after = _load(desk, release_id, "adjust", Adjustment, name)
+        journal.save_rungs(desk.engine, release_id, after.rungs)
+        desk.say(f"{after.rungs[-1].method}: {after.rungs[-1].outcome}, {after.rungs[-1].reason}")
+        return not after.accepted
+    return False
+
+
+def _adjustment(desk: Desk, release_id: str, upto: int | None = None) -> Adjustment:
+    """What the rungs climbed so far have returned."""
+    ladder = desk.domain.cta.ladder[: len(desk.domain.cta.ladder) if upto is None else upto]
+    climbed = journal.step_outputs(desk.engine, release_id, "adjust")
+    names = [name for i, rung in enumerate(ladder) if (name := f"{i}-{rung.method}") in climbed]
+    return _load(desk, release_id, "adjust", Adjustment, names[-1]) if names else Adjustment()
+
+
+def choose_bases(desk: Desk, release_id: str) -> str:
+    """Exact, rounded or withheld for every aggregate cell."""
+    problem = _load(desk, release_id, "assemble", ProtectionProblem)
+    requirements = _load(desk, release_id, "baseline", Requirements)
+    adjustment = _adjustment(desk, release_id)
+    return _once(
+        desk, release_id, "bases", "", lambda: pipeline.choose_bases(problem, requirements, adjustment, desk.domain, desk.say)
+    )
+
+
+def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
+    """Attacks the publication for one chunk of the primaries."""
+    problem = _load(desk, release_id, "assemble", ProtectionProblem)
+    requirements = _load(desk, release_id, "baseline", Requirements)
+    publication = _load(desk, release_id, "bases", Publication)
+    adjustment = _adjustment(desk, release_id)
+    return _once(
+        desk, release_id, "audit", str(chunk),
+        lambda: pipeline.audit(problem, publication, requirements, desk.domain, chunk, adjustment),
+    )  # fmt: skip
+
+
+def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
+    """Joins the chunks and stores the certificate. Returns its digest and whether the audit passed."""
+    began = time.monotonic()
+    problem, publication, merged = _decided(desk, release_id)
+    certificate = pipeline.certificate(problem, publication, merged, desk.domain, desk.period)
+    digest = journal.save_audit(desk.engine, release_id, merged, certificate)
+    journal.record_step(desk.engine, release_id, "verdict", seconds=time.monotonic() - began)
+    state = "passed" if merged.passed else "FAILED"
+    desk.say(f"audit {state}: {int(merged.protected.sum())} of {len(merged.primaries)} primaries protected, {merged.lps} LPs")
+    return digest, merged.passed
+
+
+def publish(desk: Desk, release_id: str) -> int:
+    """Publishes to the warehouse, in one transaction, once. Returns the version. Raises ReleaseBlocked if the audit did not pass."""
+    began = time.monotonic()
+    problem, publication, merged = _decided(desk, release_id)
+    try:
+        approved = pipeline.release(release_id, problem, publication, merged)
+        done = publisher.publish(desk.engine, approved, space=problem.space, domain=desk.domain.id, period=desk.period)
+    except ReleaseBlocked:
+        journal.finish_run(desk.engine, release_id, RunState.BLOCKED)
+        raise
+    journal.record_step(desk.engine, release_id, "publish", seconds=time.monotonic() - began)
+    journal.finish_run(desk.engine, release_id, RunState.PUBLISHED)
+    desk.say(f"version {done.version} {'published' if done.created else 'stands already'}")
+    return done.version
+
+
+def _decided(desk: Desk, release_id: str) -> tuple[ProtectionProblem, Publication, AuditReport]:
+    chunks = [_load(desk, release_id, "audit", AuditReport, str(c)) for c in range(desk.domain.audit.chunks)]
+    problem = _load(desk, release_id, "assemble", ProtectionProblem)
+    return problem, _load(desk, release_id, "bases", Publication), pipeline.merge(chunks)
+
+
+# --- what the operator gets ---------------------------------------------------------------------------------------------------
+
+
+def write_out(desk: Desk, release_id: str, out: Path) -> Path:
+    """Writes audit.json and report.html, and table.csv when the release is published. Returns the path of the report."""
+    problem, publication, merged = _decided(desk, release_id)
+    out.mkdir(parents=True, exist_ok=True)
+    _write(out / "audit.json", pipeline.certificate(problem, publication, merged, desk.domain, desk.period))
+    table = out / "table.csv"
+    if merged.passed:
+        report.write_table(table, desk.domain, problem.space, desk.period, publication)
+    else:
+        table.unlink(missing_ok=True)  # an earlier table must not pass for that of this release
+    facts = report.gather(
+        desk.domain, problem, _adjustment(desk, release_id), publication, merged,
+        period=desk.period, release_id=release_id, deliveries=_delivery_facts(desk), steps=_step_facts(desk, release_id),
+    )  # fmt: skip
+    _write(out / "report.html", report.render(facts))
+    return out / "report.html"
+
+
+def _write(path: Path, text: str) -> None:
+    """All of the file or nothing: a full disk leaves the earlier one."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _delivery_facts(desk: Desk) -> list[report.DeliveryFact]:
+    found: dict[str, list[report.FindingFact]] = {}
+    for row in reader.findings(desk.engine, desk.domain.id, desk.period):
+        fact = report.FindingFact(row["code"], row["severity"], row["line"], row["cell"], row["message"])
+        found.setdefault(row["digest"], []).append(fact)
+    for row in reader.check_results(desk.engine, desk.domain.id, desk.period):
+        if not row["passed"]:
+            result = CheckResult(row["check"], Severity(row["severity"]), False, row["checked"], row["failed"], tuple(row["cells"]))
+            fact = report.FindingFact(result.check, str(result.severity), None, ", ".join(result.cells), checks.describe(result))
+            found.setdefault(row["digest"], []).append(fact)
+    return [
+        report.DeliveryFact(each.country or "unknown", each.file, str(each.state), tuple(found.get(each.key.digest, ())))
+        for each in store.deliveries(desk.engine, desk.domain.id, desk.period)
+    ]
+
+
+def _step_facts(desk: Desk, release_id: str) -> list[report.StepFact]:
+    return [
+        report.StepFact(f"{row['step']} {row['key']}".strip(), row["seconds"], row["note"] or "")
+        for row in reader.steps(desk.engine, release_id)
+    ]
+
+
+def summary(desk: Desk, release_id: str) -> Summary:
+    """The release in figures."""
+    problem, publication, merged = _decided(desk, release_id)
+    states = [each.state for each in store.deliveries(desk.engine, desk.domain.id, desk.period)]
+    rounded = publication.rounded & (publication.value != 0)  # relative to what is published: the true value stays out of it
+    relative = publication.base[rounded] / np.abs(publication.value[rounded])
+    seconds: dict[str, float] = {}
+    for row in reader.steps(desk.engine, release_id):
+        seconds[row["step"]] = seconds.get(row["step"], 0.0) + row["seconds"]
+    current = reader.current_release(desk.engine, desk.domain.id, desk.period)
+    return Summary(
+        release_id=release_id,
+        accepted=states.count(DeliveryState.ACCEPTED),
+        refused=states.count(DeliveryState.REFUSED),
+        exact=int(publication.exact.sum()),
+        rounded=int(publication.rounded.sum()),
+        withheld=int(publication.withheld.sum()),
+        mean_relative_base=float(relative.mean()) if rounded.any() else 0.0,
+        median_relative_base=float(np.median(relative)) if rounded.any() else 0.0,
+        relative_loss=float(relative.sum() / 2),
+        passed=merged.passed,
+        primaries=len(merged.primaries),
+        protected=int(merged.protected.sum()),
+        broken=merged.broken,
+        cut=int(merged.baseline.sum()),
+        lps=merged.lps,
+        version=None if current is None else current.version,
+        seconds=seconds,
+        strategies=tuple(f"{r.method}: {r.outcome}, {r.reason}" for r in _adjustment(desk, release_id).rungs),
+    )
+
+
+# --- artefacts ----------------------------------------------------------------------------------------------------------------
+
+
+def _once(desk: Desk, release_id: str, step: str, key: str, compute: Callable[[], artefacts.Artefact]) -> str:
+    """The digest of what the step left for this release; computes it unless a sound result is there."""
+    known = journal.step_output(desk.engine, release_id, step, key)
+    if known is not None and _is_sound(desk, known):
+        return known
+    began = time.monotonic()
+    digest = store.save_artefact(desk.engine, step, artefacts.to_bytes(compute()))
+    journal.record_step(desk.engine, release_id, step, key, seconds=time.monotonic() - began, artefact_digest=digest)
+    return digest
+
+
+def _is_sound(desk: Desk, digest: str) -> bool:
+    try:
+        store.load_artefact(desk.engine, digest)
+    except store.CorruptedError:
+        return False
+    return True
+
+
+def _load(desk: Desk, release_id: str, step: str, kind: type[Item], key: str = "") -> Item:
+    """What a step left. Raises InvalidInput where it has not run yet."""
+    digest = journal.step_output(desk.engine, release_id, step, key)
+    if digest is None:
+        raise InvalidInput(f"{release_id}: step {step} {key} has left nothing yet. Remedy: run it first")
+    item = artefacts.from_bytes(store.load_artefact(desk.engine, digest))
+    if not isinstance(item, kind):
+        raise TypeError(f"{release_id}: step {step} left a {type(item).__name__}")
+    return item

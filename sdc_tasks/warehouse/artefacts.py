@@ -1,0 +1,73 @@
+"""What steps hand to each other, as bytes in the confidential store and back: one pair of functions per type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, fields
+from typing import Any
+
+import numpy as np
+
+from sdc_tasks.methods.attack import Requirements
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Rung
+from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from sdc_tasks.warehouse.packing import pack, unpack
+
+Artefact = ProtectionProblem | Requirements | Adjustment | Publication | AuditReport
+
+
+def to_bytes(item: Artefact) -> bytes:
+    """The bytes of an artefact: equal artefacts give equal bytes."""
+    header: dict[str, Any] = {"type": type(item).__name__}
+    arrays = {}
+    for each in fields(item):
+        value = getattr(item, each.name)
+        if isinstance(value, np.ndarray):
+            arrays[each.name] = value
+        elif isinstance(value, CellSpace):
+            header[each.name] = asdict(value)
+        elif each.name == "rungs":
+            header[each.name] = [asdict(rung) for rung in value]
+        else:
+            header[each.name] = value
+    return pack(header, arrays)
+
+
+def from_bytes(content: bytes) -> Artefact:
+    """The artefact again. Raises KeyError for a type this version does not know."""
+    header, arrays = unpack(content)
+    return _READERS[header.pop("type")](header, arrays)
+
+
+def _problem(header: dict[str, Any], arrays: dict[str, Any]) -> ProtectionProblem:
+    space = header["space"]
+    return ProtectionProblem(
+        space=CellSpace(
+            countries=tuple(space["countries"]),
+            aggregates=tuple(Aggregate(each["code"], tuple(each["members"])) for each in space["aggregates"]),
+            indicators=tuple(space["indicators"]),
+            hierarchies=tuple(Hierarchy(h["dimension"], tuple(h["codes"]), tuple(h["parent"])) for h in space["hierarchies"]),
+        ),
+        deliveries=tuple(header["deliveries"]),
+        **arrays,
+    )
+
+
+def _adjustment(header: dict[str, Any], arrays: dict[str, Any]) -> Adjustment:
+    rungs = tuple(Rung(**{**rung, "outcome": Outcome(rung["outcome"])}) for rung in header["rungs"])
+    return Adjustment(arrays.get("x"), rungs)
+
+
+def _report(header: dict[str, Any], arrays: dict[str, Any]) -> AuditReport:
+    tuples = {name: tuple(header[name]) for name in ("profiles", "contradictions")}
+    return AuditReport(**{**header, **tuples}, **arrays)
+
+
+_READERS: dict[str, Callable[[dict[str, Any], dict[str, Any]], Artefact]] = {
+    "ProtectionProblem": _problem,
+    "Requirements": lambda header, arrays: Requirements(**arrays),
+    "Adjustment": _adjustment,
+    "Publication": lambda header, arrays: Publication(**arrays),
+    "AuditReport": _report,
+}

@@ -1,0 +1,26 @@
+"""Checks of the warehouse itself: each file of `sql/checks` returns the rows that should not exist, none when all is well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, Engine, text
+
+from sdc_tasks.warehouse.engine import reading
+from sdc_tasks.warehouse.sqlfiles import SQL, statement
+
+
+def known_checks() -> list[str]:
+    """Names of the checks: a new file in `sql/checks` is a new check."""
+    return sorted(path.stem for path in (SQL / "checks").glob("*.sql"))
+
+
+def run_checks(engine: Engine) -> dict[str, list[dict[str, Any]]]:
+    """check → failing rows: keys, digests and counts, never a value."""
+    with reading(engine) as connection:
+        return {name: _rows(connection, name) for name in known_checks()}
+
+
+def _rows(connection: Connection, name: str) -> list[dict[str, Any]]:
+    query = text(statement(f"checks/{name}", connection.dialect.name))
+    return [dict(row) for row in connection.execute(query).mappings()]

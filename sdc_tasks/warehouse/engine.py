@@ -1,0 +1,157 @@
+"""Opening a warehouse: SQLite by path, PostgreSQL by URL, the same tables and the same guarantees.
+
+Two ways in: `writing` is one transaction that either happens or does not, `reading` one consistent view. No error that leaves
+here holds a value: parameters are hidden, and of a server's message only the part that names rules and columns is kept.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.engine import URL, ExceptionContext
+from sqlalchemy.exc import ArgumentError, OperationalError
+
+from sdc_tasks.errors import InvalidInput, Retriable
+from sdc_tasks.warehouse.schema import SCHEMAS
+
+BUSY_SECONDS = 30
+LOGGING_NAME = "sdc_warehouse"
+
+# What a transaction that only reads asks of each engine.
+READING: dict[str, dict[str, Any]] = {
+    "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
+    "sqlite": {"sdc_reading": True},
+}
+
+# Classes of SQLSTATE whose primary message names objects and rules only. Class 22 (data exception), for one, quotes the value.
+NAMING_ONLY = {"08", "23", "25", "28", "3D", "3F", "40", "42", "53", "55", "57"}
+
+
+def open_warehouse(url: str) -> Engine:
+    """The warehouse at `sqlite:///path` or `postgresql://…`. Creates an empty SQLite file; `migrate` makes the tables."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise InvalidInput("the warehouse URL cannot be read; use sqlite:///path or postgresql://user@host/database") from None
+    # SQLAlchemy logs every fetched row at DEBUG; a logger of its own, fixed above that, keeps values out of anybody's log.
+    logging.getLogger(f"sqlalchemy.engine.Engine.{LOGGING_NAME}").setLevel(logging.WARNING)
+    match parsed.get_backend_name():
+        case "sqlite" if parsed.database not in (None, "", ":memory:"):
+            engine = _open_sqlite(parsed)
+        case "postgresql":
+            engine = create_engine(
+                parsed.set(drivername="postgresql+psycopg"), hide_parameters=True, logging_name=LOGGING_NAME, pool_pre_ping=True
+            )
+        case other:
+            raise InvalidInput(f"no warehouse on {other!r} like this; use sqlite:///path or postgresql://user@host/database")
+    event.listen(engine, "handle_error", _keep_names_only)
+    return engine
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """One transaction. Raises Retriable when the warehouse is away, or locked by others for too long."""
+    with _retriable(engine), engine.begin() as connection:
+        yield connection
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """One consistent view of the warehouse that cannot be written to. Raises Retriable as `writing` does."""
+    with _retriable(engine), engine.connect() as connection:
+        yield connection.execution_options(**READING[engine.dialect.name])
+
+
+def serialise(connection: Connection, *names: str) -> None:
+    """Lets one transaction at a time go on under these names, until it ends. SQLite has a single writer anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": "\x1f".join(names)})
+
+
+def _open_sqlite(url: URL) -> Engine:
+    path = Path(str(url.database))
+    try:
+        # Confidential: nobody else reads it. An existing file is left alone: closing it would drop the locks of our other connections.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise InvalidInput(f"warehouse {path}: cannot be opened ({error.strerror})") from error
+    engine = create_engine(
+        url,
+        hide_parameters=True,
+        logging_name=LOGGING_NAME,
+        execution_options={"schema_translate_map": dict.fromkeys(SCHEMAS)},
+        connect_args={"timeout": BUSY_SECONDS},
+    )
+    event.listen(engine, "connect", _set_pragmas)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None  # the driver opens no transaction behind our back: `_begin` does
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA recursive_triggers = ON")  # INSERT OR REPLACE deletes, and must ask the triggers
+    connection.execute("PRAGMA synchronous = FULL")
+    _use_write_ahead_log(connection)
+
+
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Readers do not wait for writers then. Switching a new file does not queue for its lock as all else does, so try again."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _begin(connection: Connection) -> None:
+    """Writers queue up before they read, so what they read still holds when they write; readers cannot write."""
+    reads = connection.get_execution_options().get("sdc_reading", False)
+    connection.exec_driver_sql(f"PRAGMA query_only = {int(reads)}")
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+
+@contextmanager
+def _retriable(engine: Engine) -> Iterator[None]:
+    try:
+        yield
+    except OperationalError as error:
+        if not _transient(error):
+            raise
+        where = engine.url.render_as_string(hide_password=True)
+        raise Retriable(f"the warehouse {where} is away or busy; try again ({error.orig})") from error
+
+
+def _transient(error: OperationalError) -> bool:
+    """Away, locked, deadlocked or restarting; not a missing table, not a full disk."""
+    if isinstance(error.orig, sqlite3.Error):
+        return error.orig.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    sqlstate = getattr(error.orig, "sqlstate", None)
+    return sqlstate is None or sqlstate[:2] in {"08", "40", "55", "57"}
+
+
+def _keep_names_only(context: ExceptionContext) -> None:
+    """PostgreSQL puts the failing row into the text of its errors (DETAIL): cut it down to the part that names the rule."""
+    original = context.original_exception
+    if not isinstance(original, psycopg.Error) or original.sqlstate is None:
+        return
+    naming_only = original.sqlstate[:2] in NAMING_ONLY
+    message = original.diag.message_primary if naming_only else f"refused with SQLSTATE {original.sqlstate}"
+    original.args = (message,)
+    if context.sqlalchemy_exception is not None:
+        context.sqlalchemy_exception.args = (f"({type(original).__name__}) {message}",)

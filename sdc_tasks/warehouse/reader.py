@@ -1,0 +1,128 @@
+"""What pages and reports may see: operations and dissemination, read-only. Never the confidential schema."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Boolean, Engine, Row, Table, select, text
+
+from sdc_tasks.warehouse.engine import reading
+from sdc_tasks.warehouse.schema import UtcTime, audit, release, run, rung, step
+from sdc_tasks.warehouse.sqlfiles import statement
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ReleaseInfo:
+    """A published version."""
+
+    release_id: str
+    domain: str
+    period: str
+    version: int
+    publication_digest: str
+    audit_digest: str
+    released_at: datetime
+
+
+@dataclass(frozen=True)
+class ReleasedCell:
+    """A cell as the world sees it: `value` is None where withheld, `rounding_base` is None where exact or withheld."""
+
+    cell: str
+    area: str
+    indicator: str
+    value: float | None
+    obs_status: str
+    conf_status: str
+    rounding_base: float | None
+
+
+def releases(engine: Engine, domain: str | None = None) -> list[ReleaseInfo]:
+    """Every published version, newest first."""
+    wanted = select(release).order_by(release.c.released_at.desc(), release.c.version.desc())
+    with reading(engine) as connection:
+        return [_release(row) for row in connection.execute(wanted if domain is None else wanted.where(release.c.domain == domain))]
+
+
+def current_release(engine: Engine, domain: str, period: str) -> ReleaseInfo | None:
+    """The version that stands, None when nothing is published."""
+    newest = select(release).filter_by(domain=domain, period=period).order_by(release.c.version.desc()).limit(1)
+    with reading(engine) as connection:
+        row = connection.execute(newest).one_or_none()
+    return _release(row) if row else None
+
+
+def released_cells(engine: Engine, domain: str, period: str, version: int | None = None) -> list[ReleasedCell]:
+    """The cells of a version, the newest by default, in the order of the publication; empty when there is no such version."""
+    with reading(engine) as connection:
+        query = text(statement("queries/released_cells", engine.dialect.name))
+        rows = connection.execute(query, {"domain": domain, "period": period, "version": version})
+        return [ReleasedCell(*row) for row in rows]
+
+
+def deliveries(engine: Engine, domain: str, period: str) -> list[Record]:
+    """Deliveries with the number of findings and of failed checks, in the order received."""
+    return _query(engine, "deliveries", {"received_at": UtcTime()}, domain=domain, period=period)
+
+
+def findings(engine: Engine, domain: str, period: str) -> list[Record]:
+    """What intake found, delivery by delivery, in the order of the files."""
+    return _query(engine, "findings", {}, domain=domain, period=period)
+
+
+def check_results(engine: Engine, domain: str, period: str) -> list[Record]:
+    """The content checks of every delivery; `cells` is a list of keys."""
+    found = _query(engine, "check_results", {"passed": Boolean()}, domain=domain, period=period)
+    return [{**each, "cells": json.loads(each["cells"])} for each in found]
+
+
+def runs(engine: Engine, domain: str | None = None) -> list[Record]:
+    """Release cycles, newest first."""
+    with reading(engine) as connection:
+        wanted = select(run).order_by(run.c.started_at.desc())
+        rows = connection.execute(wanted if domain is None else wanted.where(run.c.domain == domain))
+        return [dict(row) for row in rows.mappings()]
+
+
+def steps(engine: Engine, release_id: str) -> list[Record]:
+    """The steps of a run in the order they ended."""
+    return _of_run(engine, step, release_id, "finished_at")
+
+
+def rungs(engine: Engine, release_id: str) -> list[Record]:
+    """The CTA ladder of a run, in order."""
+    return _of_run(engine, rung, release_id, "position")
+
+
+def audits(engine: Engine, release_id: str) -> list[Record]:
+    """The audits of a run in order, with their certificates."""
+    return _of_run(engine, audit, release_id, "audited_at")
+
+
+def _of_run(engine: Engine, table: Table, release_id: str, order: str) -> list[Record]:
+    with reading(engine) as connection:
+        rows = connection.execute(select(table).where(table.c.release_id == release_id).order_by(table.c[order]))
+        return [dict(row) for row in rows.mappings()]
+
+
+def _query(engine: Engine, name: str, types: dict[str, Any], **parameters: Any) -> list[Record]:
+    query = text(statement(f"queries/{name}", engine.dialect.name))
+    with reading(engine) as connection:
+        return [dict(row) for row in connection.execute(query.columns(**types), parameters).mappings()]
+
+
+def _release(row: Row[Any]) -> ReleaseInfo:
+    return ReleaseInfo(
+        release_id=row.release_id,
+        domain=row.domain,
+        period=row.period,
+        version=row.version,
+        publication_digest=row.publication_digest,
+        audit_digest=row.audit_digest,
+        released_at=row.released_at,
+    )

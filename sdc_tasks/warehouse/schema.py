@@ -1,0 +1,333 @@
+"""The tables, in three schemas that differ in who may read them.
+
+confidential   one table of bytes: delivered files and the arrays that steps hand to each other. No human reads it.
+operations     what happened, without a value: deliveries, findings, checks, runs, steps, rungs, audits. Operators read it.
+dissemination  what is released, and nothing else. Everybody may read it.
+
+Table names are unique across the schemas, because SQLite has no schemas (`engine.py` folds them away). The migrations in
+`sql/migrations` create the tables; a test compares them with this file. Names end in `_digest` where they hold a sha256.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Dialect,
+    Float,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+    text,
+)
+
+CONFIDENTIAL, OPERATIONS, DISSEMINATION = SCHEMAS = ("confidential", "operations", "dissemination")
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(referred_table_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+
+class DeliveryState(StrEnum):
+    """received: stored, not judged yet. At most one delivery of a country, domain and period is accepted at any time."""
+
+    RECEIVED = "received"
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+    SUPERSEDED = "superseded"
+
+
+class RunState(StrEnum):
+    """How far a release cycle has come."""
+
+    RUNNING = "running"
+    PUBLISHED = "published"
+    BLOCKED = "blocked"
+    WAITING = "waiting"
+    FAILED = "failed"
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """An instant. Aware on both sides; SQLite, which keeps no time zone, stores it as UTC."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise TypeError("an instant needs a time zone")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def one_of(column: str, values: type[StrEnum]) -> str:
+    """The CHECK that keeps a text column to these words."""
+    return f"{column} IN ({', '.join(repr(str(value)) for value in values)})"
+
+
+def required(name: str, type_: Any) -> Column[Any]:
+    return Column(name, type_, nullable=False)
+
+
+# --- operations ------------------------------------------------------------------------------------------------------------
+
+artefact = Table(
+    "artefact",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    required("kind", Text),
+    required("size", BigInteger),
+    required("stored_at", UtcTime),
+    schema=OPERATIONS,
+    comment="one row per stored payload, kept when the payload itself is purged",
+)
+
+delivery = Table(
+    "delivery",
+    metadata,
+    Column("domain", Text, primary_key=True),
+    Column("period", Text, primary_key=True),
+    Column("digest", Text, primary_key=True),
+    Column("country", Text),
+    required("file", Text),
+    required("received_at", UtcTime),
+    required("state", Text),
+    Column("superseded_by", Text),
+    ForeignKeyConstraint(["digest"], ["operations.artefact.digest"]),
+    ForeignKeyConstraint(
+        ["domain", "period", "superseded_by"],
+        ["operations.delivery.domain", "operations.delivery.period", "operations.delivery.digest"],
+        name="fk_delivery_superseded_by",
+    ),
+    CheckConstraint(one_of("state", DeliveryState), name="state"),
+    CheckConstraint("(state = 'superseded') = (superseded_by IS NOT NULL)", name="superseded"),
+    CheckConstraint("state NOT IN ('accepted', 'superseded') OR country IS NOT NULL", name="country"),
+    schema=OPERATIONS,
+    comment="files received; the same bytes for the same domain and period are one delivery",
+)
+Index(
+    "ux_delivery_accepted",
+    delivery.c.domain,
+    delivery.c.period,
+    delivery.c.country,
+    unique=True,
+    postgresql_where=text("state = 'accepted'"),
+    sqlite_where=text("state = 'accepted'"),
+)
+
+finding = Table(
+    "finding",
+    metadata,
+    Column("domain", Text, primary_key=True),
+    Column("period", Text, primary_key=True),
+    Column("digest", Text, primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    required("code", Text),
+    required("severity", Text),
+    Column("line", Integer),
+    Column("cell", Text),
+    required("message", Text),
+    ForeignKeyConstraint(
+        ["domain", "period", "digest"],
+        ["operations.delivery.domain", "operations.delivery.period", "operations.delivery.digest"],
+    ),
+    schema=OPERATIONS,
+    comment="what intake found in a delivery, in the order of the file",
+)
+
+check_result = Table(
+    "check_result",
+    metadata,
+    Column("domain", Text, primary_key=True),
+    Column("period", Text, primary_key=True),
+    Column("digest", Text, primary_key=True),
+    Column("check", Text, primary_key=True),
+    required("severity", Text),
+    required("passed", Boolean),
+    required("checked", Integer),
+    required("failed", Integer),
+    required("cells", Text),
+    ForeignKeyConstraint(
+        ["domain", "period", "digest"],
+        ["operations.delivery.domain", "operations.delivery.period", "operations.delivery.digest"],
+    ),
+    CheckConstraint("failed BETWEEN 0 AND checked", name="failed"),
+    schema=OPERATIONS,
+    comment="content checks of a delivery; cells is a JSON list of cell keys",
+)
+
+run = Table(
+    "run",
+    metadata,
+    Column("release_id", Text, primary_key=True),
+    required("domain", Text),
+    required("period", Text),
+    Column("inputs_digest", Text),
+    required("state", Text),
+    required("started_at", UtcTime),
+    Column("finished_at", UtcTime),
+    UniqueConstraint("release_id", "domain", "period"),
+    CheckConstraint(one_of("state", RunState), name="state"),
+    schema=OPERATIONS,
+)
+
+step = Table(
+    "step",
+    metadata,
+    Column("release_id", Text, primary_key=True),
+    Column("step", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    required("seconds", Float),
+    required("note", Text),
+    Column("artefact_digest", Text),
+    required("finished_at", UtcTime),
+    ForeignKeyConstraint(["release_id"], ["operations.run.release_id"]),
+    ForeignKeyConstraint(["artefact_digest"], ["operations.artefact.digest"]),
+    schema=OPERATIONS,
+    comment="the last completion of each step; key names the mapped instance (a country, a chunk), empty for the others",
+)
+
+rung = Table(
+    "rung",
+    metadata,
+    Column("release_id", Text, primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    required("method", Text),
+    required("outcome", Text),
+    Column("objective", Float),
+    Column("bound", Float),
+    Column("gap", Float),
+    required("seconds", Float),
+    required("reason", Text),
+    required("unprotected", Integer),
+    required("clock", Boolean),
+    required("accepted", Boolean),
+    required("chosen", Boolean),
+    ForeignKeyConstraint(["release_id"], ["operations.run.release_id"]),
+    schema=OPERATIONS,
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("release_id", Text, primary_key=True),
+    Column("digest", Text, primary_key=True),
+    required("problem_digest", Text),
+    required("publication_digest", Text),
+    required("profiles", Text),
+    required("passed", Boolean),
+    required("primaries", Integer),
+    required("broken", Integer),
+    required("lps", Integer),
+    required("certificate", Text),
+    required("audited_at", UtcTime),
+    ForeignKeyConstraint(["release_id"], ["operations.run.release_id"]),
+    UniqueConstraint("release_id", "digest", "publication_digest", "passed"),  # what a release refers to
+    CheckConstraint("NOT passed OR broken = 0", name="passed"),
+    schema=OPERATIONS,
+    comment="append-only; digest is that of the certificate",
+)
+
+# --- confidential ----------------------------------------------------------------------------------------------------------
+
+payload = Table(
+    "payload",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    required("content", LargeBinary),
+    ForeignKeyConstraint(["digest"], ["operations.artefact.digest"]),
+    schema=CONFIDENTIAL,
+    comment="every confidential byte of the warehouse",
+)
+
+# --- dissemination ---------------------------------------------------------------------------------------------------------
+
+publication = Table(
+    "publication",
+    metadata,
+    Column("domain", Text, primary_key=True),
+    Column("period", Text, primary_key=True),
+    Column("digest", Text, primary_key=True),
+    required("cells", Integer),
+    schema=DISSEMINATION,
+    comment="append-only",
+)
+
+eu_cell = Table(
+    "eu_cell",
+    metadata,
+    Column("domain", Text, primary_key=True),
+    Column("period", Text, primary_key=True),
+    Column("publication_digest", Text, primary_key=True),
+    Column("cell", Text, primary_key=True),
+    required("position", Integer),
+    required("area", Text),
+    required("indicator", Text),
+    Column("value", Float(53)),
+    required("obs_status", Text),
+    required("conf_status", Text),
+    Column("rounding_base", Float(53)),
+    ForeignKeyConstraint(
+        ["domain", "period", "publication_digest"],
+        ["dissemination.publication.domain", "dissemination.publication.period", "dissemination.publication.digest"],
+    ),
+    CheckConstraint("rounding_base > 0", name="rounding_base"),
+    CheckConstraint("value IS NOT NULL OR rounding_base IS NULL", name="withheld"),
+    schema=DISSEMINATION,
+    comment="append-only; value is empty where withheld, rounding_base where exact or withheld",
+)
+
+release = Table(
+    "release",
+    metadata,
+    Column("release_id", Text, primary_key=True),
+    required("domain", Text),
+    required("period", Text),
+    required("version", Integer),
+    required("publication_digest", Text),
+    required("audit_digest", Text),
+    required("audit_passed", Boolean),
+    required("released_at", UtcTime),
+    UniqueConstraint("domain", "period", "version"),
+    CheckConstraint("audit_passed", name="audit_passed"),
+    CheckConstraint("version >= 1", name="version"),
+    ForeignKeyConstraint(
+        ["release_id", "domain", "period"],
+        ["operations.run.release_id", "operations.run.domain", "operations.run.period"],
+    ),
+    ForeignKeyConstraint(
+        ["release_id", "audit_digest", "publication_digest", "audit_passed"],
+        ["operations.audit.release_id", "operations.audit.digest", "operations.audit.publication_digest", "operations.audit.passed"],
+    ),
+    ForeignKeyConstraint(
+        ["domain", "period", "publication_digest"],
+        ["dissemination.publication.domain", "dissemination.publication.period", "dissemination.publication.digest"],
+    ),
+    schema=DISSEMINATION,
+    comment="append-only; exists only with a passed audit of exactly its publication, made for it",
+)

@@ -1,0 +1,28 @@
+"""The statements under `sql/`, by name. They are written for PostgreSQL, with schemas; SQLite reads them without."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from sdc_tasks.warehouse.schema import SCHEMAS
+
+SQL = Path(__file__).parents[2] / "sql"
+
+
+@cache
+def statement(path: str, dialect: str) -> str:
+    """The text of `sql/<path>.sql` for that engine."""
+    text = (SQL / f"{path}.sql").read_text(encoding="utf-8")
+    return without_schemas(text) if dialect == "sqlite" else text
+
+
+def statements(path: str, dialect: str) -> list[str]:
+    """The statements of a file that holds several, separated by blank lines (a trigger's body has none)."""
+    return [part for part in statement(path, dialect).split("\n\n") if part.strip()]
+
+
+def without_schemas(text: str) -> str:
+    """`operations.run` → `run`: table names are unique across the schemas."""
+    return re.sub(rf"\b({'|'.join(SCHEMAS)})\.", "", text)

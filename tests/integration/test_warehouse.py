@@ -1,0 +1,783 @@
+"""The warehouse on both engines: nothing is lost, nothing unaudited is released, nothing released changes.
+
+A small world: two countries and their EU total, one indicator, three cells each.
+
+            TOTAL  C10  C11
+    AT        30    10*  20*        * suppressed, primary
+    BE        12     7    5
+    EU        42    17   25
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import traceback
+from datetime import datetime
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import BLANK_SCHEMA, MetaData, insert, text
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable
+from sdc_tasks.model.findings import CheckResult, Finding, Severity
+from sdc_tasks.model.results import AuditReport, Outcome, Publication, Release, Rung
+from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.checks import known_checks, run_checks
+from sdc_tasks.warehouse.engine import open_warehouse, reading, writing
+from sdc_tasks.warehouse.journal import (
+    finish_run,
+    record_step,
+    save_audit,
+    save_rungs,
+    set_inputs,
+    start_run,
+    step_output,
+    step_outputs,
+)
+from sdc_tasks.warehouse.migrations import VERSION_TABLE, current_revision, downgrade, migrate
+from sdc_tasks.warehouse.publisher import Published, publish
+from sdc_tasks.warehouse.schema import RunState, UtcTime, eu_cell, metadata, payload, publication
+from sdc_tasks.warehouse.sqlfiles import SQL, without_schemas
+from sdc_tasks.warehouse.store import (
+    CorruptedError,
+    DeliveryKey,
+    accept,
+    accepted,
+    deliveries,
+    load_artefact,
+    receive,
+    refuse,
+    save_artefact,
+    save_checks,
+    save_findings,
+)
+
+ACTIVITY = Hierarchy("ACTIVITY", ("TOTAL", "C10", "C11"), (None, "TOTAL", "TOTAL"))
+SPACE = CellSpace(("AT", "BE"), (Aggregate("EU", ("AT", "BE")),), ("TURNOVER",), (ACTIVITY,))
+WITHHELD = (np.nan, np.inf)
+SENTINEL = 987654321.125
+
+
+def published(*cells: tuple[float, float]) -> Publication:
+    """The EU row as (value, base) of TOTAL, C10, C11."""
+    value, base = (np.array(part, dtype=float) for part in zip(*cells, strict=True))
+    return Publication(np.array([6, 7, 8]), value, base)
+
+
+FIRST = published((42, 0), (20, 10), WITHHELD)
+SECOND = published((42, 0), (20, 20), WITHHELD)
+
+
+def audited(decided: Publication, down: float = 1.0, contradictions: tuple[int, ...] = ()) -> AuditReport:
+    """The audit of a publication; AT.C10 reaches this share of its lower requirement."""
+    ones = np.ones(2)
+    return AuditReport(
+        problem="p" * 64,
+        publication=decided.digest,
+        profiles=("external",),
+        primaries=np.array([1, 2]),
+        down=np.array([down, 1.0]),
+        up=ones,
+        slide=ones,
+        by_lp=np.array([True, False]),
+        baseline=np.array([False, False]),
+        lps=4,
+        contradictions=contradictions,
+    )
+
+
+def certificate(report: AuditReport) -> str:
+    return f'{{"publication": "{report.publication}", "broken": {report.broken}}}'
+
+
+def prepared(warehouse, release_id="r1", decided=FIRST, period="2024") -> Release:
+    """A release whose run and audit are in the warehouse, ready to be published."""
+    report = audited(decided)
+    start_run(warehouse, release_id, "sbs", period)
+    save_audit(warehouse, release_id, report, certificate(report))
+    return Release(release_id, report.problem, decided, report)
+
+
+def publish_it(warehouse, release: Release, period="2024") -> Published:
+    return publish(warehouse, release, space=SPACE, domain="sbs", period=period)
+
+
+def raw(warehouse, sql: str, **parameters) -> None:
+    """Plain SQL, as somebody at a prompt would write it."""
+    with writing(warehouse) as connection:
+        connection.execute(text(without_schemas(sql) if warehouse.dialect.name == "sqlite" else sql), parameters)
+
+
+def count(warehouse, table: str) -> int:
+    name = without_schemas(table) if warehouse.dialect.name == "sqlite" else table
+    with reading(warehouse) as connection:
+        return connection.execute(text(f"SELECT count(*) FROM {name}")).scalar_one()
+
+
+def in_parallel(url: str, function, *arguments) -> list:
+    """function(engine, argument) in one real process per argument, all at once; what each returned."""
+    processes = multiprocessing.get_context("fork")  # each opens the warehouse anew; forked, so that they start together
+    barrier, answers = processes.Barrier(len(arguments)), processes.Queue()
+    started = [processes.Process(target=_process, args=(barrier, answers, url, function, each)) for each in arguments]
+    for process in started:
+        process.start()
+    found = [answers.get(timeout=120) for _ in started]
+    for process in started:
+        process.join()
+    assert not [told for told, _ in found if told]
+    return [answer for _, answer in found]
+
+
+def _process(barrier, answers, url, function, argument) -> None:
+    engine = open_warehouse(url)
+    try:
+        with reading(engine):
+            barrier.wait(timeout=60)
+        answers.put(("", function(engine, argument)))
+    except BaseException:
+        answers.put((traceback.format_exc(), None))
+    finally:
+        engine.dispose()
+
+
+# --- migrations ------------------------------------------------------------------------------------------------------------
+
+
+def test_migrations_go_up_down_and_up_again(warehouse):
+    head = current_revision(warehouse)
+    assert head
+    publish_it(warehouse, prepared(warehouse))
+    downgrade(warehouse)
+    assert current_revision(warehouse) is None
+    migrate(warehouse)
+    migrate(warehouse)
+    assert current_revision(warehouse) == head
+    assert reader.releases(warehouse) == []
+    assert publish_it(warehouse, prepared(warehouse)) == (1, True)
+
+
+def test_migrations_make_the_tables_that_the_code_believes_in(warehouse):
+    expected = metadata
+    if warehouse.dialect.name == "sqlite":
+        expected = MetaData(naming_convention=metadata.naming_convention)
+        for table in metadata.sorted_tables:
+            table.to_metadata(expected, schema=None, referred_schema_fn=lambda *_: BLANK_SCHEMA)
+    ours = {table.name for table in metadata.sorted_tables}
+    options = {
+        "version_table": VERSION_TABLE,
+        "include_schemas": warehouse.dialect.name == "postgresql",
+        "include_name": lambda name, kind, _: kind != "table" or name in ours,
+        "compare_type": True,
+    }
+    with reading(warehouse) as connection:
+        assert compare_metadata(MigrationContext.configure(connection, opts=options), expected) == []
+
+
+def test_a_failed_migration_leaves_nothing_behind(warehouse_url, monkeypatch):
+    engine = open_warehouse(warehouse_url)
+    good = "sdc_tasks.warehouse.sqlfiles.statements"
+    monkeypatch.setattr(good, lambda *_: ["CREATE TABLE half_done (x INTEGER)", "CREATE NONSENSE"])
+    with pytest.raises(Exception, match="NONSENSE"):
+        migrate(engine)
+    monkeypatch.undo()
+    migrate(engine)
+    with reading(engine) as connection:
+        assert "half_done" not in engine.dialect.get_table_names(connection)
+    engine.dispose()
+
+
+def _migrate(engine, _) -> str | None:
+    migrate(engine)
+    return current_revision(engine)
+
+
+def test_several_processes_may_migrate_at_once(warehouse_url):
+    assert in_parallel(warehouse_url, _migrate, *range(4)) == ["0001"] * 4
+
+
+# --- artefacts -------------------------------------------------------------------------------------------------------------
+
+
+def test_an_artefact_is_stored_once_under_its_digest(warehouse):
+    digest = save_artefact(warehouse, "problem", b"\x00\xff bytes")
+    assert save_artefact(warehouse, "problem", b"\x00\xff bytes") == digest
+    assert load_artefact(warehouse, digest) == b"\x00\xff bytes"
+    assert count(warehouse, "confidential.payload") == 1
+
+
+def test_a_corrupted_artefact_is_refused_and_the_step_that_made_it_heals_it(warehouse):
+    digest = save_artefact(warehouse, "problem", b"good")
+    raw(warehouse, "UPDATE confidential.payload SET content = :other", other=b"evil")
+    with pytest.raises(CorruptedError, match=digest):
+        load_artefact(warehouse, digest)
+    save_artefact(warehouse, "problem", b"good")
+    assert load_artefact(warehouse, digest) == b"good"
+
+
+def test_a_missing_artefact_is_named(warehouse):
+    with pytest.raises(CorruptedError, match="abc: its content is not in the warehouse"):
+        load_artefact(warehouse, "abc")
+
+
+# --- deliveries ------------------------------------------------------------------------------------------------------------
+
+
+def states_of(warehouse) -> dict[str, str]:
+    return {each.file: str(each.state) for each in deliveries(warehouse, "sbs", "2024")}
+
+
+def test_the_same_file_twice_is_one_delivery(warehouse):
+    first = receive(warehouse, "sbs", "2024", "at.csv", b"AT")
+    accept(warehouse, first.key, "AT")
+    again = receive(warehouse, "sbs", "2024", "at_copy.csv", b"AT")
+    assert (again.key, again.file, again.received_at) == (first.key, "at.csv", first.received_at)
+    assert again.state == "accepted"
+    assert len(deliveries(warehouse, "sbs", "2024")) == 1
+    assert again.received_at.tzinfo is not None
+
+
+def test_a_corrected_file_supersedes_and_both_are_kept(warehouse):
+    old, new = (receive(warehouse, "sbs", "2024", name, name.encode()) for name in ("old", "new"))
+    assert accept(warehouse, old.key, "AT") == "accepted"
+    assert accept(warehouse, new.key, "AT") == "accepted"
+    assert states_of(warehouse) == {"old": "superseded", "new": "accepted"}
+    assert deliveries(warehouse, "sbs", "2024")[0].superseded_by == new.key.digest
+    assert load_artefact(warehouse, old.key.digest) == b"old"
+    assert accepted(warehouse, "sbs", "2024") == {"AT": new.key.digest}
+    # judging the inbox again, in any order, changes nothing
+    assert accept(warehouse, old.key, "AT") == "superseded"
+    assert refuse(warehouse, old.key) == "superseded"
+    assert states_of(warehouse) == {"old": "superseded", "new": "accepted"}
+
+
+def test_the_later_file_counts_in_whatever_order_they_are_judged(warehouse):
+    old, new = (receive(warehouse, "sbs", "2024", name, name.encode()) for name in ("old", "new"))
+    accept(warehouse, new.key, "AT")
+    assert accept(warehouse, old.key, "AT") == "superseded"
+    assert states_of(warehouse) == {"old": "superseded", "new": "accepted"}
+
+
+def test_a_refused_file_supersedes_nothing(warehouse):
+    good, bad = (receive(warehouse, "sbs", "2024", name, name.encode()) for name in ("good", "bad"))
+    accept(warehouse, good.key, "AT")
+    assert refuse(warehouse, bad.key) == "refused"
+    assert states_of(warehouse) == {"good": "accepted", "bad": "refused"}
+    assert accepted(warehouse, "sbs", "2024") == {"AT": good.key.digest}
+    assert deliveries(warehouse, "sbs", "2024")[1].country is None
+
+
+def test_the_same_bytes_may_serve_two_domains(warehouse):
+    for domain in ("sbs", "trade"):
+        accept(warehouse, receive(warehouse, domain, "2024", "at.csv", b"AT").key, "AT")
+    assert list(accepted(warehouse, "sbs", "2024")) == list(accepted(warehouse, "trade", "2024")) == ["AT"]
+
+
+def test_the_database_itself_refuses_a_second_accepted_delivery(warehouse):
+    for name in ("one", "two"):
+        receive(warehouse, "sbs", "2024", name, name.encode())
+    with pytest.raises(IntegrityError):
+        raw(warehouse, "UPDATE operations.delivery SET state = 'accepted', country = 'AT'")
+
+
+def _deliver(engine, name: str) -> str:
+    return str(accept(engine, receive(engine, "sbs", "2024", name, name.encode()).key, "AT"))
+
+
+def test_of_two_deliveries_of_a_country_at_once_exactly_one_is_accepted(warehouse, warehouse_url):
+    names = [f"at{i}" for i in range(4)]
+    in_parallel(warehouse_url, _deliver, *names)
+    assert sorted(states_of(warehouse).values()) == ["accepted", *["superseded"] * 3]
+    assert sorted(states_of(warehouse)) == names
+    latest = deliveries(warehouse, "sbs", "2024")[-1]
+    assert (latest.state, run_checks(warehouse)["delivery_superseded_wrongly"]) == ("accepted", [])
+
+
+def test_findings_and_checks_are_replaced_by_a_repetition(warehouse):
+    key = receive(warehouse, "sbs", "2024", "at.csv", b"AT").key
+    accept(warehouse, key, "AT")
+    found = [Finding("150/904-2", Severity.ERROR, "unknown code", line=i, cell="AT.TURNOVER.C1") for i in (3, 9)]
+    check = CheckResult("additivity", Severity.WARNING, passed=False, checked=3, failed=1, cells=("AT.TURNOVER.TOTAL",))
+    for _ in range(2):
+        save_findings(warehouse, key, found)
+        save_checks(warehouse, key, [check])
+    assert [(f["country"], f["file"], f["line"], f["code"]) for f in reader.findings(warehouse, "sbs", "2024")] == [
+        ("AT", "at.csv", 3, "150/904-2"),
+        ("AT", "at.csv", 9, "150/904-2"),
+    ]
+    [result] = reader.check_results(warehouse, "sbs", "2024")
+    assert (result["passed"], result["cells"], result["failed"]) == (False, ["AT.TURNOVER.TOTAL"], 1)
+    [listed] = reader.deliveries(warehouse, "sbs", "2024")
+    assert (listed["findings"], listed["failed_checks"], listed["state"]) == (2, 1, "accepted")
+    assert listed["received_at"].tzinfo is not None
+    save_findings(warehouse, key, [])
+    assert reader.findings(warehouse, "sbs", "2024") == []
+
+
+# --- runs ------------------------------------------------------------------------------------------------------------------
+
+
+def test_steps_are_found_by_release_step_and_key(warehouse):
+    start_run(warehouse, "r1", "sbs", "2024")
+    digests = {key: save_artefact(warehouse, "chunk", key.encode()) for key in ("0", "1")}
+    for key, digest in digests.items():
+        record_step(warehouse, "r1", "audit", key, seconds=0.5, note="chunk", artefact_digest=digest)
+    record_step(warehouse, "r1", "discover", seconds=0.1)
+    assert step_outputs(warehouse, "r1", "audit") == digests
+    assert step_output(warehouse, "r1", "audit", "1") == digests["1"]
+    assert step_output(warehouse, "r1", "discover") is None
+    assert step_output(warehouse, "r2", "audit", "1") is None
+    other = save_artefact(warehouse, "chunk", b"other")
+    record_step(warehouse, "r1", "audit", "1", seconds=0.7, artefact_digest=other)
+    assert step_output(warehouse, "r1", "audit", "1") == other
+    assert [(s["step"], s["key"]) for s in reader.steps(warehouse, "r1")] == [("audit", "0"), ("discover", ""), ("audit", "1")]
+
+
+def test_a_run_can_be_started_again_but_not_for_something_else(warehouse):
+    start_run(warehouse, "r1", "sbs", "2024")
+    set_inputs(warehouse, "r1", "d" * 64)
+    finish_run(warehouse, "r1", RunState.FAILED)
+    start_run(warehouse, "r1", "sbs", "2024")
+    [found] = reader.runs(warehouse, "sbs")
+    assert (found["state"], found["finished_at"], found["inputs_digest"]) == ("running", None, "d" * 64)
+    with pytest.raises(InvalidInput, match="r1 belongs to sbs 2024"):
+        start_run(warehouse, "r1", "sbs", "2025")
+
+
+def test_rungs_keep_their_order_and_their_gaps(warehouse):
+    start_run(warehouse, "r1", "sbs", "2024")
+    rungs = (
+        Rung("milp", Outcome.NONE, None, 12.5, None, 20.0, "no table within 20 s"),
+        Rung("bcd", Outcome.FEASIBLE, 14.0, 12.5, 0.107, 25.0, "gap accepted", accepted=True, chosen=True),
+    )
+    for _ in range(2):
+        save_rungs(warehouse, "r1", rungs)
+    found = reader.rungs(warehouse, "r1")
+    assert [(r["method"], r["outcome"], r["objective"], r["chosen"]) for r in found] == [
+        ("milp", "none", None, False),
+        ("bcd", "feasible", 14.0, True),
+    ]
+
+
+def test_the_same_certificate_is_one_audit(warehouse):
+    start_run(warehouse, "r1", "sbs", "2024")
+    report = audited(FIRST, down=0.4)
+    digests = {save_audit(warehouse, "r1", report, certificate(report)) for _ in range(2)}
+    [found] = reader.audits(warehouse, "r1")
+    assert {found["digest"]} == digests
+    assert (found["passed"], found["broken"], found["profiles"]) == (False, 1, "external")
+
+
+# --- publishing ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_release_shows_exact_rounded_and_withheld_cells(warehouse):
+    assert reader.current_release(warehouse, "sbs", "2024") is None
+    assert publish_it(warehouse, prepared(warehouse)) == (1, True)
+    assert [tuple(vars(cell).values()) for cell in reader.released_cells(warehouse, "sbs", "2024")] == [
+        ("EU.TURNOVER.TOTAL", "EU", "TURNOVER", 42.0, "A", "F", None),
+        ("EU.TURNOVER.C10", "EU", "TURNOVER", 20.0, "E", "F", 10.0),
+        ("EU.TURNOVER.C11", "EU", "TURNOVER", None, "Q", "C", None),
+    ]
+    current = reader.current_release(warehouse, "sbs", "2024")
+    assert current is not None
+    assert (current.version, current.publication_digest) == (1, FIRST.digest)
+    assert not any(run_checks(warehouse).values())
+
+
+def test_the_same_release_twice_makes_no_second_version(warehouse):
+    release = prepared(warehouse)
+    assert publish_it(warehouse, release) == (1, True)
+    assert publish_it(warehouse, release) == (1, False)
+    assert publish_it(warehouse, prepared(warehouse, "r2")) == (1, False)  # another run, the same publication
+    assert len(reader.releases(warehouse)) == 1
+
+
+def test_revisions_make_versions_and_a_return_to_the_first_is_the_third(warehouse):
+    first = prepared(warehouse)
+    assert publish_it(warehouse, first) == (1, True)
+    assert publish_it(warehouse, prepared(warehouse, "r2", SECOND)) == (2, True)
+    assert publish_it(warehouse, first) == (1, False)  # an old task, run again, does not bring the old table back
+    assert publish_it(warehouse, prepared(warehouse, "r3", FIRST)) == (3, True)
+    assert publish_it(warehouse, prepared(warehouse, "r4", FIRST, period="2025"), period="2025") == (1, True)
+    assert [r.version for r in reader.releases(warehouse, "sbs") if r.period == "2024"] == [3, 2, 1]
+    assert [c.rounding_base for c in reader.released_cells(warehouse, "sbs", "2024", version=2)] == [None, 20.0, None]
+    assert [c.rounding_base for c in reader.released_cells(warehouse, "sbs", "2024")] == [None, 10.0, None]
+    assert not any(run_checks(warehouse).values())
+
+
+@pytest.mark.parametrize(
+    ("report", "named"),
+    [
+        (audited(FIRST, down=0.999), "not protected: AT.TURNOVER.C10"),
+        (audited(FIRST, contradictions=(6,)), "EU.TURNOVER.TOTAL"),
+        (audited(SECOND), f"the audit is of publication {SECOND.digest[:12]}"),
+    ],
+)
+def test_a_release_without_a_passed_audit_of_it_is_blocked_by_name(warehouse, report, named):
+    start_run(warehouse, "r1", "sbs", "2024")
+    save_audit(warehouse, "r1", report, certificate(report))
+    with pytest.raises(ReleaseBlocked, match=named):
+        publish_it(warehouse, Release("r1", report.problem, FIRST, report))
+    assert count(warehouse, "dissemination.eu_cell") == count(warehouse, "dissemination.release") == 0
+
+
+def test_an_audit_of_another_problem_does_not_serve(warehouse):
+    report = prepared(warehouse).report
+    with pytest.raises(ReleaseBlocked, match="the audit is of problem"):
+        publish_it(warehouse, Release("r1", "q" * 64, FIRST, report))
+
+
+def test_a_passed_audit_must_be_in_the_warehouse_for_this_run_and_period(warehouse):
+    release = prepared(warehouse)
+    start_run(warehouse, "r2", "sbs", "2024")
+    with pytest.raises(ReleaseBlocked, match="r2: no passed audit of it is stored"):
+        publish_it(warehouse, Release("r2", release.problem, FIRST, release.report))
+    with pytest.raises(ReleaseBlocked, match="stored for sbs 2025"):
+        publish_it(warehouse, release, period="2025")
+
+
+def test_a_publication_that_leaves_cells_undecided_is_blocked(warehouse):
+    part = Publication(np.array([6, 7]), np.array([42.0, 20.0]), np.array([0.0, 10.0]))
+    with pytest.raises(ReleaseBlocked, match="2 cells are decided, but there are 3"):
+        publish_it(warehouse, prepared(warehouse, decided=part))
+
+
+def _publish(engine, release: Release) -> tuple[int, bool]:
+    return tuple(publish_it(engine, release))
+
+
+def test_two_publishers_of_one_release_at_once_make_one_version(warehouse, warehouse_url):
+    release = prepared(warehouse)
+    found = in_parallel(warehouse_url, _publish, *[release] * 4)
+    assert sorted(found) == [(1, False)] * 3 + [(1, True)]
+    assert len(reader.releases(warehouse)) == 1
+    assert not any(run_checks(warehouse).values())
+
+
+def test_publishers_of_different_releases_at_once_get_versions_in_a_row(warehouse, warehouse_url):
+    different = [prepared(warehouse, f"r{base}", published((42, 0), (20, base), WITHHELD)) for base in (1, 2, 5, 10)]
+    in_parallel(warehouse_url, _publish, *different)
+    assert [release.version for release in reader.releases(warehouse)] == [4, 3, 2, 1]
+    assert not any(run_checks(warehouse).values())
+
+
+def test_a_large_publication_is_stored_whole(warehouse):
+    codes = tuple(f"C{i:04d}" for i in range(20_160))
+    space = CellSpace(("AT",), (Aggregate("EU", ("AT",)),), ("TURNOVER",), (Hierarchy("ACTIVITY", codes, (None,) * len(codes)),))
+    size = space.national_size
+    decided = Publication(np.arange(size, 2 * size), np.arange(size, dtype=float), np.zeros(size))
+    assert publish(warehouse, prepared(warehouse, decided=decided), space=space, domain="sbs", period="2024") == (1, True)
+    cells = reader.released_cells(warehouse, "sbs", "2024")
+    assert [cell.value for cell in cells] == list(range(size))
+    assert cells[-1].cell == space.key(2 * size - 1)
+
+
+# --- the gate, tried by plain SQL ------------------------------------------------------------------------------------------
+
+RELEASE = """
+    INSERT INTO dissemination.release
+        (release_id, domain, period, version, publication_digest, audit_digest, audit_passed, released_at)
+    VALUES (:release_id, :domain, :period, :version, :publication, :audit, :passed, :now)
+"""
+
+
+@pytest.fixture
+def gate(warehouse):
+    """Run r1 has a passed audit of FIRST and a failed one of SECOND; both publications are stored, nothing is released."""
+    passed, failed = audited(FIRST), audited(SECOND, down=0.5)
+    start_run(warehouse, "r1", "sbs", "2024")
+    start_run(warehouse, "r2", "sbs", "2024")
+    digests = [save_audit(warehouse, "r1", report, certificate(report)) for report in (passed, failed)]
+    for decided in (FIRST, SECOND):
+        raw(
+            warehouse,
+            "INSERT INTO dissemination.publication (domain, period, digest, cells) VALUES ('sbs', '2024', :digest, 1)",
+            digest=decided.digest,
+        )
+        raw(warehouse, CELL, digest=decided.digest, cell="EU.TURNOVER.TOTAL")
+    allowed = {
+        "release_id": "r1",
+        "domain": "sbs",
+        "period": "2024",
+        "version": 1,
+        "publication": FIRST.digest,
+        "audit": digests[0],
+        "passed": True,
+        "now": "2026-01-01 00:00:00",
+    }
+    return SimpleNamespace(warehouse=warehouse, allowed=allowed, failed_audit=digests[1])
+
+
+CELL = """
+    INSERT INTO dissemination.eu_cell
+        (domain, period, publication_digest, cell, position, area, indicator, value, obs_status, conf_status)
+    VALUES ('sbs', '2024', :digest, :cell, 0, 'EU', 'TURNOVER', 42, 'A', 'F')
+"""
+
+
+def test_the_gate_opens_for_a_complete_publication_with_its_passed_audit(gate):
+    raw(gate.warehouse, RELEASE, **gate.allowed)
+    assert not any(run_checks(gate.warehouse).values())
+
+
+SHUT = [
+    {"audit": "0" * 64},  # no such audit
+    {"publication": SECOND.digest},  # a passed audit, of something else
+    {"publication": SECOND.digest, "audit": "FAILED", "passed": True},  # a failed audit called passed
+    {"publication": SECOND.digest, "audit": "FAILED", "passed": False},  # a failed audit
+    {"passed": None},
+    {"audit": None},
+    {"publication": None},
+    {"publication": "0" * 64},  # nothing stored
+    {"release_id": "r2"},  # the audit of another run
+    {"release_id": "r9"},  # no such run
+    {"period": "2025"},  # the run of another period
+    {"domain": "trade"},
+    {"version": 0},
+    {"version": 2},
+]
+
+
+@pytest.mark.parametrize("triggers", [True, False])
+def test_the_gate_stays_shut_otherwise(gate, triggers, subtests):
+    """With triggers off, the constraints alone hold; only the order of versions is the trigger's own business."""
+    if not triggers:
+        on = " ON dissemination.release" if gate.warehouse.dialect.name == "postgresql" else ""
+        raw(gate.warehouse, f"DROP TRIGGER release_gate{on}")
+    for change in SHUT if triggers else SHUT[:-1]:
+        row = {**gate.allowed, **change}
+        row["audit"] = gate.failed_audit if row["audit"] == "FAILED" else row["audit"]
+        with subtests.test(str(change)), pytest.raises(IntegrityError):
+            raw(gate.warehouse, RELEASE, **row)
+    assert count(gate.warehouse, "dissemination.release") == 0
+
+
+def test_an_incomplete_publication_is_not_released(gate):
+    start_run(gate.warehouse, "r3", "sbs", "2024")
+    third = published((42, 0), (20, 50), WITHHELD)
+    digest = save_audit(gate.warehouse, "r3", audited(third), "third")
+    raw(
+        gate.warehouse,
+        "INSERT INTO dissemination.publication (domain, period, digest, cells) VALUES ('sbs', '2024', :digest, 3)",
+        digest=third.digest,
+    )
+    raw(gate.warehouse, CELL, digest=third.digest, cell="EU.TURNOVER.TOTAL")
+    with pytest.raises(IntegrityError, match="not complete"):
+        raw(gate.warehouse, RELEASE, **{**gate.allowed, "release_id": "r3", "publication": third.digest, "audit": digest})
+
+
+def test_a_failed_audit_cannot_be_stored_as_passed(warehouse):
+    start_run(warehouse, "r1", "sbs", "2024")
+    with pytest.raises(IntegrityError):
+        raw(
+            warehouse,
+            """INSERT INTO operations.audit (release_id, digest, problem_digest, publication_digest, profiles, passed, primaries,
+                   broken, lps, certificate, audited_at)
+               VALUES ('r1', 'd', 'p', 'q', 'external', :passed, 2, 1, 4, '{}', '2026-01-01 00:00:00')""",
+            passed=True,
+        )
+
+
+FORBIDDEN = [
+    "UPDATE operations.audit SET passed = NOT passed",
+    "UPDATE operations.audit SET publication_digest = 'x'",
+    "UPDATE operations.audit SET certificate = '{}'",
+    "DELETE FROM operations.audit",
+    "UPDATE dissemination.publication SET cells = 4",
+    "DELETE FROM dissemination.publication",
+    "UPDATE dissemination.eu_cell SET value = 43",
+    "UPDATE dissemination.eu_cell SET rounding_base = 1 WHERE rounding_base = 10",
+    "DELETE FROM dissemination.eu_cell",
+    "UPDATE dissemination.release SET version = 7",
+    "DELETE FROM dissemination.release",
+    "INSERT INTO dissemination.eu_cell SELECT domain, period, publication_digest, 'EU.TURNOVER.C99', 9, area, indicator, value,"
+    " obs_status, conf_status, rounding_base FROM dissemination.eu_cell WHERE position = 0",
+    "DELETE FROM operations.run",
+]
+
+
+def test_what_is_released_does_not_change(warehouse, subtests):
+    publish_it(warehouse, prepared(warehouse))
+
+    def everything():
+        return reader.released_cells(warehouse, "sbs", "2024"), reader.audits(warehouse, "r1"), reader.releases(warehouse)
+
+    before = everything()
+    for forbidden in FORBIDDEN:
+        with subtests.test(forbidden), pytest.raises(IntegrityError):
+            raw(warehouse, forbidden)
+    assert everything() == before
+
+
+def test_replacing_rows_does_not_go_round_the_triggers(warehouse):
+    publish_it(warehouse, prepared(warehouse))
+    if warehouse.dialect.name == "sqlite":
+        attempts = [
+            "INSERT OR REPLACE INTO eu_cell SELECT * FROM eu_cell",
+            "INSERT OR REPLACE INTO publication SELECT domain, period, digest, 99 FROM publication",
+            "INSERT OR REPLACE INTO audit SELECT release_id, digest, problem_digest, publication_digest, profiles, passed, primaries,"
+            " broken, lps, '{}', audited_at FROM audit",
+            "INSERT OR REPLACE INTO release SELECT * FROM release",
+        ]
+    else:
+        attempts = [
+            "TRUNCATE dissemination.eu_cell",
+            "TRUNCATE dissemination.release CASCADE",
+            "TRUNCATE dissemination.publication CASCADE",
+            "TRUNCATE operations.audit CASCADE",
+        ]
+    for attempt in attempts:
+        with pytest.raises(IntegrityError, match=r"append-only|released|refused"):
+            raw(warehouse, attempt)
+
+
+# --- checks, errors, logs --------------------------------------------------------------------------------------------------
+
+
+def test_every_check_of_the_warehouse_can_fail(warehouse):
+    """Each check is shown what it is there for, with the guards taken away."""
+    publish_it(warehouse, prepared(warehouse))
+    keys = {}
+    for name in ("old", "new"):
+        keys[name] = receive(warehouse, "sbs", "2024", name, name.encode()).key
+        accept(warehouse, keys[name], "AT")
+    assert not any(run_checks(warehouse).values())
+    _take_the_guards_away(warehouse)
+    damage = {
+        "release_incomplete": "DELETE FROM dissemination.eu_cell WHERE position = 2",
+        "release_without_audit": "DELETE FROM operations.audit",
+        "release_versions": "UPDATE dissemination.release SET version = 2",
+        "eu_cell_of_a_country": "UPDATE dissemination.eu_cell SET area = 'AT' WHERE position = 0",
+        "eu_cell_status": "UPDATE dissemination.eu_cell SET obs_status = 'A' WHERE position = 1",
+        "payload_incomplete": "DELETE FROM confidential.payload",
+        "delivery_superseded_wrongly": "UPDATE operations.delivery SET country = 'BE' WHERE file = 'old'",
+    }
+    for name, sql in damage.items():
+        raw(warehouse, sql)
+        assert run_checks(warehouse)[name], name
+    raw(warehouse, "UPDATE operations.delivery SET country = 'AT', state = 'accepted', superseded_by = NULL")
+    assert run_checks(warehouse)["delivery_accepted_twice"]
+    assert {*damage, "delivery_accepted_twice"} == set(known_checks())
+
+
+def _take_the_guards_away(warehouse) -> None:
+    if warehouse.dialect.name == "postgresql":
+        raw(warehouse, "DROP INDEX operations.ux_delivery_accepted")
+        for table in ("dissemination.release", "dissemination.eu_cell", "operations.audit"):
+            raw(warehouse, f"ALTER TABLE {table} DISABLE TRIGGER ALL")
+        return
+    raw(warehouse, "DROP INDEX ux_delivery_accepted")
+    for name in ("release_update", "eu_cell_update", "eu_cell_delete", "audit_delete"):
+        raw(warehouse, f"DROP TRIGGER {name}")
+    with warehouse.connect() as connection:
+        connection.connection.driver_connection.execute("PRAGMA foreign_keys = OFF")
+
+
+def eu_cell_row(**changes) -> dict:
+    row = {"domain": "sbs", "period": "2024", "publication_digest": FIRST.digest, "cell": "EU.TURNOVER.TOTAL", "position": 0, "area": "EU"}
+    return {**row, "indicator": "TURNOVER", "value": SENTINEL, "obs_status": "A", "conf_status": "F", "rounding_base": None, **changes}
+
+
+SECRET = b"secret \xde\xad 987654321.125"
+BAD_INSERTS = [
+    (payload, {"digest": "0" * 64, "content": SECRET}),  # no such artefact
+    (payload, {"digest": None, "content": SECRET}),  # not null
+    (eu_cell, eu_cell_row()),  # no such publication
+    (eu_cell, eu_cell_row(indicator=None)),  # not null
+    (eu_cell, eu_cell_row(rounding_base=-SENTINEL)),  # check
+    (eu_cell, [eu_cell_row(), eu_cell_row()]),  # unique
+    (publication, {"domain": "sbs", "period": str(SENTINEL), "digest": SECRET.hex(), "cells": None}),
+]
+
+
+def test_no_error_holds_a_value(warehouse, subtests):
+    for table, row in BAD_INSERTS:
+        with subtests.test(f"{table.name} {sorted(row) if isinstance(row, dict) else 'twice'}"):
+            with pytest.raises(IntegrityError) as caught, writing(warehouse) as connection:
+                connection.execute(insert(table), row)
+            error = caught.value
+            told = "".join([str(error), repr(error), str(error.orig), repr(error.orig), *traceback.format_exception(error)])
+            assert not [value for value in ("987654321", SECRET.hex(), repr(SECRET)[2:8], "dead") if value in told]
+            assert "constraint" in str(error).lower()
+
+
+def test_no_error_of_the_server_quotes_a_value(warehouse):
+    """PostgreSQL quotes what it cannot convert; SQLite knows no such error, so there a function is missing."""
+    function = "CAST(:value AS INTEGER)" if warehouse.dialect.name == "postgresql" else "no_such_function(:value)"
+    with pytest.raises(DBAPIError) as caught:
+        raw(warehouse, f"SELECT {function}", value=f"x{SENTINEL}")
+    assert "987654321" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_no_log_holds_a_value_whatever_the_level(warehouse_url, caplog):
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, logger="sqlalchemy"):
+        engine = open_warehouse(warehouse_url)
+        migrate(engine)
+        digest = save_artefact(engine, "problem", SECRET)
+        assert load_artefact(engine, digest) == SECRET
+        engine.dispose()
+    for value in ("secret", SECRET.hex(), "987654321"):
+        assert value not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "url", ["", "nonsense", "sqlite://", "sqlite:///:memory:", "mysql://user:hunter2@host/db", "sqlite:////no/such/dir/w.db"]
+)
+def test_a_wrong_url_is_refused_with_a_remedy_and_without_its_password(url):
+    with pytest.raises(InvalidInput) as caught:
+        open_warehouse(url)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_busy_warehouse_asks_to_try_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("sdc_tasks.warehouse.engine.BUSY_SECONDS", 0.01)
+    engine = open_warehouse(f"sqlite:///{tmp_path / 'w.db'}")
+    migrate(engine)
+    with writing(engine), pytest.raises(Retriable, match="try again"):
+        save_artefact(engine, "problem", b"late")
+    engine.dispose()
+
+
+def test_a_warehouse_that_is_away_asks_to_try_again():
+    engine = open_warehouse("postgresql://user:hunter2@127.0.0.1:1/none")
+    with pytest.raises(Retriable, match="away or busy") as caught:
+        migrate(engine)
+    assert "hunter2" not in str(caught.value) + str(caught.value.__cause__)
+
+
+def test_what_pages_see_does_not_touch_the_confidential_schema():
+    sources = [Path(reader.__file__), *(SQL / "queries").glob("*.sql")]
+    assert len(sources) > 3
+    for source in sources:
+        words = source.read_text().lower()
+        assert "confidential." not in words
+        assert "payload" not in words
+
+
+def test_a_sqlite_warehouse_is_readable_by_its_owner_only(tmp_path):
+    engine = open_warehouse(f"sqlite:///{tmp_path / 'w.db'}")
+    migrate(engine)
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
+    engine.dispose()
+
+
+def test_reading_cannot_write(warehouse):
+    with pytest.raises(DBAPIError, match=r"read-?only"), reading(warehouse) as connection:
+        connection.execute(insert(publication).values(domain="sbs", period="2024", digest="d", cells=1))
+    raw(warehouse, "INSERT INTO dissemination.publication (domain, period, digest, cells) VALUES ('sbs', '2024', 'd', 1)")
+
+
+def test_an_instant_without_time_zone_is_refused():
+    with pytest.raises(TypeError, match="time zone"):
+        UtcTime().process_bind_param(datetime(2024, 1, 1), None)
+
+
+def test_a_delivery_key_reads_as_its_parts():
+    assert DeliveryKey("sbs", "2024", "d")._asdict() == {"domain": "sbs", "period": "2024", "digest": "d"}

@@ -1,0 +1,313 @@
+"""The release report: what it counts, and that it tells no confidential value, in no form."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, is_dataclass, replace
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sdc_tasks.domains.schema import Domain, load_domain
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Rung
+from sdc_tasks.report.facts import DeliveryFact, FindingFact, ReportFacts, StepFact
+from sdc_tasks.report.figures import percent
+from sdc_tasks.report.gather import gather
+from sdc_tasks.report.page import grouped, render, share
+
+DOMAIN = """
+id: small
+title: A small domain
+structure_id: "TEST:SMALL(1.0)"
+areas: {dimension: REF_AREA, codelist: area.csv}
+aggregates: [{code: EU, label: The union, members: all, partial_code: EU_PARTIAL}]
+indicators: [{code: TURNOVER, label: Turnover, unit: EUR}]
+hierarchies: [{dimension: ACTIVITY, codelist: activity.csv}, {dimension: SIZECLASS, codelist: size.csv}]
+flags: {F: {role: public}, C: {role: primary, rule: {}}, D: {role: secondary}}
+"""
+CODELISTS = {
+    "area.csv": "code,parent,label\nAT,EU,Austria\nBE,EU,Belgium\n",
+    "activity.csv": "code,parent,label\nTOTAL,,All\nA,TOTAL,Section A\nA1,A,First\nA2,A,Second\nB,TOTAL,Section B\n",
+    "size.csv": "code,parent,label\n_T,,Total\nS,_T,Small\nL,_T,Large\n",
+}
+
+# Leaves (rows A1, A2, B; columns S, L). The cells of A1 and A2 are suppressed in both countries; AT.A1.S is the primary.
+AT = [[123454321, 70001234], [60509876, 81234567], [11112222, 13334444]]
+BE = [[33321987, 45678912], [56789123, 67891234], [15556666, 17778888]]
+MOVED = 12987654  # around the loop A1.S, A1.L, A2.S, A2.L of AT, against that of BE
+LEVEL = 12345432
+
+
+@pytest.fixture
+def domain(tmp_path: Path) -> Domain:
+    for name, text in CODELISTS.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "small.yaml").write_text(DOMAIN)
+    return load_domain(tmp_path / "small.yaml")
+
+
+def table(leaves: list[list[int]]) -> np.ndarray:
+    """TOTAL, A, A1, A2, B × _T, S, L from the leaves."""
+    a1, a2, b = (np.array([sum(row), *row]) for row in leaves)
+    return np.concatenate([a1 + a2 + b, a1 + a2, a1, a2, b]).astype(float)
+
+
+def small_problem(domain: Domain) -> ProtectionProblem:
+    space = domain.space
+    a = np.concatenate([table(AT), table(BE), table(AT) + table(BE)])
+    keys = [space.key(cell) for cell in range(space.size)]
+    suppressed = np.array([bool(re.fullmatch(r"(AT|BE)\.TURNOVER\.A[12]\.[SL]", key)) for key in keys])
+    primary = np.array([key == "AT.TURNOVER.A1.S" for key in keys])
+    zero, level = np.zeros(space.size), np.where(primary, float(LEVEL), 0.0)
+    public = ~suppressed & (np.arange(space.size) < 2 * space.national_size)
+    return ProtectionProblem(space, a, zero, np.full(space.size, np.inf), level, level, zero, public, primary, ("AT#1", "BE#1"))
+
+
+def small_adjustment(problem: ProtectionProblem) -> Adjustment:
+    moved = {"A1.S": MOVED, "A1.L": -MOVED, "A2.S": -MOVED, "A2.L": MOVED}
+    x = problem.a.copy()
+    for cell in np.flatnonzero(problem.suppressed):
+        area, _, key = problem.space.key(cell).split(".", 2)
+        x[cell] += moved[key] * (1 if area == "AT" else -0.25)
+    n = problem.space.national_size
+    x[2 * n :] = x[:n] + x[n : 2 * n]
+    return Adjustment(x, (Rung("milp", Outcome.OPTIMAL, 38962962.0, 38962961.0, 0.0, 0.4, "proven", chosen=True),))
+
+
+def small_publication(problem: ProtectionProblem) -> Publication:
+    """EU cells of A1 rounded to 20 million, A2.L withheld, the others exact."""
+    cells = np.flatnonzero(problem.aggregate)
+    value, base = problem.a[cells].copy(), np.zeros(len(cells))
+    for i, cell in enumerate(cells):
+        key = problem.space.key(cell)
+        if re.search(r"A1\.[SL]", key):
+            base[i] = 2e7
+            value[i] = 2e7 * np.round(value[i] / 2e7)
+        elif key.endswith("A2.L"):
+            value[i], base[i] = np.nan, np.inf
+    return Publication(cells, value, base)
+
+
+def audit(problem: ProtectionProblem, publication: Publication, down: float = 1.0) -> AuditReport:
+    primaries = np.flatnonzero(problem.primary)
+    one, no = np.ones(len(primaries)), np.zeros(len(primaries), dtype=bool)
+    return AuditReport(problem.digest, publication.digest, ("external",), primaries, np.full(len(primaries), down), one, one, no, no, lps=2)
+
+
+DELIVERIES = (
+    DeliveryFact("AT", "at.csv", "accepted", (FindingFact("LONE", "warning", None, "AT.TURNOVER.B.S", "watch <script>alert(1)</script>"),)),
+    DeliveryFact("BE", "be.csv", "refused", (FindingFact("140", "error", 17, None, "cut in the middle of a line"),)),
+)
+
+
+def small_facts(domain: Domain, down: float = 1.0, adjusted: bool = True) -> ReportFacts:
+    problem = small_problem(domain)
+    publication = small_publication(problem)
+    adjustment = small_adjustment(problem) if adjusted else Adjustment()
+    return gather(
+        domain,
+        problem,
+        adjustment,
+        publication,
+        audit(problem, publication, down),
+        period="2024",
+        release_id="small-2024" if down >= 1 else None,
+        deliveries=DELIVERIES,
+        steps=[StepFact("audit", 1.5, "one chunk")],
+    )
+
+
+@pytest.mark.parametrize("adjusted", [True, False])
+@pytest.mark.parametrize("down", [1.0, 0.8765432])
+def test_no_confidential_number_is_on_the_page(domain: Domain, down: float, adjusted: bool) -> None:
+    """Neither true values nor adjusted ones, deviations, levels, or the edges of what an attacker must not reach."""
+    problem = small_problem(domain)
+    x, publication = small_adjustment(problem).x, small_publication(problem)
+    assert x is not None
+    secret = [problem.a, x, np.abs(x - problem.a), problem.lpl, problem.a - problem.lpl, problem.a + problem.upl]
+    secret += [problem.a[publication.cells] - np.nan_to_num(publication.value)]
+    numbers = {str(abs(int(number))) for array in secret for number in array if abs(number) >= 10_000}
+    page = re.sub(r"[\u202f\u00a0,]", "", render(small_facts(domain, down, adjusted)))
+    assert {str(AT[0][0]), str(MOVED), str(LEVEL)} <= numbers
+    assert not [number for number in numbers if number in page]
+    assert "8765" not in page
+
+
+def test_a_blocked_release_shows_no_value_of_its_publication(domain: Domain) -> None:
+    facts = small_facts(domain, down=0.3)
+    page = render(facts)
+    assert not facts.published
+    assert facts.largest == ()
+    assert "Blocked." in page
+    assert "20\u202f000\u202f000" not in page
+    assert "a quarter to a half" in page
+    assert "AT.TURNOVER.A1.S" in page
+
+
+def test_facts_hold_no_array(domain: Domain) -> None:
+    def parts(thing: object) -> list[object]:
+        if is_dataclass(thing):
+            return [part for field in fields(thing) for part in parts(getattr(thing, field.name))]
+        if isinstance(thing, tuple):
+            return [part for item in thing for part in parts(item)]
+        return [thing]
+
+    assert {type(part) for part in parts(small_facts(domain))} <= {str, int, float, bool, type(None)}
+
+
+def test_counts_of_the_small_release(domain: Domain) -> None:
+    facts = small_facts(domain)
+    assert (facts.overall.exact, facts.overall.rounded, facts.overall.withheld) == (12, 2, 1)
+    assert facts.published
+    assert facts.median_relative_base == pytest.approx(np.mean([2e7 / 1.6e8, 2e7 / 1.2e8]))
+    assert [(name, loss.total, loss.exact) for name, loss in facts.risks] == [
+        ("no country", 11, 11),
+        ("1 country", 0, 0),
+        ("2 countries", 4, 1),
+        ("3 to 5 countries", 0, 0),
+        ("6 or more", 0, 0),
+    ]
+    heat = facts.heat_maps[0]
+    assert [row.code for row in heat.rows] == ["TOTAL", "A", "B"]
+    assert [column.code for column in heat.columns] == ["_T", "S", "L"]
+    large = heat.losses[1][2]
+    assert (large.exact, large.rounded, large.withheld, large.size) == (1, 1, 1, 4)
+    assert [cell.key for cell in facts.largest] == ["EU.TURNOVER.A1.L", "EU.TURNOVER.A1.S"]
+    assert (facts.largest[1].value, facts.largest[1].base) == ("160000000", "20000000")
+    assert (facts.largest[1].lower, facts.largest[1].upper) == ("150000000", "170000000")
+    assert facts.withheld == ("EU.TURNOVER.A2.L",)
+    assert sum(facts.histogram.counts) == 2
+    assert [delivery.state for delivery in facts.deliveries] == ["refused", "accepted"]
+
+
+def test_an_audit_of_something_else_is_not_reported(domain: Domain) -> None:
+    problem = small_problem(domain)
+    publication = small_publication(problem)
+    other = replace(audit(problem, publication), publication="0" * 64)
+    part = replace(audit(problem, publication), **{name: np.zeros(0) for name in ("primaries", "down", "up", "slide", "by_lp", "baseline")})
+    for report, message in ((other, "not about this"), (part, "leaves out primaries")):
+        with pytest.raises(ValueError, match=message):
+            gather(domain, problem, Adjustment(), publication, report, period="2024", release_id=None)
+
+
+def test_missing_countries_are_named(domain: Domain) -> None:
+    full, space = small_problem(domain), domain.space_of(("AT",))
+    keep = np.r_[0 : space.national_size, 0 : space.national_size]
+    arrays = {name: getattr(full, name)[keep] for name in ("a", "lb", "ub", "lpl", "upl", "spl")}
+    national = np.arange(space.size) < space.national_size
+    problem = ProtectionProblem(
+        space, **arrays, public=full.public[keep] & national, primary=full.primary[keep] & national, deliveries=("AT#1",)
+    )
+    cells = np.flatnonzero(problem.aggregate)
+    publication = Publication(cells, np.full(len(cells), np.nan), np.full(len(cells), np.inf))
+    facts = gather(domain, problem, Adjustment(), publication, audit(problem, publication), period="2024", release_id="x")
+    assert [country.code for country in facts.missing_countries] == ["BE"]
+    assert "No accepted delivery from Belgium (BE)" in render(facts)
+    assert facts.median_relative_base is None
+
+
+class Structure(HTMLParser):
+    """Every element is closed where it was opened; collects tags and addresses."""
+
+    VOID = frozenset({"meta", "br", "img", "link", "input", "hr", "use", "path"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.addresses += [value or "" for name, value in attrs if name in {"href", "xlink:href", "src", "srcset", "action", "data"}]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("down", [1.0, 0.5])
+def test_the_page_is_whole_and_stands_alone(domain: Domain, down: float) -> None:
+    page = render(small_facts(domain, down))
+    structure = Structure()
+    structure.feed(page)
+    structure.close()
+    assert structure.open == []
+    assert not structure.tags & {"script", "link", "iframe", "object", "img"}
+    assert all(address.startswith("#") for address in structure.addresses)
+    assert "http" not in page
+    assert "url(" not in re.sub(r"url\(#", "", page)
+    assert "@import" not in page
+    for section in ("loss", "deviations", "strategies", "audit", "deliveries", "notes"):
+        assert f'id="{section}"' in page
+
+
+def test_texts_from_outside_are_escaped_and_bytes_are_stable(domain: Domain) -> None:
+    page = render(small_facts(domain))
+    assert "<script" not in page
+    assert "watch &lt;script&gt;" in page
+    assert page == render(small_facts(domain))
+
+
+def test_the_page_says_why_there_is_no_adjusted_table(domain: Domain) -> None:
+    assert "asks for no controlled tabular adjustment" in render(small_facts(domain, adjusted=False))
+    problem = small_problem(domain)
+    publication = small_publication(problem)
+    failed = Adjustment(None, (Rung("elastic", Outcome.NONE, None, -np.inf, np.inf, 20.0, "time limit"),))
+    facts = gather(domain, problem, failed, publication, audit(problem, publication), period="2024", release_id="x")
+    assert "the last one, elastic: time limit" in render(facts)
+
+
+def test_deviations_are_shown_for_blocks_of_many_cells_only() -> None:
+    """Section C of three countries: 12 cells that move alike; 9 of them; 12 of which one holds nearly all."""
+    domain = load_domain("sbs")
+    space = domain.space
+    national, n = len(space.countries) * space.national_size, space.national_size
+    section = np.array([key[1].startswith("C") for key in space.national_keys])
+    a, x, suppressed = np.full(space.size, 100.0), np.full(space.size, 100.0), np.zeros(space.size, dtype=bool)
+    for country, count, first in (("AT", 12, 20.0), ("BE", 9, 20.0), ("BG", 12, 1000.0)):
+        cells = space.countries.index(country) * n + np.flatnonzero(section)[:count]
+        suppressed[cells] = True
+        x[cells] += 20.0
+        x[cells[0]] = 100.0 + first
+    zero = np.zeros(space.size)
+    public = ~suppressed & (np.arange(space.size) < national)
+    problem = ProtectionProblem(space, a, zero, a * 10, zero, zero, zero, public, zero.astype(bool), space.countries)
+    cells = np.arange(national, space.size)
+    publication = Publication(cells, a[cells], zero[cells])
+    facts = gather(domain, problem, Adjustment(x, ()), publication, audit(problem, publication), period="2024", release_id="x")
+    shown = facts.deviations[0]
+    row = {area.code: classes for area, classes in zip(shown.areas, shown.classes, strict=True)}
+    column = [header.code for header in shown.columns].index("C")
+    assert (row["AT"][column], row["BE"][column], row["BG"][column]) == (2, None, None)  # AT: 12 · 20 of the 100 of each cell
+    assert row["EU27_2020"][column] == 0
+    assert [area.code for area in shown.areas[:4]] == ["EU27_2020", "BG", "AT", "BE"]
+    assert all(any(classes[i] is not None for classes in shown.classes) for i in range(len(shown.columns)))
+
+
+def test_numbers_as_people_read_them() -> None:
+    assert [percent(ratio) for ratio in (0.0153, 0.00012, 0.5, 1.234)] == ["1.5\u202f%", "0.012\u202f%", "50\u202f%", "120\u202f%"]
+    assert [grouped(number) for number in (20160, "-1234567.50", 0.25, 1e9)] == [
+        "20\u202f160",
+        "−1\u202f234\u202f567.50",
+        "0.25",
+        "1\u202f000\u202f000\u202f000",
+    ]
+    assert [share(ratio) for ratio in (0.0, 0.004, 0.5, 0.998, 1.0)] == ["0\u202f%", "<1\u202f%", "50\u202f%", ">99\u202f%", "100\u202f%"]
+
+
+def test_histogram_bins_are_a_ladder_that_holds_every_rounded_cell(domain: Domain) -> None:
+    edges = small_facts(domain).histogram.edges
+    assert all(low < high for low, high in pairwise(edges))
+    assert edges == pytest.approx((0.1, 0.2))

@@ -1,0 +1,212 @@
+"""The disseminated table: what is written is read back, by us and by others, and what is unclear is refused by line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sdc_tasks.domains.schema import Domain, load_domain
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.results import Publication
+from sdc_tasks.report.table_csv import printed, read_table, write_table
+
+DOMAIN = """
+id: small
+title: A small domain
+structure_id: "TEST:SMALL(1.0)"
+areas: {dimension: REF_AREA, codelist: area.csv}
+aggregates: [{code: EU, label: The union, members: all}]
+indicators:
+  - {code: TURNOVER, label: Turnover, unit: EUR, unit_multiplier: 3}
+  - {code: WAGES, label: Wages, unit: EUR, decimals: 2, signed: true}
+hierarchies: [{dimension: ACTIVITY, codelist: activity.csv}, {dimension: SIZECLASS, codelist: size.csv}]
+flags: {F: {role: public}}
+"""
+HEADER = (
+    "STRUCTURE,STRUCTURE_ID,ACTION,FREQ,REF_AREA,INDICATOR,ACTIVITY,SIZECLASS,TIME_PERIOD,OBS_VALUE,OBS_STATUS,CONF_STATUS,ROUNDING_BASE"
+)
+ROW = "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,_T,2024,{value},A,F,{base}"
+
+
+@pytest.fixture(scope="module")
+def domain(tmp_path_factory: pytest.TempPathFactory) -> Domain:
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "area.csv").write_text("code,parent\nAT,EU\nBE,EU\n")
+    (folder / "activity.csv").write_text("code,parent\nA,\n")
+    (folder / "size.csv").write_text("code,parent\n_T,\nS,_T\nL,_T\n")
+    (folder / "small.yaml").write_text(DOMAIN)
+    return load_domain(folder / "small.yaml")
+
+
+def publication(domain: Domain, cells: list[tuple[float, float]]) -> Publication:
+    first = domain.space.size - domain.space.national_size
+    value, base = np.array(cells).T
+    return Publication(np.arange(first, domain.space.size), value, base)
+
+
+WITHHELD = (np.nan, np.inf)
+MIXED = [(1e12, 0.0), (1500.0, 500.0), WITHHELD, (0.01, 0.0), (-12.5, 0.5), WITHHELD]
+
+
+def read(domain: Domain, path: Path, text: str | bytes, period: str = "2024") -> Publication:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_table(path, domain, domain.space, period)
+
+
+def test_the_file_is_exactly_this(domain: Domain, tmp_path: Path) -> None:
+    path = tmp_path / "out" / "table.csv"
+    write_table(path, domain, domain.space, "2024", publication(domain, MIXED))
+    assert path.read_bytes().decode().split("\n") == [
+        HEADER,
+        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,_T,2024,1000000000000,A,F,",
+        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,S,2024,1500,E,F,500",
+        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,L,2024,,Q,S,",
+        "dataflow,TEST:SMALL(1.0),I,A,EU,WAGES,A,_T,2024,0.01,A,F,",
+        "dataflow,TEST:SMALL(1.0),I,A,EU,WAGES,A,S,2024,-12.50,E,F,0.50",
+        "dataflow,TEST:SMALL(1.0),I,A,EU,WAGES,A,L,2024,,Q,S,",
+        "",
+    ]
+    assert [file.name for file in path.parent.iterdir()] == ["table.csv"]
+
+
+def test_a_failed_write_leaves_the_old_file(domain: Domain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("old")
+
+    def broken(self: Path, target: Path) -> Path:
+        raise OSError("no")
+
+    monkeypatch.setattr(Path, "replace", broken)
+    with pytest.raises(OSError, match="no"):
+        write_table(path, domain, domain.space, "2024", publication(domain, MIXED))
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("table.csv", "old")]
+
+
+def test_a_national_cell_is_never_written(domain: Domain, tmp_path: Path) -> None:
+    leak = Publication(np.array([0]), np.array([7.0]), np.array([0.0]))
+    with pytest.raises(ValueError, match="aggregate cells only"):
+        write_table(tmp_path / "table.csv", domain, domain.space, "2024", leak)
+    assert list(tmp_path.iterdir()) == []
+
+
+BASES = st.sampled_from([mantissa * 10.0**k for k in range(-1, 9) for mantissa in (1, 2, 5)])
+ROUNDED = st.tuples(st.integers(-(10**6), 10**6), BASES).map(lambda cell: (cell[0] * cell[1], cell[1]))
+
+
+def cell(decimals: int) -> st.SearchStrategy[tuple[float, float]]:
+    exact = st.integers(-(10**14), 10**14).map(lambda units: (units / 10**decimals, 0.0))
+    return st.one_of(exact, ROUNDED, st.just(WITHHELD))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.tuples(*(cell(0) for _ in range(3)), *(cell(2) for _ in range(3))))
+def test_what_is_written_is_read(domain: Domain, tmp_path: Path, cells: tuple[tuple[float, float], ...]) -> None:
+    written = publication(domain, list(cells))
+    write_table(tmp_path / "table.csv", domain, domain.space, "2024", written)
+    again = read_table(tmp_path / "table.csv", domain, domain.space, "2024")
+    assert np.array_equal(again.cells, written.cells)
+    assert np.array_equal(again.base, written.base)
+    assert np.array_equal(again.value, written.value, equal_nan=True) or np.allclose(
+        again.value, written.value, rtol=1e-14, atol=0, equal_nan=True
+    )
+    assert "e+" not in (tmp_path / "table.csv").read_text()
+
+
+def test_same_publication_same_bytes(domain: Domain, tmp_path: Path) -> None:
+    for name in ("one.csv", "two.csv"):
+        write_table(tmp_path / name, domain, domain.space, "2024", publication(domain, MIXED))
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "noise", "text"),
+    [
+        (5.0, 0, 0.0, "5"),
+        (-0.0, 0, 0.0, "0"),
+        (1e15, 0, 0.0, "1000000000000000"),
+        (0.1 + 0.2, 1, 0.0, "0.3"),
+        (1e9 + 0.1 - 1e9, 1, 1e-7, "0.1"),  # what is left when large parts cancel
+        (0.5, 0, 0.0, "0.5"),
+        (1e-9, 0, 0.0, "0.000000001"),
+        (12.25, 1, 0.0, "12.25"),
+        (2.5e-7, 2, 0.0, "0.00000025"),
+    ],
+)
+def test_numbers_are_decimals_without_exponent(value: float, decimals: int, noise: float, text: str) -> None:
+    assert printed(value, decimals, noise) == text
+
+
+def test_pysdmx_reads_the_file(domain: Domain, tmp_path: Path) -> None:
+    io = pytest.importorskip("pysdmx.io")
+    path = tmp_path / "table.csv"
+    write_table(path, domain, domain.space, "2024", publication(domain, MIXED))
+    (dataset,) = io.read_sdmx(path).data
+    assert len(dataset.data) == domain.space.national_size
+    assert list(dataset.data["OBS_VALUE"].astype(str))[:2] == ["1000000000000", "1500"]
+    assert list(dataset.data["CONF_STATUS"]) == ["F", "F", "S", "F", "F", "S"]
+
+
+def test_tables_made_elsewhere(domain: Domain, tmp_path: Path) -> None:
+    """SDMX-CSV 1.0, BOM, CRLF, other column order, no base, extra columns, exponent; a missing row is withheld."""
+    text = (
+        "\ufeffDATAFLOW,INDICATOR,REF_AREA,SIZECLASS,ACTIVITY,TIME_PERIOD,OBS_VALUE,UNIT_MULT,LAST UPDATE\r\n"
+        "X:Y(1.0),TURNOVER,EU,_T,A,2024,1.5e3,3,now\r\n"
+        '"X:Y(1.0)",WAGES,EU,L,A,2024,-2.50,0,now\r\n'
+        "\r\n"
+        "X:Y(1.0),WAGES,EU,S,A,2024,NaN,0,now\r\n"
+    )
+    found = read(domain, tmp_path / "t.csv", text)
+    assert np.array_equal(found.value, [1500.0, np.nan, np.nan, np.nan, np.nan, -2.5], equal_nan=True)
+    assert found.exact.tolist() == [True, False, False, False, False, True]
+
+
+def test_a_base_of_zero_is_exact(domain: Domain, tmp_path: Path) -> None:
+    assert read(domain, tmp_path / "t.csv", f"{HEADER}\n{ROW.format(value=7, base=0)}\n").exact[0]
+
+
+GOOD = ROW.format(value=7, base="")
+BAD = {
+    "empty": ("", "line 1: the file is empty"),
+    "separator": (HEADER.replace(",", ";") + "\n", "line 1: .*separated by commas"),
+    "not sdmx": ("A,B\n1,2\n", "line 1: .*first column"),
+    "repeated column": (HEADER + ",OBS_VALUE\n", "line 1: repeated columns OBS_VALUE"),
+    "missing column": (HEADER.replace("ACTIVITY,", "") + "\n", "line 1: missing columns ACTIVITY"),
+    "duplicate": (f"{HEADER}\n{GOOD}\n{GOOD}\n", "line 3: EU.TURNOVER.A._T is already in line 2"),
+    "country": (f"{HEADER}\n{GOOD.replace(',EU,', ',AT,')}\n", "line 2: AT is a country; .* EU only: remove"),
+    "area": (f"{HEADER}\n{GOOD.replace(',EU,', ',ZZ,')}\n", "line 2: REF_AREA 'ZZ' is unknown; allowed: EU"),
+    "size": (f"{HEADER}\n{GOOD.replace(',_T,', ',M,')}\n", "line 2: SIZECLASS 'M' is unknown; allowed: _T, S, L"),
+    "shifted": (f"{HEADER}\n{GOOD.replace(',_T,', ',123454321,')}\n", "line 2: SIZECLASS .not repeated here"),
+    "period": (f"{HEADER}\n{GOOD.replace('2024', '2023')}\n", "line 2: TIME_PERIOD '2023' is not the period 2024"),
+    "frequency": (f"{HEADER}\n{GOOD.replace(',A,EU', ',Q,EU')}\n", "line 2: FREQ 'Q'"),
+    "delete": (f"{HEADER}\n{GOOD.replace(',I,', ',D,')}\n", "line 2: ACTION 'D' publishes nothing"),
+    "text": (f"{HEADER}\n{ROW.format(value='123454321x', base='')}\n", "line 2: OBS_VALUE of EU.TURNOVER.A._T is not a number"),
+    "decimal comma": (f"{HEADER}\n{ROW.format(value=chr(34) + '12,5' + chr(34), base='')}\n", "line 2: OBS_VALUE of .* not a number"),
+    "underscore": (f"{HEADER}\n{ROW.format(value='1_000', base='')}\n", "line 2: OBS_VALUE of .* not a number"),
+    "infinite": (f"{HEADER}\n{ROW.format(value='1e999', base='')}\n", "line 2: OBS_VALUE of .* not a number"),
+    "negative base": (f"{HEADER}\n{ROW.format(value='123454321', base='-5')}\n", "line 2: ROUNDING_BASE of .* is negative"),
+    "text base": (f"{HEADER}\n{ROW.format(value='123454321', base='inf')}\n", "line 2: ROUNDING_BASE of .* is not a number"),
+    "unit": (f"{HEADER},UNIT_MULT\n{GOOD},6\n", "line 2: UNIT_MULT of TURNOVER is not 3; convert"),
+    "cut": (f"{HEADER}\n{GOOD}\n{GOOD[:40]}", "line 3: .* fields, the header has 13"),
+    "cut in quotes": (f'{HEADER}\n"dataflow,TEST', "not CSV .* cut inside a quoted field"),
+    "latin-1": (f"{HEADER}\n".encode() + b"\xe9", "byte .* is not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_unclear_is_refused_by_line_and_without_values(domain: Domain, tmp_path: Path, case: str) -> None:
+    text, message = BAD[case]
+    path = tmp_path / "t.csv"
+    with pytest.raises(InvalidInput, match=message) as refusal:
+        read(domain, path, text)
+    assert str(refusal.value).startswith(str(path))
+    assert not re.search("12345|12,5", str(refusal.value).removeprefix(str(path)))
+
+
+def test_an_absent_file_is_invalid_input(domain: Domain, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        read_table(tmp_path / "none.csv", domain, domain.space, "2024")
