@@ -122,9 +122,9 @@ def choose_bases(
     weights = aggregate_weights(problem, domain.bases.weights)
     ladder = bases.ladder_of(problem, weights, domain.bases)
     choice = bases.choose(problem, ladder, adjustment.x)
-    cuts = bases.Cuts(ladder)
-    choice = bases.repair(problem, ladder, choice, requirements, domain.bases.rounds, progress, cuts)
-    choice = bases.tighten(problem, ladder, choice, requirements, domain.bases.tightening, progress, cuts)
+    attacker, cuts = attack.Attacker(problem, requirements, domain.audit.seed), bases.Cuts(ladder)
+    choice = bases.repair(attacker, ladder, choice, domain.bases.rounds, progress, cuts)
+    choice = bases.tighten(attacker, ladder, choice, domain.bases.tightening, progress, cuts)
     return ladder.publication(choice)
 
 

@@ -208,6 +208,15 @@ def adjust(desk: Desk, release_id: str, rung: int) -> bool:
     return False
 
 
+def climbed(desk: Desk, release_id: str, upto: int | None = None) -> tuple[bool, str]:
+    """Whether the rungs before number `upto`, or all of them, left a table good enough to stop, and which table that is."""
+    found = _adjustment(desk, release_id, upto)
+    chosen = next((rung for rung in reversed(found.rungs) if rung.chosen), None)
+    if chosen is None:
+        return found.accepted, "no rung left a table: bases are driven by the audit alone"
+    return found.accepted, f"{chosen.method} was {'good enough' if found.accepted else 'the best'}: {chosen.outcome}, {chosen.reason}"
+
+
 def _adjustment(desk: Desk, release_id: str, upto: int | None = None) -> Adjustment:
     """What the rungs climbed so far have returned."""
     ladder = desk.domain.cta.ladder[: len(desk.domain.cta.ladder) if upto is None else upto]
@@ -221,9 +230,13 @@ def choose_bases(desk: Desk, release_id: str) -> str:
     problem = _load(desk, release_id, "assemble", ProtectionProblem)
     requirements = _load(desk, release_id, "baseline", Requirements)
     adjustment = _adjustment(desk, release_id)
-    return _once(
-        desk, release_id, "bases", "", lambda: pipeline.choose_bases(problem, requirements, adjustment, desk.domain, desk.say)
-    )
+
+    def decide() -> Publication:
+        found = pipeline.choose_bases(problem, requirements, adjustment, desk.domain, desk.say)
+        desk.say(f"{int(found.exact.sum())} cells exact, {int(found.rounded.sum())} rounded, {int(found.withheld.sum())} withheld")
+        return found
+
+    return _once(desk, release_id, "bases", "", decide)
 
 
 def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:

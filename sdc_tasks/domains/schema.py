@@ -42,8 +42,8 @@ class LevelRule(Strict):
     """How the protection level of a primary cell follows from its value, number of units and shares (METHOD §2).
 
     percent: `percent` % of the value. p_percent: p/100·x1 − (X − x1 − x2). pq: p/q·x1 − (X − x1 − x2). nk: 100/k·(x1+…+xn) − X,
-    n = 1 or 2. Cells of at most `few_units` units, and cells without the shares the rule needs, get `percent` % of the value.
-    No level is below `minimum` (in the unit of the indicator).
+    n = 1 or 2. Cells without the shares the rule needs get `percent` % of the value; cells of at most `few_units` units get that or
+    the most the rule asks of any cell, if more. Shares count with `share_error` percentage points added. No level is below `minimum` (in the unit of the indicator).
     """
 
     kind: Literal["percent", "p_percent", "pq", "nk"] = "percent"

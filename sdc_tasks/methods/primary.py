@@ -23,8 +23,6 @@ import numpy as np
 
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-WHOLE_PERCENT = (0.5, 0.5)
-
 
 class RuleProtocol(Protocol):
     """The level rule of one primary flag; the fields as a domain file gives them."""
@@ -41,6 +39,8 @@ class RuleProtocol(Protocol):
     def n(self) -> Literal[1, 2]: ...
     @property
     def k(self) -> float: ...
+    @property
+    def share_error(self) -> tuple[float, float]: ...
     @property
     def few_units(self) -> int: ...
     @property
@@ -64,14 +64,13 @@ def protection_levels(
     share_1: Floats,
     share_2: Floats,
     rule: RuleProtocol,
-    share_error: tuple[float, float] = WHOLE_PERCENT,
 ) -> tuple[Floats, Floats, Floats]:
     """(lpl, upl, spl) of the cells of one rule, as distances in the unit of `value`.
 
     `units` is −1 and a share NaN (percent of the value) where not sent. `lpl` is not cut at the external bound here.
     """
     size = np.abs(value)
-    known = _share_level(size, share_1, share_2, rule, share_error)
+    known = _share_level(size, share_1, share_2, rule)
     level = np.where(np.isnan(known), rule.percent / 100 * size, known)
     few = (units >= 1) & (units <= rule.few_units)
     most = max(rule.percent, _most_percent(rule)) / 100 * size
@@ -80,10 +79,10 @@ def protection_levels(
     return level, level.copy(), rule.sliding * 2 * level
 
 
-def _share_level(X: Floats, share_1: Floats, share_2: Floats, rule: RuleProtocol, share_error: tuple[float, float]) -> Floats:
+def _share_level(X: Floats, share_1: Floats, share_2: Floats, rule: RuleProtocol) -> Floats:
     """The level by the rule's own formula; NaN where it needs a share that was not sent."""
-    x1 = (share_1 + share_error[0]) / 100 * X
-    two = x1 + (share_2 + share_error[1]) / 100 * X
+    x1 = (share_1 + rule.share_error[0]) / 100 * X
+    two = x1 + (share_2 + rule.share_error[1]) / 100 * X
     rest = np.maximum(X - two, 0.0)  # keeps NaN
     match rule.kind:
         case "p_percent":

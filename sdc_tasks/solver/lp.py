@@ -109,12 +109,15 @@ class LiveLP:
         """primal: after a change of cost, the point stays feasible. dual: after a change of bounds or rows."""
         self._highs.setOptionValue("simplex_strategy", {"dual": 1, "primal": 4}[name])
 
-    def solve(self, seconds: float | None = None) -> LPResult:
-        """Solves from the basis of the last solve."""
+    def solve(self, fresh: bool = False) -> LPResult:
+        """Solves from the basis of the last solve; afresh if asked, or where that ends in anything but an optimum."""
         self.solves += 1
-        if seconds is not None:
-            self._highs.setOptionValue("time_limit", self._highs.getRunTime() + seconds)
+        if fresh:
+            self._highs.clearSolver()
         self._highs.run()
+        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            self._highs.clearSolver()
+            self._highs.run()
         status = _STATUS.get(self._highs.getModelStatus(), Status.STOPPED)
         info, solution = self._highs.getInfo(), self._highs.getSolution()
         if status is Status.STOPPED and info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:

@@ -1,10 +1,12 @@
 """The attacker: what the world can compute about each primary cell from all that is published."""
 
-from sdc_tasks.methods.attack.audit import Attack, attacks, audit, baseline, chunk, merge
-from sdc_tasks.methods.attack.problem import AttackSystem, Requirements, attack_system, contradicted, promised
+from sdc_tasks.methods.attack.attacker import Attack, Attacker
+from sdc_tasks.methods.attack.audit import attacks, audit, baseline, chunk, merge
+from sdc_tasks.methods.attack.problem import AttackSystem, Requirements, attack_system, contradicted, facing, promised
 
 __all__ = [
     "Attack",
+    "Attacker",
     "AttackSystem",
     "Requirements",
     "attack_system",
@@ -13,6 +15,7 @@ __all__ = [
     "baseline",
     "chunk",
     "contradicted",
+    "facing",
     "merge",
     "promised",
 ]

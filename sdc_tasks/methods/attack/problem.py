@@ -4,11 +4,10 @@ The attacker knows every public cell, the relations `M x = 0`, the external boun
 deviations `z = x − a` of the suppressed national cells alone that is
 
     A z = 0            each relation inside a country, restricted to its suppressed cells
-    s⁻ ≤ B z ≤ s⁺      each published aggregate cell, s⁻ = lower − a_k, s⁺ = upper − a_k (both 0 where exact)
+    s⁻ ≤ B z ≤ s⁺      each aggregate cell, s⁻ = lower − a_k, s⁺ = upper − a_k (both 0 where exact, ∓∞ where withheld)
     lb − a ≤ z ≤ ub − a
 
-Public cells have z = 0 and withheld aggregates constrain nothing, so both are gone; relations between aggregates follow from
-the rest. The truth is `z = 0`. A primary `p` reaches down to `min z_p` and up to `max z_p`.
+Public cells have z = 0 and are gone; relations between aggregates follow from the rest. The truth is `z = 0`. A primary `p` reaches down to `min z_p` and up to `max z_p`.
 
 Everything is divided by a `unit` near the protection levels at stake, and no deviation is followed beyond `BOX` units: a witness
 inside the box is a witness, so the box errs on the safe side only, and solver tolerances stay small against the levels.
@@ -16,18 +15,19 @@ inside the box is a witness, so the box errs on the safe side only, and solver t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.methods.attack.presolve import distinct_rows, tie
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-BOX = 1e6
-FEASIBLE = 1e-7  # units by which a witness may miss a row or a bound
+BOX = 1e4
+FEASIBLE = 1e-6  # units by which a witness may miss a row or a bound
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class AttackSystem:
     """The attacker's polyhedron in units: rows `row_lower ≤ A z ≤ row_upper`, columns `lower ≤ z ≤ upper`.
 
     `cells` (columns) are flat indices of suppressed cells; `decided` (rows) is the position of the aggregate cell in the
-    publication, −1 for a national relation.
+    publication, −1 for a national relation. Solvers get its core, z = R u (see presolve): the rows `core_rows` of A R.
     """
 
     unit: float
@@ -78,6 +78,20 @@ class AttackSystem:
     lower: Floats = field(repr=False)
     upper: Floats = field(repr=False)
     decided: Ints = field(repr=False)
+    R: sp.csr_array = field(repr=False)
+    core_rows: Ints = field(repr=False)
+
+    @cached_property
+    def core(self) -> tuple[sp.csr_array, Floats, Floats]:
+        """(A, lower, upper) over u; the bounds of its rows are those of `core_rows`."""
+        A = sp.csr_array(sp.csr_array(self.A @ self.R)[self.core_rows])
+        A.eliminate_zeros()
+        cell, u = self.R.nonzero()
+        sign = self.R.data
+        lower, upper = np.full(self.R.shape[1], -np.inf), np.full(self.R.shape[1], np.inf)
+        np.maximum.at(lower, u, np.where(sign > 0, self.lower[cell], -self.upper[cell]))
+        np.minimum.at(upper, u, np.where(sign > 0, self.upper[cell], -self.lower[cell]))
+        return A, lower, upper
 
     @cached_property
     def magnitude(self) -> sp.csr_array:
@@ -98,35 +112,41 @@ class AttackSystem:
         )
 
 
-def attack_system(problem: ProtectionProblem, publication: Publication | None, unit: float = 1.0) -> AttackSystem:
-    """The polyhedron of the external attacker; `publication=None` is the baseline, every aggregate cell withheld.
-
-    A published interval that excludes the true value is left out: see `contradictions`.
-    """
+def attack_system(problem: ProtectionProblem, unit: float = 1.0) -> AttackSystem:
+    """The polyhedron of the external attacker before anything is published of the aggregates: their rows are there, unbounded."""
     cells = np.flatnonzero(problem.suppressed)
     national = problem.space.relations[: problem.space.relations.shape[0] - problem.space.aggregate_relations.shape[0]]
     A, _ = _restrict(national, cells)
-    rows, decided = [A], [np.full(A.shape[0], -1, dtype=np.int64)]
-    row_lower, row_upper = [np.zeros(A.shape[0])], [np.zeros(A.shape[0])]
-    if publication is not None:
-        B, kept = _restrict(problem.space.aggregate_relations, cells)
-        told = ~publication.withheld[kept] & ~contradicted(problem, publication)[kept]
-        B, kept = B[told], kept[told]
-        low, high = slacks(problem, publication)
-        rows.append(B)
-        decided.append(kept)
-        row_lower.append(low[kept] / unit)
-        row_upper.append(high[kept] / unit)
+    B, decided = _restrict(problem.space.aggregate_relations, cells)
+    R = tie(A)
+    aggregate_rows = A.shape[0] + np.flatnonzero(np.diff(_nonzero(B @ R).indptr) > 0)
     return AttackSystem(
         unit=unit,
         cells=cells,
-        A=sp.csr_array(sp.vstack(rows, format="csr")),
-        row_lower=np.concatenate(row_lower),
-        row_upper=np.concatenate(row_upper),
+        A=sp.csr_array(sp.vstack([A, B], format="csr")),
+        row_lower=np.concatenate([np.zeros(A.shape[0]), np.full(len(decided), -np.inf)]),
+        row_upper=np.concatenate([np.zeros(A.shape[0]), np.full(len(decided), np.inf)]),
         lower=np.maximum((problem.lb - problem.a)[cells] / unit, -BOX),
         upper=np.minimum((problem.ub - problem.a)[cells] / unit, BOX),
-        decided=np.concatenate(decided),
+        decided=np.concatenate([np.full(A.shape[0], -1, dtype=np.int64), decided]),
+        R=R,
+        core_rows=np.concatenate([distinct_rows(_nonzero(A @ R)), aggregate_rows]),
     )
+
+
+def facing(system: AttackSystem, problem: ProtectionProblem, publication: Publication) -> AttackSystem:
+    """The same attacker once the publication is out.
+
+    A published interval that excludes the true value is left out: see `contradicted`.
+    """
+    low, high = slacks(problem, publication)
+    unknown = publication.withheld | contradicted(problem, publication)
+    low, high = np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high)
+    told = system.decided >= 0
+    at = system.decided[told]
+    row_lower, row_upper = system.row_lower.copy(), system.row_upper.copy()
+    row_lower[told], row_upper[told] = low[at] / system.unit, high[at] / system.unit
+    return replace(system, row_lower=row_lower, row_upper=row_upper)
 
 
 def slacks(problem: ProtectionProblem, publication: Publication) -> tuple[Floats, Floats]:
@@ -141,6 +161,12 @@ def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
     truth = problem.a[publication.cells]
     tolerance = 1e-9 * (1 + np.abs(truth))
     return (publication.lower > truth + tolerance) | (publication.upper < truth - tolerance)
+
+
+def _nonzero(A: sp.csr_array) -> sp.csr_array:
+    A = sp.csr_array(A)
+    A.eliminate_zeros()
+    return A
 
 
 def _restrict(relations: sp.csr_array, cells: Ints) -> tuple[sp.csr_array, Ints]:

@@ -18,10 +18,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.attack.audit import MET, Attack, attacks
-from sdc_tasks.methods.attack.problem import Requirements
+from sdc_tasks.methods.attack.attacker import MET, Attack, Attacker
 from sdc_tasks.methods.bases.ladder import Ladder
-from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Floats, Ints
 
 Progress = Callable[[str], None]
@@ -62,27 +60,32 @@ class Cuts:
         return np.asarray(high * self._high[cell] + low * self._low[cell])
 
 
-def repair(
-    problem: ProtectionProblem,
-    ladder: Ladder,
-    choice: Ints,
-    requirements: Requirements,
-    rounds: int,
-    progress: Progress,
-    cuts: Cuts | None = None,
-) -> Ints:
+def repair(attacker: Attacker, ladder: Ladder, choice: Ints, rounds: int, progress: Progress, cuts: Cuts) -> Ints:
     """A safe choice, nowhere below the given one. What still fails after `rounds` audits is withheld, cell by cell."""
-    choice, cuts = choice.copy(), cuts or Cuts(ladder)
-    audits = 0
-    while broken := attacks(problem, ladder.publication(choice), requirements):
+    choice = choice.copy()
+    everything = np.arange(len(attacker.needs.primaries))
+    open_, audits = everything, 0
+    while len(open_):
+        broken = _attacks(attacker, ladder, choice, open_)
         audits += 1
-        progress(f"audit {audits}: {len(broken)} requirements broken")
+        progress(f"audit {audits}: {len(broken)} of {2 * len(open_)} requirements broken")
+        if not broken:  # what held before may have broken since: a raised interval need not contain the one before
+            open_ = everything if len(open_) < len(everything) else open_[:0]
+            continue
+        open_ = np.unique([attack.primary for attack in broken])
         cuts.learn(broken, choice)
         if audits < rounds:
             _satisfy(cuts, ladder, choice)
         else:
             _withhold(broken, ladder, choice)
     return choice
+
+
+def _attacks(attacker: Attacker, ladder: Ladder, choice: Ints, among: Ints | None = None) -> list[Attack]:
+    """The attacks on the publication of the choice that succeed."""
+    attacker.face(ladder.publication(choice))
+    attacker.settle(among)
+    return attacker.broken
 
 
 def _satisfy(cuts: Cuts, ladder: Ladder, choice: Ints) -> None:
@@ -112,31 +115,23 @@ def _raise_one(cells: Ints, gains: Sequence[Floats], ladder: Ladder, choice: Int
 
 def _withhold(broken: Sequence[Attack], ladder: Ladder, choice: Ints) -> None:
     """The last resort: withholds every cell that a successful attack leans on."""
+    if any((choice[attack.decided] == ladder.withheld).all() for attack in broken):
+        raise Unprotectable("bases: a requirement is broken although every aggregate cell it leans on is withheld")
     for attack in broken:
-        if (choice[attack.decided] == ladder.withheld).all():
-            raise Unprotectable("bases: a requirement is broken although every aggregate cell it leans on is withheld")
         choice[attack.decided] = ladder.withheld
 
 
-def tighten(
-    problem: ProtectionProblem,
-    ladder: Ladder,
-    safe: Ints,
-    requirements: Requirements,
-    rounds: int,
-    progress: Progress,
-    cuts: Cuts,
-) -> Ints:
+def tighten(attacker: Attacker, ladder: Ladder, safe: Ints, rounds: int, progress: Progress, cuts: Cuts) -> Ints:
     """A safe choice that loses no more than the given one. `cuts` are those that the repair has learnt."""
     trial = safe
     for number in range(rounds):
         trial = _lowered(cuts, ladder, safe)
-        broken = attacks(problem, ladder.publication(trial), requirements)
+        broken = _attacks(attacker, ladder, trial)
         progress(f"tightening {number + 1}: {int((trial != safe).sum())} cells lowered, {len(broken)} requirements broken")
         if not broken:
             break
         cuts.learn(broken, trial)
-    trial = repair(problem, ladder, trial, requirements, rounds, progress, cuts)
+    trial = repair(attacker, ladder, trial, rounds, progress, cuts)
     return trial if _loss(ladder, trial) < _loss(ladder, safe) else safe
 
 

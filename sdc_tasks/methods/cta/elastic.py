@@ -55,12 +55,15 @@ def elastic(problem: CtaProblem, seconds: float, flips: int, seed: int) -> Incum
 
 
 def _chosen(problem: CtaProblem, best: Incumbent, neighbours: sp.csr_array, rng: np.random.Generator) -> Ints:
-    """Which senses to flip: around a cell that falls short while there is one, else around any cell."""
+    """Which senses to flip: around some of the cells that fall short while there are any, else around any cell."""
     moved = best.z[problem.sensitive]
     short = np.flatnonzero((moved < problem.upl * (1 - 1e-6)) & (moved > -problem.lpl * (1 - 1e-6)))
-    centre = int(rng.choice(short)) if len(short) else int(rng.integers(len(moved)))
-    near = neighbours.indices[neighbours.indptr[centre] : neighbours.indptr[centre + 1]]
-    return np.unique(rng.choice(near, size=rng.integers(1, 4)))
+    centres = rng.choice(short, 1 + len(short) // 5, replace=False) if len(short) else rng.integers(len(moved), size=1)
+    chosen = []
+    for centre in centres:
+        near = neighbours.indices[neighbours.indptr[centre] : neighbours.indptr[centre + 1]]
+        chosen.append(rng.choice(near, size=rng.integers(1, 4)))
+    return np.unique(np.concatenate(chosen))
 
 
 def _neighbours(problem: CtaProblem) -> sp.csr_array:

@@ -1,0 +1,57 @@
+# One command from a fresh clone: `make release`. Needs Python 3.11, make and a package index; nothing outside this folder is written.
+PYTHON ?= python3.11
+UV     := uv==0.13.9
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+DEMO   := var/demo
+MAKEFLAGS += --no-print-directory
+
+# Nothing of the user's: no caches, settings or Airflow of the home folder.
+export UV_CACHE_DIR := $(CURDIR)/$(VENV)/cache
+export UV_NO_CONFIG := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_ROOT_USER_ACTION := ignore
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup release test test-fast lint clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY)  ## the environment in .venv, from the lock files; does nothing when it is there
+
+$(READY): requirements-dev.lock requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || \
+		{ echo "$(PYTHON) is no Python 3.11. Remedy: install it, or make PYTHON=/path/to/python3.11 …" >&2; exit 1; }
+	@echo "environment: .venv from requirements-dev.lock"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet "$(UV)"
+	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEMO)/.written: $(READY) $(wildcard sdc_tasks/demo/*.py sdc_tasks/domains/*.yaml sdc_tasks/domains/codelists/*.csv)
+	@rm -rf $(DEMO)
+	@$(BIN)/sdc demo $(DEMO)
+	@touch $@
+
+release: $(DEMO)/.written  ## a whole release of seeded deliveries through Airflow, in one process: var/release
+	@$(BIN)/python dags/run_here.py --domain sbs --period 2024 --inbox $(DEMO)/inbox --out var/release
+
+lint: $(READY)  ## ruff, mypy, import contracts
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+test: lint  ## lint and every test
+	@$(BIN)/pytest
+
+test-fast: lint  ## without the full-size runs
+	@$(BIN)/pytest -m "not slow"
+
+clean:  ## removes what was made, but not the environment
+	@rm -rf var build *.egg-info .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	@find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

@@ -1,0 +1,73 @@
+"""An exact reduction of the attacker's relations: z = R u with fewer u.
+
+A relation with one suppressed cell fixes it (z = 0: the cell can be computed back); one with two ties them, z_i = ± z_j. Both are
+substituted until no such relation is left; relations that became equal are kept once. Every z with A z = 0 is R u for exactly one u.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.model.table import Ints
+
+
+def tie(A: sp.csr_array) -> sp.csr_array:
+    """R of shape (cells, classes), one entry ±1 in the row of a tied cell, none in that of a fixed one. `A` has entries ±1."""
+    n = A.shape[1]
+    R = sp.csr_array(sp.eye_array(n))
+    while True:
+        reduced = sp.csr_array(A @ R)
+        reduced.eliminate_zeros()
+        length = np.diff(reduced.indptr)
+        if not ((length == 1) | (length == 2)).any():
+            return R
+        R = sp.csr_array(R @ _substitution(reduced, np.flatnonzero((length == 1) | (length == 2))))
+
+
+def _substitution(A: sp.csr_array, rows: Ints) -> sp.csr_array:
+    """Ties and fixes that the short rows say, as a matrix (classes before, classes after)."""
+    n = A.shape[1]
+    root, sign, fixed = list(range(n)), [1.0] * n, [False] * n
+
+    def find(i: int) -> tuple[int, float]:
+        s = 1.0
+        while root[i] != i:
+            s *= sign[i]
+            i = root[i]
+        return i, s
+
+    for row in rows.tolist():
+        at = slice(A.indptr[row], A.indptr[row + 1])
+        cells, values = A.indices[at].tolist(), A.data[at].tolist()
+        i, s = find(cells[0])
+        if len(cells) == 1:
+            fixed[i] = True
+            continue
+        j, t = find(cells[1])
+        ratio = -values[0] * s / (values[1] * t)  # class of j = ratio · class of i
+        if i == j:
+            fixed[i] = fixed[i] or ratio != 1.0
+        elif abs(ratio) == 1.0:
+            root[j], sign[j] = i, ratio
+            fixed[i] = fixed[i] or fixed[j]
+    found = [find(i) for i in range(n)]
+    kept = sorted({i for i, _ in found if not fixed[i]})
+    position = {i: k for k, i in enumerate(kept)}
+    entries = [(i, position[r], s) for i, (r, s) in enumerate(found) if r in position]
+    if not entries:
+        return sp.csr_array((n, 0))
+    at, to, values = (np.array(column) for column in zip(*entries, strict=True))
+    return sp.csr_array((values.astype(float), (at, to)), shape=(n, len(kept)))
+
+
+def distinct_rows(A: sp.csr_array) -> Ints:
+    """Rows that are not empty, one of each that are equal or opposite."""
+    A = sp.csr_array(A)
+    A.sort_indices()
+    seen: dict[tuple[bytes, bytes], int] = {}
+    for row in np.flatnonzero(np.diff(A.indptr) > 0).tolist():
+        at = slice(A.indptr[row], A.indptr[row + 1])
+        values = A.data[at] * np.sign(A.data[at][0])
+        seen.setdefault((A.indices[at].tobytes(), values.tobytes()), row)
+    return np.array(sorted(seen.values()), dtype=np.int64)

@@ -1,0 +1,40 @@
+"""Where Airflow lives during these tests: a folder that is thrown away. Imported before anybody imports Airflow."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HOME = Path(tempfile.mkdtemp(prefix="sdc_airflow_"))
+DAGS = Path(__file__).resolve().parents[2] / "dags"
+DOMAINS = HOME / "domains"
+os.environ.update(
+    AIRFLOW_HOME=str(HOME),
+    AIRFLOW__CORE__DAGS_FOLDER=str(DAGS),
+    AIRFLOW__CORE__LOAD_EXAMPLES="False",
+    AIRFLOW__DATABASE__SQL_ALCHEMY_CONN=f"sqlite:///{HOME / 'airflow.db'}",
+    AIRFLOW__LOGGING__LOGGING_LEVEL="WARNING",
+    AIRFLOW__USAGE_DATA_COLLECTION__ENABLED="False",
+    GX_ANALYTICS_ENABLED="False",
+    SDC_DOMAINS=str(DOMAINS),
+    SDC_RETRY_SECONDS="0",
+)
+
+SHAPE = {"countries": 4, "activities": 15, "sizes": 3}  # AT, BE, BG, CY
+BLOCK, PARTIAL, REFUSED = "sbs_4x15x3", "small_partial", "nonsense"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that has ended: its state, the state of every task, and what travelled between them."""
+
+    state: str
+    tasks: dict[str, str]
+    xcoms: list[Any]
+    out: Path
+
+    def failed(self) -> set[str]:
+        return {name for name, state in self.tasks.items() if state == "failed"}

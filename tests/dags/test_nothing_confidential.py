@@ -1,0 +1,106 @@
+"""A whole release by `run_here.py` with values that cannot be mistaken, then a search for them wherever a run leaves something.
+
+AT is scaled by a large prime, which keeps its table additive; a confidential value of CY is spoilt, so that a refusal has something
+to quote. Looked through: everything printed, Airflow's home (log, database), the outputs, every table of the warehouse but the
+confidential one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow_home import DAGS
+from sqlalchemy import MetaData, Row, create_engine, select
+
+PRIME = 104_729
+PRIMARY = set("AMOTGCN")
+SPOILT = "918273645x"
+
+
+def scaled(delivery: bytes) -> tuple[bytes, list[int]]:
+    """The delivery with all values times PRIME, and what is to be protected in it."""
+    rows = list(csv.DictReader(io.StringIO(delivery.decode("utf-8-sig"))))
+    for row in rows:
+        row["OBS_VALUE"] = str(int(row["OBS_VALUE"]) * PRIME)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode(), [int(row["OBS_VALUE"]) for row in rows if row["CONF_STATUS"] in PRIMARY and row["OBS_VALUE"] != "0"]
+
+
+def spoilt(delivery: bytes) -> bytes:
+    """The delivery with letters in the value of its first primary cell."""
+    return re.sub(rb"(,2024,)\d+(,EUR,3,A,[AMOTGCN],)", rb"\g<1>" + SPOILT.encode() + rb"\g<2>", delivery, count=1)
+
+
+def spellings(value: int) -> list[bytes]:
+    """The value as somebody may have written it: plain, grouped, in scientific notation, as eight bytes."""
+    grouped = f"{value:,}"
+    words = [str(value), grouped, grouped.replace(",", "."), grouped.replace(",", " "), f"{value:_}", f"{value:.6e}", repr(value / 1000)]
+    return [*(word.encode() for word in words), struct.pack(">d", value), struct.pack("<d", value), struct.pack(">q", value)]
+
+
+def leaks(content: bytes, secrets: list[int]) -> list[bytes]:
+    """What of all this the bytes hold."""
+    words = [SPOILT[:-1].encode(), *(word for secret in secrets for word in spellings(secret))]
+    return [word for word in words if word in content]
+
+
+def written(rows: Iterable[Row[Any]]) -> bytes:
+    """Rows of a table as bytes; the repr of a row would be cut."""
+    return b"\n".join(value if isinstance(value, bytes) else repr(value).encode() for row in rows for value in row)
+
+
+@pytest.fixture
+def secrets(inbox: Path, tmp_path: Path) -> list[int]:
+    """Copies the small demonstration that goes on without a country to `tmp_path`, with the values to look for."""
+    shutil.copytree(inbox.parent, tmp_path / "demo", ignore=shutil.ignore_patterns("domain.yaml", "nonsense.yaml"))
+    folder = tmp_path / "demo" / "inbox"
+    content, found = scaled((folder / "AT_2024.csv").read_bytes())
+    (folder / "AT_2024.csv").write_bytes(content)
+    (folder / "CY_2024.csv").write_bytes(spoilt((folder / "CY_2024.csv").read_bytes().replace(b",0;", b";").replace(b";", b",")))
+    return found
+
+
+def test_a_run_leaves_no_confidential_value(secrets: list[int], tmp_path: Path) -> None:
+    home, out, warehouse = tmp_path / "airflow", tmp_path / "out", tmp_path / "warehouse.db"
+    inbox = tmp_path / "demo" / "inbox"
+    command = [sys.executable, str(DAGS / "run_here.py"), "--domain", str(tmp_path / "demo" / "small_partial.yaml"), "--period", "2024"]
+    command += ["--inbox", str(inbox), "--out", str(out), "--warehouse", f"sqlite:///{warehouse}"]
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW", "SDC"))}
+    done = subprocess.run(
+        command, capture_output=True, env=inherited | {"AIRFLOW_HOME": str(home), "AIRFLOW__LOGGING__LOGGING_LEVEL": "INFO"}, check=False
+    )
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+    assert b"ingest CY_2024" in done.stdout
+    assert b"FAILED" in done.stdout, "the spoilt delivery is refused"
+
+    assert len(secrets) > 3
+    assert leaks((inbox / "AT_2024.csv").read_bytes(), secrets), "the search finds what is there"
+    assert leaks(done.stdout + done.stderr, secrets) == []
+    for path in [*home.rglob("*"), *out.rglob("*")]:
+        if path.is_file():
+            assert leaks(path.read_bytes(), secrets) == [], path.name
+    assert {"run.log", "airflow.db"} <= {path.name for path in home.iterdir()}
+    assert {"report.html", "audit.json", "table.csv"} == {path.name for path in out.iterdir()}
+
+    engine = create_engine(f"sqlite:///{warehouse}")
+    tables = MetaData()
+    tables.reflect(engine)
+    with engine.connect() as connection:
+        content = {name: written(connection.execute(select(table))) for name, table in tables.tables.items()}
+    engine.dispose()
+    assert leaks(content.pop("payload"), secrets), "the confidential table holds them, and is looked into"
+    assert {name for name, rows in content.items() if leaks(rows, secrets)} == set()

@@ -1,0 +1,233 @@
+"""The attacker against two cold LPs per cell: small random releases, random publications, an engine that shares no code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import BASES, DOWN, UP, ColdAttacker, Draw, everything, needs, reaches, releases, shares, slack
+
+from sdc_tasks.methods.attack import Attacker, attacker, attacks, audit, baseline, chunk, merge, promised
+from sdc_tasks.methods.attack.attacker import MET
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import AuditReport, Publication
+
+ROUNDED_DOWN = 1e-4  # the report floors shares to this
+LAW = settings(derandomize=True, deadline=None, max_examples=60)
+FEW = settings(LAW, max_examples=30)
+
+
+def judge(problem: ProtectionProblem, publication: Publication) -> AuditReport:
+    return audit(problem, publication, baseline(problem)[0])
+
+
+def shown(report: AuditReport) -> np.ndarray:
+    return np.column_stack([report.down, report.up, report.slide])
+
+
+def one_cell_more(draw: Draw, publication: Publication) -> Publication | None:
+    """The same publication with one of its withheld cells told, exactly or rounded; None where nothing is withheld."""
+    withheld = np.flatnonzero(publication.withheld)
+    if not len(withheld):
+        return None
+    k = draw.rng.choice(withheld)
+    value, base = publication.value.copy(), publication.base.copy()
+    value[k], base[k] = draw.problem.a[publication.cells[k]], draw.rng.choice([0.0, 10.0, 200.0])
+    return Publication(publication.cells, value, base)
+
+
+@LAW
+@given(releases())
+def test_the_verdict_is_that_of_two_cold_lps_per_cell(draw):
+    """Down, up and sliding; positive and signed tables; one or two compositions; with and without external bounds."""
+    publication = draw.publication()
+    report = judge(draw.problem, publication)
+    expected = shares(draw.problem, publication)
+    np.testing.assert_array_equal(report.primaries, np.flatnonzero(draw.problem.primary))
+    np.testing.assert_allclose(shown(report), expected, atol=1.1 * ROUNDED_DOWN)
+    clear = np.abs(expected - 1) > 1e-5
+    clear |= expected == 1
+    np.testing.assert_array_equal((shown(report) == 1)[clear], (expected == 1)[clear])
+    assert report.passed == bool((shown(report) == 1).all())
+
+
+@LAW
+@given(releases())
+def test_shares_are_rounded_down_and_cut_at_one(draw):
+    publication = draw.publication()
+    told = shown(judge(draw.problem, publication))
+    assert ((told >= 0) & (told <= 1)).all()
+    np.testing.assert_allclose(told * 1e4, np.round(told * 1e4), atol=1e-7)
+    expected = shares(draw.problem, publication)
+    assert (told[expected < 1] <= expected[expected < 1] + 1e-6).all()
+
+
+@LAW
+@given(releases())
+def test_the_baseline_is_that_of_two_cold_lps_per_cell(draw):
+    """What the national tables alone protect: the requirement of the release is cut there, and says so."""
+    effective, _ = baseline(draw.problem)
+    ours = np.column_stack([effective.down, effective.up, effective.slide])
+    np.testing.assert_allclose(ours, needs(draw.problem), rtol=1e-5, atol=1e-4)
+    wanted = promised(draw.problem)
+    short = (ours < np.column_stack([wanted.down, wanted.up, wanted.slide]) * (1 - 2 * MET)).any(axis=1)
+    np.testing.assert_array_equal(effective.cut, short)
+
+
+@LAW
+@given(releases())
+def test_nothing_published_breaks_nothing(draw):
+    report = judge(draw.problem, everything(draw.problem, "withheld"))
+    assert report.passed
+    assert report.broken == 0
+
+
+@LAW
+@given(releases(sliding=False))
+def test_every_successful_attack_is_found_and_reaches_the_optimum(draw):
+    publication = draw.publication()
+    requirements, _ = baseline(draw.problem)
+    successful = attacks(draw.problem, publication, requirements)
+    found = {(attack.primary, attack.side): attack for attack in successful}
+    assert len(found) == len(successful)
+    reached = reaches(draw.problem, publication)
+    for i, side in np.ndindex(len(reached), 2):
+        need = (requirements.down, requirements.up)[side][i]
+        attack = found.get((i, (DOWN, UP)[side]))
+        if abs(reached[i, side] - need) > 1e-4 * need:
+            assert (attack is not None) == (reached[i, side] < need)
+        if attack is not None:
+            assert attack.need == need
+            assert attack.reach == pytest.approx(reached[i, side], rel=1e-5, abs=1e-4)
+
+
+@LAW
+@given(releases(sliding=False))
+def test_the_prices_of_an_attack_bound_its_reach_under_any_other_publication(draw):
+    """Supergradient: reach(other slacks) ≤ reach + Σ price · change of slack; what repair and tightening rest on."""
+    publication = draw.publication()
+    requirements, _ = baseline(draw.problem)
+    low, high = slack(draw.problem, publication)
+    for attack in attacks(draw.problem, publication, requirements):
+        assert not publication.withheld[attack.decided].any()
+        more_high, more_low = np.zeros_like(high), np.zeros_like(low)
+        more_high[attack.decided], more_low[attack.decided] = np.maximum(attack.price, 0), np.maximum(-attack.price, 0)
+        for _ in range(3):
+            other_low, other_high = (
+                np.minimum(np.where(draw.rng.random(len(s)) < 0.5, s, draw.rng.choice([0, *BASES], len(s))), 1e9) for s in (low, high)
+            )
+            reached = ColdAttacker(draw.problem, other_low, other_high).reach(requirements.primaries[attack.primary], attack.side)
+            told = ~publication.withheld
+            gain = more_high[told] @ (other_high - high)[told] + more_low[told] @ (other_low - low)[told]
+            assert reached <= attack.reach + gain + 1e-4 * (1 + attack.need)
+
+
+@FEW
+@given(releases())
+def test_publishing_a_cell_more_never_widens_and_withholding_it_never_narrows(draw):
+    less = draw.publication()
+    more = one_cell_more(draw, less)
+    if more is not None:
+        assert (shown(judge(draw.problem, more)) <= shown(judge(draw.problem, less)) + 1e-12).all()
+
+
+@FEW
+@given(releases())
+def test_a_coarser_base_around_the_same_value_never_narrows(draw):
+    finer = draw.publication()
+    coarser = Publication(finer.cells, finer.value, np.where(finer.rounded, finer.base * 10, finer.base))
+    assert (shown(judge(draw.problem, finer)) <= shown(judge(draw.problem, coarser)) + 1e-12).all()
+
+
+@FEW
+@given(releases(), st.integers(1, 12))
+def test_chunks_give_the_verdict_of_the_whole(draw, of):
+    """Whatever the chunking, also into more chunks than there are primaries."""
+    publication = draw.publication()
+    requirements, _ = baseline(draw.problem)
+    whole = audit(draw.problem, publication, requirements)
+    parts = [audit(draw.problem, publication, chunk(requirements, number, of)) for number in range(of)]
+    merged = merge([parts[i] for i in draw.rng.permutation(of)])
+    np.testing.assert_array_equal(merged.primaries, whole.primaries)
+    np.testing.assert_array_equal(merged.baseline, whole.baseline)
+    np.testing.assert_allclose(shown(merged), shown(whole), atol=1.1 * ROUNDED_DOWN)
+    np.testing.assert_array_equal(merged.protected, whole.protected)
+    assert (merged.problem, merged.publication, merged.passed) == (whole.problem, whole.publication, whole.passed)
+    assert merged.lps == sum(part.lps for part in parts)
+
+
+@FEW
+@given(releases())
+def test_a_living_attacker_judges_each_publication_as_if_it_were_the_first(draw):
+    """One attacker faces several publications in turn, as repair and tightening do: nothing is carried over."""
+    requirements, _ = baseline(draw.problem)
+    living = Attacker(draw.problem, requirements)
+    for publication in [draw.publication() for _ in range(3)] + [everything(draw.problem, "withheld")]:
+        living.face(publication)
+        living.settle()
+        fresh = attacks(draw.problem, publication, requirements)
+        reach = {(attack.primary, attack.side): attack.reach for attack in fresh}
+        assert {(attack.primary, attack.side): attack.reach for attack in living.broken} == pytest.approx(reach, rel=1e-5, abs=1e-4)
+
+
+@FEW
+@given(releases())
+def test_joint_attacks_change_no_verdict(draw):
+    """Small releases go straight to an LP of their own for each requirement; here the joint LPs are tried first, as on large ones."""
+    publication = draw.publication()
+    with patch.object(attacker, "FEW", 0):
+        report = judge(draw.problem, publication)
+    np.testing.assert_allclose(shown(report), shares(draw.problem, publication), atol=1.1 * ROUNDED_DOWN)
+
+
+@FEW
+@given(releases())
+def test_the_same_audit_twice_gives_the_same_bytes(draw):
+    publication = draw.publication()
+    first, second = judge(draw.problem, publication), judge(draw.problem, publication)
+    for name in ("primaries", "down", "up", "slide", "by_lp", "baseline"):
+        assert getattr(first, name).tobytes() == getattr(second, name).tobytes()
+    assert first.lps == second.lps
+
+
+@FEW
+@given(releases(), st.integers(0, 99))
+def test_neither_the_seed_nor_offered_tables_change_the_verdict(draw, seed):
+    """Witnesses save LPs; tables that are no witness of this publication are ignored, whatever they promise."""
+    publication = draw.publication()
+    requirements, _ = baseline(draw.problem)
+    hidden = int(draw.problem.suppressed.sum())
+    promises = [np.full(hidden, 1e5), draw.rng.normal(0, 100, hidden), np.zeros(hidden), np.full(hidden, np.inf), np.full(hidden, np.nan)]
+    plain = audit(draw.problem, publication, requirements)
+    with np.errstate(invalid="ignore"):
+        other = audit(draw.problem, publication, requirements, witnesses=promises, seed=seed)
+    np.testing.assert_allclose(shown(other), shown(plain), atol=1.1 * ROUNDED_DOWN)
+    np.testing.assert_array_equal(other.protected, plain.protected)
+
+
+@FEW
+@given(releases())
+def test_a_published_interval_that_excludes_the_truth_never_passes(draw):
+    publication = draw.publication()
+    told = np.flatnonzero(~publication.withheld)
+    if len(told):
+        k = draw.rng.choice(told)
+        value = publication.value.copy()
+        value[k] += draw.rng.choice([-1, 1]) * (publication.base[k] + 1)
+        report = judge(draw.problem, replace(publication, value=value))
+        assert not report.passed
+        assert report.contradictions == (int(publication.cells[k]),)
+
+
+@FEW
+@given(releases())
+def test_larger_tables_are_judged_alike(draw):
+    """The unit of the data is of no matter: everything times a million gives the same shares."""
+    publication, p = draw.publication(), draw.problem
+    million = {name: getattr(p, name) * 1e6 for name in ("a", "lb", "ub", "lpl", "upl", "spl")}
+    larger = Publication(publication.cells, publication.value * 1e6, publication.base * 1e6)
+    np.testing.assert_allclose(shown(judge(replace(p, **million), larger)), shown(judge(p, publication)), atol=1.1 * ROUNDED_DOWN)
