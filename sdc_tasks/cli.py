@@ -130,7 +130,7 @@ def audit(
     unprotected = int((~found.protected).sum())
     out.print(
         f"{'safe' if found.passed else 'NOT SAFE'}: {found.broken} one-sided requirements of {unprotected} cells broken, "
-        f"{len(found.primaries)} primaries, {int(found.baseline.sum())} of them cut to what their own national tables protect, {found.lps} LPs"
+        f"{len(found.primaries)} primaries, {int(found.baseline.sum())} cut to what their own national tables protect, {found.lps} LPs"
     )
     if not found.passed:
         raise typer.Exit(3)

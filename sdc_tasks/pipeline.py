@@ -102,9 +102,7 @@ def baseline(problem: ProtectionProblem) -> tuple[attack.Requirements, int]:
     return attack.baseline(problem)
 
 
-def climb(
-    problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, rung: int, before: Adjustment
-) -> Adjustment:
+def climb(problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, rung: int, before: Adjustment) -> Adjustment:
     """Rung number `rung` of the CTA ladder; does nothing where an earlier one was good enough."""
     weights = aggregate_weights(problem, domain.cta.weights, domain.cta.gamma)
     model = cta.release_problem(problem, requirements, weights)
@@ -118,13 +116,15 @@ def choose_bases(
     domain: Domain,
     progress: Progress = quiet,
 ) -> Publication:
-    """The CTA rule, repaired until the attacker breaks nothing, then tightened where he still would not."""
-    weights = aggregate_weights(problem, domain.bases.weights)
-    ladder = bases.ladder_of(problem, weights, domain.bases)
-    choice = bases.choose(problem, ladder, adjustment.x)
-    attacker, cuts = attack.Attacker(problem, requirements, domain.audit.seed), bases.Cuts(ladder)
-    choice = bases.repair(attacker, ladder, choice, domain.bases.rounds, progress, cuts)
-    choice = bases.tighten(attacker, ladder, choice, domain.bases.tightening, progress, cuts)
+    """The CTA rule, repaired until the attacker breaks nothing; without a table good enough, the repair alone, from all exact."""
+    ladder = bases.ladder_of(problem, aggregate_weights(problem, domain.bases.weights), domain.bases)
+    short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
+    usable = short <= domain.cta.accept_short * len(requirements.primaries)
+    if adjustment.x is None or not usable:
+        progress(f"no CTA table to start from ({short} cells short): bases from the audit alone")
+    choice = bases.choose(problem, ladder, adjustment.x if usable else None)
+    attacker = attack.Attacker(problem, requirements, domain.audit.seed)
+    choice = bases.repair(attacker, ladder, choice, domain.bases.rounds, progress)
     return ladder.publication(choice)
 
 

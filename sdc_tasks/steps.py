@@ -172,6 +172,9 @@ def assemble(desk: Desk, release_id: str) -> str:
     """All accepted deliveries as one protection problem."""
 
     def build() -> ProtectionProblem:
+        known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+        if unjudged := [each.file for each in known if each.state is DeliveryState.RECEIVED]:
+            raise InvalidInput(f"{', '.join(unjudged)}: received but not judged. Remedy: run ingest and check of these files again")
         accepted = store.accepted(desk.engine, desk.domain.id, desk.period)
         tables = [_read(desk, digest)[1].table for _, digest in sorted(accepted.items())]
         return pipeline.build_problem([table for table in tables if table is not None], desk.domain)
@@ -344,7 +347,7 @@ def _step_facts(desk: Desk, release_id: str) -> list[report.StepFact]:
 
 def summary(desk: Desk, release_id: str) -> Summary:
     """The release in figures."""
-    problem, publication, merged = _decided(desk, release_id)
+    _, publication, merged = _decided(desk, release_id)
     states = [each.state for each in store.deliveries(desk.engine, desk.domain.id, desk.period)]
     rounded = publication.rounded & (publication.value != 0)  # relative to what is published: the true value stays out of it
     relative = publication.base[rounded] / np.abs(publication.value[rounded])

@@ -17,9 +17,9 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.model.weights import Weights
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from sdc_tasks.model.weights import Weights
 
 HERE = Path(__file__).parent
 
@@ -43,7 +43,8 @@ class LevelRule(Strict):
 
     percent: `percent` % of the value. p_percent: p/100·x1 − (X − x1 − x2). pq: p/q·x1 − (X − x1 − x2). nk: 100/k·(x1+…+xn) − X,
     n = 1 or 2. Cells without the shares the rule needs get `percent` % of the value; cells of at most `few_units` units get that or
-    the most the rule asks of any cell, if more. Shares count with `share_error` percentage points added. No level is below `minimum` (in the unit of the indicator).
+    the most the rule asks of any cell, if more. Shares count with `share_error` percentage points added. No level is below `minimum`
+    (in the unit of the indicator).
     """
 
     kind: Literal["percent", "p_percent", "pq", "nk"] = "percent"
@@ -52,7 +53,7 @@ class LevelRule(Strict):
     q: float = Field(default=100.0, gt=0)
     n: Literal[1, 2] = 1
     k: float = Field(default=75.0, gt=0, le=100)
-    share_error: tuple[float, float] = Field(default=(0.5, 0.5), description="percentage points added to SHARE_1, SHARE_2: rounding on the safe side")
+    share_error: tuple[float, float] = Field(default=(0.5, 0.5), description="percentage points added to SHARE_1, SHARE_2")
     few_units: int = Field(default=2, ge=0)
     few_units_minimum: float = Field(default=1.0, ge=0)
     minimum: float = Field(default=0.001, gt=0)
@@ -136,8 +137,9 @@ class RungOptions(Strict):
     nodes: int | None = Field(default=None, ge=0)
     gap: float = Field(default=0.02, ge=0)
     accept_gap: float = Field(default=0.25, ge=0, description="a feasible table with a larger gap sends us to the next rung")
-    blocks: int = Field(default=10, ge=1)
-    cycles: int = Field(default=3, ge=1)
+    blocks: int = Field(default=12, ge=1, description="bcd: blocks of a partition")
+    cycles: int = Field(default=1, ge=1, description="bcd: rounds of partitions")
+    flips: int = Field(default=200, ge=0, description="rounds of elastic local search")
 
 
 class Cta(Strict):
@@ -146,6 +148,7 @@ class Cta(Strict):
     weights: Weights = Weights.INVERSE_SQRT
     gamma: float = Field(default=2.0, gt=0, description="γ of weights: depth")
     seed: int = 1
+    accept_short: float = Field(default=0.0, ge=0, le=1, description="share of sensitive cells a table for the bases may leave short")
     ladder: tuple[RungOptions, ...] = ()
 
 
@@ -156,7 +159,6 @@ class Bases(Strict):
     smallest: float = Field(default=1.0, gt=0)
     maximum_relative_base: float = Field(default=0.5, gt=0)
     weights: Weights = Field(default=Weights.INVERSE, description="loss per unit of half-width")
-    tightening: int = Field(default=10, ge=0, description="rounds of lowering bases again where the audit still passes")
     rounds: int = Field(default=60, ge=1, description="rounds of audit and repair before what still fails is withheld")
 
 

@@ -147,7 +147,8 @@ class CellSpace:
         lengths = [len(row) for row in rows]
         data = np.concatenate(signs).astype(float) if rows else np.zeros(0)
         indices = np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)
-        return sp.csr_array((data, indices, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)), shape=(len(rows), self.national_size))
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return sp.csr_array((data, indices, starts), shape=(len(rows), self.national_size))
 
     @cached_property
     def aggregate_relations(self) -> sp.csr_array:

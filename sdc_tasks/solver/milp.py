@@ -46,7 +46,9 @@ class MilpResult:
     bound: float | None
 
 
-def solve_milp(model: Milp, solver: SolverName, seconds: float, gap: float, nodes: int | None = None, start: Floats | None = None) -> MilpResult:
+def solve_milp(
+    model: Milp, solver: SolverName, seconds: float, gap: float, nodes: int | None = None, start: Floats | None = None
+) -> MilpResult:
     """The model built once in PuLP and handed to the solver, which stops at the gap, the node limit or the time limit."""
     problem, variables = _pulp_model(model)
     if start is not None:
@@ -64,7 +66,8 @@ def solve_milp(model: Milp, solver: SolverName, seconds: float, gap: float, node
             bound = _cbc_bound(log.read_text() if log.exists() else "")
         else:
             highspy.Highs.resetGlobalScheduler(True)
-            problem.solve(_WarmHighs(start, msg=False, timeLimit=seconds, gapRel=gap, threads=1, **({} if nodes is None else {"mip_max_nodes": nodes})))
+            limit = {} if nodes is None else {"mip_max_nodes": nodes}
+            problem.solve(_WarmHighs(start, msg=False, timeLimit=seconds, gapRel=gap, threads=1, **limit))
             bound = float(problem.solverModel.getInfo().mip_dual_bound)
     status = {1: Status.OPTIMAL, 2: Status.FEASIBLE, -1: Status.INFEASIBLE, -2: Status.UNBOUNDED}.get(problem.sol_status, Status.STOPPED)
     if not status.has_point:
@@ -111,7 +114,7 @@ def _cbc_bound(log: str) -> float | None:
     return float(proven[-1]) if proven and "Optimal solution found" in log else None
 
 
-class _WarmHighs(pulp.HiGHS):
+class _WarmHighs(pulp.HiGHS):  # type: ignore[misc]  # PuLP is not typed
     """pulp.HiGHS ignores warm starts: this one hands the point over first."""
 
     def __init__(self, start: Floats | None, **options: object) -> None:
@@ -154,4 +157,5 @@ class LiveMilp:
             return MilpResult(Status.INFEASIBLE if status == highspy.HighsModelStatus.kInfeasible else Status.STOPPED, None, None, None)
         done = status == highspy.HighsModelStatus.kOptimal
         x = np.array(highs.getSolution().col_value)
-        return MilpResult(Status.OPTIMAL if done else Status.FEASIBLE, x, float(info.objective_function_value), _finite(info.mip_dual_bound))
+        found = Status.OPTIMAL if done else Status.FEASIBLE
+        return MilpResult(found, x, float(info.objective_function_value), _finite(info.mip_dual_bound))

@@ -20,8 +20,8 @@ from sdc_tasks.warehouse.engine import serialise, writing
 from sdc_tasks.warehouse.schema import audit, eu_cell, publication, run
 from sdc_tasks.warehouse.schema import release as release_table
 
-# (OBS_STATUS, CONF_STATUS) of a published cell: normal and free; estimated (it is rounded) and free; suppressed and confidential.
-STATUS = {State.EXACT: ("A", "F"), State.ROUNDED: ("E", "F"), State.WITHHELD: ("Q", "C")}
+# (OBS_STATUS, CONF_STATUS) of a published cell: normal and free; estimated (it is rounded) and free; suppressed, by the receiver.
+STATUS = {State.EXACT: ("A", "F"), State.ROUNDED: ("E", "F"), State.WITHHELD: ("Q", "S")}
 NAMED = 5
 
 

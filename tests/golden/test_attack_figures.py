@@ -10,7 +10,7 @@ from oracle import everything, one_cell_release, published, reaches, table_of
 
 from sdc_tasks.domains.schema import Bases
 from sdc_tasks.methods.attack import Attacker, attacks, audit, baseline, promised
-from sdc_tasks.methods.bases import Cuts, choose, ladder_of, repair, tighten
+from sdc_tasks.methods.bases import choose, ladder_of, repair
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 
@@ -126,9 +126,7 @@ def test_the_eu_example_every_rule_ends_at_base_50(x):
     requirements, _ = baseline(EXAMPLE)
     options = ladder_of(EXAMPLE, np.ones(1), Bases(maximum_relative_base=0.5))
     table = None if x is None else np.array([x - 597, 240, 357, x])
-    attacker, cuts = Attacker(EXAMPLE, requirements), Cuts(options)
-    choice = repair(attacker, options, choose(EXAMPLE, options, table), 60, print, cuts)
-    choice = tighten(attacker, options, choice, 10, print, cuts)
+    choice = repair(Attacker(EXAMPLE, requirements), options, choose(EXAMPLE, options, table), 60, print)
     assert options.publication(choice).base.tolist() == [50]
 
 

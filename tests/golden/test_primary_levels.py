@@ -11,8 +11,8 @@ from sdc_tasks.methods.primary import protection_levels, sensitive
 P10 = LevelRule(kind="p_percent", p=10)
 
 
-def level(rule: LevelRule, X: float, units: int, share_1: float, share_2: float, **options: tuple[float, float]) -> float:
-    lpl, upl, _ = protection_levels(np.array([X]), np.array([units]), np.array([share_1]), np.array([share_2]), rule, **options)
+def level(rule: LevelRule, X: float, units: int, share_1: float, share_2: float) -> float:
+    lpl, upl, _ = protection_levels(np.array([X]), np.array([units]), np.array([share_1]), np.array([share_2]), rule)
     assert lpl == upl
     return float(lpl[0])
 
@@ -86,7 +86,7 @@ def test_the_central_remainder_of_the_regional_reference_figures(
     X: float, units: int, share_1: float, share_2: float, expected: float
 ) -> None:
     """x1 half a percent up, x2 half a percent down: X − x1 − x2 as the shares say it, which is *not* the safe side."""
-    assert level(P10, X, units, share_1, share_2, share_error=(0.5, -0.5)) == pytest.approx(expected)
+    assert level(P10.model_copy(update={"share_error": (0.5, -0.5)}), X, units, share_1, share_2) == pytest.approx(expected)
 
 
 def test_sensitive_cells_have_few_units_or_one_that_the_second_can_estimate() -> None:

@@ -1,4 +1,4 @@
-"""Safe bases: nearest multiples, the CTA rule, and what repair and tightening leave, judged by the oracle."""
+"""Safe bases: nearest multiples, the CTA rule, and what the repair leaves, judged by the oracle."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from oracle import Draw, one_cell_release, releases, shares
 
 from sdc_tasks.domains.schema import Bases
 from sdc_tasks.methods.attack import Attacker, attacks, audit, baseline
-from sdc_tasks.methods.bases import Cuts, Ladder, choose, half_widths, ladder_of, nearest_multiple, repair, tighten
+from sdc_tasks.methods.bases import Ladder, choose, half_widths, ladder_of, nearest_multiple, repair
+from sdc_tasks.methods.bases.repair import Cuts
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 
@@ -133,7 +134,7 @@ def test_a_base_that_rounds_off_centre_is_not_enough():
     assert (publication.value.tolist(), publication.base.tolist()) == ([700], [50])
 
 
-# --- repair and tightening ------------------------------------------------------------------------------------------------------
+# --- repair ---------------------------------------------------------------------------------------------------------------------
 
 
 @LAW
@@ -143,7 +144,7 @@ def test_after_repair_the_oracle_finds_nothing_broken(draw, rounds, bases):
     requirements, _ = baseline(draw.problem)
     options = ladder(draw.problem, bases)
     start = a_choice(draw, options) * draw.rng.choice([0, 1])
-    choice = repair(Attacker(draw.problem, requirements), options, start, rounds, quiet, Cuts(options))
+    choice = repair(Attacker(draw.problem, requirements), options, start, rounds, quiet)
     assert (choice >= start).all()
     publication = options.publication(choice)
     assert shares(draw.problem, publication).min(initial=1) >= 1 - 1e-4
@@ -156,7 +157,7 @@ def test_after_repair_the_oracle_finds_nothing_broken(draw, rounds, bases):
 def test_after_repair_the_sliding_level_holds_as_well(draw):
     requirements, _ = baseline(draw.problem)
     options = ladder(draw.problem)
-    choice = repair(Attacker(draw.problem, requirements), options, np.zeros(len(options.cells), dtype=int), 60, quiet, Cuts(options))
+    choice = repair(Attacker(draw.problem, requirements), options, np.zeros(len(options.cells), dtype=int), 60, quiet)
     assert audit(draw.problem, options.publication(choice), requirements).passed
 
 
@@ -164,31 +165,9 @@ def test_repair_meets_a_sliding_level_by_hand():
     """5 down, 5 up and 40 in all around 1 000: base 50 is the first that is wide enough."""
     problem = replace(one_cell_release("AT 1000 secret 5", EU="AT"), spl=np.array([40.0, 0]))
     options, (requirements, _) = ladder(problem), baseline(problem)
-    choice = repair(Attacker(problem, requirements), options, np.zeros(1, dtype=int), 60, quiet, Cuts(options))
+    choice = repair(Attacker(problem, requirements), options, np.zeros(1, dtype=int), 60, quiet)
     assert audit(problem, options.publication(choice), requirements).passed
     assert options.publication(choice).base.tolist() == [50]
-
-
-@FEW
-@given(releases(sliding=False))
-def test_tightening_never_loses_more_and_stays_safe(draw):
-    requirements, _ = baseline(draw.problem)
-    options = ladder(draw.problem)
-    rows = np.arange(len(options.cells))
-    cuts = Cuts(options)
-    safe = repair(Attacker(draw.problem, requirements), options, a_choice(draw, options), 60, quiet, cuts)
-    tight = tighten(Attacker(draw.problem, requirements), options, safe, 10, quiet, cuts)
-    assert options.loss[rows, tight].sum() <= options.loss[rows, safe].sum()
-    assert shares(draw.problem, options.publication(tight)).min(initial=1) >= 1 - 1e-4
-
-
-def test_tightening_goes_down_to_what_is_needed():
-    """Nothing secret: from all withheld to all exact. One secret: from withheld to the base that is needed."""
-    for cells, base in (("AT 100 public | BE 597 public", 0), ("AT 100 secret 10 | BE 597 public", 50)):
-        problem = one_cell_release(cells, EU="AT BE")
-        options, (requirements, _) = ladder(problem), baseline(problem)
-        tight = tighten(Attacker(problem, requirements), options, np.array([options.withheld]), 10, quiet, Cuts(options))
-        assert options.publication(tight).base.tolist() == [base]
 
 
 @FEW
@@ -211,7 +190,7 @@ def test_a_cell_beyond_the_maximum_relative_base_is_withheld_and_nothing_else_is
     requirements, _ = baseline(draw.problem)
     most = 0.02
     options = ladder(draw.problem, Bases(maximum_relative_base=most))
-    choice = repair(Attacker(draw.problem, requirements), options, np.zeros(len(options.cells), dtype=int), 60, quiet, Cuts(options))
+    choice = repair(Attacker(draw.problem, requirements), options, np.zeros(len(options.cells), dtype=int), 60, quiet)
     publication = options.publication(choice)
     truth = np.abs(draw.problem.a[publication.cells])
     assert (publication.base[~publication.withheld] <= most * truth[~publication.withheld]).all()

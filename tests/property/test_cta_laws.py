@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import Phase, assume, given, settings
 from oracle import Draw, closest_tables, one_cell_release, relations, releases
 
 from sdc_tasks.domains.schema import RungOptions
@@ -24,7 +24,7 @@ RUNGS = {
     "milp cbc": RungOptions(method="milp", solver="cbc", gap=1e-4, accept_gap=0),
     "milp highs": RungOptions(method="milp", solver="highs", gap=1e-4, accept_gap=0),
     "bcd": RungOptions(method="bcd", blocks=3),
-    "elastic": RungOptions(method="elastic", cycles=1),
+    "elastic": RungOptions(method="elastic"),
 }
 
 
@@ -92,7 +92,7 @@ def test_the_milp_is_the_best_of_all_senses(solver, weights, draw):
 @pytest.mark.parametrize("size", [1e3, 1e6])
 @pytest.mark.parametrize("nodes", [0, None])
 @pytest.mark.parametrize("solver", ["cbc", "highs"])
-@settings(FEW, max_examples=8)
+@settings(FEW, max_examples=8, phases=[Phase.generate])
 @given(draw=releases(most=5, sliding=False))
 def test_optimum_and_bound_hold_in_any_unit(solver, nodes, size, draw):
     """Σ |z|/a is the same number for 5 and for 5 million: so must be the optimum, and a bound may never lie above it."""
@@ -102,7 +102,7 @@ def test_optimum_and_bound_hold_in_any_unit(solver, nodes, size, draw):
     large = {name: getattr(draw.problem, name) * size for name in ("a", "lb", "ub", "lpl", "upl", "spl")}
     problem = replace(draw.problem, **large)
     cta = release_problem(problem, replace(requirements, down=requirements.down * size, up=requirements.up * size), weight / size)
-    (report,) = step(problem, cta, RungOptions(method="milp", solver=solver, nodes=nodes, gap=1e-4, seconds=2)).rungs
+    (report,) = step(problem, cta, RungOptions(method="milp", solver=solver, nodes=nodes, gap=1e-4, seconds=1)).rungs
     assert report.bound is None or report.bound <= best * (1 + 1e-4)
     if report.objective is not None:
         assert report.objective >= best * (1 - 1e-4)
@@ -130,14 +130,14 @@ def test_a_start_is_found_wherever_a_table_exists(draw):
     """Small tables: 200 rounds of local search must find the senses that fit; bcd and milp start there."""
     cta, requirements, weight = model(draw)
     if len(requirements.primaries) <= 5 and best_of_all_senses(draw.problem, requirements, weight) is not None:
-        assert elastic(cta, 20, 200, 1).verdict.unprotected == 0
+        assert elastic(cta, 20, 200, 1)[0].verdict.unprotected == 0
 
 
 @LAW
 @given(releases(most=8, sliding=False))
 def test_descent_never_ends_worse_than_it_starts(draw):
     cta, _, _ = model(draw)
-    start = elastic(cta, 20, 3, int(draw.rng.integers(99)))
+    start, _ = elastic(cta, 20, 3, int(draw.rng.integers(99)))
     assume(start.verdict.unprotected == 0)
     best, clock = block_coordinate_descent(cta, start, draw.problem.space.national_size, 3, 2, 20, 1)
     assert not clock
@@ -184,7 +184,7 @@ def test_the_same_call_gives_the_same_table(draw):
 @given(releases(most=8, sliding=False))
 def test_the_verifier_catches_a_tampered_table(draw):
     cta, _, _ = model(draw)
-    good = elastic(cta, 20, 30, 1)
+    good, _ = elastic(cta, 20, 30, 1)
     assume(good.verdict.unprotected == 0 and (np.maximum(cta.lpl, cta.upl) > 0).any())
     assert good.verdict.is_table
 
@@ -238,7 +238,7 @@ def test_a_rung_that_does_no_better_leaves_the_table_and_says_so():
     assert [rung.chosen for rung in second.rungs] == [True, False]
 
 
-@pytest.mark.parametrize("rung", ["milp cbc", "milp highs", "bcd"])
+@pytest.mark.parametrize("rung", ["milp cbc", "milp highs"])
 def test_an_impossible_problem_gives_no_table(rung):
     """AT's secret has an external upper bound of 103 and may not go below 98: 10 is promised, nothing can move that far."""
     problem = replace(one_cell_release("AT 100 secret 10 | BE 200 public", EU="AT BE"), **NARROW)
@@ -249,10 +249,11 @@ def test_an_impossible_problem_gives_no_table(rung):
     assert [report.outcome for report in adjustment.rungs] == [Outcome.NONE]
 
 
-def test_the_elastic_rung_names_what_falls_short_and_the_climb_goes_on():
+@pytest.mark.parametrize("rung", ["bcd", "elastic"])
+def test_a_rung_names_what_falls_short_and_the_climb_goes_on(rung):
     problem = replace(one_cell_release("AT 100 secret 10 | BE 200 secret 10", EU="AT BE"), **NARROW)
     impossible = replace(promised(problem), down=np.array([10.0, 10]), up=np.array([10.0, 10]))
-    adjustment = step(problem, cta_of(problem, impossible), RUNGS["elastic"])
+    adjustment = step(problem, cta_of(problem, impossible), RUNGS[rung])
     (report,) = adjustment.rungs
     assert (report.outcome, report.unprotected, report.accepted) == (Outcome.RELAXED, 1, False)
     assert adjustment.x is not None

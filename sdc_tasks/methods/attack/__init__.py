@@ -6,8 +6,8 @@ from sdc_tasks.methods.attack.problem import AttackSystem, Requirements, attack_
 
 __all__ = [
     "Attack",
-    "Attacker",
     "AttackSystem",
+    "Attacker",
     "Requirements",
     "attack_system",
     "attacks",

@@ -57,8 +57,8 @@ def _substitution(A: sp.csr_array, rows: Ints) -> sp.csr_array:
     entries = [(i, position[r], s) for i, (r, s) in enumerate(found) if r in position]
     if not entries:
         return sp.csr_array((n, 0))
-    at, to, values = (np.array(column) for column in zip(*entries, strict=True))
-    return sp.csr_array((values.astype(float), (at, to)), shape=(n, len(kept)))
+    before, after, values = (np.array(column) for column in zip(*entries, strict=True))
+    return sp.csr_array((values.astype(float), (before, after)), shape=(n, len(kept)))
 
 
 def distinct_rows(A: sp.csr_array) -> Ints:

@@ -7,7 +7,8 @@ deviations `z = x − a` of the suppressed national cells alone that is
     s⁻ ≤ B z ≤ s⁺      each aggregate cell, s⁻ = lower − a_k, s⁺ = upper − a_k (both 0 where exact, ∓∞ where withheld)
     lb − a ≤ z ≤ ub − a
 
-Public cells have z = 0 and are gone; relations between aggregates follow from the rest. The truth is `z = 0`. A primary `p` reaches down to `min z_p` and up to `max z_p`.
+Public cells have z = 0 and are gone; relations between aggregates follow from the rest. The truth is `z = 0`. A primary `p` reaches
+down to `min z_p` and up to `max z_p`.
 
 Everything is divided by a `unit` near the protection levels at stake, and no deviation is followed beyond `BOX` units: a witness
 inside the box is a witness, so the box errs on the safe side only, and solver tolerances stay small against the levels.

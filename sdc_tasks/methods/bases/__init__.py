@@ -2,6 +2,6 @@
 
 from sdc_tasks.methods.bases.cta_rule import choose, half_widths
 from sdc_tasks.methods.bases.ladder import Ladder, ladder_of, nearest_multiple
-from sdc_tasks.methods.bases.repair import Cuts, repair, tighten
+from sdc_tasks.methods.bases.repair import repair
 
-__all__ = ["Cuts", "Ladder", "choose", "half_widths", "ladder_of", "nearest_multiple", "repair", "tighten"]
+__all__ = ["Ladder", "choose", "half_widths", "ladder_of", "nearest_multiple", "repair"]

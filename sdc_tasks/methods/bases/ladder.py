@@ -55,18 +55,17 @@ class Ladder:
     @property
     def withheld(self) -> int:
         """The option that withholds."""
-        return self.base.shape[1] - 1
+        return int(self.base.shape[1]) - 1
 
     def publication(self, choice: Ints) -> Publication:
         """The publication that takes `choice[k]` for cell k."""
         rows = np.arange(len(self.cells))
         return Publication(self.cells, self.value[rows, choice], self.base[rows, choice])
 
-    def at_least(self, half: Floats, choice: Ints | None = None) -> Ints:
+    def at_least(self, half: Floats) -> Ints:
         """The lowest option of each cell whose interval reaches `half` to both sides of the true value."""
         enough = (self.low >= half[:, None] * (1 - 1e-12)) & (self.high >= half[:, None] * (1 - 1e-12))
-        first = enough.argmax(axis=1)
-        return first if choice is None else np.maximum(first, choice)
+        return np.asarray(enough.argmax(axis=1))
 
 
 def ladder_of(problem: ProtectionProblem, weights: Floats, options: BaseOptions) -> Ladder:

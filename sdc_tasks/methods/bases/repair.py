@@ -1,4 +1,4 @@
-"""Repair and tightening of a choice of bases, both driven by the audit (METHOD §4).
+"""Repair of a choice of bases, driven by the audit (METHOD §4).
 
 For a fixed primary the attacker's reach is concave in the slacks `low_k high_k` that the published intervals leave around the
 true values. An attack that succeeds therefore gives a cut that every safe choice satisfies,
@@ -7,8 +7,7 @@ true values. An attack that succeeds therefore gives a cut that every safe choic
 
 its prices being the dual values of the aggregate rows. Repair raises bases at least loss until all cuts found so far hold, audits,
 and goes on until nothing is broken; it ends, because every raise moves a cell towards withheld, and withholding everything is the
-baseline. Tightening lowers bases as far as the cuts allow, most loss first, audits, learns the cuts it did not know, and starts
-over; what it ends with is repaired like anything else, and taken only if it loses less.
+baseline.
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ class Cuts:
         self._low, self._high = np.minimum(ladder.low, ENDLESS), np.minimum(ladder.high, ENDLESS)
         self.short: list[float] = []  # need − rest
         self.terms: list[tuple[Ints, Floats, Floats]] = []  # cells, prices of high, prices of low
-        self.of_cell: dict[int, list[tuple[int, float, float]]] = {}  # cell → (cut, price of high, price of low)
 
     def learn(self, broken: Sequence[Attack], choice: Ints) -> None:
         """Adds the cut that each attack on the publication of `choice` proves."""
@@ -41,32 +39,29 @@ class Cuts:
             high, low = np.maximum(attack.price, 0.0), np.maximum(-attack.price, 0.0)
             k = attack.decided
             leaned = float(high @ self._high[k, choice[k]] + low @ self._low[k, choice[k]])
-            for cell, h, w in zip(k.tolist(), high.tolist(), low.tolist(), strict=True):
-                self.of_cell.setdefault(cell, []).append((len(self.short), h, w))
             self.short.append(attack.need - attack.reach + leaned)
             self.terms.append((k, high, low))
 
     def missing(self, choice: Ints) -> Floats:
         """How much the choice falls short of each cut, as a share of it; ≤ 0 where it holds."""
         given = np.array([h @ self._high[k, choice[k]] + w @ self._low[k, choice[k]] for k, h, w in self.terms])
-        return (np.array(self.short) - given) / self.size
-
-    @property
-    def size(self) -> Floats:
-        return np.maximum(np.array(self.short), 1e-300)
+        short = np.array(self.short)
+        return np.asarray((short - given) / np.maximum(short, 1e-300))
 
     def gain(self, cell: int, high: float, low: float) -> Floats:
         """What each option of a cell gives to a cut with these prices."""
         return np.asarray(high * self._high[cell] + low * self._low[cell])
 
 
-def repair(attacker: Attacker, ladder: Ladder, choice: Ints, rounds: int, progress: Progress, cuts: Cuts) -> Ints:
+def repair(attacker: Attacker, ladder: Ladder, choice: Ints, rounds: int, progress: Progress) -> Ints:
     """A safe choice, nowhere below the given one. What still fails after `rounds` audits is withheld, cell by cell."""
-    choice = choice.copy()
+    choice, cuts = choice.copy(), Cuts(ladder)
     everything = np.arange(len(attacker.needs.primaries))
     open_, audits = everything, 0
     while len(open_):
-        broken = _attacks(attacker, ladder, choice, open_)
+        attacker.face(ladder.publication(choice))
+        attacker.settle(open_)
+        broken = attacker.broken
         audits += 1
         progress(f"audit {audits}: {len(broken)} of {2 * len(open_)} requirements broken")
         if not broken:  # what held before may have broken since: a raised interval need not contain the one before
@@ -79,13 +74,6 @@ def repair(attacker: Attacker, ladder: Ladder, choice: Ints, rounds: int, progre
         else:
             _withhold(broken, ladder, choice)
     return choice
-
-
-def _attacks(attacker: Attacker, ladder: Ladder, choice: Ints, among: Ints | None = None) -> list[Attack]:
-    """The attacks on the publication of the choice that succeed."""
-    attacker.face(ladder.publication(choice))
-    attacker.settle(among)
-    return attacker.broken
 
 
 def _satisfy(cuts: Cuts, ladder: Ladder, choice: Ints) -> None:
@@ -119,40 +107,3 @@ def _withhold(broken: Sequence[Attack], ladder: Ladder, choice: Ints) -> None:
         raise Unprotectable("bases: a requirement is broken although every aggregate cell it leans on is withheld")
     for attack in broken:
         choice[attack.decided] = ladder.withheld
-
-
-def tighten(attacker: Attacker, ladder: Ladder, safe: Ints, rounds: int, progress: Progress, cuts: Cuts) -> Ints:
-    """A safe choice that loses no more than the given one. `cuts` are those that the repair has learnt."""
-    trial = safe
-    for number in range(rounds):
-        trial = _lowered(cuts, ladder, safe)
-        broken = _attacks(attacker, ladder, trial)
-        progress(f"tightening {number + 1}: {int((trial != safe).sum())} cells lowered, {len(broken)} requirements broken")
-        if not broken:
-            break
-        cuts.learn(broken, trial)
-    trial = repair(attacker, ladder, trial, rounds, progress, cuts)
-    return trial if _loss(ladder, trial) < _loss(ladder, safe) else safe
-
-
-def _loss(ladder: Ladder, choice: Ints) -> float:
-    return float(ladder.loss[np.arange(len(choice)), choice].sum())
-
-
-def _lowered(cuts: Cuts, ladder: Ladder, safe: Ints) -> Ints:
-    """Each cell, most loss first, at the option of least loss that all known cuts allow."""
-    choice = safe.copy()
-    slack = -cuts.missing(choice) * cuts.size
-    for k in np.argsort(-ladder.loss[np.arange(len(choice)), choice], kind="stable").tolist():
-        allowed = ladder.loss[k] < ladder.loss[k, choice[k]]
-        uses = cuts.of_cell.get(k, [])
-        for cut, high, low in uses:
-            gain = cuts.gain(k, high, low)
-            allowed &= slack[cut] - (gain[choice[k]] - gain) >= -MET * cuts.short[cut]
-        if allowed.any():
-            option = int(np.where(allowed, ladder.loss[k], np.inf).argmin())
-            for cut, high, low in uses:
-                gain = cuts.gain(k, high, low)
-                slack[cut] -= gain[choice[k]] - gain[option]
-            choice[k] = option
-    return choice

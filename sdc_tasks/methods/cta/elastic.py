@@ -37,21 +37,33 @@ class Incumbent:
         return self.verdict.unprotected, self.verdict.objective
 
 
-def elastic(problem: CtaProblem, seconds: float, flips: int, seed: int) -> Incumbent:
-    """The best table of `flips` rounds of local search, or of those done when the time is up."""
+def elastic(problem: CtaProblem, seconds: float, flips: int, seed: int, start: Floats | None = None) -> tuple[Incumbent, bool]:
+    """The best table of `flips` rounds of local search from the senses of `start` (or from random ones), and whether the clock
+    cut the search short.
+    """
     search, neighbours = _Search(problem), _neighbours(problem)
     rng = np.random.default_rng(seed)
     deadline = time.monotonic() + seconds
-    best = search.solve(rng.choice([-1, 1], len(problem.sensitive)))
+    best = search.solve(rng.choice([-1, 1], len(problem.sensitive)) if start is None else senses(problem, start))
     for _ in range(flips):
         if time.monotonic() > deadline:
-            break
-        sense = np.where(best.z[problem.sensitive] > 0, 1, -1)
+            return best, True
+        sense = senses(problem, best.z)
         sense[_chosen(problem, best, neighbours, rng)] *= -1
         candidate = search.solve(sense)
         if candidate.rank <= best.rank:
             best = candidate
-    return best
+    return best, False
+
+
+def polished(problem: CtaProblem, z: Floats) -> Incumbent:
+    """The closest table with the senses of z, from our own LP: clean of a MILP solver's tolerances."""
+    return _Search(problem).solve(senses(problem, z))
+
+
+def senses(problem: CtaProblem, z: Floats) -> Ints:
+    """σ of each sensitive cell."""
+    return np.where(z[problem.sensitive] > 0, 1, -1)
 
 
 def _chosen(problem: CtaProblem, best: Incumbent, neighbours: sp.csr_array, rng: np.random.Generator) -> Ints:
@@ -84,7 +96,13 @@ class _Search:
         heavy = sp.csr_array((np.ones(k), (np.arange(k), weighted)), shape=(k, n))
         eye_s, eye_k = sp.eye_array(s), sp.eye_array(k)
         A = sp.block_array(
-            [[problem.A, None, None, None], [heavy, eye_k, None, None], [-heavy, eye_k, None, None], [pick, None, eye_s, -eye_s]], format="csr"
+            [
+                [problem.A, None, None, None],
+                [heavy, eye_k, None, None],
+                [-heavy, eye_k, None, None],
+                [pick, None, eye_s, -eye_s],
+            ],
+            format="csr",
         )
         m = problem.A.shape[0]
         scale = 1.0 / np.median(problem.w[weighted]) if k else 1.0

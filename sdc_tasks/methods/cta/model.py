@@ -58,16 +58,16 @@ class CtaProblem:
     def milp(self) -> Milp:
         """The whole model as arrays."""
         n, s = len(self.cells), len(self.sensitive)
-        A, eye, p = self.A, sp.eye_array(s, format="csr"), self.sensitive
+        A, p = self.A, self.sensitive
         pick = sp.csr_array((np.ones(s), (np.arange(s), p)), shape=(s, n))
-        u, low, none = self.upper[p], self.lower[p], sp.csr_array((s, n))
-        rows = sp.vstack(
+        u, low = self.upper[p], self.lower[p]
+        rows = sp.block_array(
             [
-                sp.hstack([A, -A, sp.csr_array((A.shape[0], s))]),
-                sp.hstack([pick, none, -eye.multiply(self.upl[:, None])]),  # z⁺ ≥ upl y
-                sp.hstack([pick, none, -eye.multiply(u[:, None])]),  # z⁺ ≤ u y
-                sp.hstack([none, pick, eye.multiply(self.lpl[:, None])]),  # z⁻ ≥ lpl (1 − y)
-                sp.hstack([none, pick, eye.multiply(-low[:, None])]),  # z⁻ ≤ −l (1 − y)
+                [A, -A, None],
+                [pick, None, sp.diags_array(-self.upl)],  # z⁺ ≥ upl y
+                [pick, None, sp.diags_array(-u)],  # z⁺ ≤ u y
+                [None, pick, sp.diags_array(self.lpl)],  # z⁻ ≥ lpl (1 − y)
+                [None, pick, sp.diags_array(-low)],  # z⁻ ≤ −l (1 − y)
             ],
             format="csr",
         )
@@ -132,7 +132,7 @@ def release_problem(problem: ProtectionProblem, requirements: Requirements, weig
     room = ROOM * float(needed.max(initial=0.0)) + np.abs(problem.a[suppressed])
     below = np.minimum((problem.a - problem.lb)[suppressed], room) / unit
     over = np.minimum((problem.ub - problem.a)[suppressed], room) / unit
-    members = np.abs(sp.csr_array(above[touched - aggregate[0]]))
+    members = abs(sp.csr_array(above[touched - aggregate[0]]))
     return CtaProblem(
         unit=unit,
         cells=cells,
