@@ -58,7 +58,9 @@ def release(
 ) -> None:
     """Runs a whole release without Airflow: take in, check, protect, audit, publish."""
     from sdc_tasks import steps
+    from sdc_tasks.domains.schema import load_domain
 
+    load_domain(domain)  # an unknown one leaves no folder and no database behind
     out_folder.mkdir(parents=True, exist_ok=True)
     url = warehouse or f"sqlite:///{(out_folder / 'warehouse.db').resolve()}"
     began = time.monotonic()
@@ -89,7 +91,7 @@ def release(
         steps.publish(desk, release_id)
     finally:
         page = steps.write_out(desk, release_id, out_folder)
-        show(steps.summary(desk, release_id), warehouse or url, page)
+        show(steps.summary(desk, release_id), desk.engine.url.render_as_string(hide_password=True), page)
 
 
 @app.command()
@@ -103,12 +105,13 @@ def audit(
     """Judges any table of the aggregates, also one made elsewhere, against the deliveries of an inbox."""
     from sdc_tasks import checks, intake, pipeline, report
     from sdc_tasks.domains.schema import load_domain
+    from sdc_tasks.steps import DELIVERY_SUFFIXES
 
     spec = load_domain(domain)
     if not inbox.is_dir():
         raise InvalidInput(f"inbox {inbox}: no such folder")
     tables = []
-    for path in sorted(inbox.iterdir()):
+    for path in sorted(path for path in inbox.iterdir() if path.suffix.lower() in DELIVERY_SUFFIXES):
         delivery = intake.read(path, spec, period)
         if delivery.table is None or checks.refusals(checks.check(delivery.table, spec)):
             raise InvalidInput(f"{path.name}: this delivery is refused; `sdc release` tells why. An audit needs all of them")
@@ -175,5 +178,14 @@ def main() -> None:
     try:
         app()
     except SdcError as error:
-        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}")
+        _complain(type(error).__name__, str(error))
         sys.exit(error.exit_code)
+    except OSError as error:  # a folder that is a file, a place that cannot be written
+        if error.filename is None:
+            raise
+        _complain("InvalidInput", f"{error.filename}: {error.strerror}. Remedy: name a place that can be read and written")
+        sys.exit(2)
+
+
+def _complain(kind: str, message: str) -> None:
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]{kind}[/]: {escape(message)}")

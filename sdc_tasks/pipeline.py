@@ -59,8 +59,8 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain) -> Protection
     decided = np.zeros(len(totals))
     return ProtectionProblem(
         space=space,
-        a=np.concatenate([value, totals]),
-        lb=_external_bound(space, domain),
+        a=_within(np.concatenate([value, totals]), bound := _external_bound(space, domain), space),
+        lb=bound,
         ub=np.full(space.size, np.inf),
         lpl=np.concatenate([lpl, decided]),
         upl=np.concatenate([upl, decided]),
@@ -69,6 +69,17 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain) -> Protection
         primary=np.concatenate([primary, decided.astype(bool)]),
         deliveries=tuple(table.delivery for table in ordered),
     )
+
+
+def _within(a: Floats, bound: Floats, space: CellSpace) -> Floats:
+    """The values, refused where one lies below what the world knows of it."""
+    below = np.flatnonzero(a < bound)
+    if len(below):
+        raise InvalidInput(
+            f"{space.key(int(below[0]))}: negative, as {len(below) - 1} other cells, though its indicator is not signed. "
+            "Remedy: correct the delivery, or set signed: true in the domain file"
+        )
+    return a
 
 
 def _levels(tables: Sequence[NationalTable], domain: Domain) -> tuple[Floats, Floats, Floats]:
@@ -147,8 +158,12 @@ def merge(chunks: Sequence[AuditReport]) -> AuditReport:
     return attack.merge(chunks)
 
 
-def release(release_id: str, problem: ProtectionProblem, publication: Publication, report: AuditReport) -> Release:
+def release(
+    release_id: str, problem: ProtectionProblem, requirements: attack.Requirements, publication: Publication, report: AuditReport
+) -> Release:
     """The only way to a Release. Raises ReleaseBlocked unless the report passed and is of exactly this publication and problem."""
+    if report.requirements != requirements.digest or not requirements.keeps(attack.promised(problem)):
+        raise ReleaseBlocked(f"{release_id}: the audit asked for less than the promised protection. Remedy: run baseline and audit again")
     if report.publication != publication.digest or report.problem != problem.digest:
         raise ReleaseBlocked(f"{release_id}: the audit is of another publication. Remedy: audit this one")
     if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):

@@ -271,7 +271,8 @@ def publish(desk: Desk, release_id: str) -> int:
     began = time.monotonic()
     problem, publication, merged = _decided(desk, release_id)
     try:
-        approved = pipeline.release(release_id, problem, publication, merged)
+        requirements = _load(desk, release_id, "baseline", Requirements)
+        approved = pipeline.release(release_id, problem, requirements, publication, merged)
         done = publisher.publish(desk.engine, approved, space=problem.space, domain=desk.domain.id, period=desk.period)
     except ReleaseBlocked:
         journal.finish_run(desk.engine, release_id, RunState.BLOCKED)

@@ -67,6 +67,9 @@ class ProtectionProblem:
             object.__setattr__(self, name, read_only(array))
         if not np.isfinite(self.a).all():
             raise ValueError("true values must be finite")
+        outside = np.flatnonzero((self.a < self.lb) | (self.a > self.ub))
+        if len(outside):
+            raise ValueError(f"{self.space.key(int(outside[0]))} and {len(outside) - 1} more: true value outside its external bounds")
         if (self.primary & (self.public | self.aggregate)).any():
             raise ValueError("a primary cell must be a suppressed national cell")
         if min(self.lpl.min(initial=0), self.upl.min(initial=0), self.spl.min(initial=0)) < 0:

@@ -124,7 +124,7 @@ class AuditReport:
 
     Per primary, in ascending cell order: `down up slide` = what the attacker's uncertainty reaches as a share of the effective
     requirement, cut at 1 where it is met (so 1.0 = protected, never a value); `by_lp` = the verdict needed LPs of its own;
-    `baseline` = the requirement was cut to what the national tables alone protect.
+    `baseline` = the requirement was cut to what the national tables alone protect; `requirements` = digest of what was required.
     """
 
     problem: str
@@ -137,6 +137,7 @@ class AuditReport:
     by_lp: Bools = field(repr=False)
     baseline: Bools = field(repr=False)
     lps: int
+    requirements: str
     contradictions: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:

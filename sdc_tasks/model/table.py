@@ -22,10 +22,10 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def read_only(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    """A view of the array that cannot be written: what frozen types hold."""
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
+    """A copy that cannot be written, not through the original either: what frozen types hold."""
+    copy = np.array(array, order="C")
+    copy.flags.writeable = False
+    return copy
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ class LPResult:
     """`x` (columns) and `dual` (rows) of the last solve; the dual is d objective / d (active row bound)."""
 
     status: Status
-    objective: float
+    objective: float = field(repr=False)
     x: Floats = field(repr=False)
     dual: Floats = field(repr=False)
     reduced: Floats = field(repr=False)
@@ -43,6 +43,7 @@ class LPResult:
 
 _STATUS = {
     highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
+    highspy.HighsModelStatus.kModelEmpty: Status.OPTIMAL,
     highspy.HighsModelStatus.kInfeasible: Status.INFEASIBLE,
     highspy.HighsModelStatus.kUnbounded: Status.UNBOUNDED,
     highspy.HighsModelStatus.kUnboundedOrInfeasible: Status.INFEASIBLE,
@@ -115,7 +116,7 @@ class LiveLP:
         if fresh:
             self._highs.clearSolver()
         self._highs.run()
-        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        if _STATUS.get(self._highs.getModelStatus()) is not Status.OPTIMAL:
             self._highs.clearSolver()
             self._highs.run()
         status = _STATUS.get(self._highs.getModelStatus(), Status.STOPPED)

@@ -66,7 +66,7 @@ def _report(header: dict[str, Any], arrays: dict[str, Any]) -> AuditReport:
 
 _READERS: dict[str, Callable[[dict[str, Any], dict[str, Any]], Artefact]] = {
     "ProtectionProblem": _problem,
-    "Requirements": lambda header, arrays: Requirements(**arrays),
+    "Requirements": lambda header, arrays: Requirements(**header, **arrays),
     "Adjustment": _adjustment,
     "Publication": lambda header, arrays: Publication(**arrays),
     "AuditReport": _report,

@@ -73,10 +73,10 @@ def test_every_cell_published_exactly_breaks_776_requirements(problem, requireme
     assert int((broken[0] & whole[0] | broken[1] & whole[1]).sum()) == 477
     assert report.contradictions == ()
     with pytest.raises(ReleaseBlocked):
-        pipeline.release("regions12", problem, exact(problem), report)
+        pipeline.release("regions12", problem, requirements, exact(problem), report)
 
 
 def test_no_cell_published_breaks_nothing(problem, requirements, domain):
     report = audited(problem, nothing(problem), requirements, domain)
     assert report.passed
-    assert pipeline.release("regions12", problem, nothing(problem), report).report is report
+    assert pipeline.release("regions12", problem, requirements, nothing(problem), report).report is report

@@ -89,6 +89,7 @@ def audited(decided: Publication, down: float = 1.0, contradictions: tuple[int, 
         by_lp=np.array([True, False]),
         baseline=np.array([False, False]),
         lps=4,
+        requirements="r" * 64,
         contradictions=contradictions,
     )
 
@@ -383,7 +384,7 @@ def test_a_release_shows_exact_rounded_and_withheld_cells(warehouse):
     assert [tuple(vars(cell).values()) for cell in reader.released_cells(warehouse, "sbs", "2024")] == [
         ("EU.TURNOVER.TOTAL", "EU", "TURNOVER", 42.0, "A", "F", None),
         ("EU.TURNOVER.C10", "EU", "TURNOVER", 20.0, "E", "F", 10.0),
-        ("EU.TURNOVER.C11", "EU", "TURNOVER", None, "Q", "C", None),
+        ("EU.TURNOVER.C11", "EU", "TURNOVER", None, "Q", "S", None),
     ]
     current = reader.current_release(warehouse, "sbs", "2024")
     assert current is not None

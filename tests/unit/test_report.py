@@ -95,7 +95,19 @@ def small_publication(problem: ProtectionProblem) -> Publication:
 def audit(problem: ProtectionProblem, publication: Publication, down: float = 1.0) -> AuditReport:
     primaries = np.flatnonzero(problem.primary)
     one, no = np.ones(len(primaries)), np.zeros(len(primaries), dtype=bool)
-    return AuditReport(problem.digest, publication.digest, ("external",), primaries, np.full(len(primaries), down), one, one, no, no, lps=2)
+    return AuditReport(
+        problem.digest,
+        publication.digest,
+        ("external",),
+        primaries,
+        np.full(len(primaries), down),
+        one,
+        one,
+        no,
+        no,
+        lps=2,
+        requirements="of the test",
+    )
 
 
 DELIVERIES = (

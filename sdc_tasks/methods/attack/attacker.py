@@ -5,14 +5,15 @@ requirements at once, in random senses, first inside the box |z| ≤ a where the
 gets an LP of its own, hot-started. A failure is always the optimum of its own LP. Witnesses are checked by arithmetic
 (`AttackSystem.is_witness`), never taken on the solver's word.
 
-Primaries are treated in groups of similar level, each in its own unit, so that 0.01 and 1e12 can live in one table. The models stay
+Requirements are treated in groups of similar size, each in its own unit, so that 0.01 and 1e12 can live in one table: a point counts
+for the requirements of its own group only, because its tolerance could be the whole of a smaller one. The models stay
 alive: facing another publication changes the bounds of the aggregate rows and nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,7 +34,9 @@ DOWN, UP = -1, 1
 
 @dataclass(frozen=True)
 class Attack:
-    """The strongest attack on one side of one primary: how far it reaches (unit of the data), and what it leans on.
+    """The strongest attack on one primary: how far it reaches (unit of the data), and what it leans on.
+
+    `side` is −1 (down), 1 (up), or 0 for the sliding level, whose reach is that of both sides added up.
 
     `price` = gain of the reach per unit of slack given to the aggregate cell at that position of the publication: the dual values
     of its rows; positive for the upper slack (upper − a), negative for the lower (a − lower).
@@ -41,20 +44,23 @@ class Attack:
 
     primary: int
     side: int
-    need: float
-    reach: float
-    decided: Ints
-    price: Floats
+    need: float = field(repr=False)
+    reach: float = field(repr=False)
+    decided: Ints = field(repr=False)
+    price: Floats = field(repr=False)
 
 
 @dataclass
 class _Front:
-    """One group of primaries of similar level: the polyhedron in its unit, and the live model of its core z = R u.
+    """Requirements of similar size: the polyhedron in their unit, and the live model of its core z = R u.
 
-    `columns` are those of the primaries in z; z of a primary is `sign`·u[`core`], or 0 where `sign` is 0.
+    `down up slide` say which requirements belong here. `columns` are those of the primaries in z; z of a primary is
+    `sign`·u[`core`], or 0 where `sign` is 0.
     """
 
-    group: Bools
+    down: Bools
+    up: Bools
+    slide: Bools
     system: AttackSystem
     columns: Ints
     core: Ints
@@ -68,8 +74,7 @@ class Attacker:
     def __init__(self, problem: ProtectionProblem, needs: Requirements, seed: int = 1) -> None:
         self.needs = needs
         self._problem, self._seed = problem, seed
-        self._plain = attack_system(problem)
-        self._fronts = [_front(problem, needs, group, unit) for group, unit in _groups(needs)]
+        self._fronts = [_front(problem, needs, members, unit) for members, unit in _groups(needs)]
         self._forget()
 
     @property
@@ -79,7 +84,6 @@ class Attacker:
     def face(self, publication: Publication) -> None:
         """What was shown against another publication is forgotten."""
         self._forget()
-        self._plain = facing(self._plain, self._problem, publication)
         for front in self._fronts:
             front.system = facing(front.system, self._problem, publication)
             rows = np.flatnonzero(front.system.decided[front.system.core_rows] >= 0)
@@ -88,24 +92,31 @@ class Attacker:
 
     def _forget(self) -> None:
         n = len(self.needs.primaries)
-        self.low, self.high, self.by_lp = np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool)
+        self._down, self._up, self._lowest, self._highest = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+        self.by_lp = np.zeros(n, dtype=bool)
         self.broken: list[Attack] = []
 
     def reached(self) -> tuple[Floats, Floats, Floats]:
         """How far down, up and in all each primary was seen to reach, in the unit of the data."""
-        return -self.low, self.high, self.high - self.low
+        return self._down, self._up, self._highest - self._lowest
 
     def offer(self, witnesses: Iterable[Floats]) -> None:
-        """Counts tables found elsewhere (z of the suppressed cells), and their mirror images, where they are witnesses."""
-        columns = self._plain.columns_of(self.needs.primaries)
-        for z in witnesses:
-            for point in (z, -z):
-                if self._plain.is_witness(point):
-                    self._count(point[columns])
+        """Counts tables found elsewhere (z of the suppressed cells, unit of the data), and their mirror images, if witnesses."""
+        for front in self._fronts:
+            for z in witnesses:
+                self._count(front, z / front.system.unit)
 
-    def _count(self, z: Floats) -> None:
-        np.minimum(self.low, z, out=self.low)
-        np.maximum(self.high, z, out=self.high)
+    def _count(self, front: _Front, z: Floats) -> bool:
+        """Counts a point and its mirror image for the requirements of its front. Says whether the point itself is a witness."""
+        sound = [front.system.is_witness(point) for point in (z, -z)]
+        for point, ok in zip((z, -z), sound, strict=True):
+            if ok:
+                seen = point[front.columns] * front.system.unit
+                np.maximum(self._down, -seen, out=self._down, where=front.down)
+                np.maximum(self._up, seen, out=self._up, where=front.up)
+                np.minimum(self._lowest, seen, out=self._lowest, where=front.slide)
+                np.maximum(self._highest, seen, out=self._highest, where=front.slide)
+        return sound[0]
 
     def settle(self, among: Ints | None = None) -> None:
         """Proves or breaks every requirement, or those of some primaries by position."""
@@ -114,12 +125,16 @@ class Attacker:
             chosen[:] = False
             chosen[among] = True
         for front in self._fronts:
-            self._jointly(front, front.group & chosen)
-            self._singly(front, front.group & chosen)
+            self._jointly(front, chosen)
+            self._singly(front, chosen)
 
-    def _open(self, among: Bools) -> tuple[Bools, Bools]:
-        """Requirements still unproven: (down, up)."""
-        return among & (-self.low < self.needs.down * (1 - MET)), among & (self.high < self.needs.up * (1 - MET))
+    def _open(self, front: _Front, among: Bools) -> tuple[Bools, Bools, Bools]:
+        """Requirements of the front still unproven: (down, up, slide)."""
+        return (
+            among & front.down & (self._down < self.needs.down * (1 - MET)),
+            among & front.up & (self._up < self.needs.up * (1 - MET)),
+            among & front.slide & (self._highest - self._lowest < self.needs.slide * (1 - MET)),
+        )
 
     def _jointly(self, front: _Front, among: Bools) -> None:
         """Rounds of max Σ σ_p z_p / need_p over the open requirements, z_p held at its need; rounds inside the mirror box first."""
@@ -127,12 +142,12 @@ class Attacker:
         front.live.method("dual")
         for mirrored in (True, False):
             for _ in range(JOINT_ROUNDS):
-                down, up = self._open(among)
+                down, up, _slide = self._open(front, among)
                 before = int(down.sum() + up.sum())
                 if before <= FEW:
                     return
                 self._push(front, down, up, rng, mirrored)
-                down, up = self._open(among)
+                down, up, _slide = self._open(front, among)
                 if down.sum() + up.sum() > 0.9 * before:
                     break
 
@@ -158,29 +173,33 @@ class Attacker:
         front.live.set_cost(everything, np.zeros(n))
         front.live.set_bounds(everything, *front.system.core[1:])
         if result.status is Status.OPTIMAL:
-            z = front.system.R @ result.x
-            for point in (z, -z):
-                if front.system.is_witness(point):
-                    self._count(point[front.columns] * front.system.unit)
+            self._count(front, front.system.R @ result.x)
 
     def _singly(self, front: _Front, among: Bools) -> None:
         """An LP of its own for each requirement still open."""
-        down, up = self._open(among)
-        if not (down | up | among & (self.high - self.low < self.needs.slide * (1 - MET))).any():
+        if not np.any(self._open(front, among)):
             return
         front.live.solve()  # without a cost: back to a feasible basis by dual steps, for the primal steps below
         front.live.method("primal")
         for i in np.flatnonzero(among).tolist():
-            down, up = self._open(among)
-            for side, open_ in ((DOWN, down[i]), (UP, up[i])):
-                if open_:
-                    self._attack(front, i, side)
-            if self.high[i] - self.low[i] < self.needs.slide[i] * (1 - MET):
-                for side in (DOWN, UP):
-                    self._attack(front, i, side)
+            for side, needs in ((DOWN, self.needs.down), (UP, self.needs.up)):
+                if self._open(front, among)[0 if side == DOWN else 1][i]:
+                    self._judge(i, side, float(needs[i]), self._attack(front, i, side))
+            if self._open(front, among)[2][i]:
+                below, above = self._attack(front, i, DOWN), self._attack(front, i, UP)
+                both = (below[0] + above[0], np.concatenate([below[1], above[1]]), np.concatenate([below[2], above[2]]))
+                self._judge(i, 0, float(self.needs.slide[i]), both)
 
-    def _attack(self, front: _Front, i: int, side: int) -> None:
-        """max σ z_p from the basis of the last attack. Not stopped at the level: a bound on z_p would cost the warm basis."""
+    def _judge(self, i: int, side: int, need: float, found: tuple[float, Ints, Floats]) -> None:
+        reach, decided, price = found
+        if reach < need * (1 - MET):
+            self.broken.append(Attack(i, side, need, reach, decided, price))
+
+    def _attack(self, front: _Front, i: int, side: int) -> tuple[float, Ints, Floats]:
+        """max σ z_p from the basis of the last attack: reach, and what it leans on with its prices.
+
+        Not stopped at the level: a bound on z_p would cost the warm basis.
+        """
         column = front.core[[i]]
         direction = side * front.sign[i]
         front.live.set_cost(column, np.array([-direction]))
@@ -191,21 +210,18 @@ class Attacker:
             z = front.system.R @ result.x
         front.live.set_cost(column, np.zeros(1))
         self.by_lp[i] = True
-        if result.status is not Status.OPTIMAL or not front.system.is_witness(z):
+        if result.status is not Status.OPTIMAL or not self._count(front, z):
             raise Unprotectable(
                 f"the attacker's LP for {self._problem.space.key(int(self.needs.primaries[i]))} could not be solved reliably "
                 f"({result.status}); nothing can be certified. Remedy: check the magnitudes of that country's table"
             )
-        self._count(z[front.columns] * front.system.unit)
-        need = float((self.needs.up if side == UP else self.needs.down)[i])
+        rows = np.flatnonzero(np.abs(result.dual) > 1e-9) if direction else np.zeros(0, dtype=np.int64)
+        leaned = rows[front.system.decided[front.system.core_rows[rows]] >= 0]
         reach = float(side * z[front.columns[i]] * front.system.unit)
-        if reach < need * (1 - MET):
-            rows = np.flatnonzero(np.abs(result.dual) > 1e-9) if direction else np.zeros(0, dtype=np.int64)
-            leaned = rows[front.system.decided[front.system.core_rows[rows]] >= 0]
-            self.broken.append(Attack(i, side, need, reach, front.system.decided[front.system.core_rows[leaned]], -result.dual[leaned]))
+        return reach, front.system.decided[front.system.core_rows[leaned]], -result.dual[leaned]
 
 
-def _front(problem: ProtectionProblem, needs: Requirements, group: Bools, unit: float) -> _Front:
+def _front(problem: ProtectionProblem, needs: Requirements, members: tuple[Bools, Bools, Bools], unit: float) -> _Front:
     system = attack_system(problem, unit)
     columns = system.columns_of(needs.primaries)
     A, lower, upper = system.core
@@ -214,12 +230,14 @@ def _front(problem: ProtectionProblem, needs: Requirements, group: Bools, unit: 
     core, sign = np.zeros(len(columns), dtype=np.int64), np.zeros(len(columns))
     at, u = picked.nonzero()
     core[at], sign[at] = u, picked.data
-    return _Front(group, system, columns, core, sign, live)
+    return _Front(*members, system, columns, core, sign, live)
 
 
-def _groups(needs: Requirements) -> Iterator[tuple[Bools, float]]:
-    """(members, unit): primaries whose largest level lies within the same few decades; the unit is a power of two near its top."""
-    level = np.maximum(np.maximum(needs.down, needs.up), needs.slide)
-    bucket = np.where(level > 0, np.ceil(np.log10(np.maximum(level, 1e-300)) / DECADES), -np.inf)
-    for b in np.unique(bucket[np.isfinite(bucket)]):
-        yield bucket == b, float(2.0 ** np.round(np.log2(10.0 ** (DECADES * (b - 0.5)))))
+def _groups(needs: Requirements) -> Iterator[tuple[tuple[Bools, Bools, Bools], float]]:
+    """(members down, up, slide; unit): requirements within the same few decades; the unit is a power of two in their middle."""
+    sizes = (needs.down, needs.up, needs.slide)
+    buckets = [np.where(size > 0, np.ceil(np.log10(np.maximum(size, 1e-300)) / DECADES), -np.inf) for size in sizes]
+    for b in np.unique(np.concatenate(buckets)):
+        if np.isfinite(b):
+            down, up, slide = (bucket == b for bucket in buckets)
+            yield (down, up, slide), float(2.0 ** np.round(np.log2(10.0 ** (DECADES * (b - 0.5)))))

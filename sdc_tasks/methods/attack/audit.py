@@ -57,6 +57,7 @@ def audit(
         by_lp=attacker.by_lp,
         baseline=requirements.cut,
         lps=attacker.lps,
+        requirements=requirements.digest,
         contradictions=tuple(int(cell) for cell in publication.cells[contradicted(problem, publication)]),
     )
 
@@ -70,10 +71,10 @@ def attacks(problem: ProtectionProblem, publication: Publication, requirements: 
 
 
 def merge(chunks: Sequence[AuditReport]) -> AuditReport:
-    """One report from those of disjoint chunks of the same publication. Raises ValueError on anything else."""
+    """One report from those of disjoint chunks of the same audit. Raises ValueError on anything else."""
+    if len({(c.problem, c.publication, c.requirements, c.profiles) for c in chunks}) != 1:
+        raise ValueError("only chunks of one audit can be merged")
     first = chunks[0]
-    if any((c.problem, c.publication, c.profiles) != (first.problem, first.publication, first.profiles) for c in chunks):
-        raise ValueError("chunks of different publications cannot be merged")
     order = np.argsort(np.concatenate([c.primaries for c in chunks]), kind="stable")
     fields = ("primaries", "down", "up", "slide", "by_lp", "baseline")
     joined: dict[str, Any] = {name: np.concatenate([getattr(c, name) for c in chunks])[order] for name in fields}

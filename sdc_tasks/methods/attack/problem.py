@@ -16,6 +16,7 @@ inside the box is a witness, so the box errs on the safe side only, and solver t
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -44,10 +45,29 @@ class Requirements:
     up: Floats = field(repr=False)
     slide: Floats = field(repr=False)
     cut: Bools = field(repr=False)
+    whole: str = ""
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 of what was required, for a part that of the whole: an audit says against what it was done."""
+        if self.whole:
+            return self.whole
+        h = hashlib.sha256()
+        for name in ("primaries", "down", "up", "slide", "cut"):
+            h.update(name.encode() + np.ascontiguousarray(getattr(self, name)).tobytes())
+        return h.hexdigest()
+
+    def keeps(self, promise: Requirements) -> bool:
+        """Is nothing less than the promise required, but of the primaries that are openly cut to the national baseline?"""
+        if not np.array_equal(self.primaries, promise.primaries):
+            return False
+        whole = all(np.array_equal(getattr(self, s)[~self.cut], getattr(promise, s)[~self.cut]) for s in ("down", "up", "slide"))
+        return whole and bool((np.minimum(np.minimum(self.down, self.up), self.slide) >= 0).all())
 
     def part(self, chosen: Ints) -> Requirements:
         """The requirements of some primaries, by position."""
-        return Requirements(self.primaries[chosen], self.down[chosen], self.up[chosen], self.slide[chosen], self.cut[chosen])
+        k = chosen
+        return Requirements(self.primaries[k], self.down[k], self.up[k], self.slide[k], self.cut[k], whole=self.digest)
 
 
 def promised(problem: ProtectionProblem) -> Requirements:
@@ -140,6 +160,8 @@ def facing(system: AttackSystem, problem: ProtectionProblem, publication: Public
 
     A published interval that excludes the true value is left out: see `contradicted`.
     """
+    if not np.array_equal(publication.cells, np.flatnonzero(problem.aggregate)):
+        raise ValueError("the publication is not over the aggregate cells of this problem, in their order")
     low, high = slacks(problem, publication)
     unknown = publication.withheld | contradicted(problem, publication)
     low, high = np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high)
@@ -160,7 +182,7 @@ def slacks(problem: ProtectionProblem, publication: Publication) -> tuple[Floats
 def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
     """Aggregate cells whose published interval excludes the true value: such a table is not of these deliveries."""
     truth = problem.a[publication.cells]
-    tolerance = 1e-9 * (1 + np.abs(truth))
+    tolerance = 1e-14 * (1 + np.abs(truth))  # the noise of adding up, nothing more
     return (publication.lower > truth + tolerance) | (publication.upper < truth - tolerance)
 
 

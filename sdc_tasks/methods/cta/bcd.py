@@ -38,7 +38,7 @@ def block_coordinate_descent(
             left = deadline - time.monotonic()
             if left <= 0:
                 return best, True
-            y = (best.z[problem.sensitive] > 0).astype(float)
+            y = (problem.senses(best.z) > 0).astype(float)
             lower, upper = y.copy(), y.copy()
             lower[block], upper[block] = 0.0, 1.0
             live.fix(binaries, lower, upper)

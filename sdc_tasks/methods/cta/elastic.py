@@ -44,11 +44,11 @@ def elastic(problem: CtaProblem, seconds: float, flips: int, seed: int, start: F
     search, neighbours = _Search(problem), _neighbours(problem)
     rng = np.random.default_rng(seed)
     deadline = time.monotonic() + seconds
-    best = search.solve(rng.choice([-1, 1], len(problem.sensitive)) if start is None else senses(problem, start))
+    best = search.solve(rng.choice([-1, 1], len(problem.sensitive)) if start is None else problem.senses(start))
     for _ in range(flips):
         if time.monotonic() > deadline:
             return best, True
-        sense = senses(problem, best.z)
+        sense = problem.senses(best.z)
         sense[_chosen(problem, best, neighbours, rng)] *= -1
         candidate = search.solve(sense)
         if candidate.rank <= best.rank:
@@ -58,12 +58,7 @@ def elastic(problem: CtaProblem, seconds: float, flips: int, seed: int, start: F
 
 def polished(problem: CtaProblem, z: Floats) -> Incumbent:
     """The closest table with the senses of z, from our own LP: clean of a MILP solver's tolerances."""
-    return _Search(problem).solve(senses(problem, z))
-
-
-def senses(problem: CtaProblem, z: Floats) -> Ints:
-    """σ of each sensitive cell."""
-    return np.where(z[problem.sensitive] > 0, 1, -1)
+    return _Search(problem).solve(problem.senses(z))
 
 
 def _chosen(problem: CtaProblem, best: Incumbent, neighbours: sp.csr_array, rng: np.random.Generator) -> Ints:

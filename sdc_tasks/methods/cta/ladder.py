@@ -59,6 +59,9 @@ def climb(problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, p
     if before.accepted:
         return before
     began = time.monotonic()
+    if len(problem.sensitive) == 0:
+        nothing = Rung(options.method, Outcome.OPTIMAL, 0.0, 0.0, 0.0, 0.0, "nothing to protect", accepted=True, chosen=True)
+        return Adjustment(truth, (*before.rungs, nothing))
     start = None if before.x is None else (before.x - truth)[problem.cells] / problem.unit
     found, bound, clock = _METHODS[options.method](problem, options, seed, period, start)
     bounds = [known for known in (bound, *(rung.bound for rung in before.rungs)) if known is not None]

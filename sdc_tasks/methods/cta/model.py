@@ -87,9 +87,15 @@ class CtaProblem:
         n = len(self.cells)
         return columns[:n] - columns[n : 2 * n]
 
+    def senses(self, z: Floats) -> Ints:
+        """±1 for each sensitive cell: the side whose level it keeps; where it keeps neither, the side it is on."""
+        moved = z[self.sensitive]
+        up, down = moved >= self.upl - FEASIBLE, moved <= FEASIBLE - self.lpl
+        return np.where(up & ~down, 1, np.where(down & ~up, -1, np.where(moved > 0, 1, -1)))
+
     def columns(self, z: Floats) -> Floats:
         """The columns of the model from z: the way back, used for warm starts."""
-        return np.concatenate([np.maximum(z, 0), np.maximum(-z, 0), (z[self.sensitive] > 0).astype(float)])
+        return np.concatenate([np.maximum(z, 0), np.maximum(-z, 0), self.senses(z) > 0])
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,351 @@
+"""`sdc` at the shell: what it offers, how it answers mistakes, and how it judges tables that were made elsewhere."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from deliveries import PERIOD, cells, sdmx_1, small_domain
+
+# A table of three activities and three size classes that protects its primary cell; what is hidden is one number and its rest.
+PROTECTED = """
+            _T         S         L
+    TOTAL   1500000 F  750000 F  750000 F
+    C       750000 F   251409 D  498591 D
+    D       750000 F   498591 D  251409 A
+"""
+FREE = """
+            _T         S         L
+    TOTAL   1500000 F  750000 F  750000 F
+    C       750000 F   300000 F  450000 F
+    D       750000 F   450000 F  300000 F
+"""
+SECRETS = ("251409", "498591")
+SECRET_KEYS = {("C", "S"), ("C", "L"), ("D", "S"), ("D", "L")}
+Rows = Iterable[tuple[str, str, str, float | str, str]]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended: its exit code, what it printed, and what it complained about."""
+
+    code: int
+    said: str
+    complained: str
+
+    @property
+    def text(self) -> str:
+        return self.said + self.complained
+
+    def refused(self, *named: str) -> bool:
+        """Ended as bad input, naming all this, without a traceback. Shows what was said where it is not so."""
+        assert (self.code, [name for name in named if name not in self.complained]) == (2, []), self.text
+        assert "Traceback" not in self.text
+        return True
+
+
+def sdc(*arguments: object) -> Ended:
+    """`sdc` with these arguments, in this process: a subprocess would load everything again."""
+    from sdc_tasks import cli
+
+    code = 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as said, redirect_stderr(io.StringIO()) as complained:
+        patch.setattr(sys, "argv", ["sdc", *map(str, arguments)])
+        patch.setenv("COLUMNS", "200")
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return Ended(code, said.getvalue(), complained.getvalue())
+
+
+def sdc_process(*arguments: object) -> Ended:
+    """`sdc` as a user starts it."""
+    command = [str(Path(sys.executable).with_name("sdc")), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A domain file, an inbox, and the commands of a release on them."""
+
+    folder: Path
+
+    @property
+    def inbox(self) -> Path:
+        return self.folder / "inbox"
+
+    @property
+    def domain(self) -> Path:
+        return self.folder / "small.yaml"
+
+    def settle(self, old: str, new: str) -> None:
+        """Replaces a piece of the domain file."""
+        text = self.domain.read_text()
+        assert old in text
+        self.domain.write_text(text.replace(old, new, 1))
+
+    def deliver(self, country: str, content: str | bytes, file: str | None = None) -> None:
+        """Puts a file into the inbox; a drawing becomes one."""
+        if isinstance(content, str) and content.startswith("\n "):
+            content = sdmx_1(content, country)
+        (self.inbox / (file or f"{country}_{PERIOD}.csv")).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    def release(self, out: str = "out", *more: object) -> Ended:
+        where = ("--domain", self.domain, "--period", PERIOD, "--inbox", self.inbox)
+        return sdc("release", *where, "--out", self.folder / out, *more)
+
+    def audit(self, table: Path, *more: object) -> Ended:
+        return sdc("audit", "--domain", self.domain, "--period", PERIOD, "--inbox", self.inbox, "--published", table, *more)
+
+    def publish(self, rows: Rows) -> Path:
+        """A table made elsewhere: (area, activity, size, value, base)."""
+        path = self.folder / "elsewhere.csv"
+        lines = ["DATAFLOW,FREQ,REF_AREA,INDICATOR,ACTIVITY,SIZECLASS,TIME_PERIOD,OBS_VALUE,ROUNDING_BASE"]
+        lines += [f"NSI:SMALL(1.0),A,{area},TURNOVER,{a},{s},{PERIOD},{value},{base}" for area, a, s, value, base in rows]
+        path.write_text("\n".join([*lines, ""]))
+        return path
+
+
+def new_desk(folder: Path, **drawings: str) -> Desk:
+    """The small domain with the deliveries of AT, BE and more countries."""
+    small_domain(folder)
+    (folder / "areas.csv").write_text("code,parent\n" + "".join(f"{country},EU\n" for country in drawings))
+    desk = Desk(folder)
+    desk.inbox.mkdir()
+    for country, drawing in drawings.items():
+        desk.deliver(country, drawing)
+    return desk
+
+
+def exact(area: str, drawings: Iterable[str]) -> list[tuple[str, str, str, float | str, str]]:
+    """The aggregate of the drawings with every cell exact."""
+    total: dict[tuple[str, str], int] = {}
+    for drawing in drawings:
+        for activity, size, value, _ in cells(drawing):
+            total[activity, size] = total.get((activity, size), 0) + int(value)
+    return [(area, activity, size, value, "") for (activity, size), value in total.items()]
+
+
+# --- what it offers -----------------------------------------------------------------------------------------------------------
+
+OFFERED: Mapping[tuple[str, ...], tuple[str, ...]] = {
+    (): ("demo", "release", "audit", "0 published or safe", "2 bad input", "3 blocked by the audit"),
+    ("demo",): ("--countries", "--activities", "--sizes", "--seed", "27", "120"),
+    ("release",): ("--domain", "--period", "--inbox", "--out", "--warehouse", "table.csv, audit.json and report.html"),
+    ("audit",): ("--domain", "--period", "--inbox", "--published", "--json"),
+}
+
+
+@pytest.mark.parametrize("command", OFFERED)
+def test_the_help_names_every_command_and_option(command):
+    ended = sdc(*command, "--help")
+    assert ended.code == 0
+    assert [word for word in OFFERED[command] if word not in ended.said] == []
+
+
+def test_the_installed_command_starts():
+    ended = sdc_process("--help")
+    assert (ended.code, ended.complained) == (0, "")
+    assert "release" in ended.said
+
+
+# --- how it answers mistakes --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return new_desk(tmp_path, AT=PROTECTED, BE=PROTECTED)
+
+
+def test_an_unknown_domain_is_answered_with_those_that_are_known(desk):
+    for command, more in (("release", ("--out", desk.folder / "out")), ("audit", ("--published", desk.domain))):
+        ended = sdc(command, "--domain", "sbz", "--period", PERIOD, "--inbox", desk.inbox, *more)
+        assert ended.refused("no domain named sbz", "known: sbs", "or give the path of a .yaml file")
+    assert not (desk.folder / "out").exists(), "nothing is left behind"
+
+
+def test_a_missing_inbox_and_an_empty_one_are_named(desk):
+    for file in desk.inbox.iterdir():
+        file.unlink()
+    assert desk.release().refused(str(desk.inbox), "no delivery (.csv, .txt) for small 2024")
+    assert desk.audit(desk.domain).refused("no accepted delivery from AT, BE", "Remedy")
+    desk.inbox.rmdir()
+    assert desk.release().refused(str(desk.inbox), "no such folder")
+    assert desk.audit(desk.domain).refused(str(desk.inbox), "no such folder")
+    assert not (desk.folder / "out" / "table.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("id: small", "id: small\nroundings: 5", "roundings: "),
+        ("kind: percent, percent: 10", "kind: percentage, percent: 10", "flags.A.rule.kind: Input should be 'percent', 'p_percent'"),
+        ("{role: secondary}", "{role: secondary, rule: {kind: percent}}", "exactly the primary flags have a rule"),
+        ("members: all", "members: [AT, FR]", "members ['FR'] are not in areas.csv"),
+        ("id: small", "id: 'small", "not YAML"),
+    ],
+)
+def test_a_domain_file_that_says_what_it_may_not_is_refused_by_key(desk, old, new, named):
+    desk.settle(old, new)
+    assert desk.release().refused(named)
+    assert desk.audit(desk.domain).refused(named)
+    assert not (desk.folder / "out").exists()
+
+
+def test_mistakes_reach_the_shell_as_exit_code_and_one_message(desk):
+    """The same as above in a process of its own: nothing but the message on stderr."""
+    desk.settle("id: small", "id: small\nroundings: 5")
+    where = ("--domain", desk.domain, "--period", PERIOD, "--inbox", desk.inbox)
+    ended = sdc_process("release", *where, "--out", desk.folder / "out")
+    assert ended.refused(f"{desk.domain}: roundings: ")
+    assert ended.complained.count("\n") == 1
+    assert ended.said == ""
+
+
+def test_a_place_that_cannot_be_written_is_named(desk):
+    occupied = desk.folder / "occupied"
+    occupied.write_text("")
+    assert desk.release("occupied").refused(str(occupied), "Remedy")
+    assert sdc("demo", occupied, "--countries", 2, "--activities", 3, "--sizes", 2).refused(str(occupied), "Remedy")
+    table = desk.publish(exact("EU", [PROTECTED, PROTECTED]))
+    assert desk.audit(table, "--json", desk.folder / "nowhere" / "certificate.json").refused("certificate.json", "Remedy")
+    assert desk.release("out", "--warehouse", f"sqlite:///{desk.folder}/nowhere/warehouse.db").refused("nowhere/warehouse.db")
+    assert occupied.read_text() == ""
+
+
+@pytest.mark.parametrize("shape", [("--countries", 1), ("--activities", 2), ("--sizes", 1), ("--seed", -1)])
+def test_a_demonstration_without_a_table_is_refused(tmp_path, shape):
+    assert sdc("demo", tmp_path / "demo", *shape).refused(shape[0])
+    assert not (tmp_path / "demo").exists()
+
+
+# --- how it judges tables -----------------------------------------------------------------------------------------------------
+
+
+def test_an_exact_table_is_safe_where_countries_hide_each_other(desk):
+    """AT and BE suppress the same cells: their sum says nothing of either."""
+    ended = desk.audit(desk.publish(exact("EU", [PROTECTED, PROTECTED])))
+    assert ended.code == 0
+    assert "safe: 0 one-sided requirements of 0 cells broken, 2 primaries" in ended.said
+
+
+def test_an_exact_table_beside_a_single_secret_is_not_safe(desk):
+    """BE publishes everything, so that the exact total is AT's secret."""
+    desk.deliver("BE", FREE)
+    certificate = desk.folder / "certificate.json"
+    ended = desk.audit(desk.publish(exact("EU", [PROTECTED, FREE])), "--json", certificate)
+    assert ended.code == 3
+    assert "NOT SAFE: 2 one-sided requirements of 1 cells broken, 1 primaries" in ended.said
+    assert "AT.TURNOVER.D.L" in ended.said
+    assert "nothing" in ended.said, "what the attacker leaves of the protection"
+    written = json.loads(certificate.read_text())
+    assert written["verdict"] == "failed"
+    assert written["counts"]["broken_requirements"] == 2
+    assert [(each["cell"], each["protected"]) for each in written["primaries"]] == [("AT.TURNOVER.D.L", False)]
+    for secret in SECRETS:
+        assert secret not in ended.text + certificate.read_text()
+
+
+def test_a_base_that_is_too_small_leaves_a_part_of_the_protection(desk):
+    """Half of base 20 000 is 10 000 of the 25 140.9 asked for; half of base 100 000 is enough."""
+    desk.deliver("BE", FREE)
+    table = exact("EU", [PROTECTED, FREE])
+
+    def rounded(base: int) -> list[tuple[str, str, str, float | str, str]]:
+        return [(e, a, s, base * round(v / base), base) if (a, s) in SECRET_KEYS else (e, a, s, v, "") for e, a, s, v, _ in table]
+
+    ended = desk.audit(desk.publish(rounded(20_000)))
+    assert ended.code == 3
+    assert "under 50 %" in ended.said or "under 75 %" in ended.said
+    assert desk.audit(desk.publish(rounded(100_000))).code == 0
+
+
+def test_a_published_interval_without_the_true_value_is_named(desk):
+    """Such a table is not of these deliveries, or was rounded wrongly; the truth is not told."""
+    rows = exact("EU", [PROTECTED, PROTECTED])
+    rows[4] = ("EU", "C", "S", 400_000, 100_000)
+    certificate = desk.folder / "certificate.json"
+    ended = desk.audit(desk.publish(rows), "--json", certificate)
+    assert ended.code == 3
+    assert "NOT SAFE" in ended.said
+    assert "EU.TURNOVER.C.S" in ended.said
+    assert "excludes the true value" in ended.said
+    assert json.loads(certificate.read_text())["contradictions"] == ["EU.TURNOVER.C.S"]
+    assert "502818" not in ended.text + certificate.read_text()
+
+
+@pytest.mark.parametrize(
+    ("area", "activity", "value", "base", "named"),
+    [
+        ("EU", "X", "1", "", "ACTIVITY 'X' is unknown"),
+        ("EA", "D", "1", "", "REF_AREA 'EA' is unknown; allowed: EU"),
+        ("AT", "D", "1", "", "AT is a country"),
+        ("EU", "D", "251409 or so", "", "OBS_VALUE of EU.TURNOVER.D.L is not a number"),
+        ("EU", "D", "1e999", "", "OBS_VALUE of EU.TURNOVER.D.L is not a number"),
+        ("EU", "D", "500000", "-5", "ROUNDING_BASE of EU.TURNOVER.D.L is negative"),
+        ("EU", "C", "1", "", "already in line"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_refused_by_line(desk, area, activity, value, base, named):
+    rows = exact("EU", [PROTECTED, PROTECTED])[:-1]
+    certificate = desk.folder / "certificate.json"
+    ended = desk.audit(desk.publish([*rows, (area, activity, "L", value, base)]), "--json", certificate)
+    assert ended.refused("elsewhere.csv, line 10: ", named)
+    assert "251409" not in ended.text
+    assert not certificate.exists()
+
+
+def test_what_is_no_delivery_does_not_stand_in_the_way_of_an_audit(desk):
+    """A release passes over it as well."""
+    (desk.inbox / "notes.md").write_text("the file of BE came late")
+    (desk.inbox / "older").mkdir()
+    assert desk.release().code == 0
+    assert desk.audit(desk.folder / "out" / "table.csv").code == 0
+
+
+def test_an_audit_needs_every_delivery(desk):
+    desk.deliver("BE", sdmx_1(PROTECTED, "BE").replace(",A,,,", ",Z,,,"))
+    assert desk.audit(desk.publish(exact("EU", [PROTECTED]))).refused("BE_2024.csv", "this delivery is refused", "`sdc release` tells why")
+
+
+# --- several compositions -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_aggregates(tmp_path: Path) -> Desk:
+    """EU = AT + BE + CY and EA = AT + BE: their difference is CY."""
+    desk = new_desk(tmp_path, AT=PROTECTED, BE=PROTECTED, CY=PROTECTED)
+    union = "  - {code: EU, label: Union, members: all, partial_code: EU_PARTIAL}\n"
+    desk.settle(union, union + "  - {code: EA, label: Area, members: [AT, BE]}\n")
+    return desk
+
+
+def test_two_compositions_are_safe_alone_and_leak_together(two_aggregates):
+    """Each sum mixes at least two secrets; the two sums differ by that of CY."""
+    union, area = exact("EU", [PROTECTED] * 3), exact("EA", [PROTECTED] * 2)
+    assert two_aggregates.audit(two_aggregates.publish(union)).code == 0
+    assert two_aggregates.audit(two_aggregates.publish(area)).code == 0
+    ended = two_aggregates.audit(two_aggregates.publish(union + area))
+    assert ended.code == 3
+    assert "2 one-sided requirements of 1 cells broken, 3 primaries" in ended.said
+    assert "CY.TURNOVER.D.L" in ended.said
+    assert [country for country in ("AT", "BE") if f"{country}.TURNOVER" in ended.said] == []
+
+
+def test_a_release_of_two_compositions_is_audited_as_one(two_aggregates):
+    ended = two_aggregates.release()
+    assert ended.code == 0, ended.text
+    table = two_aggregates.folder / "out" / "table.csv"
+    rows = [line.split(",") for line in table.read_text().splitlines()[1:]]
+    assert [row[4] for row in rows] == ["EU"] * 9 + ["EA"] * 9
+    assert any(row[12] for row in rows), "both exact would leak"
+    assert two_aggregates.audit(table).code == 0
