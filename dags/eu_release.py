@@ -231,9 +231,9 @@ def report(domain: str) -> str:
 
     **Red:** most often the folder cannot be written; correct it and clear the task.
     """
-    from sdc_tasks import steps
+    from sdc_tasks import outputs
 
-    page = steps.write_out(_desk(domain), _release(), _folder("out"))
+    page = outputs.write_out(_desk(domain), _release(), _folder("out"))
     log.info("report: %s", page)
     return str(page)
 

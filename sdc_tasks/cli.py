@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -17,6 +17,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from sdc_tasks.errors import InvalidInput, SdcError
+
+if TYPE_CHECKING:
+    from sdc_tasks.outputs import Summary
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 out = Console(highlight=False, soft_wrap=True)
@@ -57,7 +60,7 @@ def release(
     warehouse: Annotated[str | None, typer.Option(help="database URL; default: warehouse.db in the out folder")] = None,
 ) -> None:
     """Runs a whole release without Airflow: take in, check, protect, audit, publish."""
-    from sdc_tasks import steps
+    from sdc_tasks import outputs, steps
     from sdc_tasks.domains.schema import load_domain
 
     load_domain(domain)  # an unknown one leaves no folder and no database behind
@@ -90,8 +93,8 @@ def release(
     try:
         steps.publish(desk, release_id)
     finally:
-        page = steps.write_out(desk, release_id, out_folder)
-        show(steps.summary(desk, release_id), desk.engine.url.render_as_string(hide_password=True), page)
+        page = outputs.write_out(desk, release_id, out_folder)
+        show(outputs.summary(desk, release_id), desk.engine.url.render_as_string(hide_password=True), page)
 
 
 @app.command()
@@ -128,9 +131,11 @@ def audit(
     table = Table("cell", "downwards", "upwards", "sliding", title="what the attacker leaves of the protection asked for")
     for i in (~found.protected).nonzero()[0][:SHOWN]:
         table.add_row(problem.space.key(int(found.primaries[i])), *(_share(s[i]) for s in (found.down, found.up, found.slide)))
+    unprotected = int((~found.protected).sum())
+    if unprotected > SHOWN:
+        table.add_row(f"… and {unprotected - SHOWN} more; --json FILE lists all", "", "", "")
     if table.row_count:
         out.print(table)
-    unprotected = int((~found.protected).sum())
     out.print(
         f"{'safe' if found.passed else 'NOT SAFE'}: {found.broken} one-sided requirements of {unprotected} cells broken, "
         f"{len(found.primaries)} primaries, {int(found.baseline.sum())} cut to what their own national tables protect, {found.lps} LPs"
@@ -147,11 +152,8 @@ def _share(share: float) -> str:
     return "met" if share >= 1 else "nothing" if share == 0 else f"under {25 * (int(4 * share) + 1)} %"
 
 
-def show(summary: object, warehouse: str, page: Path) -> None:
+def show(summary: Summary, warehouse: str, page: Path) -> None:
     """The release in figures, on the terminal."""
-    from sdc_tasks.steps import Summary
-
-    assert isinstance(summary, Summary)
     table = Table(title=f"release {summary.release_id}", show_header=False, title_justify="left")
     table.add_row("deliveries", f"{summary.accepted} accepted, {summary.refused} refused")
     table.add_row("aggregate cells", f"{summary.exact} exact, {summary.rounded} rounded, {summary.withheld} withheld")

@@ -199,6 +199,7 @@ def certificate(problem: ProtectionProblem, publication: Publication, report: Au
         )
     ]
     body: Mapping[str, object] = {
+        "audience": "the statistical office: names primary cells and confidential files by digest; not for dissemination",
         "domain": domain.id,
         "period": period,
         "verdict": "passed" if report.passed else "failed",

@@ -8,8 +8,6 @@ failure picks up where it stopped and ends with the same bytes.
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -20,14 +18,14 @@ from typing import TypeVar
 import numpy as np
 from sqlalchemy import Engine
 
-from sdc_tasks import checks, intake, pipeline, report
+from sdc_tasks import checks, intake, pipeline
 from sdc_tasks.domains.schema import Domain, load_domain
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication
-from sdc_tasks.warehouse import artefacts, journal, publisher, reader, store
+from sdc_tasks.warehouse import artefacts, journal, publisher, store
 from sdc_tasks.warehouse.engine import open_warehouse
 from sdc_tasks.warehouse.migrations import migrate
 from sdc_tasks.warehouse.schema import DeliveryState, RunState
@@ -53,30 +51,6 @@ class Received:
 
     digest: str
     label: str
-
-
-@dataclass(frozen=True)
-class Summary:
-    """A release in figures, for the terminal. Nothing confidential."""
-
-    release_id: str
-    accepted: int
-    refused: int
-    exact: int
-    rounded: int
-    withheld: int
-    mean_relative_base: float
-    median_relative_base: float
-    relative_loss: float
-    passed: bool
-    primaries: int
-    protected: int
-    broken: int
-    cut: int
-    lps: int
-    version: int | None
-    seconds: dict[str, float]
-    strategies: tuple[str, ...]
 
 
 def open_desk(warehouse: str, domain: str | Path, period: str, say: Say = pipeline.quiet) -> Desk:
@@ -200,7 +174,7 @@ def adjust(desk: Desk, release_id: str, rung: int) -> bool:
     """One rung of the CTA ladder. Returns whether a further one is needed."""
     problem = _load(desk, release_id, "assemble", ProtectionProblem)
     requirements = _load(desk, release_id, "baseline", Requirements)
-    before = _adjustment(desk, release_id, upto=rung)
+    before = adjustment_of(desk, release_id, upto=rung)
     name = f"{rung}-{desk.domain.cta.ladder[rung].method}"
     if not before.accepted:
         _once(desk, release_id, "adjust", name, lambda: pipeline.climb(problem, requirements, desk.domain, rung, before))
@@ -213,14 +187,14 @@ def adjust(desk: Desk, release_id: str, rung: int) -> bool:
 
 def climbed(desk: Desk, release_id: str, upto: int | None = None) -> tuple[bool, str]:
     """Whether the rungs before number `upto`, or all of them, left a table good enough to stop, and which table that is."""
-    found = _adjustment(desk, release_id, upto)
+    found = adjustment_of(desk, release_id, upto)
     chosen = next((rung for rung in reversed(found.rungs) if rung.chosen), None)
     if chosen is None:
         return found.accepted, "no rung left a table: bases are driven by the audit alone"
     return found.accepted, f"{chosen.method} was {'good enough' if found.accepted else 'the best'}: {chosen.outcome}, {chosen.reason}"
 
 
-def _adjustment(desk: Desk, release_id: str, upto: int | None = None) -> Adjustment:
+def adjustment_of(desk: Desk, release_id: str, upto: int | None = None) -> Adjustment:
     """What the rungs climbed so far have returned."""
     ladder = desk.domain.cta.ladder[: len(desk.domain.cta.ladder) if upto is None else upto]
     climbed = journal.step_outputs(desk.engine, release_id, "adjust")
@@ -232,7 +206,7 @@ def choose_bases(desk: Desk, release_id: str) -> str:
     """Exact, rounded or withheld for every aggregate cell."""
     problem = _load(desk, release_id, "assemble", ProtectionProblem)
     requirements = _load(desk, release_id, "baseline", Requirements)
-    adjustment = _adjustment(desk, release_id)
+    adjustment = adjustment_of(desk, release_id)
 
     def decide() -> Publication:
         found = pipeline.choose_bases(problem, requirements, adjustment, desk.domain, desk.say)
@@ -247,7 +221,7 @@ def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
     problem = _load(desk, release_id, "assemble", ProtectionProblem)
     requirements = _load(desk, release_id, "baseline", Requirements)
     publication = _load(desk, release_id, "bases", Publication)
-    adjustment = _adjustment(desk, release_id)
+    adjustment = adjustment_of(desk, release_id)
     return _once(
         desk, release_id, "audit", str(chunk),
         lambda: pipeline.audit(problem, publication, requirements, desk.domain, chunk, adjustment),
@@ -257,7 +231,7 @@ def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
 def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
     """Joins the chunks and stores the certificate. Returns its digest and whether the audit passed."""
     began = time.monotonic()
-    problem, publication, merged = _decided(desk, release_id)
+    problem, publication, merged = decided(desk, release_id)
     certificate = pipeline.certificate(problem, publication, merged, desk.domain, desk.period)
     digest = journal.save_audit(desk.engine, release_id, merged, certificate)
     journal.record_step(desk.engine, release_id, "verdict", seconds=time.monotonic() - began)
@@ -269,7 +243,7 @@ def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
 def publish(desk: Desk, release_id: str) -> int:
     """Publishes to the warehouse, in one transaction, once. Returns the version. Raises ReleaseBlocked if the audit did not pass."""
     began = time.monotonic()
-    problem, publication, merged = _decided(desk, release_id)
+    problem, publication, merged = decided(desk, release_id)
     try:
         requirements = _load(desk, release_id, "baseline", Requirements)
         approved = pipeline.release(release_id, problem, requirements, publication, merged)
@@ -283,99 +257,11 @@ def publish(desk: Desk, release_id: str) -> int:
     return done.version
 
 
-def _decided(desk: Desk, release_id: str) -> tuple[ProtectionProblem, Publication, AuditReport]:
+def decided(desk: Desk, release_id: str) -> tuple[ProtectionProblem, Publication, AuditReport]:
+    """The problem, the decision and its whole audit. Raises InvalidInput while a step is missing."""
     chunks = [_load(desk, release_id, "audit", AuditReport, str(c)) for c in range(desk.domain.audit.chunks)]
     problem = _load(desk, release_id, "assemble", ProtectionProblem)
     return problem, _load(desk, release_id, "bases", Publication), pipeline.merge(chunks)
-
-
-# --- what the operator gets ---------------------------------------------------------------------------------------------------
-
-
-def write_out(desk: Desk, release_id: str, out: Path) -> Path:
-    """Writes audit.json and report.html, and table.csv when the release is published. Returns the path of the report."""
-    problem, publication, merged = _decided(desk, release_id)
-    out.mkdir(parents=True, exist_ok=True)
-    _write(out / "audit.json", pipeline.certificate(problem, publication, merged, desk.domain, desk.period))
-    table = out / "table.csv"
-    if merged.passed:
-        report.write_table(table, desk.domain, problem.space, desk.period, publication)
-    else:
-        table.unlink(missing_ok=True)  # an earlier table must not pass for that of this release
-    facts = report.gather(
-        desk.domain, problem, _adjustment(desk, release_id), publication, merged,
-        period=desk.period, release_id=release_id, deliveries=_delivery_facts(desk), steps=_step_facts(desk, release_id),
-    )  # fmt: skip
-    _write(out / "report.html", report.render(facts))
-    return out / "report.html"
-
-
-def _write(path: Path, text: str) -> None:
-    """All of the file or nothing: a full disk leaves the earlier one."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _delivery_facts(desk: Desk) -> list[report.DeliveryFact]:
-    found: dict[str, list[report.FindingFact]] = {}
-    for row in reader.findings(desk.engine, desk.domain.id, desk.period):
-        fact = report.FindingFact(row["code"], row["severity"], row["line"], row["cell"], row["message"])
-        found.setdefault(row["digest"], []).append(fact)
-    for row in reader.check_results(desk.engine, desk.domain.id, desk.period):
-        if not row["passed"]:
-            result = CheckResult(row["check"], Severity(row["severity"]), False, row["checked"], row["failed"], tuple(row["cells"]))
-            fact = report.FindingFact(result.check, str(result.severity), None, ", ".join(result.cells), checks.describe(result))
-            found.setdefault(row["digest"], []).append(fact)
-    return [
-        report.DeliveryFact(each.country or "unknown", each.file, str(each.state), tuple(found.get(each.key.digest, ())))
-        for each in store.deliveries(desk.engine, desk.domain.id, desk.period)
-    ]
-
-
-def _step_facts(desk: Desk, release_id: str) -> list[report.StepFact]:
-    return [
-        report.StepFact(f"{row['step']} {row['key']}".strip(), row["seconds"], row["note"] or "")
-        for row in reader.steps(desk.engine, release_id)
-    ]
-
-
-def summary(desk: Desk, release_id: str) -> Summary:
-    """The release in figures."""
-    _, publication, merged = _decided(desk, release_id)
-    states = [each.state for each in store.deliveries(desk.engine, desk.domain.id, desk.period)]
-    rounded = publication.rounded & (publication.value != 0)  # relative to what is published: the true value stays out of it
-    relative = publication.base[rounded] / np.abs(publication.value[rounded])
-    seconds: dict[str, float] = {}
-    for row in reader.steps(desk.engine, release_id):
-        seconds[row["step"]] = seconds.get(row["step"], 0.0) + row["seconds"]
-    current = reader.current_release(desk.engine, desk.domain.id, desk.period)
-    return Summary(
-        release_id=release_id,
-        accepted=states.count(DeliveryState.ACCEPTED),
-        refused=states.count(DeliveryState.REFUSED),
-        exact=int(publication.exact.sum()),
-        rounded=int(publication.rounded.sum()),
-        withheld=int(publication.withheld.sum()),
-        mean_relative_base=float(relative.mean()) if rounded.any() else 0.0,
-        median_relative_base=float(np.median(relative)) if rounded.any() else 0.0,
-        relative_loss=float(relative.sum() / 2),
-        passed=merged.passed,
-        primaries=len(merged.primaries),
-        protected=int(merged.protected.sum()),
-        broken=merged.broken,
-        cut=int(merged.baseline.sum()),
-        lps=merged.lps,
-        version=None if current is None else current.version,
-        seconds=seconds,
-        strategies=tuple(f"{r.method}: {r.outcome}, {r.reason}" for r in _adjustment(desk, release_id).rungs),
-    )
 
 
 # --- artefacts ----------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,126 @@
+"""What the operator gets of a release: table.csv, audit.json, report.html, and the summary for the terminal."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sdc_tasks import checks, pipeline, report
+from sdc_tasks.model.findings import CheckResult, Severity
+from sdc_tasks.steps import Desk, adjustment_of, decided
+from sdc_tasks.warehouse import reader, store
+from sdc_tasks.warehouse.schema import DeliveryState
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A release in figures, for the terminal. Nothing confidential."""
+
+    release_id: str
+    accepted: int
+    refused: int
+    exact: int
+    rounded: int
+    withheld: int
+    mean_relative_base: float
+    median_relative_base: float
+    relative_loss: float
+    passed: bool
+    primaries: int
+    protected: int
+    broken: int
+    cut: int
+    lps: int
+    version: int | None
+    seconds: dict[str, float]
+    strategies: tuple[str, ...]
+
+
+def write_out(desk: Desk, release_id: str, out: Path) -> Path:
+    """Writes audit.json and report.html, and table.csv when the release is published. Returns the path of the report."""
+    problem, publication, merged = decided(desk, release_id)
+    out.mkdir(parents=True, exist_ok=True)
+    _write(out / "audit.json", pipeline.certificate(problem, publication, merged, desk.domain, desk.period))
+    table = out / "table.csv"
+    if merged.passed:
+        report.write_table(table, desk.domain, problem.space, desk.period, publication)
+    else:
+        table.unlink(missing_ok=True)  # an earlier table must not pass for that of this release
+    facts = report.gather(
+        desk.domain, problem, adjustment_of(desk, release_id), publication, merged,
+        period=desk.period, release_id=release_id, deliveries=_delivery_facts(desk), steps=_step_facts(desk, release_id),
+    )  # fmt: skip
+    _write(out / "report.html", report.render(facts))
+    return out / "report.html"
+
+
+def _write(path: Path, text: str) -> None:
+    """All of the file or nothing: a full disk leaves the earlier one."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _delivery_facts(desk: Desk) -> list[report.DeliveryFact]:
+    found: dict[str, list[report.FindingFact]] = {}
+    for row in reader.findings(desk.engine, desk.domain.id, desk.period):
+        fact = report.FindingFact(row["code"], row["severity"], row["line"], row["cell"], row["message"])
+        found.setdefault(row["digest"], []).append(fact)
+    for row in reader.check_results(desk.engine, desk.domain.id, desk.period):
+        if not row["passed"]:
+            result = CheckResult(row["check"], Severity(row["severity"]), False, row["checked"], row["failed"], tuple(row["cells"]))
+            fact = report.FindingFact(result.check, str(result.severity), None, ", ".join(result.cells), checks.describe(result))
+            found.setdefault(row["digest"], []).append(fact)
+    return [
+        report.DeliveryFact(each.country or "unknown", each.file, str(each.state), tuple(found.get(each.key.digest, ())))
+        for each in store.deliveries(desk.engine, desk.domain.id, desk.period)
+    ]
+
+
+def _step_facts(desk: Desk, release_id: str) -> list[report.StepFact]:
+    return [
+        report.StepFact(f"{row['step']} {row['key']}".strip(), row["seconds"], row["note"] or "")
+        for row in reader.steps(desk.engine, release_id)
+    ]
+
+
+def summary(desk: Desk, release_id: str) -> Summary:
+    """The release in figures."""
+    _, publication, merged = decided(desk, release_id)
+    states = [each.state for each in store.deliveries(desk.engine, desk.domain.id, desk.period)]
+    rounded = publication.rounded & (publication.value != 0)  # relative to what is published: the true value stays out of it
+    relative = publication.base[rounded] / np.abs(publication.value[rounded])
+    seconds: dict[str, float] = {}
+    for row in reader.steps(desk.engine, release_id):
+        seconds[row["step"]] = seconds.get(row["step"], 0.0) + row["seconds"]
+    current = reader.current_release(desk.engine, desk.domain.id, desk.period)
+    return Summary(
+        release_id=release_id,
+        accepted=states.count(DeliveryState.ACCEPTED),
+        refused=states.count(DeliveryState.REFUSED),
+        exact=int(publication.exact.sum()),
+        rounded=int(publication.rounded.sum()),
+        withheld=int(publication.withheld.sum()),
+        mean_relative_base=float(relative.mean()) if rounded.any() else 0.0,
+        median_relative_base=float(np.median(relative)) if rounded.any() else 0.0,
+        relative_loss=float(relative.sum() / 2),
+        passed=merged.passed,
+        primaries=len(merged.primaries),
+        protected=int(merged.protected.sum()),
+        broken=merged.broken,
+        cut=int(merged.baseline.sum()),
+        lps=merged.lps,
+        version=None if current is None else current.version,
+        seconds=seconds,
+        strategies=tuple(f"{r.method}: {r.outcome}, {r.reason}" for r in adjustment_of(desk, release_id).rungs),
+    )
