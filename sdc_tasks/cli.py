@@ -94,7 +94,7 @@ def release(
         steps.publish(desk, release_id)
     finally:
         page = outputs.write_out(desk, release_id, out_folder)
-        show(outputs.summary(desk, release_id), desk.engine.url.render_as_string(hide_password=True), page)
+        show(outputs.summary(desk, release_id), warehouse or url, page)
 
 
 @app.command()
@@ -153,7 +153,9 @@ def _share(share: float) -> str:
 
 
 def show(summary: Summary, warehouse: str, page: Path) -> None:
-    """The release in figures, on the terminal."""
+    """The release in figures, on the terminal. Passwords stay out of it."""
+    from sqlalchemy import make_url
+
     table = Table(title=f"release {summary.release_id}", show_header=False, title_justify="left")
     table.add_row("deliveries", f"{summary.accepted} accepted, {summary.refused} refused")
     table.add_row("aggregate cells", f"{summary.exact} exact, {summary.rounded} rounded, {summary.withheld} withheld")
@@ -170,9 +172,9 @@ def show(summary: Summary, warehouse: str, page: Path) -> None:
     )
     table.add_row("seconds", ", ".join(f"{step} {seconds:.1f}" for step, seconds in summary.seconds.items()))
     table.add_row("version", "none: blocked" if not summary.passed else str(summary.version))
-    table.add_row("warehouse", warehouse)
-    table.add_row("report", str(page))
     out.print(table)
+    out.print(f"warehouse: {escape(make_url(warehouse).render_as_string(hide_password=True))}")  # below the table no path is wrapped
+    out.print(f"report: {escape(str(page))}")
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ MET = 1e-6  # relative tolerance on a level
 DECADES = 4  # levels within one group differ by at most this many powers of ten
 JOINT_ROUNDS = 12
 FEW = 30  # open requirements that are not worth a joint LP
-DOWN, UP = -1, 1
+DOWN, UP, SLIDE = -1, 1, 0
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ class _Front:
     columns: Ints
     core: Ints
     sign: Floats
+    bounds: tuple[Floats, Floats]
     live: LiveLP
 
 
@@ -82,13 +83,28 @@ class Attacker:
         return sum(front.live.solves for front in self._fronts)
 
     def face(self, publication: Publication) -> None:
-        """What was shown against another publication is forgotten."""
+        """Another publication: what was shown against the one before is forgotten."""
         self._forget()
+        self.shift(publication)
+
+    def shift(self, publication: Publication) -> None:
+        """A small change of the publication in hand, between two calls of `again`."""
         for front in self._fronts:
-            front.system = facing(front.system, self._problem, publication)
-            rows = np.flatnonzero(front.system.decided[front.system.core_rows] >= 0)
-            full = front.system.core_rows[rows]
-            front.live.set_row_bounds(rows, front.system.row_lower[full], front.system.row_upper[full])
+            system = facing(front.system, self._problem, publication)
+            changed = (system.row_lower != front.system.row_lower) | (system.row_upper != front.system.row_upper)
+            rows = np.flatnonzero(changed[system.core_rows])
+            full = system.core_rows[rows]
+            if len(rows):
+                front.live.set_row_bounds(rows, system.row_lower[full], system.row_upper[full])
+            front.system = system
+
+    def again(self, attack: Attack) -> Attack | None:
+        """The same attack on the publication as it is now; None where it no longer succeeds."""
+        self.broken.clear()
+        i = attack.primary
+        front = next(f for f in self._fronts if {DOWN: f.down, UP: f.up, SLIDE: f.slide}[attack.side][i])
+        self._try(front, i, attack.side)
+        return self.broken[0] if self.broken else None
 
     def _forget(self) -> None:
         n = len(self.needs.primaries)
@@ -153,8 +169,8 @@ class Attacker:
 
     def _push(self, front: _Front, down: Bools, up: Bools, rng: np.random.Generator, mirrored: bool) -> None:
         """One joint LP. Cells that are tied to each other are pushed together, as far as the neediest of them asks."""
-        A, lower, upper = front.system.core
-        n = A.shape[1]
+        lower, upper = front.bounds
+        n = len(lower)
         rise, fall = np.zeros(n), np.zeros(n)  # needs of u in each direction
         for open_, need, side in ((up, self.needs.up, UP), (down, self.needs.down, DOWN)):
             for direction, target in ((side, rise), (-side, fall)):
@@ -171,7 +187,7 @@ class Attacker:
         )
         result = front.live.solve()
         front.live.set_cost(everything, np.zeros(n))
-        front.live.set_bounds(everything, *front.system.core[1:])
+        front.live.set_bounds(everything, *front.bounds)
         if result.status is Status.OPTIMAL:
             self._count(front, front.system.R @ result.x)
 
@@ -182,18 +198,21 @@ class Attacker:
         front.live.solve()  # without a cost: back to a feasible basis by dual steps, for the primal steps below
         front.live.method("primal")
         for i in np.flatnonzero(among).tolist():
-            for side, needs in ((DOWN, self.needs.down), (UP, self.needs.up)):
-                if self._open(front, among)[0 if side == DOWN else 1][i]:
-                    self._judge(i, side, float(needs[i]), self._attack(front, i, side))
-            if self._open(front, among)[2][i]:
-                below, above = self._attack(front, i, DOWN), self._attack(front, i, UP)
-                both = (below[0] + above[0], np.concatenate([below[1], above[1]]), np.concatenate([below[2], above[2]]))
-                self._judge(i, 0, float(self.needs.slide[i]), both)
+            for kind, side in enumerate((DOWN, UP, SLIDE)):
+                if self._open(front, among)[kind][i]:
+                    self._try(front, i, side)
 
-    def _judge(self, i: int, side: int, need: float, found: tuple[float, Ints, Floats]) -> None:
-        reach, decided, price = found
+    def _try(self, front: _Front, i: int, side: int) -> None:
+        """Attacks one requirement; a success is noted in `broken`."""
+        if side == SLIDE:
+            below, above = self._attack(front, i, DOWN), self._attack(front, i, UP)
+            need, reach = self.needs.slide[i], below[0] + above[0]
+            decided, price = np.concatenate([below[1], above[1]]), np.concatenate([below[2], above[2]])
+        else:
+            need = (self.needs.up if side == UP else self.needs.down)[i]
+            reach, decided, price = self._attack(front, i, side)
         if reach < need * (1 - MET):
-            self.broken.append(Attack(i, side, need, reach, decided, price))
+            self.broken.append(Attack(i, side, float(need), reach, decided, price))
 
     def _attack(self, front: _Front, i: int, side: int) -> tuple[float, Ints, Floats]:
         """max σ z_p from the basis of the last attack: reach, and what it leans on with its prices.
@@ -224,13 +243,13 @@ class Attacker:
 def _front(problem: ProtectionProblem, needs: Requirements, members: tuple[Bools, Bools, Bools], unit: float) -> _Front:
     system = attack_system(problem, unit)
     columns = system.columns_of(needs.primaries)
-    A, lower, upper = system.core
-    live = LiveLP(np.zeros(A.shape[1]), A, system.row_lower[system.core_rows], system.row_upper[system.core_rows], lower, upper)
+    bounds, rows = system.core_bounds(), system.core_rows
+    live = LiveLP(np.zeros(system.core.shape[1]), system.core, system.row_lower[rows], system.row_upper[rows], *bounds)
     picked = sp.csr_array(system.R[columns])
     core, sign = np.zeros(len(columns), dtype=np.int64), np.zeros(len(columns))
     at, u = picked.nonzero()
     core[at], sign[at] = u, picked.data
-    return _Front(*members, system, columns, core, sign, live)
+    return _Front(*members, system, columns, core, sign, bounds, live)
 
 
 def _groups(needs: Requirements) -> Iterator[tuple[tuple[Bools, Bools, Bools], float]]:

@@ -23,7 +23,11 @@ def baseline(problem: ProtectionProblem) -> tuple[Requirements, int]:
     down, up, slide = attacker.reached()
     cut = (down < wanted.down * (1 - MET)) | (up < wanted.up * (1 - MET)) | (slide < wanted.slide * (1 - MET))
     effective = Requirements(
-        wanted.primaries, np.minimum(wanted.down, down), np.minimum(wanted.up, up), np.minimum(wanted.slide, slide), cut
+        wanted.primaries,
+        np.where(cut, np.minimum(wanted.down, down), wanted.down),
+        np.where(cut, np.minimum(wanted.up, up), wanted.up),
+        np.where(cut, np.minimum(wanted.slide, slide), wanted.slide),
+        cut,
     )
     return effective, attacker.lps
 

@@ -88,7 +88,8 @@ class AttackSystem:
     """The attacker's polyhedron in units: rows `row_lower ≤ A z ≤ row_upper`, columns `lower ≤ z ≤ upper`.
 
     `cells` (columns) are flat indices of suppressed cells; `decided` (rows) is the position of the aggregate cell in the
-    publication, −1 for a national relation. Solvers get its core, z = R u (see presolve): the rows `core_rows` of A R.
+    publication, −1 for a national relation. Solvers get its core, z = R u (see presolve): the rows `core_rows`
+    of A R. `magnitude` is |A|, for the tolerance of a check.
     """
 
     unit: float
@@ -100,23 +101,18 @@ class AttackSystem:
     upper: Floats = field(repr=False)
     decided: Ints = field(repr=False)
     R: sp.csr_array = field(repr=False)
+    core: sp.csr_array = field(repr=False)
     core_rows: Ints = field(repr=False)
+    magnitude: sp.csr_array = field(repr=False)
 
-    @cached_property
-    def core(self) -> tuple[sp.csr_array, Floats, Floats]:
-        """(A, lower, upper) over u; the bounds of its rows are those of `core_rows`."""
-        A = sp.csr_array(sp.csr_array(self.A @ self.R)[self.core_rows])
-        A.eliminate_zeros()
+    def core_bounds(self) -> tuple[Floats, Floats]:
+        """(lower, upper) of u."""
         cell, u = self.R.nonzero()
         sign = self.R.data
         lower, upper = np.full(self.R.shape[1], -np.inf), np.full(self.R.shape[1], np.inf)
         np.maximum.at(lower, u, np.where(sign > 0, self.lower[cell], -self.upper[cell]))
         np.minimum.at(upper, u, np.where(sign > 0, self.upper[cell], -self.lower[cell]))
-        return A, lower, upper
-
-    @cached_property
-    def magnitude(self) -> sp.csr_array:
-        return abs(self.A)
+        return lower, upper
 
     def columns_of(self, cells: Ints) -> Ints:
         """Columns of suppressed cells given by flat index."""
@@ -140,18 +136,24 @@ def attack_system(problem: ProtectionProblem, unit: float = 1.0) -> AttackSystem
     A, _ = _restrict(national, cells)
     B, decided = _restrict(problem.space.aggregate_relations, cells)
     R = tie(A)
-    aggregate_rows = A.shape[0] + np.flatnonzero(np.diff(_nonzero(B @ R).indptr) > 0)
+    whole = sp.csr_array(sp.vstack([A, B], format="csr"))
+    reduced = _nonzero(whole @ R)
+    relations = distinct_rows(sp.csr_array(reduced[: A.shape[0]]))
+    aggregates = A.shape[0] + np.flatnonzero(np.diff(reduced.indptr)[A.shape[0] :] > 0)
+    core_rows = np.concatenate([relations, aggregates])
     return AttackSystem(
         unit=unit,
         cells=cells,
-        A=sp.csr_array(sp.vstack([A, B], format="csr")),
+        A=whole,
         row_lower=np.concatenate([np.zeros(A.shape[0]), np.full(len(decided), -np.inf)]),
         row_upper=np.concatenate([np.zeros(A.shape[0]), np.full(len(decided), np.inf)]),
         lower=np.maximum((problem.lb - problem.a)[cells] / unit, -BOX),
         upper=np.minimum((problem.ub - problem.a)[cells] / unit, BOX),
         decided=np.concatenate([np.full(A.shape[0], -1, dtype=np.int64), decided]),
         R=R,
-        core_rows=np.concatenate([distinct_rows(_nonzero(A @ R)), aggregate_rows]),
+        core=sp.csr_array(reduced[core_rows]),
+        core_rows=core_rows,
+        magnitude=sp.csr_array(abs(whole)),
     )
 
 

@@ -1,0 +1,177 @@
+"""The sentinel: values that cannot be mistaken go in as secrets, and are looked for in everything that comes out of `sdc release`.
+
+Every country is scaled by a prime of its own, which keeps its table additive and makes each of its values unmistakable. Looked
+through: what is printed, the files of the out folder, and every number and text of every table of the warehouse but the one that
+holds the confidential bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from deliveries import PERIOD
+from sqlalchemy import MetaData, create_engine, select
+from test_cli import sdc
+
+from sdc_tasks.demo import write_demo
+
+PRIMES = {"AT": 10_000_019, "BE": 9_999_991, "BG": 10_000_079, "CY": 10_000_103}
+GROUPED = re.compile(r"(?<=\d)[ '_,.\u00a0\u202f](?=\d{3}(?!\d))")
+NUMBER = re.compile(r"\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
+CARELESS = """
+import numpy as np
+from sdc_tasks import cli, pipeline
+from sdc_tasks.model.results import Publication
+
+def all_exact(problem, *_):
+    cells = np.flatnonzero(problem.aggregate)
+    return Publication(cells, problem.a[cells], np.zeros(len(cells)))
+
+pipeline.choose_bases = all_exact
+cli.main()
+"""
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A domain and its inbox on disk, and the values that nobody outside may see."""
+
+    domain: Path
+    inbox: Path
+    secrets: frozenset[int]
+
+
+def scaled(path: Path, prime: int) -> frozenset[int]:
+    """Multiplies the values of a delivery in place. Returns those of its suppressed cells."""
+    text = path.read_bytes().decode("utf-8-sig")
+    separator = ";" if ";" in text.splitlines()[0] else ","
+    records = list(csv.DictReader(io.StringIO(text), delimiter=separator))
+    for record in records:
+        record["OBS_VALUE"] = str(int(record["OBS_VALUE"].removesuffix(",0")) * prime)
+    written = io.StringIO()
+    writer = csv.DictWriter(written, records[0], delimiter=separator, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    path.write_text(written.getvalue(), encoding="utf-8")
+    return frozenset(int(record["OBS_VALUE"]) for record in records if record["CONF_STATUS"] != "F")
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Planted:
+    """Four countries, of which a release may miss some."""
+    domain = write_demo(tmp_path, countries=4, activities=15, sizes=3)
+    settings = yaml.safe_load(domain.read_text(encoding="utf-8")) | {"missing_country": "partial", "cta": {}}
+    domain.write_text(yaml.safe_dump(settings), encoding="utf-8")
+    inbox = tmp_path / "inbox"
+    secrets = frozenset[int]().union(*(scaled(inbox / f"{country}_{PERIOD}.csv", prime) for country, prime in PRIMES.items()))
+    assert len(secrets) > 40
+    assert min(secrets) > 10**7
+    return Planted(domain, inbox, secrets)
+
+
+def spoil(path: Path, how: str) -> None:
+    """Makes the delivery one that is refused, at a secret value."""
+    text = path.read_text(encoding="utf-8")
+    record = next(line for line in text.splitlines() if re.search(r",[AMD],\d+,", line))
+    value = record.split(f",{PERIOD},")[1].split(",")[0]
+    wrong = {
+        "letters": record.replace(value, f"{value}x"),
+        "shifted columns": record.replace(f",{PERIOD},{value},", f",{value},{PERIOD},"),
+        "twice": f"{record}\n{record}",
+        "not additive": record.replace(value, f"{int(value) * 3}"),
+        "negative": record.replace(value, f"-{value}"),
+        "cut": record[: record.index(value) + len(value) - 2],
+    }[how]
+    path.write_text((text[: text.index(record)] + wrong) if how == "cut" else text.replace(record, wrong), encoding="utf-8")
+
+
+def leaks(content: str, secrets: frozenset[int]) -> set[int]:
+    """The secrets among the numbers of a text, grouped or not, in thousands or millions or not."""
+    found = set()
+    for text in (content, GROUPED.sub("", content)):
+        for number in NUMBER.findall(text):
+            if len(number) < 300 and (value := float(number.replace(",", "."))) < 1e300:
+                found |= {round(value * unit) for unit in (1e-6, 1e-3, 1, 1e3, 1e6)}
+    return found & secrets
+
+
+def places(out: Path, printed: str) -> dict[str, str]:
+    """name → content of everything a release left, but the confidential payloads."""
+    files = {path.name: path.read_text(encoding="utf-8") for path in out.iterdir() if not path.name.startswith("warehouse.db")}
+    tables = {name: content for name, content in stored(out) if name != "payload"}
+    return {"printed": printed, **files, **tables}
+
+
+def stored(out: Path) -> Iterator[tuple[str, str]]:
+    """Every table of the warehouse as text."""
+    engine = create_engine(f"sqlite:///{out / 'warehouse.db'}")
+    tables = MetaData()
+    tables.reflect(engine)
+    with engine.connect() as connection:
+        for name, table in tables.tables.items():
+            yield name, "\n".join(_text(value) for row in connection.execute(select(table)) for value in row)
+    engine.dispose()
+
+
+def _text(value: Any) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else repr(value)
+
+
+def in_process_of_its_own(planted: Planted, out: Path, *start: str) -> tuple[int, str]:
+    """A release: exit code and all that was printed, whoever printed it."""
+    command = [*start, "release", "--domain", planted.domain, "--period", PERIOD, "--inbox", planted.inbox, "--out", out]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, encoding="utf-8", check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_search_finds_what_is_there() -> None:
+    secrets = frozenset({123_456_789, 987_654_321_000})
+    for text in ("x123456789x", "123,456,789", "123.456.789,00", "123 456 789", "123456.789", "1.23456789e8", "123\u202f456\u202f789"):
+        assert leaks(text, secrets) == {123_456_789}, text
+    assert leaks("987654321", secrets) == {987_654_321_000}, "in thousands"
+    assert leaks("1234567890 12345678", secrets) == set()
+
+
+def test_a_release_with_a_refused_delivery_leaves_no_secret(planted: Planted, tmp_path: Path) -> None:
+    spoil(planted.inbox / f"BE_{PERIOD}.csv", "letters")
+    code, printed = in_process_of_its_own(planted, tmp_path / "out", str(Path(sys.executable).with_name("sdc")))
+    assert code == 0, printed
+    assert "BE_2024.csv refused" in printed
+    found = places(tmp_path / "out", printed)
+    assert {"table.csv", "audit.json", "report.html", "eu_cell", "audit", "finding", "check_result", "step"} <= set(found)
+    assert found["eu_cell"]
+    assert {name: leak for name, content in found.items() if (leak := leaks(content, planted.secrets))} == {}
+    (confidential,) = (content for name, content in stored(tmp_path / "out") if name == "payload")
+    assert leaks(confidential, planted.secrets), "the confidential table holds them, and is looked into"
+
+
+def test_a_blocked_release_leaves_no_secret(planted: Planted, tmp_path: Path) -> None:
+    code, printed = in_process_of_its_own(planted, tmp_path / "out", sys.executable, "-c", CARELESS)
+    assert code == 3, printed
+    assert "ReleaseBlocked" in printed
+    found = places(tmp_path / "out", printed)
+    assert "table.csv" not in found
+    assert (found["eu_cell"], found["release"]) == ("", "")
+    assert {name: leak for name, content in found.items() if (leak := leaks(content, planted.secrets))} == {}
+
+
+@pytest.mark.parametrize("how", ["shifted columns", "twice", "not additive", "negative", "cut"])
+def test_no_refusal_quotes_what_it_refuses(planted: Planted, tmp_path: Path, how: str) -> None:
+    """A refusal of every kind, at a secret value; the sum of the others is published."""
+    spoil(planted.inbox / f"BE_{PERIOD}.csv", how)
+    where = ("--domain", planted.domain, "--period", PERIOD, "--inbox", planted.inbox)
+    ended = sdc("release", *where, "--out", tmp_path / "out")
+    assert ended.code == 0, ended.text
+    assert "BE_2024.csv refused" in ended.said
+    found = places(tmp_path / "out", ended.text)
+    assert {name: leak for name, content in found.items() if (leak := leaks(content, planted.secrets))} == {}
