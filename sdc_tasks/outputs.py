@@ -41,12 +41,13 @@ class Summary:
 
 
 def write_out(desk: Desk, release_id: str, out: Path) -> Path:
-    """Writes audit.json and report.html, and table.csv when the release is published. Returns the path of the report."""
+    """Writes audit.json and report.html, and table.csv where exactly this is what stands published. Returns the path of the report."""
     problem, publication, merged = decided(desk, release_id)
     out.mkdir(parents=True, exist_ok=True)
     _write(out / "audit.json", pipeline.certificate(problem, publication, merged, desk.domain, desk.period))
     table = out / "table.csv"
-    if merged.passed:
+    current = reader.current_release(desk.engine, desk.domain.id, desk.period)
+    if current is not None and current.publication_digest == publication.digest:
         report.write_table(table, desk.domain, problem.space, desk.period, publication)
     else:
         table.unlink(missing_ok=True)  # an earlier table must not pass for that of this release

@@ -20,7 +20,7 @@ from sqlalchemy import Engine
 
 from sdc_tasks import checks, intake, pipeline
 from sdc_tasks.domains.schema import Domain, load_domain
-from sdc_tasks.errors import InvalidInput, ReleaseBlocked
+from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable, SdcError
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
@@ -153,7 +153,11 @@ def assemble(desk: Desk, release_id: str) -> str:
         tables = [_read(desk, digest)[1].table for _, digest in sorted(accepted.items())]
         return pipeline.build_problem([table for table in tables if table is not None], desk.domain)
 
-    return _once(desk, release_id, "assemble", "", build)
+    try:
+        return _once(desk, release_id, "assemble", "", build)
+    except SdcError as error:
+        journal.finish_run(desk.engine, release_id, RunState.WAITING if isinstance(error, Retriable) else RunState.FAILED)
+        raise
 
 
 def baseline(desk: Desk, release_id: str) -> str:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import csv
 import hashlib
+from collections import Counter
+from collections.abc import Hashable, Iterable
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.findings import Severity
@@ -247,35 +250,66 @@ class Domain(Strict):
 
     def _hierarchy(self, source: CodelistSource) -> Hierarchy:
         rows = self._codelist(source)
-        return Hierarchy(source.dimension, tuple(code for code, _, _ in rows), tuple(parent or None for _, parent, _ in rows))
+        try:
+            return Hierarchy(source.dimension, tuple(code for code, _, _ in rows), tuple(parent or None for _, parent, _ in rows))
+        except ValueError as error:
+            raise InvalidInput(f"{self._folder / source.codelist}: {error}") from error
 
     def _codelist(self, source: CodelistSource) -> list[tuple[str, str, str]]:
         """(code, parent, label) rows in file order."""
         path = self._folder / source.codelist
-        with path.open(newline="", encoding="utf-8") as lines:
-            reader = csv.DictReader(lines)
-            if not {"code", "parent"} <= set(reader.fieldnames or ()):
-                raise InvalidInput(f"{path}: a code list needs the columns code,parent[,label|name]")
-            return [(row["code"], row["parent"], row.get("label") or row.get("name") or row["code"]) for row in reader]
+        try:
+            with path.open(newline="", encoding="utf-8") as lines:
+                reader = csv.DictReader(lines)
+                if not {"code", "parent"} <= set(reader.fieldnames or ()):
+                    raise InvalidInput(f"{path}: a code list needs the columns code,parent[,label|name]")
+                rows = [(row["code"], row["parent"], row.get("label") or row.get("name") or row["code"]) for row in reader]
+        except OSError as error:
+            raise InvalidInput(f"code list of {source.dimension}: cannot read {path} ({error.strerror})") from error
+        except UnicodeDecodeError as error:
+            raise InvalidInput(f"{path}: a code list must be utf-8") from error
+        if not rows:
+            raise InvalidInput(f"{path}: the code list is empty")
+        return rows
 
     def _settle(self, folder: Path, text: str) -> None:
         """Binds the domain to its folder, and refuses what only the code lists can show."""
         self._folder = folder
         h = hashlib.sha256(text.encode())
         for source in (self.areas, *self.hierarchies):
-            try:
-                h.update((folder / source.codelist).read_bytes())
-            except OSError as error:
-                raise InvalidInput(f"code list of {source.dimension}: cannot read {folder / source.codelist} ({error.strerror})") from error
+            _ = self._codelist(source)  # it can be read
+            h.update((folder / source.codelist).read_bytes())
         self._digest = h.hexdigest()
+        _refuse_repeated(f"{self.areas.codelist}: areas", self.countries)
+        _refuse_repeated("dimensions", (source.dimension for source in (self.areas, *self.hierarchies)))
+        _refuse_repeated("indicators", (indicator.code for indicator in self.indicators))
+        codes = [code for spec in self.aggregates for code in (spec.code, spec.partial_code) if code is not None]
+        _refuse_repeated("codes of aggregates, partial ones included, and countries", (*codes, *self.countries))
         for spec in self.aggregates:
-            unknown = sorted(set(spec.members) - set(self.countries)) if spec.members != "all" else []
-            if unknown:
-                raise InvalidInput(f"aggregate {spec.code}: members {unknown} are not in {self.areas.codelist}")
-        try:
-            _ = self.space
-        except ValueError as error:
-            raise InvalidInput(str(error)) from error
+            if spec.members != "all":
+                _refuse_repeated(f"members of aggregate {spec.code}", spec.members)
+                if unknown := sorted(set(spec.members) - set(self.countries)):
+                    raise InvalidInput(f"aggregate {spec.code}: members {unknown} are not in {self.areas.codelist}")
+        _ = self.space
+
+
+def _refuse_repeated(what: str, codes: Iterable[str]) -> None:
+    repeated = sorted(code for code, count in Counter(codes).items() if count > 1)
+    if repeated:
+        raise InvalidInput(f"{what}: {', '.join(repeated)} stands more than once")
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """YAML lets the last of two equal keys count: a flag could lose its protection without a word. Here it is an error."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[Any] = set()
+        for key, _ in node.value:
+            name = self.construct_object(key, deep=True)
+            if name in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"key {name} stands twice", key.start_mark)
+            seen.add(name)
+        return super().construct_mapping(node, deep)
 
 
 def load_domain(id_or_path: str | Path) -> Domain:
@@ -287,16 +321,25 @@ def load_domain(id_or_path: str | Path) -> Domain:
             raise InvalidInput(f"no domain named {id_or_path}; known: {', '.join(known_domains())} (or give the path of a .yaml file)")
     try:
         text = path.read_text(encoding="utf-8")
-        domain = Domain.model_validate(yaml.safe_load(text))
+        domain = Domain.model_validate(yaml.load(text, Loader=_UniqueKeys))
     except OSError as error:
         raise InvalidInput(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path}: a domain file must be utf-8") from error
     except yaml.YAMLError as error:
         raise InvalidInput(f"{path}: not YAML: {error}") from error
     except ValidationError as error:
-        findings = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        raise InvalidInput(f"{path}: {findings}") from error
+        raise InvalidInput(f"{path}: {'; '.join(_told(e) for e in error.errors())}") from error
     domain._settle(path.parent, text)
     return domain
+
+
+def _told(error: ErrorDetails) -> str:
+    """The key and what is wrong with it; for a key that is not known, those that are."""
+    told = f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
+    if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
+        told += f" (known: {', '.join(sorted(Domain.model_fields))})"
+    return told
 
 
 def known_domains() -> list[str]:
