@@ -129,15 +129,24 @@ def choose_bases(
     domain: Domain,
     progress: Progress = quiet,
 ) -> Publication:
-    """The CTA rule, repaired until the attacker breaks nothing; without a table good enough, the repair alone, from all exact."""
+    """The CTA rule, repaired until the attacker breaks nothing; or the repair alone, from all exact, where that loses less.
+
+    A CTA table that leaves cells short of their level (more than `accept_short`) is not used.
+    """
     ladder = bases.ladder_of(problem, aggregate_weights(problem, domain.bases.weights), domain.bases)
-    short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
-    usable = short <= domain.cta.accept_short * len(requirements.primaries)
-    if adjustment.x is None or not usable:
-        progress(f"no CTA table to start from ({short} cells short): bases from the audit alone")
-    choice = bases.choose(problem, ladder, adjustment.x if usable else None)
     attacker = attack.Attacker(problem, requirements, domain.audit.seed)
-    choice = bases.repair(attacker, ladder, choice, domain.bases.rounds, progress)
+    short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
+    starts: dict[str, Floats | None] = {"the audit alone": None}
+    if adjustment.x is not None and short <= domain.cta.accept_short * len(requirements.primaries):
+        starts = {"the CTA rule": adjustment.x, **starts}
+    found = {}
+    for name, x in starts.items():
+        progress(f"bases by {name}")
+        found[name] = bases.repair(attacker, ladder, bases.choose(problem, ladder, x), domain.bases.rounds, progress)
+    best = min(found, key=lambda name: ladder.loss_of(found[name]))
+    losses = ", ".join(f"{ladder.loss_of(choice):.4g} by {name}" for name, choice in found.items())
+    progress(f"information lost (weight · half-width, withheld cells included): {losses}; taken: {best}")
+    choice = found[best]
     return ladder.publication(choice)
 
 

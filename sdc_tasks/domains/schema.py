@@ -162,6 +162,7 @@ class Bases(Strict):
     smallest: float = Field(default=1.0, gt=0)
     maximum_relative_base: float = Field(default=0.5, gt=0)
     weights: Weights = Field(default=Weights.INVERSE, description="loss per unit of half-width")
+    rounding_charge: float = Field(default=0.005, ge=0, description="what an exact figure is worth, as a share of its value")
     rounds: int = Field(default=60, ge=1, description="rounds of audit and repair before what still fails is withheld")
 
 

@@ -25,6 +25,8 @@ class BaseOptions(Protocol):
     def smallest(self) -> float: ...
     @property
     def maximum_relative_base(self) -> float: ...
+    @property
+    def rounding_charge(self) -> float: ...
 
 
 def nearest_multiple(value: Floats, base: Floats) -> Floats:
@@ -37,8 +39,9 @@ class Ladder:
     """Every option of every aggregate cell; all arrays (cells, options).
 
     `low high` are the distances from the true value down and up to the ends of what the world would read: 0 for exact, ∞ for
-    withheld. `base` is inf for withheld and for rungs beyond the maximum relative base. `loss` = weight · base/2, for a withheld
-    cell that of the largest base allowed, twice over.
+    withheld. `base` is inf for withheld and for rungs beyond the maximum relative base. `loss` = weight · (base/2 + charge · value),
+    0 for exact; for a withheld cell twice that of the largest base allowed. The charge keeps repair from rounding many cells a
+    little where a few would do.
     """
 
     cells: Ints = field(repr=False)
@@ -62,6 +65,10 @@ class Ladder:
         rows = np.arange(len(self.cells))
         return Publication(self.cells, self.value[rows, choice], self.base[rows, choice])
 
+    def loss_of(self, choice: Ints) -> float:
+        """Information lost by the choice, over all cells."""
+        return float(self.loss[np.arange(len(choice)), choice].sum())
+
     def at_least(self, half: Floats) -> Ints:
         """The lowest option of each cell whose interval reaches `half` to both sides of the true value."""
         enough = (self.low >= half[:, None] * (1 - 1e-12)) & (self.high >= half[:, None] * (1 - 1e-12))
@@ -82,8 +89,9 @@ def ladder_of(problem: ProtectionProblem, weights: Floats, options: BaseOptions)
     low = np.where(np.isfinite(base), truth[:, None] - (np.nan_to_num(value) - half), np.inf)
     high = np.where(np.isfinite(base), np.nan_to_num(value) + half - truth[:, None], np.inf)
     low[:, 0] = high[:, 0] = 0.0
-    withheld = weights * np.maximum(np.abs(truth), options.smallest) * options.maximum_relative_base
-    loss = np.where(np.isfinite(base), weights[:, None] * half, withheld[:, None])
+    size = weights * np.maximum(np.abs(truth), options.smallest)
+    loss = np.where(np.isfinite(base), weights[:, None] * half, (size * options.maximum_relative_base)[:, None])
+    loss[:, 1:] += (size * options.rounding_charge)[:, None]
     return Ladder(cells, value, base, low, high, loss)
 
 
