@@ -206,7 +206,7 @@ class Domain(Strict):
 
     @property
     def digest(self) -> str:
-        """sha256 of the domain file and its code lists."""
+        """sha256 of the domain file, of the defaults that it leaves, and of its code lists."""
         return self._digest
 
     @cached_property
@@ -276,7 +276,7 @@ class Domain(Strict):
     def _settle(self, folder: Path, text: str) -> None:
         """Binds the domain to its folder, and refuses what only the code lists can show."""
         self._folder = folder
-        h = hashlib.sha256(text.encode())
+        h = hashlib.sha256((text + self.model_dump_json()).encode())  # defaults count as if they were written
         for source in (self.areas, *self.hierarchies):
             _ = self._codelist(source)  # it can be read
             h.update((folder / source.codelist).read_bytes())
