@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -212,12 +212,18 @@ def choose_bases(desk: Desk, release_id: str) -> str:
     requirements = _load(desk, release_id, "baseline", Requirements)
     adjustment = adjustment_of(desk, release_id)
 
+    notes: list[str] = []
+
+    def hear(message: str) -> None:
+        notes.append(message)
+        desk.say(message)
+
     def decide() -> Publication:
-        found = pipeline.choose_bases(problem, requirements, adjustment, desk.domain, desk.say)
+        found = pipeline.choose_bases(problem, requirements, adjustment, desk.domain, hear)
         desk.say(f"{int(found.exact.sum())} cells exact, {int(found.rounded.sum())} rounded, {int(found.withheld.sum())} withheld")
         return found
 
-    return _once(desk, release_id, "bases", "", decide)
+    return _once(desk, release_id, "bases", "", decide, notes)
 
 
 def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
@@ -271,14 +277,15 @@ def decided(desk: Desk, release_id: str) -> tuple[ProtectionProblem, Publication
 # --- artefacts ----------------------------------------------------------------------------------------------------------------
 
 
-def _once(desk: Desk, release_id: str, step: str, key: str, compute: Callable[[], artefacts.Artefact]) -> str:
-    """The digest of what the step left for this release; computes it unless a sound result is there."""
+def _once(desk: Desk, release_id: str, step: str, key: str, compute: Callable[[], artefacts.Artefact], notes: Sequence[str] = ()) -> str:
+    """The digest of what the step left for this release; computes it unless a sound result is there. Keeps the last of the notes."""
     known = journal.step_output(desk.engine, release_id, step, key)
     if known is not None and _is_sound(desk, known):
         return known
     began = time.monotonic()
     digest = store.save_artefact(desk.engine, step, artefacts.to_bytes(compute()))
-    journal.record_step(desk.engine, release_id, step, key, seconds=time.monotonic() - began, artefact_digest=digest)
+    note = notes[-1] if notes else ""
+    journal.record_step(desk.engine, release_id, step, key, seconds=time.monotonic() - began, note=note, artefact_digest=digest)
     return digest
 
 

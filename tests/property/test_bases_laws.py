@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Draw, one_cell_release, releases, shares
 
 from sdc_tasks.domains.schema import Bases
-from sdc_tasks.methods.attack import Attacker, attacks, audit, baseline
+from sdc_tasks.methods.attack import Attacker, audit, baseline
 from sdc_tasks.methods.bases import Ladder, choose, half_widths, ladder_of, nearest_multiple, repair
-from sdc_tasks.methods.bases.repair import Cuts
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 
@@ -168,20 +167,6 @@ def test_repair_meets_a_sliding_level_by_hand():
     choice = repair(Attacker(problem, requirements), options, np.zeros(1, dtype=int), 60, quiet)
     assert audit(problem, options.publication(choice), requirements).passed
     assert options.publication(choice).base.tolist() == [50]
-
-
-@FEW
-@given(releases(sliding=False))
-def test_the_known_cuts_are_broken_by_what_they_were_learnt_from_and_hold_when_nothing_is(draw):
-    requirements, _ = baseline(draw.problem)
-    options = ladder(draw.problem)
-    nothing, withheld = np.zeros(len(options.cells), dtype=int), np.full(len(options.cells), options.withheld)
-    broken = attacks(draw.problem, options.publication(nothing), requirements)
-    assume(broken)
-    cuts = Cuts(options)
-    cuts.learn(broken, nothing)
-    assert (cuts.missing(nothing) > 0).all()
-    assert (cuts.missing(withheld) <= 0).all()
 
 
 @FEW

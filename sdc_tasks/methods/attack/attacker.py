@@ -134,36 +134,32 @@ class Attacker:
                 np.maximum(self._highest, seen, out=self._highest, where=front.slide)
         return sound[0]
 
-    def settle(self, among: Ints | None = None) -> None:
-        """Proves or breaks every requirement, or those of some primaries by position."""
-        chosen = np.ones(len(self.needs.primaries), dtype=bool)
-        if among is not None:
-            chosen[:] = False
-            chosen[among] = True
+    def settle(self) -> None:
+        """Proves or breaks every requirement."""
         for front in self._fronts:
-            self._jointly(front, chosen)
-            self._singly(front, chosen)
+            self._jointly(front)
+            self._singly(front)
 
-    def _open(self, front: _Front, among: Bools) -> tuple[Bools, Bools, Bools]:
+    def _open(self, front: _Front) -> tuple[Bools, Bools, Bools]:
         """Requirements of the front still unproven: (down, up, slide)."""
         return (
-            among & front.down & (self._down < self.needs.down * (1 - MET)),
-            among & front.up & (self._up < self.needs.up * (1 - MET)),
-            among & front.slide & (self._highest - self._lowest < self.needs.slide * (1 - MET)),
+            front.down & (self._down < self.needs.down * (1 - MET)),
+            front.up & (self._up < self.needs.up * (1 - MET)),
+            front.slide & (self._highest - self._lowest < self.needs.slide * (1 - MET)),
         )
 
-    def _jointly(self, front: _Front, among: Bools) -> None:
+    def _jointly(self, front: _Front) -> None:
         """Rounds of max Σ σ_p z_p / need_p over the open requirements, z_p held at its need; rounds inside the mirror box first."""
         rng = np.random.default_rng(self._seed)
         front.live.method("dual")
         for mirrored in (True, False):
             for _ in range(JOINT_ROUNDS):
-                down, up, _slide = self._open(front, among)
+                down, up, _slide = self._open(front)
                 before = int(down.sum() + up.sum())
                 if before <= FEW:
                     return
                 self._push(front, down, up, rng, mirrored)
-                down, up, _slide = self._open(front, among)
+                down, up, _slide = self._open(front)
                 if down.sum() + up.sum() > 0.9 * before:
                     break
 
@@ -191,15 +187,15 @@ class Attacker:
         if result.status is Status.OPTIMAL:
             self._count(front, front.system.R @ result.x)
 
-    def _singly(self, front: _Front, among: Bools) -> None:
+    def _singly(self, front: _Front) -> None:
         """An LP of its own for each requirement still open."""
-        if not np.any(self._open(front, among)):
+        if not np.any(self._open(front)):
             return
         front.live.solve()  # without a cost: back to a feasible basis by dual steps, for the primal steps below
         front.live.method("primal")
-        for i in np.flatnonzero(among).tolist():
+        for i in range(len(self.needs.primaries)):
             for kind, side in enumerate((DOWN, UP, SLIDE)):
-                if self._open(front, among)[kind][i]:
+                if self._open(front)[kind][i]:
                     self._try(front, i, side)
 
     def _try(self, front: _Front, i: int, side: int) -> None:

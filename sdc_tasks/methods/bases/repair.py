@@ -49,23 +49,25 @@ def repair(attacker: Attacker, ladder: Ladder, choice: Ints, rounds: int, progre
 
 def _raise(attack: Attack, ladder: Ladder, choice: Ints) -> None:
     """Raises bases until the cut of the attack holds, each time the one that costs least per unit of what is still missing."""
-    gains = [_gains(ladder, k, price, choice[k]) for k, price in zip(attack.decided.tolist(), attack.price.tolist(), strict=True)]
-    given = np.zeros(len(gains))
-    while (missing := attack.need - attack.reach - given.sum()) > MET * attack.need:
+    gains: dict[int, Floats] = {}
+    for k, price in zip(attack.decided.tolist(), attack.price.tolist(), strict=True):
+        gains[k] = gains.get(k, 0.0) + _gains(ladder, k, price, choice[k])
+    given = dict.fromkeys(gains, 0.0)
+    while (missing := attack.need - attack.reach - sum(given.values())) > MET * attack.need:
         best = (np.inf, -1, -1)
-        for position, k in enumerate(attack.decided.tolist()):
-            gain = np.minimum(gains[position] - given[position], missing)
+        for k, all_gains in gains.items():
+            gain = np.minimum(all_gains - given[k], missing)
             loss = np.maximum(ladder.loss[k] - ladder.loss[k, choice[k]], 1e-300)
             upwards = (np.arange(len(gain)) > choice[k]) & (gain > 0)
             ratio = np.where(upwards, loss / np.where(upwards, gain, 1.0), np.inf)
             option = int(ratio.argmin())
             if ratio[option] < best[0]:
-                best = (float(ratio[option]), position, option)
-        if best[1] < 0:
+                best = (float(ratio[option]), k, option)
+        _, k, option = best
+        if k < 0:
             raise Unprotectable("bases: an attack leans on no aggregate cell that could be raised further")
-        _, position, option = best
-        choice[attack.decided[position]] = option
-        given[position] = gains[position][option]
+        choice[k] = option
+        given[k] = float(gains[k][option])
 
 
 def _gains(ladder: Ladder, k: int, price: float, now: int) -> Floats:

@@ -64,7 +64,7 @@ def climb(problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, p
         return Adjustment(truth, (*before.rungs, nothing))
     start = None if before.x is None else (before.x - truth)[problem.cells] / problem.unit
     found, bound, clock = _METHODS[options.method](problem, options, seed, period, start)
-    bounds = [known for known in (bound, *(rung.bound for rung in before.rungs)) if known is not None]
+    bounds = [max(0.0, known) for known in (bound, *(rung.bound for rung in before.rungs)) if known is not None]
     rung = _rung(options, found, max(bounds, default=None), clock, time.monotonic() - began)
     x = before.x
     if found is not None and (rung.accepted or not clock) and _better(rung, before):
