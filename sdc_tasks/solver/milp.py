@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+import threading
 import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +17,7 @@ from typing import Literal
 
 import highspy
 import numpy as np
+import psutil
 import pulp
 import scipy.sparse as sp
 
@@ -23,6 +25,7 @@ from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import Status, highs_lp, quiet_highs
 
 SolverName = Literal["cbc", "highs"]
+GRACE = 15.0  # seconds past its own limit after which CBC is killed
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,15 @@ def _solve_with_cbc(model: Milp, seconds: float, gap: float, nodes: int | None, 
                 options=["randomSeed 1", "randomCbcSeed 1"],
             )  # fmt: skip
         command.tmpDir = folder
-        problem.solve(command)
+        watchdog = threading.Timer(seconds + GRACE, _stop_cbc)
+        watchdog.daemon = True
+        watchdog.start()
+        try:
+            problem.solve(command)
+        except pulp.PulpSolverError:  # stopped by the watchdog
+            return MilpResult(Status.STOPPED, None, None, None)
+        finally:
+            watchdog.cancel()
         bound = _cbc_bound(log.read_text() if log.exists() else "")
     bound = None if bound is None else bound * model.scale
     status = {1: Status.OPTIMAL, 2: Status.FEASIBLE, -1: Status.INFEASIBLE, -2: Status.UNBOUNDED}.get(problem.sol_status, Status.STOPPED)
@@ -87,6 +98,13 @@ def _solve_with_cbc(model: Milp, seconds: float, gap: float, nodes: int | None, 
         return MilpResult(status, None, None, bound)
     x = np.array([variable.value() or 0.0 for variable in variables])
     return MilpResult(status, x, float(model.cost @ x), bound)
+
+
+def _stop_cbc() -> None:
+    """CBC looks at its clock only between phases: past the grace, this process's own CBC is killed."""
+    for child in psutil.Process().children(recursive=True):
+        if child.name().startswith("cbc"):
+            child.kill()
 
 
 def _pulp_model(model: Milp) -> tuple[pulp.LpProblem, list[pulp.LpVariable]]:
