@@ -25,7 +25,7 @@ from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import Status, highs_lp, quiet_highs
 
 SolverName = Literal["cbc", "highs"]
-GRACE = 15.0  # seconds past its own limit after which CBC is killed
+GRACE = 3.0  # seconds past its own limit after which CBC is killed
 
 
 @dataclass(frozen=True)
