@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,8 +41,7 @@ class Summary:
 def write_out(desk: Desk, release_id: str, out: Path) -> Path:
     """Writes audit.json and report.html, and table.csv where exactly this is what stands published. Returns the path of the report."""
     problem, publication, merged = decided(desk, release_id)
-    out.mkdir(parents=True, exist_ok=True)
-    _write(out / "audit.json", pipeline.certificate(problem, publication, merged, desk.domain, desk.period))
+    report.write_whole(out / "audit.json", pipeline.certificate(problem, publication, merged, desk.domain, desk.period))
     table = out / "table.csv"
     current = reader.current_release(desk.engine, desk.domain.id, desk.period)
     if current is not None and current.publication_digest == publication.digest:
@@ -55,21 +52,8 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
         desk.domain, problem, adjustment_of(desk, release_id), publication, merged,
         period=desk.period, release_id=release_id, deliveries=_delivery_facts(desk), steps=_step_facts(desk, release_id),
     )  # fmt: skip
-    _write(out / "report.html", report.render(facts))
+    report.write_whole(out / "report.html", report.render(facts))
     return out / "report.html"
-
-
-def _write(path: Path, text: str) -> None:
-    """All of the file or nothing: a full disk leaves the earlier one."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _delivery_facts(desk: Desk) -> list[report.DeliveryFact]:

@@ -43,8 +43,7 @@ class ProtectionProblem:
     """All countries and aggregates of one release, `space.size` cells. Values in the unit of the indicator.
 
     A cell is public (a national cell everybody can read), suppressed (national, `~public & ~aggregate`), or an aggregate
-    cell, which the release decides. `primary` cells are suppressed cells with a requirement. `weight` is the loss per unit of
-    uncertainty of an aggregate cell.
+    cell, which the release decides. `primary` cells are suppressed cells with a requirement.
     """
 
     space: CellSpace

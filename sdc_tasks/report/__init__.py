@@ -1,8 +1,9 @@
 """The release report (`gather` facts, `render` the page) and the disseminated table on the wire."""
 
 from sdc_tasks.report.facts import DeliveryFact, FindingFact, ReportFacts, StepFact
+from sdc_tasks.report.files import write_whole
 from sdc_tasks.report.gather import gather
 from sdc_tasks.report.page import render
 from sdc_tasks.report.table_csv import read_table, write_table
 
-__all__ = ["DeliveryFact", "FindingFact", "ReportFacts", "StepFact", "gather", "read_table", "render", "write_table"]
+__all__ = ["DeliveryFact", "FindingFact", "ReportFacts", "StepFact", "gather", "read_table", "render", "write_table", "write_whole"]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
+from sdc_tasks.report.files import write_whole
 
 OBSERVATION = ("TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "ROUNDING_BASE")
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -43,7 +43,7 @@ def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publi
         key = _key(space, cell)
         observation = _observation(value, base, decimals[key[1]])
         writer.writerow(["dataflow", domain.structure_id, "I", domain.frequency, *key, period, *observation])
-    _replace(path, buffer.getvalue())
+    write_whole(path, buffer.getvalue())
 
 
 def printed(value: float, decimals: int, noise: float = 0.0) -> str:
@@ -92,17 +92,6 @@ def _observation(value: float, base: float, decimals: int) -> tuple[str, str, st
     if np.isinf(base):
         return "", "Q", "S", ""
     return printed(value, decimals), "E", "F", printed(base, decimals)
-
-
-def _replace(path: Path, text: str) -> None:
-    """The reader of `path` sees the old file or the new one, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(text.encode("utf-8"))
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)

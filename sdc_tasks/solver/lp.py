@@ -38,7 +38,6 @@ class LPResult:
     objective: float = field(repr=False)
     x: Floats = field(repr=False)
     dual: Floats = field(repr=False)
-    reduced: Floats = field(repr=False)
 
 
 _STATUS = {
@@ -50,14 +49,12 @@ _STATUS = {
 }
 
 
-def quiet_highs(seconds: float | None = None) -> highspy.Highs:
+def quiet_highs() -> highspy.Highs:
     """A silent single-threaded HiGHS with a fixed seed."""
     highs = highspy.Highs()
     highs.silent()
     highs.setOptionValue("threads", 1)
     highs.setOptionValue("random_seed", 1)
-    if seconds is not None:
-        highs.setOptionValue("time_limit", float(seconds))
     return highs
 
 
@@ -94,18 +91,6 @@ class LiveLP:
     def set_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
         self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
 
-    def add_rows(self, A: sp.csr_array, lower: Floats, upper: Floats) -> None:
-        by_row = sp.csr_array(A)
-        self._highs.addRows(
-            by_row.shape[0],
-            np.asarray(lower, dtype=float),
-            np.asarray(upper, dtype=float),
-            by_row.nnz,
-            by_row.indptr[:-1].astype(np.int32),
-            by_row.indices.astype(np.int32),
-            by_row.data.astype(float),
-        )
-
     def method(self, name: str) -> None:
         """primal: after a change of cost, the point stays feasible. dual: after a change of bounds or rows."""
         self._highs.setOptionValue("simplex_strategy", {"dual": 1, "primal": 4}[name])
@@ -128,5 +113,4 @@ class LiveLP:
             objective=float(info.objective_function_value),
             x=np.array(solution.col_value),
             dual=np.array(solution.row_dual),
-            reduced=np.array(solution.col_dual),
         )
