@@ -15,7 +15,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup release test test-fast lint clean
+.PHONY: help setup release test test-fast bench-cta lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ test: lint  ## lint and every test
 
 test-fast: lint  ## without the full-size runs
 	@$(BIN)/pytest -m "not slow"
+
+bench-cta: $(READY)  ## CTA beside plain solvers on named tables, hours in all: tests/benchmarks/RESULTS.md; ARGS="--help"
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.run $(ARGS)
 
 clean:  ## removes what was made, but not the environment
 	@rm -rf var build *.egg-info .hypothesis .mypy_cache .ruff_cache .import_linter_cache

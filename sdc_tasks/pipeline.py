@@ -118,8 +118,8 @@ def baseline(problem: ProtectionProblem) -> tuple[attack.Requirements, int]:
 def climb(problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, rung: int, before: Adjustment) -> Adjustment:
     """Rung number `rung` of the CTA ladder; does nothing where an earlier one was good enough."""
     weights = aggregate_weights(problem, domain.cta.weights, domain.cta.gamma)
-    model = cta.release_problem(problem, requirements, weights)
-    return cta.climb(model, problem.a, domain.cta.ladder[rung], domain.cta.seed, problem.space.national_size, before)
+    model = cta.release_problem(problem, requirements, weights, domain.cta.mirror)
+    return cta.climb(model, problem.a, domain.cta.ladder[rung], domain.cta.seed, before)
 
 
 def choose_bases(

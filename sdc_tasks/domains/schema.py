@@ -132,17 +132,17 @@ class Checks(Strict):
 
 
 class RungOptions(Strict):
-    """One rung of the ladder. `nodes` bounds the search reproducibly; `seconds` is the limit a solver never passes."""
+    """One rung of the ladder. `rounds` and `nodes` bound the search reproducibly; `seconds` is the limit it never passes."""
 
-    method: Literal["milp", "bcd", "elastic"]
+    method: Literal["auto", "milp", "bcd", "fix-and-relax", "benders"]
     solver: Literal["cbc", "highs"] = "cbc"
     seconds: float = Field(default=20.0, gt=0)
-    nodes: int | None = Field(default=None, ge=0)
+    rounds: int | None = Field(default=None, ge=0, description="auto: batches of regions; bcd: cycles of partitions; none: until time is up")
+    nodes: int | None = Field(default=None, ge=0, description="milp: of the search tree")
     gap: float = Field(default=0.02, ge=0)
     accept_gap: float = Field(default=0.25, ge=0, description="a feasible table with a larger gap sends us to the next rung")
-    blocks: int = Field(default=12, ge=1, description="bcd: blocks of a partition")
-    cycles: int = Field(default=1, ge=1, description="bcd: rounds of partitions")
-    flips: int = Field(default=200, ge=0, description="rounds of elastic local search")
+    blocks: int = Field(default=12, ge=1, description="bcd, fix-and-relax: blocks of a partition")
+    polygon: bool = Field(default=True, description="valid inequalities in the MILPs")
 
 
 class Cta(Strict):
@@ -151,6 +151,7 @@ class Cta(Strict):
     weights: Weights = Weights.INVERSE_SQRT
     gamma: float = Field(default=2.0, gt=0, description="γ of weights: depth")
     seed: int = 1
+    mirror: bool = Field(default=False, description="ask for a table whose mirror image is one too; most real releases have none")
     accept_short: float = Field(default=0.0, ge=0, le=1, description="share of sensitive cells a table for the bases may leave short")
     ladder: tuple[RungOptions, ...] = ()
 

@@ -77,7 +77,7 @@ class LiveLP:
     """min cost·x with row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper, solved again and again."""
 
     def __init__(self, cost: Floats, A: sp.csr_array, row_lower: Floats, row_upper: Floats, lower: Floats, upper: Floats) -> None:
-        self.solves = 0
+        self.solves = self.iterations = 0  # simplex iterations: effort in a measure that is the same on every machine
         self._highs = quiet_highs()
         self._highs.setOptionValue("presolve", "off")
         self._highs.passModel(highs_lp(cost, A, row_lower, row_upper, lower, upper))
@@ -91,20 +91,26 @@ class LiveLP:
     def set_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
         self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
 
+    def add_rows(self, A: sp.csr_array, lower: Floats, upper: Floats) -> None:
+        """Appends rows; the basis stays, so that the next solve only repairs it."""
+        self._highs.addRows(
+            A.shape[0], np.asarray(lower, dtype=float), np.asarray(upper, dtype=float), A.nnz,
+            A.indptr[:-1].astype(np.int32), A.indices.astype(np.int32), A.data.astype(float),
+        )  # fmt: skip
+
+    def limit(self, seconds: float) -> None:
+        """What is left for the solves to come; a solve that is cut short returns no point."""
+        self._highs.setOptionValue("time_limit", self._highs.getRunTime() + seconds if np.isfinite(seconds) else np.inf)
+
     def method(self, name: str) -> None:
         """primal: after a change of cost, the point stays feasible. dual: after a change of bounds or rows."""
         self._highs.setOptionValue("simplex_strategy", {"dual": 1, "primal": 4}[name])
 
     def solve(self, fresh: bool = False) -> LPResult:
         """Solves from the basis of the last solve; afresh if asked, or where that ends in anything but an optimum."""
-        self.solves += 1
         if fresh:
             self._highs.clearSolver()
-        self._highs.run()
-        if _STATUS.get(self._highs.getModelStatus()) is not Status.OPTIMAL:
-            self._highs.clearSolver()
-            self._highs.run()
-        status = _STATUS.get(self._highs.getModelStatus(), Status.STOPPED)
+        status = self._run()
         info, solution = self._highs.getInfo(), self._highs.getSolution()
         if status is Status.STOPPED and info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
             status = Status.FEASIBLE
@@ -114,3 +120,18 @@ class LiveLP:
             x=np.array(solution.col_value),
             dual=np.array(solution.row_dual),
         )
+
+    def objective(self) -> float:
+        """Solves for the optimum's value alone; infinite where there is none or time ran out."""
+        return float(self._highs.getInfo().objective_function_value) if self._run() is Status.OPTIMAL else np.inf
+
+    def _run(self) -> Status:
+        self.solves += 1
+        self._highs.run()
+        model = self._highs.getModelStatus()
+        self.iterations += max(0, self._highs.getInfo().simplex_iteration_count)
+        if _STATUS.get(model) is not Status.OPTIMAL and model != highspy.HighsModelStatus.kTimeLimit:
+            self._highs.clearSolver()
+            self._highs.run()
+            self.iterations += max(0, self._highs.getInfo().simplex_iteration_count)
+        return _STATUS.get(self._highs.getModelStatus(), Status.STOPPED)

@@ -1,15 +1,19 @@
 """A mixed-integer model as arrays, solved by CBC through PuLP, or by HiGHS. Always a minimisation: CBC loses warm starts otherwise.
 
 The result carries incumbent and bound with a status as a word. PuLP's `status` says "optimal" for a time-limited incumbent as
-well: `sol_status` decides here, and callers verify the point by themselves.
+well: `sol_status` decides here, and callers verify the point by themselves. A `Watch` hears of points and bounds while a solve runs,
+and ends it.
 """
 
 from __future__ import annotations
 
 import re
+import signal
 import tempfile
 import threading
+import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,11 +25,13 @@ import psutil
 import pulp
 import scipy.sparse as sp
 
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import Status, highs_lp, quiet_highs
 
 SolverName = Literal["cbc", "highs"]
-GRACE = 3.0  # seconds past its own limit after which CBC is killed
+_INFEASIBLE = {highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible}
+GRACE = 3.0  # seconds past its own limit, or past a request to stop, after which CBC is killed
+LOOK = 0.1  # seconds between two looks at a running CBC
 
 
 @dataclass(frozen=True)
@@ -57,18 +63,44 @@ class MilpResult:
     x: Floats | None = field(repr=False)
     objective: float | None = field(repr=False)
     bound: float | None = field(repr=False)
+    iterations: int = 0  # of the simplex method, where the solver tells: effort in a measure that is the same on every machine
+
+
+def _nothing(_: object) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who follows a running solve: told of each better `point` and `bound`, asked whether to `stop` (a request is met within seconds).
+
+    Points come from HiGHS only; CBC writes its points at the end.
+    """
+
+    stop: Callable[[], bool]
+    point: Callable[[Floats], object] = _nothing
+    bound: Callable[[float], object] = _nothing
+
+
+UNWATCHED = Watch(stop=lambda: False)
 
 
 def solve_milp(
-    model: Milp, solver: SolverName, seconds: float, gap: float, nodes: int | None = None, start: Floats | None = None
+    model: Milp,
+    solver: SolverName,
+    seconds: float,
+    gap: float,
+    nodes: int | None = None,
+    start: Floats | None = None,
+    watch: Watch = UNWATCHED,
 ) -> MilpResult:
-    """The model from scratch, with the solver of that name; it stops at the gap, the node limit or the time limit."""
+    """The model from scratch, with the solver of that name; it stops at the gap, the node limit, the time limit, or when asked to."""
     if solver == "highs":
-        return LiveMilp(model).solve(start, seconds, gap, nodes)
-    return _solve_with_cbc(model, seconds, gap, nodes, start)
+        return LiveMilp(model).solve(start, seconds, gap, nodes, watch)
+    return _solve_with_cbc(model, seconds, gap, nodes, start, watch)
 
 
-def _solve_with_cbc(model: Milp, seconds: float, gap: float, nodes: int | None, start: Floats | None) -> MilpResult:
+def _solve_with_cbc(model: Milp, seconds: float, gap: float, nodes: int | None, start: Floats | None, watch: Watch) -> MilpResult:
     problem, variables = _pulp_model(model)
     if start is not None:
         for variable, value in zip(variables, start.tolist(), strict=True):
@@ -78,33 +110,72 @@ def _solve_with_cbc(model: Milp, seconds: float, gap: float, nodes: int | None, 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # PuLP 4 will want its CBC installed beside it
             command = pulp.PULP_CBC_CMD(
-                msg=False, timeLimit=seconds, gapRel=gap, warmStart=start is not None, maxNodes=nodes, logPath=str(log),
-                options=["randomSeed 1", "randomCbcSeed 1"],
+                msg=False, timeLimit=seconds if np.isfinite(seconds) else None, gapRel=gap, warmStart=start is not None, maxNodes=nodes,
+                logPath=str(log), options=["randomSeed 1", "randomCbcSeed 1"],
             )  # fmt: skip
         command.tmpDir = folder
-        watchdog = threading.Timer(seconds + GRACE, _stop_cbc)
-        watchdog.daemon = True
-        watchdog.start()
+        guard = _Guard(folder, log, seconds, model.scale, watch)
+        guard.start()
         try:
             problem.solve(command)
-        except pulp.PulpSolverError:  # stopped by the watchdog
-            return MilpResult(Status.STOPPED, None, None, None)
+        except pulp.PulpSolverError:  # killed by the guard
+            return MilpResult(Status.STOPPED, None, None, _cbc_bound(log, model.scale))
         finally:
-            watchdog.cancel()
-        bound = _cbc_bound(log.read_text() if log.exists() else "")
-    bound = None if bound is None else bound * model.scale
-    status = {1: Status.OPTIMAL, 2: Status.FEASIBLE, -1: Status.INFEASIBLE, -2: Status.UNBOUNDED}.get(problem.sol_status, Status.STOPPED)
+            guard.end()
+        bound = _cbc_bound(log, model.scale)
+    status = _cbc_status(problem)
     if not status.has_point:
-        return MilpResult(status, None, None, bound)
+        return MilpResult(Status.STOPPED if guard.interrupted else status, None, None, bound)
     x = np.array([variable.value() or 0.0 for variable in variables])
     return MilpResult(status, x, float(model.cost @ x), bound)
 
 
-def _stop_cbc() -> None:
-    """CBC looks at its clock only between phases: past the grace, this process's own CBC is killed."""
-    for child in psutil.Process().children(recursive=True):
-        if child.name().startswith("cbc"):
-            child.kill()
+def _cbc_status(problem: pulp.LpProblem) -> Status:
+    if problem.status == pulp.LpStatusInfeasible:  # "Integer infeasible" is told by `status` alone
+        return Status.INFEASIBLE
+    return {1: Status.OPTIMAL, 2: Status.FEASIBLE, -2: Status.UNBOUNDED}.get(problem.sol_status, Status.STOPPED)
+
+
+class _Guard(threading.Thread):
+    """Follows one CBC: reads bounds from its log, interrupts it when asked to, kills it when it does not end by itself.
+
+    CBC looks at its clock and at interrupts only between phases. Its process is the one that works on files of `folder`.
+    """
+
+    def __init__(self, folder: str, log: Path, seconds: float, scale: float, watch: Watch) -> None:
+        super().__init__(daemon=True)
+        self.interrupted = False
+        self._folder, self._log, self._scale, self._watch = folder, log, scale, watch
+        self._deadline = time.monotonic() + seconds + GRACE
+        self._ended = threading.Event()
+
+    def end(self) -> None:
+        self._ended.set()
+        self.join()
+
+    def run(self) -> None:
+        told = -np.inf
+        while not self._ended.wait(LOOK):
+            if (bound := _cbc_bound(self._log, self._scale)) is not None and bound > told:
+                told = bound
+                self._watch.bound(bound)
+            if not self.interrupted and self._watch.stop() and self._signal(signal.SIGINT):
+                self.interrupted = True
+                self._deadline = min(self._deadline, time.monotonic() + GRACE)
+            if time.monotonic() > self._deadline:
+                self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> bool:
+        """Whether there was a process to hear it."""
+        heard = False
+        for child in psutil.Process().children(recursive=True):
+            try:
+                if child.name().startswith("cbc") and any(self._folder in word for word in child.cmdline()):
+                    child.send_signal(number)
+                    heard = True
+            except psutil.NoSuchProcess:
+                pass  # it ended by itself
+        return heard
 
 
 def _pulp_model(model: Milp) -> tuple[pulp.LpProblem, list[pulp.LpVariable]]:
@@ -136,20 +207,29 @@ def _finite(value: float | None) -> float | None:
     return float(value) if value is not None and np.isfinite(value) else None
 
 
-def _cbc_bound(log: str) -> float | None:
-    """CBC prints its bound only in the log, rounded: half of the last digit is taken off. After a proven optimum, the objective."""
-    found = re.findall(r"^Lower bound:\s+(\S+)", log, re.MULTILINE)
-    if found:
-        return float(found[-1]) - 5e-4
-    proven = re.findall(r"^Objective value:\s+(\S+)", log, re.MULTILINE)
-    return float(proven[-1]) * (1 - 1e-6) - 5e-9 if proven and "Optimal solution found" in log else None
+def _cbc_bound(log: Path, scale: float) -> float | None:
+    """The last lower bound that a log tells of, while CBC runs or after it; None before there is any.
+
+    At the end it is printed with three decimals: half of the last one is taken off. After a proven optimum, the objective is the bound;
+    before the end, it is told with six digits.
+    """
+    text = log.read_text() if log.exists() else ""
+    if found := re.findall(r"^Lower bound:\s+(\S+)", text, re.MULTILINE):
+        bound = float(found[-1]) - 5e-4
+    elif "Optimal solution found" in text and (found := re.findall(r"^Objective value:\s+(\S+)", text, re.MULTILINE)):
+        bound = float(found[-1]) * (1 - 1e-6) - 5e-9
+    elif found := re.findall(r"^(?:Cbc00.* best possible|Continuous objective value is) ([-+.\de]+)", text, re.MULTILINE):
+        bound = float(found[-1]) - 1e-5 * abs(float(found[-1])) - 5e-9
+    else:
+        return None
+    return bound * scale if abs(bound) < 1e40 else None
 
 
 class LiveMilp:
-    """A model kept inside HiGHS, of which only column bounds change: what block coordinate descent needs."""
+    """A model kept inside HiGHS, of which only the columns' bounds, costs and kinds change: what methods that work by blocks need."""
 
     def __init__(self, model: Milp) -> None:
-        self._model = model
+        self._model, self._cost = model, np.array(model.cost)
         self._highs = quiet_highs()
         self._highs.setOptionValue("mip_abs_gap", 0.0)
         self._highs.passModel(highs_lp(model.cost / model.scale, model.A, model.row_lower, model.row_upper, model.lower, model.upper))
@@ -159,23 +239,66 @@ class LiveMilp:
     def fix(self, columns: Ints, lower: Floats, upper: Floats) -> None:
         self._highs.changeColsBounds(len(columns), columns.astype(np.int32), np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
 
-    def solve(self, start: Floats | None, seconds: float, gap: float, nodes: int | None = None) -> MilpResult:
-        """The best point found from the start, with the bound for the current column bounds."""
+    def relax(self, columns: Ints, relaxed: Bools) -> None:
+        """Which of the binary columns may take any value between 0 and 1 for now."""
+        kinds = [highspy.HighsVarType.kContinuous if free else highspy.HighsVarType.kInteger for free in relaxed.tolist()]
+        self._highs.changeColsIntegrality(len(columns), columns.astype(np.int32), np.array(kinds))
+
+    def set_cost(self, columns: Ints, cost: Floats) -> None:
+        self._cost[columns] = cost
+        self._highs.changeColsCost(len(columns), columns.astype(np.int32), np.asarray(cost, dtype=float) / self._model.scale)
+
+    def solve(self, start: Floats | None, seconds: float, gap: float, nodes: int | None = None, watch: Watch = UNWATCHED) -> MilpResult:
+        """The best point found from the start, with the bound for the current column bounds. The models are bounded below."""
         highs = self._highs
         highs.setOptionValue("mip_rel_gap", gap)
-        highs.setOptionValue("time_limit", highs.getRunTime() + seconds)
-        if nodes is not None:
-            highs.setOptionValue("mip_max_nodes", nodes)
+        highs.setOptionValue("time_limit", seconds)  # of this run alone: HiGHS counts anew for every MILP
+        highs.setOptionValue("mip_max_nodes", highspy.kHighsIInf if nodes is None else nodes)
         if start is not None:
             solution = highspy.HighsSolution()
             solution.col_value = start.tolist()
             highs.setSolution(solution)
-        highs.run()
+        self._run(watch)
         info, status = highs.getInfo(), highs.getModelStatus()
-        bound = _finite(info.mip_dual_bound * self._model.scale)
+        bound, iterations = _finite(info.mip_dual_bound * self._model.scale), max(0, info.simplex_iteration_count)
         if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-            return MilpResult(Status.INFEASIBLE if status == highspy.HighsModelStatus.kInfeasible else Status.STOPPED, None, None, bound)
+            return MilpResult(Status.INFEASIBLE if status in _INFEASIBLE else Status.STOPPED, None, None, bound, iterations)
         done = status == highspy.HighsModelStatus.kOptimal
         x = np.array(highs.getSolution().col_value)
         found = Status.OPTIMAL if done else Status.FEASIBLE
-        return MilpResult(found, x, float(self._model.cost @ x), bound)
+        return MilpResult(found, x, float(self._cost @ x), bound, iterations)
+
+    def _run(self, watch: Watch) -> None:
+        """Runs, and lets the watch hear; what the watch raises ends the run and is raised here, not inside the solver."""
+        highs, raised, told = self._highs, [], -np.inf
+
+        def asked(event: highspy.highs.HighsCallbackEvent) -> None:
+            nonlocal told
+            try:
+                if (bound := event.data_out.mip_dual_bound * self._model.scale) > told and np.isfinite(bound):
+                    told = bound
+                    watch.bound(bound)
+                if watch.stop():
+                    event.interrupt()
+            except BaseException as error:
+                raised.append(error)
+                event.interrupt()
+
+        def found(event: highspy.highs.HighsCallbackEvent) -> None:
+            try:
+                watch.point(np.array(event.data_out.mip_solution))
+            except BaseException as error:
+                raised.append(error)
+
+        if watch is UNWATCHED:
+            highs.run()
+            return
+        highs.cbMipInterrupt += asked
+        highs.cbMipImprovingSolution += found
+        try:
+            highs.run()
+        finally:
+            highs.cbMipInterrupt -= asked
+            highs.cbMipImprovingSolution -= found
+        if raised:
+            raise raised[0]

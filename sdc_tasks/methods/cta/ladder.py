@@ -1,9 +1,11 @@
 """The ladder of strategies: each rung is tried when the one before returned no table good enough, and says so.
 
-    milp     the whole model through PuLP, from the table of an earlier rung if there is one, stopped by gap, nodes or time
-    bcd      block coordinate descent, from an earlier table that protects every cell, or from an elastic one
-    elastic  fixed senses; some cells may fall short of their level
-    (none)   an empty ladder, or no table good enough: audit-driven bases alone
+    auto            the fast path: bound, first table, local search by regions
+    milp            the whole model through PuLP with CBC, or through HiGHS, from the table of an earlier rung if there is one
+    bcd             block coordinate descent, from an earlier table that protects every cell, or from fix-and-relax
+    fix-and-relax   a start point alone
+    benders         for two-dimensional tables
+    (none)          an empty ladder, or no table good enough: audit-driven bases alone
 
 A table found when the clock ran out depends on the machine: it is used where it is accepted, and else only reported.
 """
@@ -11,32 +13,29 @@ A table found when the clock ran out depends on the machine: it is used where it
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal, Protocol
+from typing import Protocol
 
-import numpy as np
-
-from sdc_tasks.methods.cta.bcd import block_coordinate_descent
-from sdc_tasks.methods.cta.elastic import Incumbent, elastic, polished
-from sdc_tasks.methods.cta.model import CtaProblem, verify
+from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.cta.engine import Method, Options, execute
+from sdc_tasks.methods.cta.model import CtaProblem
+from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.results import Adjustment, Outcome, Rung
 from sdc_tasks.model.table import Floats
-from sdc_tasks.solver.lp import Status
-from sdc_tasks.solver.milp import SolverName, solve_milp
-
-Found = tuple[Incumbent | None, float | None, bool]  # table, bound in weight · data units, stopped by the clock
+from sdc_tasks.solver.milp import SolverName
 
 
 class RungOptions(Protocol):
     """One rung as the domain file gives it."""
 
     @property
-    def method(self) -> Literal["milp", "bcd", "elastic"]: ...
+    def method(self) -> Method: ...
     @property
     def solver(self) -> SolverName: ...
     @property
     def seconds(self) -> float: ...
+    @property
+    def rounds(self) -> int | None: ...
     @property
     def nodes(self) -> int | None: ...
     @property
@@ -46,12 +45,10 @@ class RungOptions(Protocol):
     @property
     def blocks(self) -> int: ...
     @property
-    def cycles(self) -> int: ...
-    @property
-    def flips(self) -> int: ...
+    def polygon(self) -> bool: ...
 
 
-def climb(problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, period: int, before: Adjustment) -> Adjustment:
+def climb(problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, before: Adjustment) -> Adjustment:
     """The next rung: `before` plus what this one returned. `truth` = a of the whole release, for the adjusted table x.
 
     Does nothing where an earlier rung was accepted.
@@ -62,14 +59,22 @@ def climb(problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, p
     if len(problem.sensitive) == 0:
         nothing = Rung(options.method, Outcome.OPTIMAL, 0.0, 0.0, 0.0, 0.0, "nothing to protect", accepted=True, chosen=True)
         return Adjustment(truth, (*before.rungs, nothing))
-    start = None if before.x is None else (before.x - truth)[problem.cells] / problem.unit
-    found, bound, clock = _METHODS[options.method](problem, options, seed, period, start)
-    bounds = [max(0.0, known) for known in (bound, *(rung.bound for rung in before.rungs)) if known is not None]
-    rung = _rung(options, found, max(bounds, default=None), clock, time.monotonic() - began)
-    x = before.x
-    if found is not None and (rung.accepted or not clock) and _better(rung, before):
+    run = Run(problem, options.seconds, options.gap)
+    run.lift(max((rung.bound for rung in before.rungs if rung.bound is not None), default=0.0), "an earlier rung")
+    chosen = Options(
+        options.method, options.solver, options.seconds, options.gap, seed, options.rounds,
+        polygon=options.polygon, blocks=options.blocks, nodes=options.nodes,
+    )  # fmt: skip
+    impossible = ""
+    try:
+        execute(run, chosen, None if before.x is None else (before.x - truth)[problem.cells] / problem.unit)
+    except Unprotectable as error:
+        impossible = str(error)
+    rung = _rung(options, run, impossible, time.monotonic() - began)
+    x, z = before.x, run.table
+    if z is not None and (rung.accepted or not rung.clock) and _better(rung, before):
         x = truth.copy()
-        x[problem.cells] += found.z * problem.unit
+        x[problem.cells] += z * problem.unit
     return Adjustment(x, (*before.rungs, replace(rung, chosen=x is not before.x)))
 
 
@@ -77,56 +82,25 @@ def _better(rung: Rung, before: Adjustment) -> bool:
     """Is this table to be used instead of the earlier one: better protected, then closer."""
 
     def rank(r: Rung) -> tuple[int, float]:
-        return r.unprotected, r.objective if r.objective is not None else np.inf
+        return r.unprotected, r.objective if r.objective is not None else float("inf")
 
     earlier = [r for r in before.rungs if r.chosen]
     return not earlier or rank(rung) < rank(earlier[-1])
 
 
-def _rung(options: RungOptions, found: Incumbent | None, bound: float | None, clock: bool, seconds: float) -> Rung:
+def _rung(options: RungOptions, run: Run, impossible: str, seconds: float) -> Rung:
+    best, bound, clock = run.best, run.bound or None, run.out_of_time
     stopped = " when its time was up" if clock else ""
-    if found is None:
-        return Rung(options.method, Outcome.NONE, None, bound, None, seconds, f"no table{stopped}", clock=clock)
-    objective, short = found.verdict.objective, found.verdict.unprotected
-    gap = None if bound is None or objective <= 0 else max(0.0, (objective - bound) / objective)
+    if best is None:
+        reason = impossible or f"no table{stopped}"
+        return Rung(options.method, Outcome.NONE, None, bound, None, seconds, reason, clock=clock)
+    objective, short, gap = best.verdict.objective, best.verdict.unprotected, run.gap
     if short:
         outcome, accepted = Outcome.RELAXED, False
-        reason = f"{short} sensitive cells fall short of their level{stopped}"
-    elif objective == 0 or (gap is not None and gap <= options.gap):
+        reason = impossible or f"{short} sensitive cells fall short of their level{stopped}"
+    elif gap is not None and gap <= options.gap:
         outcome, accepted, reason = Outcome.OPTIMAL, True, f"proven within {options.gap:.1%}"
     else:
         outcome, accepted = Outcome.FEASIBLE, gap is not None and gap <= options.accept_gap
-        shown = "no bound" if gap is None else f"gap {gap:.1%}"
-        reason = f"{shown}{stopped}; accepted up to {options.accept_gap:.1%}"
+        reason = f"gap {gap:.1%}{stopped}; accepted up to {options.accept_gap:.1%}"
     return Rung(options.method, outcome, objective, bound, gap, seconds, reason, short, clock, accepted)
-
-
-def _milp(problem: CtaProblem, options: RungOptions, seed: int, period: int, start: Floats | None) -> Found:
-    usable = start is not None and verify(problem, start).unprotected == 0
-    warm = problem.columns(start) if start is not None and usable else None
-    result = solve_milp(problem.milp, options.solver, options.seconds, options.gap, options.nodes, warm)
-    bound = None if result.bound is None else result.bound * problem.unit
-    if result.x is None:
-        return None, bound, result.status is Status.STOPPED
-    return _sound(polished(problem, problem.deviation(result.x))), bound, result.status is not Status.OPTIMAL
-
-
-def _bcd(problem: CtaProblem, options: RungOptions, seed: int, period: int, start: Floats | None) -> Found:
-    begun, clock = elastic(problem, options.seconds, options.flips, seed, start)
-    if clock or begun.verdict.unprotected:
-        return _sound(begun), None, clock
-    best, clock = block_coordinate_descent(problem, begun, period, options.blocks, options.cycles, options.seconds, seed)
-    return _sound(best), None, clock
-
-
-def _elastic(problem: CtaProblem, options: RungOptions, seed: int, period: int, start: Floats | None) -> Found:
-    best, clock = elastic(problem, options.seconds, options.flips, seed, start)
-    return _sound(best), None, clock
-
-
-def _sound(found: Incumbent) -> Incumbent | None:
-    """The table, if it is one: additive and within its bounds."""
-    return found if found.verdict.is_table else None
-
-
-_METHODS: dict[str, Callable[[CtaProblem, RungOptions, int, int, Floats | None], Found]] = {"milp": _milp, "bcd": _bcd, "elastic": _elastic}

@@ -6,17 +6,23 @@
          upl_i y_i ≤ z⁺_i ≤ u_i y_i                                 i sensitive, y_i ∈ {0, 1}
          lpl_i (1 − y_i) ≤ z⁻_i ≤ −l_i (1 − y_i)                    i sensitive
 
-Here in the attacker-consistent setting of METHOD §3: public national cells are fixed and gone, only aggregate cells carry weight. The
-adjusted table is then one that the world cannot tell from the truth as long as every published interval holds it. Asking for the
-mirror image as well (|z_i| ≤ a_i − lb_i) leaves no table at all on real deliveries, where a primary may lean on smaller neighbours
-to one side only: the audit, not the mirror, proves the other side.
+Two settings (METHOD §3):
 
-Columns of the arrays below: [z⁺ of every cell, z⁻ of every cell, y of the sensitive cells]. Everything is divided by `unit`.
+- the *paper setting*, `table_problem`: every cell of a table may move and carries a weight; the adjusted table itself is the result;
+- the *attacker-consistent setting*, `release_problem`: public national cells are fixed and gone, only aggregate cells carry weight. The
+  adjusted table is then one that the world cannot tell from the truth as long as every published interval holds it. Asking for the
+  mirror image as well (|z_i| ≤ a_i − lb_i, `mirror`) leaves no table at all on real deliveries, where a primary may lean on smaller
+  neighbours to one side only: by default the audit, not the mirror, proves the other side.
+
+L2 minimises Σ w_i z_i² over the same tables. A sliding level asks for |z| ≥ spl on the side that is taken: it raises both levels.
+Everything is divided by `unit`, near the median level, so that a solver's tolerances mean the same in any currency.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
@@ -24,18 +30,25 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.attack.problem import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.table import Floats, Ints, read_only
+from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.solver.milp import Milp
 
-FEASIBLE = 1e-6  # units, in the verifier
-ROOM = 2.0  # largest level, times this, added to a cell's value: how far a cell without an upper bound may move
+ROOM = 2.0  # release: largest level, times this, added to a cell's value: how far a cell without an upper bound may move
+
+
+class Distance(StrEnum):
+    """L1: Σ w|z|. L2: Σ w z²."""
+
+    L1 = "l1"
+    L2 = "l2"
 
 
 @dataclass(frozen=True)
 class CtaProblem:
-    """min Σ w|z| over A z = 0, lower ≤ z ≤ upper, z_p ≥ upl_p or z_p ≤ −lpl_p for p in `sensitive`; n active cells, in units.
+    """min Σ w|z| (or Σ w z²) over A z = 0, lower ≤ z ≤ upper, z_p ≥ upl_p or z_p ≤ −lpl_p for p in `sensitive`; n cells, in units.
 
-    `cells` are the flat indices of the active cells in the release (or 0..n−1 for a table of its own).
+    `cells` are the indices of the n cells in the table or release that the problem was made of, `label` names the k-th of them in
+    messages. Bounds may be infinite.
     """
 
     unit: float
@@ -47,27 +60,60 @@ class CtaProblem:
     sensitive: Ints = field(repr=False)
     lpl: Floats = field(repr=False)
     upl: Floats = field(repr=False)
+    distance: Distance = Distance.L1
+    label: Callable[[int], str] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("cells", "w", "lower", "upper", "sensitive", "lpl", "upl"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
-        if not (np.isfinite(self.lower).all() and np.isfinite(self.upper).all()):
-            raise ValueError("deviations need finite bounds: they are the model's big-M")
+        object.__setattr__(self, "distance", Distance(self.distance))
+        n, s = len(self.cells), len(self.sensitive)
+        if self.A.shape[1] != n or {len(self.w), len(self.lower), len(self.upper)} != {n} or {len(self.lpl), len(self.upl)} != {s}:
+            raise ValueError("the arrays of a CTA problem do not fit together")
+        if (self.lower > 0).any() or (self.upper < 0).any():
+            raise ValueError("the true table must lie within the bounds of the deviations: lower ≤ 0 ≤ upper")
+        if not np.isfinite(self.w).all() or (self.w < 0).any():
+            raise ValueError("weights are finite and at least 0")
+
+    def name(self, cell: int) -> str:
+        """How messages call a cell of this problem."""
+        return f"cell {int(self.cells[cell])}" if self.label is None else self.label(cell)
+
+    @cached_property
+    def can_rise(self) -> Bools:
+        """Sensitive cells whose upper bound leaves room for their level."""
+        return read_only(self.upper[self.sensitive] >= self.upl)
+
+    @cached_property
+    def can_fall(self) -> Bools:
+        """Sensitive cells whose lower bound leaves room for their level."""
+        return read_only(self.lower[self.sensitive] <= -self.lpl)
+
+    @cached_property
+    def smallest_level(self) -> float:
+        """What counts as nothing is measured against this: the smallest level above 0, in units."""
+        levels = np.concatenate([self.lpl, self.upl])
+        return float(levels[levels > 0].min(initial=1.0))
 
     @cached_property
     def milp(self) -> Milp:
-        """The whole model as arrays."""
+        """The whole model as arrays; columns: z⁺ of every cell, z⁻ of every cell, y of the sensitive cells.
+
+        A sensitive cell without a bound gets the sum of all levels as its big-M: in a closest table every elementary cycle of
+        deviations runs through a sensitive cell at its level, so that none needs to move further where cycles carry ±1 entries.
+        """
         n, s = len(self.cells), len(self.sensitive)
         A, p = self.A, self.sensitive
+        M = float(np.maximum(self.lpl, self.upl).sum())
+        up, down = np.minimum(self.upper[p], M), np.minimum(-self.lower[p], M)
         pick = sp.csr_array((np.ones(s), (np.arange(s), p)), shape=(s, n))
-        u, low = self.upper[p], self.lower[p]
         rows = sp.block_array(
             [
                 [A, -A, None],
                 [pick, None, sp.diags_array(-self.upl)],  # z⁺ ≥ upl y
-                [pick, None, sp.diags_array(-u)],  # z⁺ ≤ u y
+                [pick, None, sp.diags_array(-up)],  # z⁺ ≤ u y
                 [None, pick, sp.diags_array(self.lpl)],  # z⁻ ≥ lpl (1 − y)
-                [None, pick, sp.diags_array(-low)],  # z⁻ ≤ −l (1 − y)
+                [None, pick, sp.diags_array(down)],  # z⁻ ≤ −l (1 − y)
             ],
             format="csr",
         )
@@ -76,7 +122,7 @@ class CtaProblem:
             cost=np.concatenate([self.w, self.w, zero]),
             A=sp.csr_array(rows),
             row_lower=np.concatenate([np.zeros(A.shape[0]), zero, -free, self.lpl, -free]),
-            row_upper=np.concatenate([np.zeros(A.shape[0]), free, zero, free, -low]),
+            row_upper=np.concatenate([np.zeros(A.shape[0]), free, zero, free, down]),
             lower=np.zeros(2 * n + s),
             upper=np.concatenate([self.upper, -self.lower, np.ones(s)]),
             binary=np.arange(2 * n, 2 * n + s),
@@ -90,7 +136,7 @@ class CtaProblem:
     def senses(self, z: Floats) -> Ints:
         """±1 for each sensitive cell: the side whose level it keeps; where it keeps neither, the side it is on."""
         moved = z[self.sensitive]
-        up, down = moved >= self.upl - FEASIBLE, moved <= FEASIBLE - self.lpl
+        up, down = moved >= self.upl * (1 - 1e-6), moved <= -self.lpl * (1 - 1e-6)
         return np.where(up & ~down, 1, np.where(down & ~up, -1, np.where(moved > 0, 1, -1)))
 
     def columns(self, z: Floats) -> Floats:
@@ -98,29 +144,34 @@ class CtaProblem:
         return np.concatenate([np.maximum(z, 0), np.maximum(-z, 0), self.senses(z) > 0])
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What an independent look at a table finds; `objective` in weight · data units."""
-
-    objective: float
-    violation: float  # largest miss of a relation or bound, in units
-    unprotected: int  # sensitive cells that did not move by their level
-
-    @property
-    def is_table(self) -> bool:
-        return self.violation <= FEASIBLE
+def unit_of(levels: Floats) -> float:
+    """A power of two near the median of the positive levels."""
+    positive = levels[levels > 0]
+    return float(2.0 ** np.round(np.log2(np.median(positive)))) if len(positive) else 1.0
 
 
-def verify(problem: CtaProblem, z: Floats) -> Verdict:
-    """Additivity, bounds, protection and objective by plain arithmetic on z: knows nothing of the model's columns."""
-    miss = np.abs(problem.A @ z).max(initial=0.0)
-    outside = max((problem.lower - z).max(initial=0.0), (z - problem.upper).max(initial=0.0))
-    moved = z[problem.sensitive]
-    safe = (moved >= problem.upl * (1 - 1e-6) - 1e-12) | (moved <= -problem.lpl * (1 - 1e-6) + 1e-12)
-    return Verdict(float(problem.w @ np.abs(z)) * problem.unit, float(max(miss, outside)), int((~safe).sum()))
+def table_problem(
+    A: sp.csr_array, a: Floats, lb: Floats, ub: Floats, w: Floats, sensitive: Ints, lpl: Floats, upl: Floats, spl: Floats,
+    fixed: Bools | None = None, distance: Distance = Distance.L1,
+) -> CtaProblem:  # fmt: skip
+    """The paper setting: a table `A a = 0` (or = b) of n cells. `lpl upl spl` are those of the sensitive cells; `fixed` cells keep a."""
+    stay = np.zeros(len(a), dtype=bool) if fixed is None else fixed
+    unit = unit_of(np.maximum(np.maximum(lpl, upl), spl))
+    return CtaProblem(
+        unit=unit,
+        cells=np.arange(len(a)),
+        A=sp.csr_array(A),
+        w=w,
+        lower=np.where(stay, 0.0, np.minimum(lb - a, 0.0)) / unit,
+        upper=np.where(stay, 0.0, np.maximum(ub - a, 0.0)) / unit,
+        sensitive=sensitive,
+        lpl=np.maximum(lpl, spl) / unit,
+        upl=np.maximum(upl, spl) / unit,
+        distance=distance,
+    )
 
 
-def release_problem(problem: ProtectionProblem, requirements: Requirements, weights: Floats) -> CtaProblem:
+def release_problem(problem: ProtectionProblem, requirements: Requirements, weights: Floats, mirror: bool = False) -> CtaProblem:
     """The attacker-consistent CTA of a release: suppressed national cells and the aggregate cells above them.
 
     `weights` are those of the aggregate cells, `requirements` the levels that the national tables can keep (see baseline).
@@ -130,14 +181,13 @@ def release_problem(problem: ProtectionProblem, requirements: Requirements, weig
     above = sp.csc_array(problem.space.aggregate_relations)[:, suppressed]
     touched = aggregate[np.flatnonzero(np.diff(sp.csr_array(above).indptr) > 0)]
     cells = np.concatenate([suppressed, touched])
-    needs = np.maximum(requirements.down, requirements.up)
-    unit = float(2.0 ** np.round(np.log2(np.median(needs[needs > 0])))) if (needs > 0).any() else 1.0
+    needed = np.maximum(requirements.down, requirements.up)
+    unit = unit_of(needed)
     A = sp.csr_array(sp.csc_array(problem.space.relations)[:, cells])
     A = sp.csr_array(A[_informative(A, len(suppressed))])
-    needed = np.maximum(requirements.down, requirements.up)
     room = ROOM * float(needed.max(initial=0.0)) + np.abs(problem.a[suppressed])
     below = np.minimum((problem.a - problem.lb)[suppressed], room) / unit
-    over = np.minimum((problem.ub - problem.a)[suppressed], room) / unit
+    over = np.minimum((problem.ub - problem.a)[suppressed], below * unit if mirror else room) / unit
     members = abs(sp.csr_array(above[touched - aggregate[0]]))
     return CtaProblem(
         unit=unit,

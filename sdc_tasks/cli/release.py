@@ -1,35 +1,23 @@
-"""`sdc`: the same steps as the DAG, for a methodologist at a shell.
-
-Exit codes: 0 published or safe, 2 bad input, 3 blocked by the audit or not safe, 4 try again later.
-"""
+"""`sdc demo`, `sdc release`, `sdc audit`: the same steps as the DAG."""
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from sdc_tasks.errors import InvalidInput, SdcError
+from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, out, problem_of_inbox
+from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
     from sdc_tasks.outputs import Summary
 
-app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-out = Console(highlight=False, soft_wrap=True)
 
-DomainOption = Annotated[str, typer.Option("--domain", help="a domain's name, such as sbs, or the path of a domain file")]
-PeriodOption = Annotated[str, typer.Option("--period", help="reference period, such as 2024")]
-InboxOption = Annotated[Path, typer.Option("--inbox", help="folder with the national deliveries")]
-
-
-@app.command()
 def demo(
     folder: Annotated[Path, typer.Argument(help="where to write domain.yaml and inbox/")],
     countries: Annotated[int, typer.Option(min=2)] = 27,
@@ -51,7 +39,6 @@ def demo(
     out.print(f"{countries} deliveries in {path.parent / 'inbox'}, domain file {path}")
 
 
-@app.command()
 def release(
     domain: DomainOption,
     period: PeriodOption,
@@ -97,7 +84,6 @@ def release(
         show(outputs.summary(desk, release_id), warehouse or url, page)
 
 
-@app.command()
 def audit(
     domain: DomainOption,
     period: PeriodOption,
@@ -106,20 +92,11 @@ def audit(
     json: Annotated[Path | None, typer.Option("--json", help="write the certificate here")] = None,
 ) -> None:
     """Judges any table of the aggregates, also one made elsewhere, against the deliveries of an inbox."""
-    from sdc_tasks import checks, intake, pipeline, report
+    from sdc_tasks import pipeline, report
     from sdc_tasks.domains.schema import load_domain
-    from sdc_tasks.steps import DELIVERY_SUFFIXES
 
     spec = load_domain(domain)
-    if not inbox.is_dir():
-        raise InvalidInput(f"inbox {inbox}: no such folder")
-    tables = []
-    for path in sorted(path for path in inbox.iterdir() if path.suffix.lower() in DELIVERY_SUFFIXES):
-        delivery = intake.read(path, spec, period)
-        if delivery.table is None or checks.refusals(checks.check(delivery.table, spec)):
-            raise InvalidInput(f"{path.name}: this delivery is refused; `sdc release` tells why. An audit needs all of them")
-        tables.append(delivery.table)
-    problem = pipeline.build_problem(tables, spec)
+    problem = problem_of_inbox(spec, inbox, period)
     publication = report.read_table(published, spec, problem.space, period)
     requirements, _ = pipeline.baseline(problem)
     chunks = range(spec.audit.chunks)
@@ -175,21 +152,3 @@ def show(summary: Summary, warehouse: str, page: Path) -> None:
     out.print(table)
     out.print(f"warehouse: {escape(make_url(warehouse).render_as_string(hide_password=True))}")  # below the table no path is wrapped
     out.print(f"report: {escape(str(page))}")
-
-
-def main() -> None:
-    """Runs `sdc`; errors made on purpose end with their message and exit code, not with a traceback."""
-    try:
-        app()
-    except SdcError as error:
-        _complain(type(error).__name__, str(error))
-        sys.exit(error.exit_code)
-    except OSError as error:  # a folder that is a file, a place that cannot be written
-        if error.filename is None:
-            raise
-        _complain("InvalidInput", f"{error.filename}: {error.strerror}. Remedy: name a place that can be read and written")
-        sys.exit(2)
-
-
-def _complain(kind: str, message: str) -> None:
-    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]{kind}[/]: {escape(message)}")

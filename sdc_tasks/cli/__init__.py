@@ -1,0 +1,34 @@
+"""The command line `sdc`. Nothing heavy is imported before a command asks for it."""
+
+from __future__ import annotations
+
+import sys
+
+from sdc_tasks.cli.interrupt import Interruption
+from sdc_tasks.errors import SdcError
+
+
+def main() -> None:
+    """Runs `sdc`; errors made on purpose end with their message and exit code, not with a traceback."""
+    interruption = Interruption()
+    if sys.argv[1:2] == ["cta"]:
+        interruption.listen()
+    from sdc_tasks.cli.app import app
+
+    try:
+        app(obj=interruption)
+    except SdcError as error:
+        _complain(type(error).__name__, str(error))
+        sys.exit(error.exit_code)
+    except OSError as error:  # a folder that is a file, a place that cannot be written
+        if error.filename is None:
+            raise
+        _complain("InvalidInput", f"{error.filename}: {error.strerror}. Remedy: name a place that can be read and written")
+        sys.exit(2)
+
+
+def _complain(kind: str, message: str) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]{kind}[/]: {escape(message)}")

@@ -1,0 +1,319 @@
+"""`sdc cta`: a table in, the closest protected table out; watched, stopped in time, and never without what was found so far.
+
+The method works in a thread of its own. The main thread shows how far it is and keeps the clock: at the limit, or at Ctrl-C, it asks
+the method to stop, gives it a moment, and writes the best table that the run holds, verified once more.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from sdc_tasks.cli.interrupt import Interruption
+from sdc_tasks.cli.shared import out
+from sdc_tasks.errors import InvalidInput, Unprotectable
+
+if TYPE_CHECKING:
+    from sdc_tasks.methods.cta.engine import Options
+    from sdc_tasks.methods.cta.run import Moment, Run
+    from sdc_tasks.model.table import Floats
+
+Status = Literal["optimal", "feasible", "interrupted", "none", "unprotectable", "failed"]
+TICK = 0.1  # seconds between two looks at the run
+QUIET = 1.0  # seconds between two lines where the output is no terminal
+PATIENCE = (0.5, 0.3)  # seconds for the method to end once asked, before and after a solver process of its own is stopped
+NAMED = 5  # cells named in a message
+NOISE = 1e-9  # of the smallest level: what a solver leaves in cells that stay
+
+
+def cta(
+    context: typer.Context,
+    file: Annotated[Path | None, typer.Argument(help="a τ-ARGUS JJ file, FILE.jj or FILE.jj.gz")] = None,
+    table: Annotated[Path | None, typer.Option("--table", help="the same with FILE.cells.csv beside it, as export-jj writes it")] = None,
+    method: Annotated[Literal["auto", "milp", "bcd", "fix-and-relax", "benders"], typer.Option(help="how to search")] = "auto",
+    solver: Annotated[Literal["cbc", "highs"], typer.Option(help="who solves the mixed-integer models")] = "highs",
+    weights: Annotated[
+        Literal["file", "one", "inverse", "sqrt"], typer.Option(help="what moving a cell by one costs: as in the file, 1, 1/a or 1/√a")
+    ] = "file",
+    distance: Annotated[Literal["l1", "l2"], typer.Option(help="Σ w|z| or Σ w z²")] = "l1",
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", min=0.0, help="seconds, reading included; the search gets at least half of them")
+    ] = 60.0,
+    gap: Annotated[float, typer.Option(min=0.0, help="stop when (table − bound) / table is proven to be no more than this")] = 1e-4,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="more of them change the time, not the result")] = 2,
+    solution: Annotated[
+        Path | None, typer.Option("--out", help="lines `i a_i x_i p_i`, p the side a primary went to: 1, −1, else 0; .csv with --table")
+    ] = None,
+    facts: Annotated[Path | None, typer.Option("--json", help="objective, bound, gap, history …; no cell and no value")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="table and bound over time, .svg or .png")] = None,
+) -> None:
+    """Moves every primary cell of a table by its protection level and all others as little as possible.
+
+    Ctrl-C and the time limit end with the best table found so far. Exit codes: 0 a protected table, 2 bad input, 3 none.
+    """
+    import numpy as np
+
+    from sdc_tasks.intake.jj import problem_of, read_jj, solution_text, write_private
+    from sdc_tasks.methods.cta.engine import Options
+    from sdc_tasks.methods.cta.model import Distance
+    from sdc_tasks.methods.cta.run import Run
+
+    interruption: Interruption = context.obj
+    source, keys = _source(file, table, solution)
+    for place in (solution, facts, plot):
+        _refuse_place(place, source)
+    draw = None if plot is None else _drawing(plot, f"CTA, weights {weights}, {distance.upper()}")
+    whole = read_jj(source, keys)
+    problem = problem_of(whole, weights, Distance(distance))
+    if keys is not None:
+        problem = replace(problem, label=keys.__getitem__)
+    left = max(time_limit - interruption.elapsed, time_limit / 2)
+    run, options = Run(problem, left, gap), Options(method, solver, left, gap, seed, threads=threads)
+    out.print(f"{source}: {len(whole.a)} cells, {len(whole.rhs)} relations, {len(problem.sensitive)} primaries", style="dim")
+    with _scratch():
+        interruption.something_to_save = True
+        worker = Worker(run, options)
+        worker.start()
+        _watch(run, worker, left, interruption)
+        found = _found(run, worker, interruption)
+    if found.z is not None and solution is not None:
+        x = np.clip(whole.a + found.z * problem.unit, whole.lb, whole.ub)
+        write_private(solution, solution_text(whole, x) if keys is None or not _is_csv(solution) else _by_key(keys, whole.a, x))
+    if facts is not None:
+        write_private(facts, _facts(found, run, options, weights))
+    if plot is not None and draw is not None:
+        plot.write_bytes(draw(run.history))
+    _show(found, run, solution)
+    code = 0 if found.protected else Unprotectable.exit_code
+    if worker.is_alive():  # inside a solver that hears nobody
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    if worker.error is not None:
+        raise worker.error
+    raise typer.Exit(code)
+
+
+class Worker(threading.Thread):
+    """The thread in which the method works; `error` is what ended it early."""
+
+    def __init__(self, run: Run, options: Options) -> None:
+        super().__init__(daemon=True)
+        self.error: Exception | None = None
+        self._job = run, options
+
+    def run(self) -> None:
+        from sdc_tasks.methods.cta import engine
+
+        try:
+            engine.execute(*self._job)
+        except Exception as error:  # told after what was found is written
+            self.error = error
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is known at the end; `z` are the deviations of all cells in the best table, in units, protected or not."""
+
+    status: Status
+    objective: float | None
+    bound: float
+    gap: float | None
+    unprotected: int | None
+    max_violation: float | None
+    seconds: float
+    short: tuple[str, ...] = ()  # some of the cells that fall short of their level
+    z: Floats | None = field(default=None, repr=False)
+
+    @property
+    def protected(self) -> bool:
+        return self.objective is not None
+
+
+def _source(file: Path | None, table: Path | None, solution: Path | None) -> tuple[Path, list[str] | None]:
+    """The JJ file, and the keys of its cells where it has a file of them."""
+    if (file is None) == (table is None):
+        raise InvalidInput("which table? Remedy: give one, as `sdc cta FILE.jj`, or as `sdc cta --table FILE.jj` with its cells file")
+    if file is not None:
+        if solution is not None and _is_csv(solution):
+            raise InvalidInput(f"{solution}: a .csv names cells by key. Remedy: give the table as --table FILE.jj, or name it .sol")
+        return file, None
+    from sdc_tasks.cli.export import cells_file, read_cells
+
+    assert table is not None
+    return table, read_cells(cells_file(table))
+
+
+def _refuse_place(place: Path | None, source: Path) -> None:
+    """Before the search, not after it: a place that cannot be written, or the table itself."""
+    if place is None:
+        return
+    folder = place.absolute().parent
+    if not folder.is_dir() or place.is_dir() or not os.access(folder, os.W_OK):
+        raise InvalidInput(f"{place}: cannot be written. Remedy: name a file in a folder that can be")
+    if place.resolve() == source.resolve():
+        raise InvalidInput(f"{place}: this is the table itself. Remedy: write to another file")
+
+
+def _is_csv(path: Path) -> bool:
+    return path.suffix.lower() == ".csv"
+
+
+def _drawing(plot: Path, label: str) -> Callable[[Sequence[Moment]], bytes]:
+    """How to draw the history; what that needs is imported now, not when time is up."""
+    from sdc_tasks.report.cta_figures import plot_history
+
+    match plot.suffix.lower():
+        case ".svg":
+            return lambda history: plot_history(history, label, "svg")
+        case ".png":
+            return lambda history: plot_history(history, label, "png")
+    raise InvalidInput(f"{plot}: not a picture that can be drawn. Remedy: name it .svg or .png")
+
+
+@contextmanager
+def _scratch() -> Iterator[None]:
+    """All temporary files in a folder of their own: solvers write the table there, and a process that has to leave leaves none."""
+    folder, before = tempfile.mkdtemp(prefix="sdc-cta-"), tempfile.tempdir
+    tempfile.tempdir = folder
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _watch(run: Run, worker: Worker, seconds: float, interruption: Interruption) -> None:
+    """Shows how far the run is until it ends, its time is up, or somebody asks to stop; returns soon after."""
+    shown, said = "", -QUIET
+    with out.status("") if out.is_terminal else nullcontext() as status:
+        while worker.is_alive() and not interruption.asked and run.elapsed < seconds:
+            worker.join(min(TICK, max(0.0, seconds - run.elapsed)))
+            line = _progress(run)
+            if status is not None:
+                status.update(f"{run.elapsed:7.1f} s  {line}")
+            elif run.history and line != shown and run.elapsed >= said + QUIET:
+                out.print(f"{run.elapsed:7.1f} s  {line}")
+                shown, said = line, run.elapsed
+    run.stop()
+    worker.join(PATIENCE[0])
+    if worker.is_alive():
+        _stop_solvers()
+        worker.join(PATIENCE[1])
+
+
+def _progress(run: Run) -> str:
+    best, gap = run.protected, run.gap
+    if best is None:
+        return f"no protected table yet, bound {run.bound:.6g}"
+    return f"table {best.verdict.objective:.6g}, bound {run.bound:.6g}, gap {0.0 if gap is None else gap:.2%}"
+
+
+def _stop_solvers() -> None:
+    """Solver processes of this process: the method then cleans up behind them."""
+    import psutil
+
+    for child in psutil.Process().children(recursive=True):
+        if child.name().startswith("cbc"):
+            child.kill()
+
+
+def _found(run: Run, worker: Worker, interruption: Interruption) -> Found:
+    """The best table that the run holds, judged once more, by the verifier alone."""
+    import numpy as np
+
+    from sdc_tasks.methods.cta.verify import short_of, verify
+
+    seconds, bound, table, problem = run.elapsed, run.bound, run.table, run.problem
+    if table is None:
+        return Found(_status(worker, interruption, False, False), None, bound, None, None, None, seconds)
+    z = np.where(np.abs(table) <= NOISE * problem.smallest_level, 0.0, table)
+    verdict = verify(problem, z)
+    if verdict.unprotected or not verdict.is_table:
+        short = tuple(problem.name(int(p)) for p in problem.sensitive[short_of(problem, z)][:NAMED])
+        return Found(_status(worker, interruption, False, False), None, bound, None, verdict.unprotected, verdict.violation, seconds, short)
+    gap = 0.0 if verdict.objective <= 0 else max(0.0, (verdict.objective - bound) / verdict.objective)
+    status = _status(worker, interruption, True, gap <= run.gap_wanted)
+    return Found(status, verdict.objective, bound, gap, 0, verdict.violation, seconds, z=z)
+
+
+def _status(worker: Worker, interruption: Interruption, protected: bool, proven: bool) -> Status:
+    if proven:
+        return "optimal"
+    if worker.error is not None:
+        return "unprotectable" if isinstance(worker.error, Unprotectable) else "failed"
+    if interruption.asked:
+        return "interrupted"
+    return "feasible" if protected else "none"
+
+
+def _by_key(keys: Sequence[str], a: Floats, x: Floats) -> str:
+    """The table as CSV."""
+    from sdc_tasks.intake.jj import printed
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["cell", "value", "adjusted"])
+    writer.writerows(zip(keys, map(printed, a.tolist()), map(printed, x.tolist()), strict=True))
+    return text.getvalue()
+
+
+def _facts(found: Found, run: Run, options: Options, weights: str) -> str:
+    """The run as JSON: figures of the whole table, none of a cell."""
+    body = {
+        "status": found.status,
+        "objective": found.objective,
+        "bound": found.bound,
+        "gap": found.gap,
+        "unprotected": found.unprotected,
+        "max_violation": found.max_violation,
+        "seconds": round(found.seconds, 3),
+        "method": options.method,
+        "solver": options.solver,
+        "weights": weights,
+        "distance": run.problem.distance.value,
+        "seed": options.seed,
+        "cells": len(run.problem.cells),
+        "sensitive": len(run.problem.sensitive),
+        "history": [[round(moment.seconds, 3), moment.objective, moment.bound, moment.method] for moment in list(run.history)],
+    }
+    return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(fact)}" for name, fact in body.items()) + "\n}\n"
+
+
+def _show(found: Found, run: Run, solution: Path | None) -> None:
+    """The end of the run on the terminal."""
+    if found.z is None:
+        out.print(f"{'interrupted: ' if found.status == 'interrupted' else ''}no table yet that protects every primary cell", style="bold")
+        if found.unprotected:
+            more = found.unprotected - len(found.short)
+            out.print(f"the best one leaves {escape(', '.join(found.short))}{f' and {more} more' if more else ''} short of their level")
+        if solution is not None:
+            out.print(f"{escape(str(solution))} was not written")
+        return
+    ending = {"optimal": "proven within the gap asked for", "interrupted": "interrupted: the best table so far"}
+    table = Table(title=ending.get(found.status, "the best table so far"), show_header=False, title_justify="left")
+    table.add_row("objective", f"{found.objective:.10g}")
+    table.add_row("bound", f"{found.bound:.10g}")
+    table.add_row("gap", f"{found.gap:.3%}")
+    table.add_row("primaries", f"{len(run.problem.sensitive)}, all protected")
+    table.add_row("largest violation", f"{found.max_violation:.1e}")
+    table.add_row("seconds", f"{found.seconds:.1f}")
+    out.print(table)
+    if solution is not None:
+        out.print(f"adjusted table, with true values, for your eyes only: {escape(str(solution))}")

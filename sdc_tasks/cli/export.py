@@ -1,0 +1,180 @@
+"""`sdc export-jj`: the CTA problem of a release as a τ-ARGUS JJ file, for other solvers and for `sdc cta`.
+
+Two settings (METHOD §3), both over all cells of the release:
+
+- *attacker*: public national cells and what follows from them alone are fixed (z), suppressed national cells move at no cost, aggregate
+  cells carry the weights; levels are those that the national tables can keep, bounds those of `release_problem`. A table that protects
+  every primary of this file is one of `release_problem`, and the other way round;
+- *paper*: all cells move and carry a weight, empty cells are fixed, levels are the promised ones, cut at the bounds of the cells.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.markup import escape
+
+from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, out, problem_of_inbox
+from sdc_tasks.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+    from sdc_tasks.intake.jj import JJTable
+    from sdc_tasks.methods.attack import Requirements
+    from sdc_tasks.model.problem import ProtectionProblem
+    from sdc_tasks.model.table import CellSpace, Floats
+    from sdc_tasks.model.weights import Weights
+
+WEIGHTS = {"one": "one", "inverse": "inverse", "sqrt": "inverse_sqrt", "depth": "depth"}
+WIDEST = 1.5  # times the largest value: what stands for an infinite bound, as in τ-ARGUS
+NOISE = 1e-12  # of the terms of a relation: what adding binary fractions leaves
+HEADER = ["index", "key"]
+
+
+def export_jj(
+    domain: DomainOption,
+    period: PeriodOption,
+    inbox: InboxOption,
+    file: Annotated[Path, typer.Option("--out", help="FILE.jj or FILE.jj.gz; FILE.cells.csv is written beside it")],
+    setting: Annotated[
+        Literal["paper", "attacker"], typer.Option(help="attacker: what the release needs; paper: the whole table as it is in [1]")
+    ] = "attacker",
+    weights: Annotated[Literal["one", "inverse", "sqrt", "depth"] | None, typer.Option(help="default: those of the domain")] = None,
+) -> None:
+    """Writes the CTA problem of a release as a JJ file. Both files are confidential: JJ holds true values."""
+    from sdc_tasks import pipeline
+    from sdc_tasks.domains.schema import load_domain
+    from sdc_tasks.intake.jj import write_jj, write_private
+    from sdc_tasks.model.weights import Weights, aggregate_weights
+
+    if not file.name.lower().endswith((".jj", ".jj.gz")):
+        raise InvalidInput(f"{file}: a JJ file is expected. Remedy: name it FILE.jj or FILE.jj.gz")
+    spec = load_domain(domain)
+    problem = problem_of_inbox(spec, inbox, period)
+    chosen = spec.cta.weights if weights is None else Weights(WEIGHTS[weights])
+    if setting == "attacker":
+        requirements, _ = pipeline.baseline(problem)
+        table = attacker_table(problem, requirements, aggregate_weights(problem, chosen, spec.cta.gamma))
+    else:
+        table = paper_table(problem, chosen, spec.cta.gamma)
+    write_jj(file, table)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([HEADER, *([i, problem.space.key(i)] for i in range(problem.space.size))])
+    write_private(cells_file(file), text.getvalue())
+    moving = int((~table.fixed).sum())
+    out.print(f"{len(table.a)} cells, {moving} of them may move, {len(table.rhs)} relations, {len(table.primary)} primaries")
+    out.print(f"[bold]confidential[/bold], true values of every country: {escape(str(file))}; keys: {escape(str(cells_file(file)))}")
+
+
+def attacker_table(problem: ProtectionProblem, requirements: Requirements, weights: Floats) -> JJTable:
+    """`release_problem` over all cells of the release. `weights` are those of the aggregate cells."""
+    import numpy as np
+
+    from sdc_tasks.intake.jj import JJTable
+    from sdc_tasks.methods.cta.model import release_problem
+
+    model = release_problem(problem, requirements, weights)
+    n, moving = problem.space.size, model.cells
+    cost, lpl, upl = np.zeros(n), np.zeros(n), np.zeros(n)
+    lb, ub = problem.a.copy(), problem.a.copy()
+    cost[moving] = model.w
+    lb[moving] += model.lower * model.unit
+    ub[moving] += model.upper * model.unit
+    primaries = moving[model.sensitive]
+    lpl[primaries], upl[primaries] = model.lpl * model.unit, model.upl * model.unit
+    status = np.full(n, "z")
+    status[moving] = np.where(problem.suppressed[moving], "m", "s")
+    status[primaries] = "u"
+    return JJTable(problem.a, cost, status, lb, ub, lpl, upl, np.zeros(n), *_relations(problem))
+
+
+def paper_table(problem: ProtectionProblem, weights: Weights, gamma: float) -> JJTable:
+    """The release as one table in which every cell moves, but for the empty ones."""
+    import numpy as np
+
+    from sdc_tasks.intake.jj import JJTable
+    from sdc_tasks.methods.attack import promised
+
+    n, a = problem.space.size, problem.a
+    levels = {name: np.zeros(n) for name in ("down", "up", "slide")}
+    requirements = promised(problem)
+    for name, level in levels.items():
+        level[requirements.primaries] = getattr(requirements, name)
+    widest = WIDEST * float(np.abs(a).max(initial=0.0)) + max(float(level.max(initial=0.0)) for level in levels.values())
+    asked = np.max(list(levels.values()), axis=0) > 0
+    status = np.where(problem.suppressed, "m", "s")
+    status[problem.primary] = "u"
+    status[(a == 0) & ~asked] = "z"
+    cost = _weights(problem, weights, gamma)
+    bounds = np.maximum(problem.lb, -widest), np.minimum(problem.ub, widest)
+    return JJTable(a, cost, status, *bounds, levels["down"], levels["up"], levels["slide"], *_relations(problem))
+
+
+def _weights(problem: ProtectionProblem, weights: Weights, gamma: float) -> Floats:
+    """w of all cells; what `aggregate_weights` gives to aggregate cells, these get too."""
+    import numpy as np
+
+    from sdc_tasks.intake.jj import weights_of
+    from sdc_tasks.model.weights import Weights
+
+    match weights:
+        case Weights.ONE:
+            return weights_of(problem.a, "one")
+        case Weights.INVERSE:
+            return weights_of(problem.a, "inverse")
+        case Weights.INVERSE_SQRT:
+            return weights_of(problem.a, "sqrt")
+        case Weights.DEPTH:
+            depth = np.tile(_depth(problem.space), len(problem.space.areas))
+            return np.asarray(np.maximum(np.abs(problem.a), 1.0) ** (-1.0 / (gamma + depth)))
+
+
+def _depth(space: CellSpace) -> Floats:
+    """Depth of every cell of one area: the steps from the root, summed over the hierarchies."""
+    import numpy as np
+
+    depth = np.zeros(space.national_shape)
+    for axis, hierarchy in enumerate(space.hierarchies, start=1):
+        steps = np.array(hierarchy.depth, dtype=float)
+        depth += steps.reshape([-1 if k == axis else 1 for k in range(depth.ndim)])
+    return depth.ravel()
+
+
+def _relations(problem: ProtectionProblem) -> tuple[sp.csr_array, Floats]:
+    """(A, rhs). What a delivery misses by more than the noise of adding up stays its right-hand side: deviations add up exactly."""
+    import numpy as np
+
+    A = problem.space.relations
+    missed = A @ problem.a
+    return A, np.where(np.abs(missed) <= NOISE * (abs(A) @ np.abs(problem.a)), 0.0, missed)
+
+
+def cells_file(file: Path) -> Path:
+    """FILE.cells.csv of FILE.jj or FILE.jj.gz."""
+    name = file.name
+    for suffix in (".gz", ".jj"):
+        name = name[: -len(suffix)] if name.lower().endswith(suffix) else name
+    return file.with_name(f"{name}.cells.csv")
+
+
+def read_cells(path: Path) -> list[str]:
+    """The keys of the cells, in their order. Raises InvalidInput where the file is not what `export-jj` writes."""
+    try:
+        rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
+    except OSError as error:
+        raise InvalidInput(
+            f"{path}: cannot be read ({error.strerror}). Remedy: put it beside its table, or give the table alone"
+        ) from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InvalidInput(f"{path}: not a CSV file in UTF-8. Remedy: export the table again") from error
+    if not rows or rows[0] != HEADER:
+        raise InvalidInput(f"{path}, line 1: the header is {','.join(HEADER)}. Remedy: export the table again")
+    for i, row in enumerate(rows[1:]):
+        if len(row) != 2 or row[0] != str(i):
+            raise InvalidInput(f"{path}, line {i + 2}: the key of cell {i} is expected. Remedy: export the table again")
+    return [key for _, key in rows[1:]]

@@ -1,0 +1,40 @@
+"""What Ctrl-C means to a command that computes for long: end soon, with what was found so far.
+
+The handler raises nothing, so that no import, solver or file is torn apart: it notes the request, and the command looks at the note.
+Until there is something to save, it ends the process at once.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from types import FrameType
+
+from sdc_tasks.errors import Unprotectable
+
+NOTHING_YET = b"interrupted: no table yet, nothing was written\n"
+
+
+class Interruption:
+    """Whether somebody asked to stop; `elapsed` counts from where `sdc` began."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.something_to_save = False
+        self._began = time.monotonic()
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self._began
+
+    def listen(self) -> None:
+        """Takes SIGINT and SIGTERM over, until the process ends."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._note)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.asked = True
+        if not self.something_to_save:
+            os.write(2, NOTHING_YET)
+            os._exit(Unprotectable.exit_code)

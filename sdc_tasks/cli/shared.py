@@ -1,0 +1,37 @@
+"""What several commands share: the terminal, the options that say which deliveries, and what these ask to protect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from sdc_tasks.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from sdc_tasks.domains import Domain
+    from sdc_tasks.model.problem import ProtectionProblem
+
+out = Console(highlight=False, soft_wrap=True)
+
+DomainOption = Annotated[str, typer.Option("--domain", help="a domain's name, such as sbs, or the path of a domain file")]
+PeriodOption = Annotated[str, typer.Option("--period", help="reference period, such as 2024")]
+InboxOption = Annotated[Path, typer.Option("--inbox", help="folder with the national deliveries")]
+
+
+def problem_of_inbox(spec: Domain, inbox: Path, period: str) -> ProtectionProblem:
+    """What the deliveries of a folder ask to protect; every one of them must be there and accepted."""
+    from sdc_tasks import checks, intake, pipeline
+    from sdc_tasks.steps import DELIVERY_SUFFIXES
+
+    if not inbox.is_dir():
+        raise InvalidInput(f"inbox {inbox}: no such folder")
+    tables = []
+    for path in sorted(path for path in inbox.iterdir() if path.suffix.lower() in DELIVERY_SUFFIXES):
+        delivery = intake.read(path, spec, period)
+        if delivery.table is None or checks.refusals(checks.check(delivery.table, spec)):
+            raise InvalidInput(f"{path.name}: this delivery is refused; `sdc release` tells why. All of them are needed here")
+        tables.append(delivery.table)
+    return pipeline.build_problem(tables, spec)

@@ -1,0 +1,213 @@
+"""Benders reformulation of CTA ([2] §5.2; Castro & Baena 2008): senses in a master problem, deviations in its subproblem.
+
+    min θ   s.t.   θ ≥ L_i(y)        optimality cuts: one for each sense vector tried that has a table
+                   0 ≥ L_j(y)        feasibility cuts: one for each that has none
+                   y ∈ {0, 1}^s
+
+`subproblem.py` gives the tables and the Lagrangians L (eq. 19). They may fall without end where a cell without bounds turns, and eq. 20
+then needs a big M; here a coefficient need not outweigh more than what is known without it: θ is at least the bound of the relaxation,
+so that turning p takes away at most what the cut has above that. The cuts are valid for every table, bounded or not.
+
+A first sense vector comes from the relaxation and `balance.py`; two-dimensional tables with thousands of sensitive cells need little more.
+The master then starts with the few senses whose turning its cuts praise most, the others fixed at those of the best table, and takes in
+more whenever they promise nothing. Only with all of them is its bound one for the problem, and only then can it end: at the optimum.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.cta.balance import balanced
+from sdc_tasks.methods.cta.model import CtaProblem
+from sdc_tasks.methods.cta.polygon import Relaxation
+from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.senses import refined
+from sdc_tasks.methods.cta.subproblem import Answer, Lagrangian, Subproblem
+from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.solver.growing import GrowingMilp
+from sdc_tasks.solver.lp import Status
+from sdc_tasks.solver.milp import Milp, MilpResult
+
+METHOD = "benders"
+ROUNDS = 50  # of the polygon relaxation
+FIRST = 16  # senses that the master may turn at first
+MORE = 4  # times as many when they promise nothing
+LOOSE = 0.2  # the master's own gap, as a share of the gap that is left: its bound and its senses need not be better than that
+EXACT = 1e-6  # relative: the master's bound is taken to be this much lower than its solver says, and to be met when this close
+NAMED = 5  # cells in a message
+REMEDY = "Remedy: lower levels, widen bounds, or let fixed cells of their relations move"
+
+
+def benders(problem: CtaProblem, run: Run, seed: int) -> None:
+    """Offers the table of every sense vector tried, lifts the bounds proven, until the run is over or the optimum is proven.
+
+    Raises Unprotectable where no senses fit together. For the distance L1.
+    """
+    _refuse(problem, ~problem.can_rise & ~problem.can_fall)
+    sub = Subproblem(problem)
+    root = sub.relaxed(run.left)
+    if root is None:
+        return
+    if math.isinf(root.bound):
+        _refuse(problem, (root.lagrangian.rise != 0) | (root.lagrangian.fall != 0))
+    run.lift(root.bound * sub.scale * problem.unit, METHOD)
+    search = _Search(problem, run, sub, seed)
+    turn = root.lagrangian.rise - root.lagrangian.fall
+    if not search.try_senses(balanced(problem, sub.w, root.y, turn)):
+        search.try_senses(problem.can_rise)  # fits wherever cells may grow without bound
+    if not run.over:
+        for bound in Relaxation(problem).tighten(ROUNDS, lambda: run.left):
+            run.lift(bound, METHOD)
+    while (up := search.propose()) is not None:
+        search.try_senses(up)
+
+
+class _Search:
+    """The master and what was tried. Costs in the subproblem's unit."""
+
+    def __init__(self, problem: CtaProblem, run: Run, sub: Subproblem, seed: int) -> None:
+        self._problem, self._run, self._sub = problem, run, sub
+        self._unit = sub.scale * problem.unit
+        self._rng = np.random.default_rng(seed)
+        self._master: _Master | None = None
+        self._news: list[tuple[Bools, Answer]] = []  # what the master has not been told
+        self._tried: set[bytes] = set()
+        self._centre: tuple[Bools, Floats] | None = None  # the best senses, and what turning each would change at least
+        self._size = FIRST
+
+    @property
+    def _best(self) -> float:
+        table = self._run.protected
+        return math.inf if table is None else table.verdict.objective / self._unit
+
+    def try_senses(self, up: Bools) -> bool:
+        """Solves the subproblem and offers its table. Returns whether these senses have one."""
+        answer = self._sub.solve(up, self._best, self._run.left)
+        if answer is None:
+            return False
+        self._news.append((up, answer))
+        self._tried.add(up.tobytes())
+        if answer.z is None:
+            return False
+        better = self._run.offer(refined(self._problem, answer.z), METHOD)
+        if better or self._centre is None:
+            self._centre, self._size = (up, answer.lagrangian.turning(up)), FIRST
+        return True
+
+    def propose(self) -> Bools | None:
+        """The senses that the master thinks best; None where time is up, or where none can be better than the best table."""
+        master, gap = self._informed_master(), LOOSE * (self._run.gap or 1.0)
+        while not self._run.over:
+            around = self._around()
+            found = master.solve(around, max(gap, EXACT), self._run.left)
+            enough = self._best * (1 - EXACT)
+            if found.x is not None and master.cost(found.x) < enough and (up := found.x[:-1] > 0.5).tobytes() not in self._tried:
+                self._lift(found, around)
+                return up
+            if around is not None:
+                self._size *= MORE
+            elif found.status is Status.INFEASIBLE and self._run.protected is None:
+                _refuse(self._problem, master.conflict)
+            elif self._lift(found, around) >= enough or gap <= EXACT:
+                return None
+            else:
+                gap = EXACT
+        return None
+
+    def _informed_master(self) -> _Master:
+        if self._master is None:
+            self._master = _Master(self._problem, self._run.bound / self._unit)
+        for up, answer in self._news:
+            if answer.z is None:
+                self._master.forbid(up, answer.lagrangian)
+                self._master.forbid(~up, answer.mirrored)
+            else:
+                self._master.bound(up, answer.lagrangian)
+                self._master.bound(~up, answer.mirrored)
+        self._news.clear()
+        return self._master
+
+    def _around(self) -> tuple[Bools, Ints] | None:
+        """The best senses and which of them may turn; None: all may."""
+        if self._centre is None or self._size >= len(self._problem.sensitive):
+            return None
+        up, change = self._centre
+        likely = np.argsort(change, kind="stable")[: MORE * self._size]
+        return up, self._rng.choice(likely, min(self._size, len(likely)), replace=False)
+
+    def _lift(self, found: MilpResult, around: tuple[Bools, Ints] | None) -> float:
+        """Reports the bound of a master in which every sense was free, and returns it."""
+        if around is not None or found.bound is None:
+            return 0.0
+        proven = found.bound * (1 - EXACT)
+        self._run.lift(min(proven, self._best) * self._unit, METHOD)
+        return proven
+
+
+class _Master:
+    """Columns: y, then θ as a multiple of `least`, which is known to bound it. `conflict`: the cells that feasibility cuts speak of."""
+
+    def __init__(self, problem: CtaProblem, least: float) -> None:
+        s = len(problem.sensitive)
+        self._least, self._one = least, max(1.0, least)
+        self._lowest, self._highest = (~problem.can_fall).astype(float), problem.can_rise.astype(float)
+        self._constant, self._slope = np.zeros(0), np.zeros((0, s))
+        self.conflict = np.zeros(s, dtype=bool)
+        self._y, none = np.arange(s), np.zeros(0)
+        self._milp = GrowingMilp(
+            Milp(
+                cost=np.append(np.zeros(s), 1.0), A=sp.csr_array((0, s + 1)), row_lower=none, row_upper=none,
+                lower=np.append(self._lowest, least / self._one), upper=np.append(self._highest, np.inf), binary=self._y,
+            )
+        )  # fmt: skip
+
+    def bound(self, up: Bools, found: Lagrangian) -> None:
+        """θ ≥ value + Σ change_p [p turns], in two forms that no change of −∞ makes void: either may be the stronger."""
+        value, change = found.at(up), found.turning(up)
+        excess = value - self._least
+        if excess <= 0:
+            return
+        gain = float(np.maximum(change, 0.0).sum())
+        for bent in (np.maximum(change, -excess - gain), np.clip(change, -excess, 0.0))[: 2 if gain > 0 else 1]:
+            slope = np.where(up, -bent, bent)
+            constant = value + float(bent[up].sum())
+            self._constant, self._slope = np.append(self._constant, constant), np.vstack([self._slope, slope])
+            self._milp.add_row(np.append(self._y, len(up)), np.append(-slope / self._one, 1.0), constant / self._one)
+
+    def forbid(self, up: Bools, found: Lagrangian) -> None:
+        """0 ≥ value + Σ change_p [p turns], as a cover: Σ min(1, −change_p / value) [p turns] ≥ 1."""
+        value, change = found.at(up), found.turning(up)
+        if value <= EXACT:
+            return
+        share = np.clip(-change / value, 0.0, 1.0)
+        self.conflict |= share > 0
+        self._milp.add_row(self._y, np.where(up, -share, share), 1.0 - float(share[up].sum()))
+
+    def cost(self, x: Floats) -> float:
+        """What the cuts know of the senses of a solution."""
+        return float(np.max(self._constant + self._slope @ np.round(x[:-1]), initial=self._least))
+
+    def solve(self, around: tuple[Bools, Ints] | None, gap: float, seconds: float) -> MilpResult:
+        """The bound of the result is in the unit of costs; `around`: senses, and which of them may turn."""
+        lower, upper = self._lowest, self._highest
+        if around is not None:
+            up, may = around
+            lower, upper = up.astype(float), up.astype(float)
+            lower[may], upper[may] = self._lowest[may], self._highest[may]
+        self._milp.fix(self._y, lower, upper)
+        found = self._milp.solve(None, seconds, gap)
+        return replace(found, bound=None if found.bound is None else found.bound * self._one)
+
+
+def _refuse(problem: CtaProblem, hopeless: Bools) -> None:
+    """Raises Unprotectable if any of the sensitive cells is."""
+    cells = problem.sensitive[hopeless]
+    if len(cells):
+        names = ", ".join(problem.name(int(cell)) for cell in cells[:NAMED])
+        more = f" and {len(cells) - NAMED} more" if len(cells) > NAMED else ""
+        raise Unprotectable(f"no table protects all of {names}{more}. {REMEDY}")

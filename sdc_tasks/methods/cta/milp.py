@@ -1,0 +1,69 @@
+"""MILP-CTA ([1] §2, eq. 2a–2e): the whole model by CBC or HiGHS; incumbent and bound are both results.
+
+What a solver returns is taken for its senses alone: the deviations come from our own linear program with these senses, so that big-M's
+times tolerances never reach a release.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sdc_tasks.methods.cta.inequalities import no_inequalities, violated_inequalities
+from sdc_tasks.methods.cta.model import CtaProblem, Distance
+from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.senses import FIRM, SenseLP, refined
+from sdc_tasks.methods.cta.shortfall import least_short, unprotectable
+from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.solver.lp import Status
+from sdc_tasks.solver.milp import SolverName, Watch, solve_milp
+
+LAST = 2.0  # seconds for a table whose senses are found, when time is already up
+
+
+def solve_whole(problem: CtaProblem, run: Run, solver: SolverName = "highs", polygon: bool = True, nodes: int | None = None) -> None:
+    """From the run's protected table, if there is one, until the run is over or the solver has proven its table within the gap.
+
+    `polygon`: with the inequalities of `inequalities.py`. Raises Unprotectable where the solver proves that there is no table.
+    """
+    only_l1(problem)
+    valid = violated_inequalities(problem, run) if polygon else no_inequalities(problem)
+    model, polish, name = valid.added_to(problem.milp), Polish(problem, run), f"milp {solver}"
+    start = None if run.protected is None else problem.columns(run.protected.z)
+    watch = Watch(
+        stop=lambda: run.over,
+        point=lambda x: polish.offer(x[problem.milp.binary] > 0.5, name),
+        bound=lambda bound: run.lift(bound * problem.unit, name),
+    )
+    result = solve_milp(model, solver, run.left, run.gap_wanted, nodes, start, watch)
+    if result.x is not None:
+        watch.point(result.x)
+    if result.bound is not None:
+        watch.bound(result.bound)
+    if result.status is Status.INFEASIBLE and run.protected is None:
+        raise unprotectable(problem, least_short(problem, run))
+
+
+def only_l1(problem: CtaProblem) -> None:
+    """The mixed-integer methods minimise Σ w|z|: a bound on that is none on Σ w z²."""
+    if problem.distance is not Distance.L1:
+        raise ValueError("MILP, BCD and fix-and-relax minimise the L1 distance only")
+
+
+class Polish:
+    """The closest tables of given senses; one live model, in which only what changes is solved anew."""
+
+    def __init__(self, problem: CtaProblem, run: Run) -> None:
+        self._problem, self._run = problem, run
+        self._model = SenseLP(problem, FIRM)
+        self._all = np.arange(len(problem.sensitive))
+
+    def table(self, up: Bools) -> Floats | None:
+        """Deviations (n, units), short of some levels where these senses do not fit together; None where time ran out first."""
+        self._model.set(self._all, self._model.possible(up))
+        found = self._model.solve(max(self._run.left, LAST))
+        return None if found is None else refined(self._problem, found.z)
+
+    def offer(self, up: Bools, name: str) -> bool:
+        """Whether their table is the best so far."""
+        z = self.table(up)
+        return z is not None and self._run.offer(z, name)

@@ -1,0 +1,159 @@
+"""A proven bound without senses: a linear program in the sizes t_i = |z_i| alone.
+
+    min Σ w_i t_i   s.t.   t_i ≥ the smaller level that its bounds allow   (i sensitive),   and for every relation Σ c_i z_i = 0
+
+    polygon     |c_i| t_i ≤ Σ_{j≠i} |c_j| t_j               no side of a polygon is longer than all others together
+    partition   Σ_{p∈P} α_p (t_p − L_p) + β Σ_{j∉P} |c_j| t_j ≥ 1
+
+P are the sensitive cells of the relation. However their senses are chosen, their levels L (times |c|) do not cancel: for the senses σ
+an imbalance D_σ = |Σ σ_p L_p| is left, which the other cells must take up, or the cells on the lighter side must outgrow their level.
+So α_p = max 1/D_σ over the σ that have p on the lighter side, and β = max 1/D_σ. The plain LP relaxation of the MILP is worthless when
+levels are symmetric (y = ½, z = 0); the polygon inequalities double it, the partition cuts close about half of the rest.
+
+Both are valid for every protected table, so the LP bounds them all. What is reported is recomputed from the multipliers by weak duality:
+no tolerance of a solver can make a bound wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.cta.model import CtaProblem
+from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.solver.lp import LiveLP
+
+MOST_SENSES = 12  # sensitive cells of a relation, for its 2^(k−1) partitions to be looked at
+CLEAR = 1e-7  # units: what counts as a violated row
+SHAKE = 1e-3  # relative, added to the costs until no row is violated: equal weights make the LP degenerate
+
+
+def least_sizes(problem: CtaProblem) -> Floats:
+    """(n): how far each cell moves at least."""
+    least = np.zeros(len(problem.cells))
+    up, down = np.where(problem.can_rise, problem.upl, np.inf), np.where(problem.can_fall, problem.lpl, np.inf)
+    least[problem.sensitive] = np.minimum(np.minimum(up, down), np.maximum(problem.upl, problem.lpl))
+    return least
+
+
+class Relaxation:
+    """The cutting-plane LP, alive: `t` (n, units) are its sizes, `bound` (weight · data units) is proven, `rows @ t ≥ least` its rows."""
+
+    def __init__(self, problem: CtaProblem) -> None:
+        L, U = least_sizes(problem), np.maximum(-problem.lower, problem.upper)
+        self._far = np.maximum(np.minimum(U, max(1.0, 2 * float(np.maximum(problem.lpl, problem.upl).sum()))), L)
+        self._L, self._scale, self._unit = L, _cost_scale(problem.w), problem.unit
+        self._cost = problem.w / self._scale
+        self._shaken = self._cost * (1 + SHAKE * np.random.default_rng(0).random(len(L)))
+        self.rows, self.least = sp.csr_array((0, len(L))), np.zeros(0)
+        self._live = LiveLP(self._shaken, self.rows, self.least, self.least, L, self._far)
+        self._polygons, self._partitions = _Polygons(problem.A), _Partitions(problem.A, L)
+        self.t, self.bound, self.done = L, float(problem.w @ L) * problem.unit, False
+
+    def tighten(self, rounds: int, left: Callable[[], float]) -> Iterator[float]:
+        """Adds violated rows and solves again, while any is violated; yields the bound after each round."""
+        for _ in range(rounds):
+            more, rhs = self._polygons.violated(self.t)
+            extra, extra_rhs = self._partitions.violated(self.t)
+            fresh, least = sp.csr_array(sp.vstack([more, extra], format="csr")), np.concatenate([rhs, extra_rhs])
+            if fresh.shape[0] == 0 and self._shaken is not self._cost:
+                self._shaken = self._cost
+                self._live.set_cost(np.arange(len(self._cost)), self._cost)
+            elif fresh.shape[0] == 0:
+                self.done = True
+                return
+            else:
+                self.rows, self.least = sp.csr_array(sp.vstack([self.rows, fresh], format="csr")), np.concatenate([self.least, least])
+                self._live.add_rows(fresh, least, np.full(len(least), np.inf))
+            self._live.limit(left())
+            solved = self._live.solve()
+            if not solved.status.has_point:
+                return
+            self.t = np.maximum(solved.x, self._L)
+            proven = _by_duality(self._cost, self.rows, self.least, solved.dual, self._L, self._far)
+            self.bound = max(self.bound, proven * self._scale * self._unit)
+            yield self.bound
+
+
+def _cost_scale(w: Floats) -> float:
+    positive = w[w > 0]
+    return float(np.median(positive)) if len(positive) else 1.0
+
+
+def _by_duality(cost: Floats, rows: sp.csr_array, least: Floats, dual: Floats, L: Floats, U: Floats) -> float:
+    """Σ μ least + min over L ≤ t ≤ U of (cost − rowsᵀ μ) t, for the multipliers μ ≥ 0: below the optimum for any of them.
+
+    Rounding may leave reduced costs a little below 0, dear where U is large: μ is shrunk by what removes them.
+    """
+    mu = np.maximum(dual, 0.0)
+    pull = rows.T @ mu
+    over = pull > cost
+    shrink = float(np.min(np.where(over & (cost > 0), cost / np.where(over, pull, 1.0), 1.0), initial=1.0))
+    best = -np.inf
+    for factor in {1.0, shrink}:
+        reduced = cost - factor * pull
+        best = max(best, float(factor * (mu @ least) + np.maximum(reduced, 0) @ L + np.minimum(reduced, 0) @ U))
+    return best - 1e-12 * abs(best)
+
+
+class _Polygons:
+    """One inequality for each entry of A; each is handed out once."""
+
+    def __init__(self, A: sp.csr_array) -> None:
+        self._A, self._size = A, sp.csr_array(abs(A))
+        self._row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+        self._used = np.zeros(A.nnz, dtype=bool)
+
+    def violated(self, t: Floats) -> tuple[sp.csr_array, Floats]:
+        around = self._size @ t
+        excess = 2 * self._size.data * t[self._A.indices] - around[self._row]
+        at = np.flatnonzero((excess > CLEAR * (1 + around[self._row])) & ~self._used)
+        self._used[at] = True
+        rows = sp.csr_array(self._size[self._row[at]])
+        own = sp.csr_array((2 * self._size.data[at], (np.arange(len(at)), self._A.indices[at])), shape=rows.shape)
+        return sp.csr_array(rows - own), np.zeros(len(at))
+
+
+class _Partitions:
+    """At most one cut for each relation with three or more sensitive cells."""
+
+    def __init__(self, A: sp.csr_array, L: Floats) -> None:
+        data, index, start, least = [], [], [0], []
+        filled = sp.csr_array(abs(A))
+        for k, rows in _by_count(filled, L):
+            signs = np.column_stack([np.ones(2 ** (k - 1)), np.array(list(product([1.0, -1.0], repeat=k - 1)))])
+            for row in rows:
+                at = slice(filled.indptr[row], filled.indptr[row + 1])
+                cells, size = filled.indices[at], filled.data[at]
+                sensitive = L[cells] > 0
+                level = size[sensitive] * L[cells[sensitive]]
+                sums = signs @ level
+                D = np.abs(sums)
+                if D.min() <= 1e-6 * level.max():
+                    continue  # the levels cancel: no cut
+                lighter = signs * np.sign(sums)[:, None] < 0
+                alpha = np.max(np.where(lighter, D.min() / D[:, None], 0.0), axis=0)  # all multiplied by min D: β = 1
+                coefficient = size.copy()
+                coefficient[sensitive] *= alpha
+                data.append(coefficient)
+                index.append(cells)
+                start.append(start[-1] + len(cells))
+                least.append(D.min() + alpha @ level)
+        shape = (len(least), A.shape[1])
+        self._rows = sp.csr_array((np.concatenate(data), np.concatenate(index), np.array(start)), shape=shape) if least else sp.csr_array(shape)
+        self._least = np.array(least)
+        self._used = np.zeros(len(least), dtype=bool)
+
+    def violated(self, t: Floats) -> tuple[sp.csr_array, Floats]:
+        at = np.flatnonzero((self._rows @ t < self._least * (1 - CLEAR) - CLEAR) & ~self._used)
+        self._used[at] = True
+        return sp.csr_array(self._rows[at]), self._least[at]
+
+
+def _by_count(A: sp.csr_array, L: Floats) -> list[tuple[int, Ints]]:
+    """(k, relations with k sensitive cells), 3 ≤ k ≤ MOST_SENSES."""
+    count = np.asarray((A.astype(bool).astype(float) @ (L > 0)).astype(int))
+    return [(k, np.flatnonzero(count == k)) for k in range(3, MOST_SENSES + 1)]

@@ -1,0 +1,156 @@
+"""What can be decided before any solver sees the problem, with an exact way back.
+
+- a cell whose deviation is fixed at 0 leaves; a relation that is left with one cell fixes it;
+- a relation of two cells, c_i z_i + c_j z_j = 0, makes one a multiple of the other: bounds and levels are carried over, weights add;
+- a relation that repeats another leaves.
+
+So z = T z', with one entry in each row of T. What is found impossible is told by cell or relation, with the remedy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.cta.model import CtaProblem, Distance
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+REMEDY = "Remedy: lower its level, widen its bounds, or let a fixed cell of the relation move"
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A smaller problem with the same solutions: z = T z'."""
+
+    problem: CtaProblem
+    T: sp.csr_array = field(repr=False)
+    kept: Ints = field(repr=False)  # the cell that stands for each column of T
+    rows: Ints = field(repr=False)  # the relation that each one left was
+
+    def restore(self, z: Floats) -> Floats:
+        """The deviations of all cells from those of the smaller problem."""
+        return np.asarray(self.T @ z)
+
+
+def reduce(problem: CtaProblem) -> Reduction:
+    """Raises Unprotectable where a sensitive cell cannot move by its level on either side."""
+    n = len(problem.cells)
+    fixed = (problem.lower == 0) & (problem.upper == 0)
+    T = sp.csr_array(sp.eye_array(n))
+    while True:
+        T = sp.csr_array(T @ sp.diags_array((~fixed).astype(float)))
+        A = _clean(sp.csr_array(problem.A @ T))
+        filled = np.diff(A.indptr)
+        if (alone := A.indices[A.indptr[:-1][filled == 1]]).size:
+            fixed = fixed.copy()
+            fixed[alone] = True
+        elif (pairs := np.flatnonzero(filled == 2)).size:
+            step, dead = _merged(sp.csr_array(A[pairs]), n)
+            T, fixed = sp.csr_array(T @ step), fixed | dead
+        else:
+            break
+    _refuse_stuck(problem, T)
+    kept = np.flatnonzero(np.diff(sp.csc_array(_clean(T)).indptr) > 0)
+    idle = np.setdiff1d(np.flatnonzero(np.diff(sp.csc_array(A).indptr) == 0), _roots(T, problem.sensitive))
+    kept = np.setdiff1d(kept, idle)  # in no relation and not sensitive: stays where it is
+    T = sp.csr_array(sp.csc_array(T)[:, kept])
+    A = sp.csr_array(sp.csc_array(A)[:, kept])
+    rows = _distinct(A)
+    return Reduction(_carried_over(problem, T, sp.csr_array(A[rows]), kept), T, kept, rows)
+
+
+def _clean(A: sp.csr_array) -> sp.csr_array:
+    A.eliminate_zeros()
+    A.sort_indices()
+    return A
+
+
+def _roots(T: sp.csr_array, cells: Ints) -> Ints:
+    """The column that each of the cells hangs on; cells that are fixed are left out."""
+    return np.asarray(T[cells].tocsr().indices, dtype=np.int64)
+
+
+def _merged(pairs: sp.csr_array, n: int) -> tuple[sp.csr_array, Bools]:
+    """The substitution by all two-cell relations at once, and the cells that contradictory ratios fix."""
+    i, j = pairs.indices[::2], pairs.indices[1::2]
+    ci, cj = pairs.data[::2], pairs.data[1::2]
+    graph = sp.csr_array((np.ones(2 * len(i)), (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(n, n))
+    step = sp.csr_array((np.concatenate([-ci / cj, -cj / ci]), (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(n, n))
+    once = sp.csr_array((np.ones(2 * len(i)), (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(n, n))
+    step.data /= once.data  # the same pair twice: the mean of the ratios, which is each of them unless they contradict
+    _, component = connected_components(graph, directed=False)
+    ratio, root = np.ones(n), np.arange(n)
+    touched = np.unique(np.concatenate([i, j]))
+    _, first = np.unique(component[touched], return_index=True)
+    for start in touched[first]:
+        order, before = breadth_first_order(graph, start, directed=False)
+        for cell in order[1:].tolist():
+            parent = int(before[cell])
+            ratio[cell] = ratio[parent] * step[parent, cell]
+        root[order] = start
+    contradiction = np.abs(ci * ratio[i] + cj * ratio[j]) > 1e-9 * (np.abs(ci * ratio[i]) + np.abs(cj * ratio[j]))
+    dead = np.isin(component, component[i[contradiction]])
+    return sp.csr_array((ratio, (np.arange(n), root)), shape=(n, n)), dead
+
+
+def _refuse_stuck(problem: CtaProblem, T: sp.csr_array) -> None:
+    """Names the first sensitive cell that the relations hold at its true value."""
+    free = np.diff(_clean(T.copy()).indptr)[problem.sensitive] > 0
+    stuck = ~free & (problem.lpl > 0) & (problem.upl > 0)
+    if stuck.any():
+        p = problem.sensitive[np.flatnonzero(stuck)[0]]
+        rows = sp.csc_array(problem.A)[:, [p]].indices
+        where = f"relation {int(rows[0])} holds it at its true value" if len(rows) else "it may not move at all"
+        raise Unprotectable(f"{problem.name(int(p))} cannot be protected, as {int(stuck.sum()) - 1} more: {where}. {REMEDY}")
+
+
+def _carried_over(problem: CtaProblem, T: sp.csr_array, A: sp.csr_array, kept: Ints) -> CtaProblem:
+    """Bounds, weights and levels of the columns of T."""
+    by_cell = T.tocoo()
+    cell, column, ratio = by_cell.row, by_cell.col, by_cell.data
+    m = len(kept)
+    one, other = problem.lower[cell] / ratio, problem.upper[cell] / ratio
+    lower, upper = np.full(m, -np.inf), np.full(m, np.inf)
+    np.maximum.at(lower, column, np.minimum(one, other))
+    np.minimum.at(upper, column, np.maximum(one, other))
+    w = np.bincount(column, problem.w[cell] * (np.abs(ratio) if problem.distance is Distance.L1 else ratio**2), m)
+    rank = np.full(len(problem.cells), -1)
+    rank[problem.sensitive] = np.arange(len(problem.sensitive))
+    has = np.flatnonzero(rank[cell] >= 0)
+    up, down = problem.upl[rank[cell[has]]], problem.lpl[rank[cell[has]]]
+    size, turned = np.abs(ratio[has]), ratio[has] < 0
+    upl, lpl = np.zeros(m), np.zeros(m)
+    np.maximum.at(upl, column[has], np.where(turned, down, up) / size)
+    np.maximum.at(lpl, column[has], np.where(turned, up, down) / size)
+    sensitive = np.unique(column[has])
+    reduced = replace(
+        problem, cells=problem.cells[kept], A=A, w=w, lower=lower + 0.0, upper=upper + 0.0,
+        sensitive=sensitive, lpl=lpl[sensitive], upl=upl[sensitive], label=lambda k: problem.name(int(kept[k])),
+    )  # fmt: skip
+    hopeless = np.flatnonzero(~reduced.can_rise & ~reduced.can_fall)
+    if len(hopeless):
+        p = int(sensitive[hopeless[0]])
+        raise Unprotectable(
+            f"{reduced.name(p)} cannot be protected, as {len(hopeless) - 1} more: its bounds leave less room than its level on both sides. {REMEDY}"
+        )
+    return reduced
+
+
+def _distinct(A: sp.csr_array) -> Ints:
+    """The rows that are neither empty nor multiples of an earlier one."""
+    filled = np.flatnonzero(np.diff(_clean(A).indptr) > 0)
+    if len(filled) == 0:
+        return filled
+    scaled = sp.csr_array(sp.diags_array(1.0 / A.data[A.indptr[filled]]) @ A[filled])
+    mark = scaled @ np.random.default_rng(0).random(A.shape[1])
+    order = np.lexsort((np.arange(len(mark)), np.round(mark, 9)))
+    alike = np.abs(np.diff(mark[order])) <= 1e-9 * (1 + np.abs(mark[order[1:]]))
+    later, earlier = order[1:][alike], order[:-1][alike]
+    if len(later) == 0:
+        return filled
+    repeated = later[np.asarray(abs(scaled[later] - scaled[earlier]).sum(axis=1)).ravel() <= 1e-9]
+    return np.delete(filled, repeated)

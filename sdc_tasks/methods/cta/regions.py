@@ -1,0 +1,98 @@
+"""Parts of a table that can be improved on their own: some sensitive cells with what is around them, closed under the relations.
+
+Cells of a table come in the order of a Cartesian product as a rule, so the relations show its dimensions: those along the last one run
+over neighbouring numbers, those along an earlier one have larger steps. Without the relations along one dimension a table falls into
+slabs (countries; activities; size classes). A region is the slab of its centre, then slabs beside it along that dimension, until it is
+large enough; of a slab that is too large, what is near the centre. Where the numbers say nothing, there is one dimension, and a region
+is what is near.
+
+Only the cells of a region move. A relation that leaves the region takes its total in as well, so that the inside can move against it
+(an EU total moves with a country); a cell that would stand alone in a relation stays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components, dijkstra
+
+from sdc_tasks.model.table import Bools, Ints
+
+ACROSS = 1e6  # length of a relation along the dimension that slabs lie side by side in
+
+
+def dimensions(A: sp.csr_array) -> Ints:
+    """(m): the dimension that each relation runs along, as numbers from 0; cells in the order of a Cartesian product.
+
+    A relation steps by the greatest common divisor of the differences of its cells' numbers, and spans their largest difference. Relations
+    whose [step, span] overlap, directly or through others, run along one dimension.
+    """
+    m = A.shape[0]
+    row = np.repeat(np.arange(m), np.diff(A.indptr))
+    first = A.indices[np.minimum(A.indptr[:-1], max(0, A.nnz - 1))] if A.nnz else np.zeros(m, dtype=np.int64)
+    step, far = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
+    away = np.abs(A.indices - first[row])
+    np.gcd.at(step, row, away)
+    near = np.zeros(m, dtype=np.int64)
+    np.maximum.at(far, row, A.indices - first[row])
+    np.minimum.at(near, row, A.indices - first[row])
+    span = far - near
+    order = np.argsort(step, kind="stable")
+    reached = np.maximum.accumulate(span[order])
+    starts = np.concatenate([[0], (step[order][1:] > reached[:-1]).astype(np.int64)]) if m else np.zeros(0, dtype=np.int64)
+    found = np.empty(m, dtype=np.int64)
+    found[order] = np.cumsum(starts)
+    return found
+
+
+class Map:
+    """The graph of cells and relations, and the regions cut from it. `dimension` (m) is that of each relation of A."""
+
+    def __init__(self, A: sp.csr_array, dimension: Ints) -> None:
+        self._A, self._pattern = A, sp.csr_array((np.ones(A.nnz, dtype=np.int64), A.indices, A.indptr), shape=A.shape)
+        self._m, self._n = A.shape
+        self._row = np.repeat(np.arange(self._m), np.diff(A.indptr))
+        self._total = _totals(A)
+        self._dimension = dimension
+        self.count = int(dimension.max(initial=0)) + 1
+        self._slab = [self._slabs(d) for d in range(self.count)]
+
+    def region(self, centre: int, size: int, along: int, rng: np.random.Generator) -> Ints:
+        """Cells of slabs that lie side by side along a dimension, about `size` of them, the centre's slab first; sorted."""
+        length = np.where(self._dimension == along, ACROSS if self.count > 1 else 1.0, 1.0)[self._row]
+        graph = sp.csr_array((length, (self._A.indices, self._n + self._row)), shape=(self._n + self._m, self._n + self._m))
+        distance = dijkstra(graph, directed=False, indices=centre)[: self._n]
+        slab = self._slab[along]
+        key = rng.random(int(slab.max()) + 1)[slab] if self.count > 1 else np.zeros(self._n)
+        order = np.lexsort((distance + 0.5 * rng.random(self._n), key, np.floor(distance / ACROSS)))
+        nearest = order[:size]
+        inside = np.zeros(self._n, dtype=bool)
+        inside[nearest[np.isfinite(distance[nearest])]] = True
+        return np.flatnonzero(self._closed(inside))
+
+    def _slabs(self, along: int) -> Ints:
+        """(n): the slab of each cell: what hangs together without the relations along one dimension."""
+        other = self._pattern[np.flatnonzero(self._dimension != along)].astype(float)
+        _, slab = connected_components(sp.block_array([[None, other.T], [other, None]], format="csr"), directed=False)
+        return np.asarray(slab[: self._n], dtype=np.int64)
+
+    def _closed(self, inside: Bools) -> Bools:
+        """With the totals of relations that leave; without cells that would stand alone in a relation."""
+        inside = inside.copy()
+        inside[self._total[(self._pattern @ inside.astype(np.int64)) == 1]] = True
+        while True:
+            alone = ((self._pattern @ inside.astype(np.int64)) == 1).astype(np.int64)
+            stuck = inside & (self._pattern.T @ alone > 0)
+            if not stuck.any():
+                return inside
+            inside &= ~stuck
+
+
+def _totals(A: sp.csr_array) -> Ints:
+    """(m): the cell of each relation whose sign is unlike all others', the total; the first cell where there is none."""
+    row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+    positive = np.bincount(row, A.data > 0, A.shape[0])
+    lone = np.where(A.data > 0, positive[row] == 1, (np.diff(A.indptr) - positive)[row] == 1)
+    total = A.indices[np.minimum(A.indptr[:-1], max(0, A.nnz - 1))].astype(np.int64) if A.nnz else np.zeros(A.shape[0], dtype=np.int64)
+    total[row[lone][::-1]] = A.indices[lone][::-1]
+    return total

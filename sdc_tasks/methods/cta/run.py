@@ -1,0 +1,117 @@
+"""One run of the engine: the best verified table so far, the best proven bound, how they came about, and when to stop.
+
+Every method tells its tables to `offer`, its bounds to `lift`, and asks `over`. So any of them can be interrupted at any time, by a
+limit, a signal or an operator, and what was found by then is there, verified. Safe for several threads.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sdc_tasks.methods.cta.model import CtaProblem
+from sdc_tasks.methods.cta.verify import Incumbent, verify
+from sdc_tasks.model.table import Floats
+
+Restore = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What was known after so many seconds: of the objective (None: no protected table yet) and of the bound, and which method said so."""
+
+    seconds: float
+    objective: float | None
+    bound: float
+    method: str
+
+
+class Run:
+    """Keeps the best of what methods find for one problem, in weight · data units. Stops by time, gap, or by request."""
+
+    def __init__(
+        self, problem: CtaProblem, seconds: float = math.inf, gap: float = 0.0, report: Callable[[Moment], None] | None = None
+    ) -> None:
+        self.problem, self.gap_wanted = problem, gap
+        self.best: Incumbent | None = None  # the best additive table: protected where one was found, else the least short
+        self.restore: Restore = lambda z: z  # from the cells that the methods work on to all cells of the problem
+        self.bound = 0.0
+        self.history: list[Moment] = []
+        self._began, self._seconds = time.monotonic(), seconds
+        self._asked_to_stop = threading.Event()
+        self._lock = threading.Lock()
+        self._report = report
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self._began
+
+    @property
+    def left(self) -> float:
+        """Seconds until the time limit; never below 0."""
+        return 0.0 if self._asked_to_stop.is_set() else max(0.0, self._seconds - self.elapsed)
+
+    @property
+    def protected(self) -> Incumbent | None:
+        """The best table in which no sensitive cell falls short."""
+        best = self.best
+        return best if best is not None and best.verdict.unprotected == 0 else None
+
+    @property
+    def gap(self) -> float | None:
+        """(best − bound) / best; None without a protected table."""
+        best = self.protected
+        if best is None:
+            return None
+        objective = best.verdict.objective
+        return 0.0 if objective <= 0 else max(0.0, (objective - self.bound) / objective)
+
+    @property
+    def out_of_time(self) -> bool:
+        return self.left <= 0
+
+    @property
+    def over(self) -> bool:
+        """Time is up, somebody asked to stop, or the table is proven within the gap asked for."""
+        gap = self.gap
+        return self.out_of_time or (gap is not None and gap <= self.gap_wanted)
+
+    @property
+    def table(self) -> Floats | None:
+        """The deviations of all cells in the best table, in units."""
+        best = self.best
+        return None if best is None else self.restore(best.z)
+
+    def stop(self) -> None:
+        """Asks all methods to end soon; what was found stays."""
+        self._asked_to_stop.set()
+
+    def offer(self, z: Floats, method: str) -> bool:
+        """A table of deviations, verified here as a table of the whole problem. Returns whether it is the best so far."""
+        verdict = verify(self.problem, self.restore(z))
+        if not verdict.is_table:
+            return False
+        with self._lock:
+            candidate = Incumbent(z.copy(), verdict)
+            if self.best is not None and candidate.rank >= self.best.rank:
+                return False
+            self.best = candidate
+            self._note(method)
+        return True
+
+    def lift(self, bound: float, method: str) -> None:
+        """A proven lower bound on the objective of any protected table."""
+        with self._lock:
+            if bound > self.bound:
+                self.bound = bound
+                self._note(method)
+
+    def _note(self, method: str) -> None:
+        best = self.protected
+        moment = Moment(self.elapsed, None if best is None else best.verdict.objective, self.bound, method)
+        self.history.append(moment)
+        if self._report is not None:
+            self._report(moment)

@@ -1,0 +1,232 @@
+"""Local search over senses, region by region: by turns on a live LP, or by a small MILP.
+
+*Turns*: in a region (see `regions.py`) a few senses are turned at a time: one that is dear to hold (the dual price of its level says how much
+could be won at most), often with some of its neighbours in a relation. The LP of the region answers what the closest table costs then;
+what falls short is turned as well, once or twice (an ejection chain); what is no better is taken back. *MILP*: all senses of a region at once, to a
+node limit; it finds what several turns would have to find together. Regions are improved several at
+a time, each from the same table; their moves are then added one by one, each kept if the whole table is better with it: A z = 0 is
+linear, so moves of two regions add up. So the result does not depend on the number of threads.
+
+Which kind of region to try next is learnt: what a kind has won per unit of effort, counted in simplex iterations and sizes, which are the
+same on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import count
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.cta.inequalities import Inequalities
+from sdc_tasks.methods.cta.model import CtaProblem
+from sdc_tasks.methods.cta.regions import Map
+from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.senses import FIRM, SenseLP
+from sdc_tasks.methods.cta.verify import FEASIBLE, short_of
+from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.solver.milp import LiveMilp
+
+SIZES = {"turns": (400, 200), "milp": (150,)}  # cells of a region, about
+BATCH = 4  # regions improved from the same table
+EFFORT = 8000  # of turns in one region, in simplex iterations
+TRIES = 4  # per sensitive cell of a region, at most
+CHAIN = 2  # how often what falls short is turned as well
+LONGEST = 6  # senses that a link of the chain may turn
+ALONE = 0.4  # share of tries that turn one sense only
+FORGET = 0.5  # what a failed try leaves of a cell's chance to be tried again
+BETTER = 1e-9  # relative
+MEMORY = 0.8  # weight of the past in what a kind of region has won
+CURIOUS = 0.1  # share of regions whose kind is drawn without regard to what it has won
+NODES, GAP, SECONDS = 20, 0.003, 5.0  # of a region's MILP; the seconds are a safety net
+REACH = 4.0  # levels, or twice the present deviation: how far a region's MILP lets a sensitive cell move
+OVERHEAD = 1.0  # effort of building a region's model, in iterations per cell
+
+Task = tuple[int, str, Ints, np.random.Generator]  # (kind, by turns or milp, cells, a generator of its own)
+
+
+@dataclass(frozen=True)
+class Move:
+    """What one region found: by how much its cells should move, and the effort in simplex iterations."""
+
+    cells: Ints = field(repr=False)
+    step: Floats = field(repr=False)
+    effort: int
+
+
+def improve(
+    problem: CtaProblem, run: Run, starts: Sequence[Floats], valid: Inequalities, dimension: Ints, seed: int, rounds: int | None, threads: int
+) -> None:
+    """Improves the best of the tables `starts` until the run is over, or `rounds` batches are done. Offers every better table.
+
+    `dimension` (m): along which each relation runs (`regions.dimensions`). `valid`: for the MILPs to carry.
+    """
+    search = _Search(problem, starts, dimension, seed)
+    with ThreadPoolExecutor(threads) as pool:
+        for number in count():
+            if run.over or number == rounds:
+                return
+            tasks = search.batch()
+            moves = list(pool.map(partial(_improved, problem, search.z, valid, run), tasks))
+            for (kind, _, _, _), move in zip(tasks, moves, strict=True):
+                if search.take(kind, move):
+                    run.offer(search.z, "local search")
+
+
+class _Search:
+    """The table, and what is known of where to look next."""
+
+    def __init__(self, problem: CtaProblem, starts: Sequence[Floats], dimension: Ints, seed: int) -> None:
+        self._problem = problem
+        self._map = Map(problem.A, dimension)
+        self.kinds = [(along, by, size) for along in range(self._map.count) for by, sizes in SIZES.items() for size in sizes]
+        self._rng = np.random.default_rng(seed)
+        self._won = np.full(len(self.kinds), np.inf)  # per effort; untried kinds come first
+        self._visits = np.zeros(len(problem.sensitive))
+        self._penalty = FIRM * float(np.median(problem.w[problem.w > 0])) if (problem.w > 0).any() else FIRM
+        everything = np.arange(len(problem.cells))
+        self.z = min(starts, key=lambda z: self._cost(z, everything))
+
+    def batch(self) -> list[Task]:
+        """The next regions: around what is short of its level, else around what was visited least."""
+        tasks = []
+        for _ in range(BATCH):
+            kind = self._kind()
+            along, by, size = self.kinds[kind]
+            cells = self._map.region(self._centre(), size, along, self._rng)
+            self._visits[np.isin(self._problem.sensitive, cells)] += 1
+            tasks.append((kind, by, cells, np.random.default_rng(self._rng.integers(2**63))))
+        return tasks
+
+    def take(self, kind: int, move: Move) -> bool:
+        """Adds a region's move to the table if the whole is better with it."""
+        old, new, gain = self.z, self.z.copy(), 0.0
+        new[move.cells] += move.step
+        before = self._cost(old, move.cells)
+        if move.step.any() and self._within(new, move.cells):
+            gain = max(0.0, before - self._cost(new, move.cells))
+        if gain > BETTER * before:
+            self.z = new
+        won = gain / max(1, move.effort)
+        self._won[kind] = won if np.isinf(self._won[kind]) else MEMORY * self._won[kind] + (1 - MEMORY) * won
+        return gain > BETTER * before
+
+    def _kind(self) -> int:
+        untried = np.flatnonzero(np.isinf(self._won))
+        if len(untried):
+            return int(untried[self._rng.integers(len(untried))])
+        some = len(self.kinds)
+        chance = self._won / self._won.sum() if self._won.sum() > 0 else np.full(some, 1 / some)
+        return int(self._rng.choice(some, p=(1 - CURIOUS) * chance + CURIOUS / some))
+
+    def _centre(self) -> int:
+        short = np.flatnonzero(short_of(self._problem, self.z))
+        seldom = np.flatnonzero(self._visits <= self._visits.min())
+        return int(self._problem.sensitive[self._rng.choice(short if len(short) else seldom)])
+
+    def _cost(self, z: Floats, cells: Ints) -> float:
+        short = self._short(z, cells)
+        return float(self._problem.w[cells] @ np.abs(z[cells]) + self._penalty * short.sum())
+
+    def _short(self, z: Floats, cells: Ints) -> Floats:
+        p = self._problem
+        here = np.isin(p.sensitive, cells)
+        moved = z[p.sensitive[here]]
+        level = np.where(moved > 0, p.upl[here], p.lpl[here])
+        short = np.minimum(p.upl[here] - moved, moved + p.lpl[here])
+        return np.where(short > FEASIBLE * level, short, 0.0)
+
+    def _within(self, z: Floats, cells: Ints) -> bool:
+        p = self._problem
+        slack = FEASIBLE / 10 * np.maximum(np.abs(z[cells]), p.smallest_level)
+        return bool(((z[cells] >= p.lower[cells] - slack) & (z[cells] <= p.upper[cells] + slack)).all())
+
+
+def _improved(problem: CtaProblem, z: Floats, valid: Inequalities, run: Run, task: Task) -> Move:
+    """What one region finds from the table z; the cells outside keep their deviations."""
+    _, by, cells, rng = task
+    if len(cells) == 0 or run.over:
+        return Move(cells, np.zeros(len(cells)), 1)
+    return _by_milp(problem, z, cells, valid, run) if by == "milp" else _by_turns(problem, z, cells, run, rng)
+
+
+def _by_milp(problem: CtaProblem, z: Floats, cells: Ints, valid: Inequalities, run: Run) -> Move:
+    """All senses of the region at once."""
+    rank = np.full(len(problem.cells), -1)
+    rank[problem.sensitive] = np.arange(len(problem.sensitive))
+    own = rank[cells]
+    at, which = np.flatnonzero(own >= 0), own[own >= 0]
+    A = sp.csr_array(sp.csc_array(problem.A)[:, cells])
+    A = sp.csr_array(A[np.flatnonzero(np.diff(A.indptr) > 0)])
+    here = z[cells]
+    reach = np.full(len(cells), REACH * np.abs(here).max(initial=1.0))
+    reach[at] = np.maximum(REACH * np.maximum(problem.lpl, problem.upl)[which], 2 * np.abs(here[at]))
+    part = replace(
+        problem, cells=problem.cells[cells], A=A, w=problem.w[cells], sensitive=at, lpl=problem.lpl[which], upl=problem.upl[which],
+        lower=np.maximum(problem.lower[cells], -reach), upper=np.minimum(problem.upper[cells], reach),
+    )  # fmt: skip
+    r = np.zeros(part.milp.A.shape[0])
+    r[: A.shape[0]] = A @ here
+    model = replace(part.milp, row_lower=part.milp.row_lower + r, row_upper=part.milp.row_upper + r)
+    found = LiveMilp(valid.within(cells).added_to(model)).solve(part.columns(here), min(SECONDS, run.left), GAP, NODES)
+    step = np.zeros(len(cells)) if found.x is None else part.deviation(found.x) - here
+    return Move(cells, step, found.iterations + int(OVERHEAD * len(cells)))
+
+
+def _by_turns(problem: CtaProblem, z: Floats, cells: Ints, run: Run, rng: np.random.Generator) -> Move:
+    """A few senses at a time."""
+    model = SenseLP(problem, FIRM, cells, z)
+    s = len(model.at)
+    up = z[cells[model.at]] > 0
+    model.set(np.arange(s), up)
+    both = model.can_rise & model.can_fall
+    start = model.solve(run.left)
+    if start is None or both.sum() < 2:
+        return Move(cells, np.zeros(len(cells)), _effort(model))
+    best = start
+    shared = abs(model.A)[:, model.at]
+    near = sp.csr_array(shared.T @ shared)
+    level, tired = model.upl + model.lpl, np.zeros(s)
+    for _ in range(TRIES * s):
+        if run.out_of_time or model.effort > EFFORT:
+            break
+        chance = (level * np.maximum(best.price, 0) + 1e-9) * both * FORGET**tired
+        centre = int(rng.choice(s, p=chance / chance.sum()))
+        tired[centre] += 1
+        turned = np.array([centre])
+        if rng.random() > ALONE:
+            around = near.indices[near.indptr[centre] : near.indptr[centre + 1]]
+            around = around[both[around]]
+            turned = np.unique(np.append(rng.choice(around, rng.integers(1, 4)), centre))
+        trial = up.copy()
+        trial[turned] = ~trial[turned]
+        model.set(turned, trial[turned])
+        cost = model.cost(run.left)
+        for _ in range(CHAIN):
+            if cost < best.cost or not np.isfinite(cost):
+                break
+            found = model.solve(run.left)
+            if found is None:
+                break
+            short = np.flatnonzero((found.short > FEASIBLE * np.where(trial, model.upl, model.lpl)) & both)
+            short = np.setdiff1d(short, turned)
+            if not 0 < len(short) <= LONGEST:
+                break
+            trial[short] = ~trial[short]
+            model.set(short, trial[short])
+            turned = np.union1d(turned, short)
+            cost = model.cost(run.left)
+        found = model.solve(run.left) if cost < best.cost * (1 - BETTER) else None
+        if found is None:
+            model.set(turned, up[turned])
+        else:
+            best, up, tired = found, trial, tired * MEMORY
+    return Move(cells, best.z - z[cells], _effort(model))
+
+
+def _effort(model: SenseLP) -> int:
+    return model.effort + int(OVERHEAD * len(model.cells))

@@ -1,0 +1,143 @@
+"""CTA with the senses given: a linear program, elastic in its protection, kept alive.
+
+    min Σ w_i (z⁺_i + z⁻_i) + ρ Σ_p v_p t_p    s.t.  A (z⁺ − z⁻) = r,  0 ≤ z⁺ ≤ u,  0 ≤ z⁻ ≤ −l
+        z⁺_p + t_p ≥ upl_p, z⁻_p = 0   (sense up)        z⁻_p + t_p ≥ lpl_p, z⁺_p = 0   (sense down)        t ≥ 0
+
+Only bounds change from one sense vector to the next. A shortfall t > 0 names senses that do not fit together. v_p = w_p, or the median
+weight where a cell carries none. r = 0 for a whole table; for a part of one, what the cells outside leave to balance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.cta.model import CtaProblem
+from sdc_tasks.methods.cta.verify import FEASIBLE, verify
+from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.solver.lp import LiveLP
+
+FIRM = 1e4  # ρ that no shortfall is worth: what is short at this price cannot be helped with these senses
+REFINEMENTS = 4
+START = 5  # a solve costs about as much as so many iterations before its first
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """The closest table for one sense vector: deviations, shortfalls (s, units), and the price of each sensitive cell's level."""
+
+    z: Floats = field(repr=False)
+    short: Floats = field(repr=False)
+    price: Floats = field(repr=False)  # d objective / d level, in weight units
+    cost: float = 0.0  # Σ w|z| + ρ Σ v t, in scaled weight · units
+
+
+class SenseLP:
+    """The live model over some cells of a problem (all by default), the others staying at `around`."""
+
+    def __init__(self, problem: CtaProblem, rho: float, cells: Ints | None = None, around: Floats | None = None) -> None:
+        part = np.arange(len(problem.cells)) if cells is None else cells
+        rank = np.full(len(problem.cells), -1)
+        rank[problem.sensitive] = np.arange(len(problem.sensitive))
+        own = rank[part]
+        self.cells, self.at, self.which = part, np.flatnonzero(own >= 0), own[own >= 0]  # at: positions of the sensitive among `cells`
+        A = sp.csr_array(sp.csc_array(problem.A)[:, part]) if cells is not None else problem.A
+        self.A = sp.csr_array(A[np.flatnonzero(np.diff(A.indptr) > 0)])
+        r = np.zeros(self.A.shape[0]) if around is None else self.A @ around[part]
+        positive = problem.w[problem.w > 0]
+        self._scale = float(np.median(positive)) if len(positive) else 1.0
+        w = problem.w[part] / self._scale
+        self.w, self.upl, self.lpl = w, problem.upl[self.which], problem.lpl[self.which]
+        self._value = np.maximum(w[self.at], 1.0) if (w[self.at] == 0).any() else w[self.at]
+        self._up, self._down = problem.upper[part], -problem.lower[part]
+        self.can_rise, self.can_fall = problem.can_rise[self.which], problem.can_fall[self.which]
+        n, s = len(part), len(self.at)
+        self._n, self._s, self._relations = n, s, self.A.shape[0]
+        pick = sp.csr_array((np.ones(s), (np.arange(s), self.at)), shape=(s, n))
+        self._live = LiveLP(
+            np.concatenate([w, w, rho * self._value]),
+            sp.csr_array(sp.block_array([[self.A, -self.A, None], [pick, pick, sp.eye_array(s)]], format="csr")),
+            np.concatenate([r, np.zeros(s)]),
+            np.concatenate([r, np.full(s, np.inf)]),
+            np.zeros(2 * n + s),
+            np.concatenate([self._up, self._down, np.full(s, np.inf)]),
+        )
+
+    @property
+    def effort(self) -> int:
+        """Simplex iterations so far, and for each solve what a start costs."""
+        return self._live.iterations + START * self._live.solves
+
+    def penalise(self, rho: float) -> None:
+        self._live.set_cost(2 * self._n + np.arange(self._s), rho * self._value)
+
+    def possible(self, up: Bools) -> Bools:
+        """The senses, turned where bounds leave no room for them."""
+        return (up | ~self.can_fall) & (self.can_rise | ~self.can_fall)
+
+    def set(self, which: Ints, up: Bools) -> None:
+        """Senses of some of the sensitive cells (positions 0..s−1 in this model)."""
+        z = self.at[which]
+        self._live.set_bounds(
+            np.concatenate([z, self._n + z]),
+            np.zeros(2 * len(z)),
+            np.concatenate([np.where(up, self._up[z], 0.0), np.where(up, 0.0, self._down[z])]),
+        )
+        level = np.where(up, self.upl[which], self.lpl[which])
+        self._live.set_row_bounds(self._relations + which, level, np.full(len(which), np.inf))
+
+    def solve(self, seconds: float = math.inf, fresh: bool = False) -> Fixed | None:
+        """None where the solver returned no point in time. `fresh`: from scratch, quicker when many senses or prices have changed."""
+        self._live.limit(seconds)
+        found = self._live.solve(fresh)
+        if not found.status.has_point:
+            return None
+        n, x = self._n, found.x
+        return Fixed(x[:n] - x[n : 2 * n], x[2 * n :], found.dual[self._relations :], found.objective)
+
+    def cost(self, seconds: float = math.inf) -> float:
+        """The cost alone: cheaper than the whole solution."""
+        self._live.limit(seconds)
+        return self._live.objective()
+
+
+def closest(problem: CtaProblem, senses: Ints, seconds: float = math.inf) -> Floats | None:
+    """The closest table with these senses (s, ±1), clean of tolerances; None where time ran out first."""
+    model = SenseLP(problem, FIRM)
+    model.set(np.arange(len(senses)), model.possible(senses > 0))
+    found = model.solve(seconds)
+    return None if found is None else refined(problem, found.z)
+
+
+def refined(problem: CtaProblem, z: Floats) -> Floats:
+    """z with what the solver's tolerances left mended: bounds kept exactly, relations to full precision.
+
+    The miss r = A z is tiny, so its repair is a problem of its own in units of |r|: min Σ|d| with A d = −r, inside bounds and levels
+    (iterative refinement of a linear program, Gleixner, Steffy & Wolter 2016). Needed where values span more orders than 1e-9 does.
+    """
+    up = problem.senses(z) > 0
+    lower, upper = problem.lower.copy(), problem.upper.copy()
+    p = problem.sensitive
+    kept = np.where(up, z[p] >= problem.upl * (1 - FEASIBLE), z[p] <= -problem.lpl * (1 - FEASIBLE))
+    lower[p] = np.where(kept & up, problem.upl, lower[p])
+    upper[p] = np.where(kept & ~up, -problem.lpl, upper[p])
+    z = np.clip(z, lower, np.maximum(lower, upper))
+    for _ in range(REFINEMENTS):
+        verdict = verify(problem, z)
+        if verdict.violation <= FEASIBLE / 1e3:
+            break
+        r = problem.A @ z
+        unit = float(np.abs(r).max())
+        n = len(z)
+        live = LiveLP(
+            np.ones(2 * n), sp.csr_array(sp.hstack([problem.A, -problem.A])), -r / unit, -r / unit,
+            np.zeros(2 * n), np.concatenate([(upper - z) / unit, (z - lower) / unit]).clip(0.0),
+        )  # fmt: skip
+        found = live.solve()
+        if not found.status.has_point:
+            break
+        z = np.clip(z + (found.x[:n] - found.x[n:]) * unit, lower, np.maximum(lower, upper))
+    return z

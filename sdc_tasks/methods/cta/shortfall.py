@@ -1,0 +1,130 @@
+"""MILP-CTA that may fall short of levels, so that it always has an answer.
+
+    min  Σ w_i (z⁺_i + z⁻_i) + ρ Σ_p v_p t_p      s.t. the model, with  z⁺_p ≥ upl_p (y_p − t_p),  z⁻_p ≥ lpl_p (1 − y_p − t_p),  0 ≤ t ≤ 1
+
+t_p is the share of its level that a cell lacks; z = 0, t = 1 is always feasible. At a high price ρ v_p shortfalls are left only where
+senses that are fixed do not fit together. With w = 0 the least Σ t says which cells stand in the way of a protected table.
+
+Columns: those of the model, then t.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.cta.inequalities import Inequalities, no_inequalities
+from sdc_tasks.methods.cta.model import CtaProblem
+from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.solver.milp import LiveMilp, Milp, Watch
+
+RHO = 100.0  # times level and dearest weight around a cell: what its whole level costs
+CLEAR = 1e-4  # share of a level; a solver's tolerances stay far below
+FLOOR = 1e-6  # of the largest weight: the price where nothing around a cell carries weight
+NAMED = 8  # cells that a message names
+BLAME_NODES, BLAME_SECONDS = 500, 20.0
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Senses (s, True: up), net deviations (n, units), the share of its level that each sensitive cell lacks.
+
+    `proven`: no choice of the senses that were open comes below this cost.
+    """
+
+    up: Bools = field(repr=False)
+    z: Floats = field(repr=False)
+    t: Floats = field(repr=False)
+    proven: float = 0.0
+
+    @property
+    def short(self) -> Ints:
+        return np.flatnonzero(self.t > CLEAR)
+
+
+def standing(problem: CtaProblem, up: Bools, z: Floats) -> Standing:
+    """What these deviations lack, where each cell goes the way that it moves; `up` says the way of those that stand still."""
+    moved = z[problem.sensitive]
+    way = np.where(np.abs(moved) > 1e-7, moved > 0, up)
+    level = np.where(way, problem.upl, problem.lpl)
+    return Standing(way, z, np.where(level > 0, 1 - np.abs(moved) / np.where(level > 0, level, 1.0), 0.0).clip(0.0))
+
+
+def at_rest(problem: CtaProblem, up: Bools) -> Standing:
+    """Nothing moves, all fall short: always there to start from."""
+    return standing(problem, up, np.zeros(len(problem.cells)))
+
+
+class ShortfallMilp:
+    """The live model. Each solve says which senses are open (binary) and which are relaxed (0 ≤ y ≤ 1); all others are fixed."""
+
+    def __init__(self, problem: CtaProblem, valid: Inequalities, run: Run) -> None:
+        self._problem, self._run = problem, run
+        n, s = len(problem.cells), len(problem.sensitive)
+        self._y, self._t = 2 * n + np.arange(s), 2 * n + s + np.arange(s)
+        self._live = LiveMilp(valid.always.added_to(_with_shortfalls(problem)))
+
+    def only_shortfalls(self) -> None:
+        """From now on the cost is Σ t."""
+        n, s = len(self._problem.cells), len(self._problem.sensitive)
+        self._live.set_cost(np.arange(2 * n), np.zeros(2 * n))
+        self._live.set_cost(self._t, np.ones(s))
+
+    def solve(self, start: Standing, opened: Bools, relaxed: Bools, gap: float, nodes: int | None, seconds: float) -> Standing:
+        """Something at least as cheap as the start, whose senses are kept where they are neither open nor relaxed."""
+        free = opened | relaxed
+        self._live.relax(self._y, relaxed)
+        self._live.fix(self._y, np.where(free, 0.0, start.up), np.where(free, 1.0, start.up))
+        columns = np.concatenate([np.maximum(start.z, 0), np.maximum(-start.z, 0), start.up, start.t])
+        result = self._live.solve(columns, seconds, gap, nodes, Watch(stop=lambda: self._run.out_of_time))
+        proven = 0.0 if result.bound is None else result.bound
+        if result.x is None:
+            return replace(start, proven=proven)
+        return replace(standing(self._problem, result.x[self._y] > 0.5, self._problem.deviation(result.x)), proven=proven)
+
+
+def _with_shortfalls(problem: CtaProblem) -> Milp:
+    """The model with the columns t, each in the two rows of its cell that ask for a level."""
+    model, s, m = problem.milp, len(problem.sensitive), problem.A.shape[0]
+    none = sp.csr_array((s, s))
+    t = sp.vstack([sp.csr_array((m, s)), sp.diags_array(problem.upl), none, sp.diags_array(problem.lpl), none], format="csr")
+    price = RHO * np.maximum(problem.lpl, problem.upl) * np.maximum(_dearest(problem), FLOOR * problem.w.max(initial=1.0))
+    return Milp(
+        cost=np.concatenate([model.cost, price]),
+        A=sp.csr_array(sp.hstack([model.A, t], format="csr")),
+        row_lower=model.row_lower,
+        row_upper=model.row_upper,
+        lower=np.concatenate([model.lower, np.zeros(s)]),
+        upper=np.concatenate([model.upper, np.ones(s)]),
+        binary=model.binary,
+    )
+
+
+def _dearest(problem: CtaProblem) -> Floats:
+    """(s): the largest weight in the relations of each sensitive cell."""
+    touches = sp.csr_array(problem.A.astype(bool).astype(float))
+    relation = (touches @ sp.diags_array(problem.w)).max(axis=1).toarray().ravel()
+    cell = (sp.csr_array(touches.T) @ sp.diags_array(relation)).max(axis=1).toarray().ravel()
+    return np.asarray(cell[problem.sensitive], dtype=float)
+
+
+def unprotectable(problem: CtaProblem, at: Standing) -> Unprotectable:
+    """What to say where it is proven that no choice of senses protects every cell, and `at` is the least short that was found."""
+    cells = problem.sensitive[at.short].tolist()
+    names = ", ".join(problem.name(cell) for cell in cells[:NAMED]) + (f" and {len(cells) - NAMED} more" if len(cells) > NAMED else "")
+    return Unprotectable(
+        f"no choice of senses protects all {len(problem.sensitive)} sensitive cells at once; where the others keep their levels, these fall "
+        f"short: {names}. Remedy: lower the level of these, widen bounds around them, or let a fixed cell of their relations move"
+    )
+
+
+def least_short(problem: CtaProblem, run: Run) -> Standing:
+    """The whole model for Σ t alone, with limited effort: a small set of cells that stands in the way of all others."""
+    model = ShortfallMilp(problem, no_inequalities(problem), run)
+    model.only_shortfalls()
+    everywhere = np.ones(len(problem.sensitive), dtype=bool)
+    return model.solve(at_rest(problem, problem.can_rise), everywhere, ~everywhere, 0.0, BLAME_NODES, min(run.left, BLAME_SECONDS))

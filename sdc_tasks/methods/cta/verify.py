@@ -1,0 +1,73 @@
+"""An independent look at an adjusted table: additivity, bounds, protection, objective, by plain arithmetic on z.
+
+It knows nothing of any model's columns, and no result leaves the engine without it: a tool in use today has returned "feasible" tables
+with all 657 sensitive cells unprotected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.cta.model import CtaProblem, Distance
+from sdc_tasks.model.table import Bools, Floats
+
+FEASIBLE = 1e-6  # relative: a miss as a share of the largest deviation in its relation, a level as a share of itself
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an independent look at a table finds; `objective` in weight · data units (L2: weight · data units²).
+
+    `violation`: the largest miss of a relation, as a share of the largest deviation in it, or of a bound, as a share of the deviation
+    itself (either measured against at least the smallest level). `unprotected`: sensitive cells that did not move by their level.
+    """
+
+    objective: float
+    violation: float
+    unprotected: int
+
+    @property
+    def is_table(self) -> bool:
+        return self.violation <= FEASIBLE
+
+
+@dataclass(frozen=True)
+class Incumbent:
+    """A table of deviations with what the verifier says of it."""
+
+    z: Floats = field(repr=False)
+    verdict: Verdict
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        """Smaller is better: first protection, then distance."""
+        return self.verdict.unprotected, self.verdict.objective
+
+
+def verify(problem: CtaProblem, z: Floats) -> Verdict:
+    """The verdict on the deviations z (n, in units) of a problem."""
+    size = np.abs(z)
+    floor = problem.smallest_level
+    miss = np.abs(problem.A @ z) / np.maximum(_largest(problem.A, size), floor)
+    outside = np.maximum(problem.lower - z, z - problem.upper) / np.maximum(size, floor)
+    distance = problem.w @ size * problem.unit if problem.distance is Distance.L1 else problem.w @ size**2 * problem.unit**2
+    violation = max(miss.max(initial=0.0), outside.max(initial=0.0))
+    return Verdict(float(distance), float(violation), int(short_of(problem, z).sum()))
+
+
+def short_of(problem: CtaProblem, z: Floats) -> Bools:
+    """(s): the sensitive cells that keep neither level."""
+    moved = z[problem.sensitive]
+    return ~((moved >= problem.upl * (1 - FEASIBLE)) | (moved <= -problem.lpl * (1 - FEASIBLE)))
+
+
+def _largest(A: sp.csr_array, size: Floats) -> Floats:
+    """(m): the largest |coefficient · deviation| of each relation."""
+    terms = np.abs(A.data) * size[A.indices]
+    if not len(terms):
+        return np.zeros(A.shape[0])
+    found = np.maximum.reduceat(np.append(terms, 0.0), np.minimum(A.indptr[:-1], len(terms)))
+    return np.where(np.diff(A.indptr) > 0, found, 0.0)
