@@ -299,7 +299,8 @@ def _facts(found: Found, run: Run, options: Options, weights: str) -> str:
 def _show(found: Found, run: Run, solution: Path | None) -> None:
     """The end of the run on the terminal."""
     if found.z is None:
-        out.print(f"{'interrupted: ' if found.status == 'interrupted' else ''}no table yet that protects every primary cell", style="bold")
+        reason = {"unprotectable": "no table can protect", "interrupted": "interrupted: no table yet that protects"}
+        out.print(f"{reason.get(found.status, 'no table yet that protects')} every primary cell", style="bold")
         if found.unprotected:
             more = found.unprotected - len(found.short)
             out.print(f"the best one leaves {escape(', '.join(found.short))}{f' and {more} more' if more else ''} short of their level")

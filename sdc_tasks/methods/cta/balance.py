@@ -42,7 +42,7 @@ def _cheapest(A: sp.csr_array, w: Floats) -> Floats:
     filled = np.flatnonzero(np.diff(A.indptr) > 0)
     if len(filled):
         least[filled] = np.minimum.reduceat(w[A.indices], A.indptr[:-1][filled])
-    return np.maximum(least, 1e-6)
+    return np.asarray(np.maximum(least, 1e-6))
 
 
 class _Balance:
@@ -74,7 +74,7 @@ class _Balance:
         found = 0
         for k in np.argsort(-np.abs(self.r), kind="stable").tolist():
             at = slice(self._by_relation.indptr[k], self._by_relation.indptr[k + 1])
-            cells, own = self._by_relation.indices[at], self._by_relation.data[at]
+            cells, own = self._by_relation.indices[at].astype(np.int64), self._by_relation.data[at]
             if len(cells) > MOST:
                 smallest = np.argpartition(self._width[cells], MOST)[:MOST]
                 cells, own = cells[smallest], own[smallest]

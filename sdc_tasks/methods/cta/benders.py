@@ -87,11 +87,11 @@ class _Search:
 
     def try_senses(self, up: Bools) -> bool:
         """Solves the subproblem and offers its table. Returns whether these senses have one."""
+        self._tried.add(up.tobytes())
         answer = self._sub.solve(up, self._best, self._run.left)
         if answer is None:
             return False
         self._news.append((up, answer))
-        self._tried.add(up.tobytes())
         if answer.z is None:
             return False
         better = self._run.offer(refined(self._problem, answer.z), METHOD)
@@ -125,7 +125,8 @@ class _Search:
         for up, answer in self._news:
             if answer.z is None:
                 self._master.forbid(up, answer.lagrangian)
-                self._master.forbid(~up, answer.mirrored)
+                if answer.mirrored.at(~up) > EXACT:
+                    self._master.forbid(~up, answer.mirrored)
             else:
                 self._master.bound(up, answer.lagrangian)
                 self._master.bound(~up, answer.mirrored)
@@ -180,11 +181,9 @@ class _Master:
             self._milp.add_row(np.append(self._y, len(up)), np.append(-slope / self._one, 1.0), constant / self._one)
 
     def forbid(self, up: Bools, found: Lagrangian) -> None:
-        """0 ≥ value + Σ change_p [p turns], as a cover: Σ min(1, −change_p / value) [p turns] ≥ 1."""
+        """0 ≥ value + Σ change_p [p turns], as a cover: Σ min(1, −change_p / value) [p turns] ≥ 1; any turn will do if value is tiny."""
         value, change = found.at(up), found.turning(up)
-        if value <= EXACT:
-            return
-        share = np.clip(-change / value, 0.0, 1.0)
+        share = np.clip(-change / value, 0.0, 1.0) if value > EXACT else np.ones(len(up))
         self.conflict |= share > 0
         self._milp.add_row(self._y, np.where(up, -share, share), 1.0 - float(share[up].sum()))
 

@@ -90,6 +90,11 @@ class CtaProblem:
         return read_only(self.lower[self.sensitive] <= -self.lpl)
 
     @cached_property
+    def columns_of_A(self) -> sp.csc_array:
+        """A by cell: what a part of the table is cut from."""
+        return sp.csc_array(self.A)
+
+    @cached_property
     def smallest_level(self) -> float:
         """What counts as nothing is measured against this: the smallest level above 0, in units."""
         levels = np.concatenate([self.lpl, self.upl])

@@ -103,7 +103,7 @@ def _refuse_stuck(problem: CtaProblem, T: sp.csr_array) -> None:
     stuck = ~free & (problem.lpl > 0) & (problem.upl > 0)
     if stuck.any():
         p = problem.sensitive[np.flatnonzero(stuck)[0]]
-        rows = sp.csc_array(problem.A)[:, [p]].indices
+        rows = problem.columns_of_A[:, [p]].indices
         where = f"relation {int(rows[0])} holds it at its true value" if len(rows) else "it may not move at all"
         raise Unprotectable(f"{problem.name(int(p))} cannot be protected, as {int(stuck.sum()) - 1} more: {where}. {REMEDY}")
 

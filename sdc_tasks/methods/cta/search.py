@@ -160,7 +160,7 @@ def _by_milp(problem: CtaProblem, z: Floats, cells: Ints, valid: Inequalities, r
     rank[problem.sensitive] = np.arange(len(problem.sensitive))
     own = rank[cells]
     at, which = np.flatnonzero(own >= 0), own[own >= 0]
-    A = sp.csr_array(sp.csc_array(problem.A)[:, cells])
+    A = sp.csr_array(problem.columns_of_A[:, cells])
     A = sp.csr_array(A[np.flatnonzero(np.diff(A.indptr) > 0)])
     here = z[cells]
     reach = np.full(len(cells), REACH * np.abs(here).max(initial=1.0))

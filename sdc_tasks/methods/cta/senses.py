@@ -44,7 +44,7 @@ class SenseLP:
         rank[problem.sensitive] = np.arange(len(problem.sensitive))
         own = rank[part]
         self.cells, self.at, self.which = part, np.flatnonzero(own >= 0), own[own >= 0]  # at: positions of the sensitive among `cells`
-        A = sp.csr_array(sp.csc_array(problem.A)[:, part]) if cells is not None else problem.A
+        A = sp.csr_array(problem.columns_of_A[:, part]) if cells is not None else problem.A
         self.A = sp.csr_array(A[np.flatnonzero(np.diff(A.indptr) > 0)])
         r = np.zeros(self.A.shape[0]) if around is None else self.A @ around[part]
         positive = problem.w[problem.w > 0]

@@ -25,7 +25,7 @@ from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
-FAR = 1e3  # times the sum of all levels: no closest table moves a cell farther that has neither bound nor weight
+FAR = 1e3  # times the sum of all levels: no cell without a bound goes farther in a closest table (cycles of ±1 entries: once the sum)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Subproblem:
         self._below = np.maximum(-problem.lower[p] - problem.lpl, 0.0)
         self._live = LiveLP(self._cost, self._columns, self._rhs, self._rhs, *self._bounds(np.ones(len(p), dtype=bool), False))
         self._elastic: LiveLP | None = None
-        self._unweighted = FAR * max(1.0, float(np.maximum(problem.lpl, problem.upl).sum()))
+        self._farthest = FAR * max(1.0, float(np.maximum(problem.lpl, problem.upl).sum()))
 
     def relaxed(self, seconds: float) -> Relaxed | None:
         """None where time ran out."""
@@ -116,15 +116,15 @@ class Subproblem:
     def lagrangian(self, dual: Floats, w: Floats, best: float) -> Lagrangian:
         """L for the multipliers `dual`. A cell of a table that costs at most `best` moves at most best / w."""
         problem, p, rest = self._problem, self._p, self._rest
-        with np.errstate(divide="ignore"):
-            most = np.where(self.w > 0, best / self.w if best < math.inf else math.inf, math.inf)
-        most = np.where(np.isinf(most), self._unweighted, most)
+        most = np.full(len(w), self._farthest)
+        if math.isfinite(best):
+            np.divide(best, self.w, out=most, where=self.w > 0)
         mu = problem.A.T @ dual
         up, down = w - mu, w + mu  # what one unit costs, upwards and downwards
-        u, l = np.minimum(problem.upper, most), np.minimum(-problem.lower, most)
-        base = np.minimum(np.minimum(up[rest], 0.0) * u[rest], np.minimum(down[rest], 0.0) * l[rest])
-        rise = up[p] * np.where(up[p] >= 0, problem.upl, np.maximum(u[p], problem.upl))
-        fall = down[p] * np.where(down[p] >= 0, problem.lpl, np.maximum(l[p], problem.lpl))
+        high, low = np.minimum(problem.upper, most), np.minimum(-problem.lower, most)
+        base = np.minimum(np.minimum(up[rest], 0.0) * high[rest], np.minimum(down[rest], 0.0) * low[rest])
+        rise = up[p] * np.where(up[p] >= 0, problem.upl, np.maximum(high[p], problem.upl))
+        fall = down[p] * np.where(down[p] >= 0, problem.lpl, np.maximum(low[p], problem.lpl))
         return Lagrangian(float(base.sum()), rise, fall)
 
     def _relaxed(self, y: Floats, dual: Floats) -> Relaxed:
@@ -150,7 +150,7 @@ class Subproblem:
         return live.solve()
 
     def _bounds(self, up: Bools, relaxed: bool) -> tuple[Floats, Floats]:
-        """Of the columns (z⁺ and z⁻ of the cells that are not sensitive, a, b, c) for given senses, or for none where a cell has the choice."""
+        """Of the columns (z⁺ and z⁻ of the other cells, a, b, c of the sensitive ones); `relaxed`: senses count only where there is no choice."""
         problem, rest = self._problem, self._rest
         free = self.both & relaxed
         rises = np.where(self.both, up, problem.can_rise)
