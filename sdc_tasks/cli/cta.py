@@ -15,8 +15,9 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -98,7 +99,7 @@ def cta(
     if facts is not None:
         write_private(facts, _facts(found, run, options, weights))
     if plot is not None and draw is not None:
-        plot.write_bytes(draw(run.history))
+        plot.write_bytes(draw(list(run.history)))
     _show(found, run, solution)
     code = 0 if found.protected else Unprotectable.exit_code
     if worker.is_alive():  # inside a solver that hears nobody
@@ -176,15 +177,19 @@ def _is_csv(path: Path) -> bool:
 
 
 def _drawing(plot: Path, label: str) -> Callable[[Sequence[Moment]], bytes]:
-    """How to draw the history; what that needs is imported now, not when time is up."""
-    from sdc_tasks.report.cta_figures import plot_history
+    """How to draw the history. What that takes is loaded beside the search, not when time is up."""
+    images: dict[str, Literal["svg", "png"]] = {".svg": "svg", ".png": "png"}
+    image = images.get(plot.suffix.lower())
+    if image is None:
+        raise InvalidInput(f"{plot}: not a picture that can be drawn. Remedy: name it .svg or .png")
+    threading.Thread(target=import_module, args=("sdc_tasks.report.cta_figures",), daemon=True).start()
 
-    match plot.suffix.lower():
-        case ".svg":
-            return lambda history: plot_history(history, label, "svg")
-        case ".png":
-            return lambda history: plot_history(history, label, "png")
-    raise InvalidInput(f"{plot}: not a picture that can be drawn. Remedy: name it .svg or .png")
+    def draw(history: Sequence[Moment]) -> bytes:
+        from sdc_tasks.report.cta_figures import plot_history
+
+        return plot_history(history, label, image)
+
+    return draw
 
 
 @contextmanager
@@ -219,10 +224,11 @@ def _watch(run: Run, worker: Worker, seconds: float, interruption: Interruption)
 
 
 def _progress(run: Run) -> str:
-    best, gap = run.protected, run.gap
-    if best is None:
-        return f"no protected table yet, bound {run.bound:.6g}"
-    return f"table {best.verdict.objective:.6g}, bound {run.bound:.6g}, gap {0.0 if gap is None else gap:.2%}"
+    best, gap = run.best, run.gap
+    if best is None or gap is None:
+        short = "" if best is None else f" ({best.verdict.unprotected} cells short)"
+        return f"no protected table yet{short}, bound {run.bound:.6g}"
+    return f"table {best.verdict.objective:.6g}, bound {run.bound:.6g}, gap {gap:.2%}"
 
 
 def _stop_solvers() -> None:
@@ -230,8 +236,9 @@ def _stop_solvers() -> None:
     import psutil
 
     for child in psutil.Process().children(recursive=True):
-        if child.name().startswith("cbc"):
-            child.kill()
+        with suppress(psutil.NoSuchProcess):  # it ended by itself
+            if child.name().startswith("cbc"):
+                child.kill()
 
 
 def _found(run: Run, worker: Worker, interruption: Interruption) -> Found:
@@ -291,7 +298,7 @@ def _facts(found: Found, run: Run, options: Options, weights: str) -> str:
         "seed": options.seed,
         "cells": len(run.problem.cells),
         "sensitive": len(run.problem.sensitive),
-        "history": [[round(moment.seconds, 3), moment.objective, moment.bound, moment.method] for moment in list(run.history)],
+        "history": [[round(m.seconds, 3), m.objective, m.bound, m.method] for m in list(run.history) if m.seconds <= found.seconds],
     }
     return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(fact)}" for name, fact in body.items()) + "\n}\n"
 

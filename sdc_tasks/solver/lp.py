@@ -32,12 +32,13 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class LPResult:
-    """`x` (columns) and `dual` (rows) of the last solve; the dual is d objective / d (active row bound)."""
+    """`x` and `reduced` costs (columns) and `dual` (rows) of the last solve; both say d objective / d (active bound)."""
 
     status: Status
     objective: float = field(repr=False)
     x: Floats = field(repr=False)
     dual: Floats = field(repr=False)
+    reduced: Floats = field(repr=False)
 
 
 _STATUS = {
@@ -119,6 +120,7 @@ class LiveLP:
             objective=float(info.objective_function_value),
             x=np.array(solution.col_value),
             dual=np.array(solution.row_dual),
+            reduced=np.array(solution.col_dual),
         )
 
     def objective(self) -> float:

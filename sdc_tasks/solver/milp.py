@@ -25,7 +25,7 @@ import psutil
 import pulp
 import scipy.sparse as sp
 
-from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import Status, highs_lp, quiet_highs
 
 SolverName = Literal["cbc", "highs"]
@@ -226,7 +226,7 @@ def _cbc_bound(log: Path, scale: float) -> float | None:
 
 
 class LiveMilp:
-    """A model kept inside HiGHS, of which only the columns' bounds, costs and kinds change: what methods that work by blocks need."""
+    """A model kept inside HiGHS, of which only bounds and costs change: what methods that work by blocks need."""
 
     def __init__(self, model: Milp) -> None:
         self._model, self._cost = model, np.array(model.cost)
@@ -239,10 +239,8 @@ class LiveMilp:
     def fix(self, columns: Ints, lower: Floats, upper: Floats) -> None:
         self._highs.changeColsBounds(len(columns), columns.astype(np.int32), np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
 
-    def relax(self, columns: Ints, relaxed: Bools) -> None:
-        """Which of the binary columns may take any value between 0 and 1 for now."""
-        kinds = [highspy.HighsVarType.kContinuous if free else highspy.HighsVarType.kInteger for free in relaxed.tolist()]
-        self._highs.changeColsIntegrality(len(columns), columns.astype(np.int32), np.array(kinds))
+    def set_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
+        self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
 
     def set_cost(self, columns: Ints, cost: Floats) -> None:
         self._cost[columns] = cost

@@ -21,13 +21,12 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.balance import balanced
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import refined
-from sdc_tasks.methods.cta.subproblem import Answer, Lagrangian, Subproblem
+from sdc_tasks.methods.cta.subproblem import Answer, Lagrangian, Subproblem, refuse
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.growing import GrowingMilp
 from sdc_tasks.solver.lp import Status
@@ -39,8 +38,6 @@ FIRST = 16  # senses that the master may turn at first
 MORE = 4  # times as many when they promise nothing
 LOOSE = 0.2  # the master's own gap, as a share of the gap that is left: its bound and its senses need not be better than that
 EXACT = 1e-6  # relative: the master's bound is taken to be this much lower than its solver says, and to be met when this close
-NAMED = 5  # cells in a message
-REMEDY = "Remedy: lower levels, widen bounds, or let fixed cells of their relations move"
 
 
 def benders(problem: CtaProblem, run: Run, seed: int) -> None:
@@ -48,13 +45,13 @@ def benders(problem: CtaProblem, run: Run, seed: int) -> None:
 
     Raises Unprotectable where no senses fit together. For the distance L1.
     """
-    _refuse(problem, ~problem.can_rise & ~problem.can_fall)
+    refuse(problem, ~problem.can_rise & ~problem.can_fall)
     sub = Subproblem(problem)
     root = sub.relaxed(run.left)
     if root is None:
         return
     if math.isinf(root.bound):
-        _refuse(problem, (root.lagrangian.rise != 0) | (root.lagrangian.fall != 0))
+        refuse(problem, (root.lagrangian.rise != 0) | (root.lagrangian.fall != 0))
     run.lift(root.bound * sub.scale * problem.unit, METHOD)
     search = _Search(problem, run, sub, seed)
     turn = root.lagrangian.rise - root.lagrangian.fall
@@ -112,7 +109,7 @@ class _Search:
             if around is not None:
                 self._size *= MORE
             elif found.status is Status.INFEASIBLE and self._run.protected is None:
-                _refuse(self._problem, master.conflict)
+                refuse(self._problem, master.conflict)
             elif self._lift(found, around) >= enough or gap <= EXACT:
                 return None
             else:
@@ -201,12 +198,3 @@ class _Master:
         self._milp.fix(self._y, lower, upper)
         found = self._milp.solve(None, seconds, gap)
         return replace(found, bound=None if found.bound is None else found.bound * self._one)
-
-
-def _refuse(problem: CtaProblem, hopeless: Bools) -> None:
-    """Raises Unprotectable if any of the sensitive cells is."""
-    cells = problem.sensitive[hopeless]
-    if len(cells):
-        names = ", ".join(problem.name(int(cell)) for cell in cells[:NAMED])
-        more = f" and {len(cells) - NAMED} more" if len(cells) > NAMED else ""
-        raise Unprotectable(f"no table protects all of {names}{more}. {REMEDY}")

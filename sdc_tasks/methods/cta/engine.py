@@ -4,7 +4,8 @@
     execute(run, options)                                        # in whatever thread works
     run.table, run.bound, run.history                            # at any time
 
-    auto            polygon bound; alternating projections and elastic LPs for a first table; local search by regions
+    auto            polygon bound; alternating projections and elastic LPs for a first table; local search by regions. A plain
+                    two-dimensional table goes to benders
     milp            the whole model by CBC or HiGHS
     bcd             block coordinate descent ([1] §3)
     fix-and-relax   start point by fixing block after block (Baena et al. 2015), then bcd
@@ -13,19 +14,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta import first
 from sdc_tasks.methods.cta.bcd import block_coordinate_descent
 from sdc_tasks.methods.cta.benders import benders
 from sdc_tasks.methods.cta.fix_and_relax import fix_and_relax
-from sdc_tasks.methods.cta.inequalities import Inequalities
 from sdc_tasks.methods.cta.milp import solve_whole
-from sdc_tasks.methods.cta.model import Distance
+from sdc_tasks.methods.cta.model import CtaProblem, Distance
 from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.presolve import Reduction, reduce
 from sdc_tasks.methods.cta.quadratic import quadratic
@@ -37,6 +39,8 @@ from sdc_tasks.solver.milp import SolverName
 
 MOST_ROUNDS = 200
 SETTLED = 0.005  # relative: when a round of the relaxation lifts the bound by no more, its sizes are good enough to start from
+WHOLE = 1500  # sensitive cells, after presolve, up to which the whole MILP is worth a thread beside the local search
+FEW = 200  # sensitive cells of a two-dimensional table up to which local search is as quick as Benders and closer
 Method = Literal["auto", "milp", "bcd", "fix-and-relax", "benders"]
 
 
@@ -80,10 +84,15 @@ def execute(run: Run, options: Options, start: Floats | None = None) -> None:
         block_coordinate_descent(problem, run, options.blocks, options.rounds, options.seed, options.polygon)
     elif options.method == "fix-and-relax":
         fix_and_relax(problem, run, "fix-and-relax", options.blocks, options.seed, options.polygon)
-    elif options.method == "benders":
+    elif options.method == "benders" or (options.method == "auto" and _flat(problem)):
         benders(problem, run, options.seed)
     else:
         _auto(reduction, run, options)
+
+
+def _flat(problem: CtaProblem) -> bool:
+    """A plain two-dimensional table, or less: no cell is in more than two relations. There, Benders' first table is next to optimal."""
+    return bool((np.diff(problem.columns_of_A.indptr) <= 2).all()) and len(problem.sensitive) > FEW
 
 
 def _auto(reduction: Reduction, run: Run, options: Options) -> None:
@@ -96,14 +105,29 @@ def _auto(reduction: Reduction, run: Run, options: Options) -> None:
         if bound <= before * (1 + SETTLED):
             break
         before = bound
-    start, valid = first.first_tables(problem, run, relaxation.t, options.seed), Inequalities(relaxation.rows, relaxation.least)
+    start = first.first_tables(problem, run, relaxation.t, options.seed)
     if start is None or run.over:
         return
     dimension = dimensions(run.problem.A)[reduction.rows]
-    if options.rounds is not None:  # the bound first: when the gap is reached must not depend on which thread is quicker
-        for bound in rounds:
-            run.lift(bound, "polygon")
+    starts = [start] if run.best is None else [start, run.best.z]
+    if options.rounds is not None:  # one after the other: when the gap is reached must not depend on which thread is quicker
+        _prove(problem, run, rounds)
+        improve(problem, run, starts, relaxation, dimension, options.seed, options.rounds, options.threads)
+        return
+    whole = len(problem.sensitive) <= WHOLE and options.threads > 1
     with ThreadPoolExecutor(1) as beside:
-        bounding = beside.submit(lambda: [run.lift(bound, "polygon") for bound in rounds])
-        improve(problem, run, [start, run.best.z] if run.best else [start], valid, dimension, options.seed, options.rounds, options.threads)
-        bounding.result()
+        proving = beside.submit(_prove, problem, run, rounds, options if whole else None)
+        improve(problem, run, starts, relaxation, dimension, options.seed, None, options.threads - whole)
+        proving.result()
+
+
+def _prove(problem: CtaProblem, run: Run, rounds: Iterator[float], whole: Options | None = None) -> None:
+    """Better bounds: the rest of the relaxation, then, where that has a chance, the whole MILP with the relaxation's rows."""
+    for bound in rounds:
+        run.lift(bound, "polygon")
+    if whole is not None and not run.over:
+        try:
+            solve_whole(problem, run, whole.solver)
+        except Unprotectable:  # what is proven ends the search as well
+            run.stop()
+            raise

@@ -25,7 +25,7 @@ PRICES = ((3.0, 6.0, 12.0, 100.0), (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 30.0))  
 STILL = 0.999  # share of its level that a cell falls short by when it does not move
 REPAIRS = 12
 STARTS = 6
-EFFORT = 150_000  # iterations after which no further start is tried
+EFFORT = 60_000  # iterations after which no further start is tried
 NOTHING = 1e-9  # share of a level
 MANY = 100  # more than one sense in so many turned: the LP starts afresh
 

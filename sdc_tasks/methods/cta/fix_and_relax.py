@@ -42,6 +42,7 @@ def find_start(problem: CtaProblem, run: Run, start: Start, blocks: int, seed: i
     """The same, with inequalities that are at hand."""
     model, partitioner, polish = ShortfallMilp(problem, valid, run), Partitioner(problem, seed), Polish(problem, run)
     if start == "fix-and-relax":
+        polish.offer(problem.can_rise, "all-up")  # one linear program: what is there when time ends in the first step
         up = _by_blocks(problem, run, model, partitioner.split("neighbourhood", blocks)).up
     elif start == "all-up":
         up = problem.can_rise
@@ -59,12 +60,12 @@ def find_start(problem: CtaProblem, run: Run, start: Start, blocks: int, seed: i
 def _by_blocks(problem: CtaProblem, run: Run, model: ShortfallMilp, blocks: list[Ints]) -> Standing:
     at = at_rest(problem, problem.can_rise)
     later = np.ones(len(problem.sensitive), dtype=bool)
-    for block in blocks:
+    for step, block in enumerate(blocks):
         if run.out_of_time:
             break
         now = np.zeros_like(later)
         now[block], later[block] = True, False
-        at = model.solve(at, now, later, STEP_GAP, STEP_NODES, run.left)
+        at = model.solve(at, now, later, STEP_GAP, STEP_NODES, run.left / (len(blocks) - step + 1))
     return at
 
 

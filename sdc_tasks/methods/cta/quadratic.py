@@ -1,10 +1,149 @@
-"""CTA with the distance L2."""
+"""CTA with the distance L2: min Σ w_i z_i² over the tables of `model.py`.
+
+Where few cells are sensitive, branch and bound over all senses (`quadratic_tree.py`) finds the optimum and proves it. Else the senses of a
+first table come from the distance L1 (`first.py`), and local search goes on from there: branch and bound over the senses of a few neighbouring
+cells, the others fixed, again and again. The multipliers say where to look: at cells whose level is dear to hold.
+
+The bound: the rows R |z| ≥ r of `polygon.py` are valid for any distance. So min Σ w t² over R t ≥ r, t ≥ level bounds all tables, and so does
+its dual function at any multipliers ≥ 0, which is what is reported.
+"""
 
 from __future__ import annotations
 
-from sdc_tasks.methods.cta.model import CtaProblem
+import math
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.cta.benders import benders
+from sdc_tasks.methods.cta.first import first_tables
+from sdc_tasks.methods.cta.model import CtaProblem, Distance
+from sdc_tasks.methods.cta.polygon import Relaxation, least_sizes
+from sdc_tasks.methods.cta.quadratic_tree import FAR, Node, SenseQP, branch
 from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.subproblem import refuse
+from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.solver.lp import Status
+from sdc_tasks.solver.qp import SeparableQP
+
+METHOD = "quadratic"
+FEW = 12  # sensitive cells of a table whose senses are searched all at once
+OPEN, NODES = 10, 60  # senses of a neighbourhood, and nodes that its tree may take
+FORGET = 0.5  # what a search in vain leaves of its cells' chances to be searched again
+CURIOUS = 0.1  # share of the mean strain that any cell has
+ROUNDS = 50  # of the polygon relaxation
+SLACK, SOFT = 1e-3, 1e-6  # curvature of what has none: the slack of its rows, cells without weight
 
 
 def quadratic(problem: CtaProblem, run: Run, seed: int, rounds: int | None = None) -> None:
-    raise NotImplementedError
+    """Offers tables and lifts bounds until the run is over, the optimum is proven, or `rounds` neighbourhoods were searched.
+
+    Without `rounds`, it also ends when every cell's neighbourhood was searched in vain. Raises Unprotectable where no senses fit together.
+    """
+    refuse(problem, ~problem.can_rise & ~problem.can_fall)
+    model = SenseQP(problem)
+    unit = model.scale * problem.unit**2  # of a cost, in weight · data units²
+    t = _lift_bound(problem, model, run)
+    best = _first(problem, model, run, t, seed)
+    if len(problem.sensitive) <= FEW:
+        found, proven = branch(model, model.everywhere_open, math.inf if best is None else best.cost, math.inf, lambda: run.over)
+        if found is not None:
+            run.offer(found.z, METHOD)
+        if proven == math.inf:
+            refuse(problem, np.ones(len(problem.sensitive), dtype=bool))
+        run.lift(proven * unit, METHOD)
+    elif best is not None:
+        _improve(problem, model, run, best, seed, rounds)
+
+
+def _lift_bound(problem: CtaProblem, model: SenseQP, run: Run) -> Floats:
+    """Lifts the bound of the relaxation in sizes, and returns them (n)."""
+    relaxation = Relaxation(problem)
+    for _ in relaxation.tighten(ROUNDS, lambda: run.left):
+        pass
+    R, r, w = relaxation.rows, relaxation.least, model.w
+    m, n = R.shape
+    far = FAR * max(1.0, float(np.maximum(problem.lpl, problem.upl).sum()))
+    least, most = least_sizes(problem), np.minimum(np.maximum(-problem.lower, problem.upper), far)
+    most = np.maximum(most, least)
+    found = SeparableQP(sp.csr_array(sp.hstack([R, -sp.eye_array(m)])), r).solve(
+        np.concatenate([2 * np.maximum(w, SOFT), np.full(m, SLACK)]), np.zeros(n + m),
+        np.concatenate([least, np.zeros(m)]), np.concatenate([most, np.full(m, math.inf)]), np.zeros(m),
+    )  # fmt: skip
+    if found.status is Status.INFEASIBLE:
+        return least  # no table at all, which the search will find out by name
+    mu = np.maximum(found.dual, 0.0)
+    pull = R.T @ mu
+    t = np.clip(np.divide(pull, 2 * w, out=np.where(pull > 0, most, least), where=w > 0), least, most)
+    run.lift(float(mu @ r + (w * t - pull) @ t) * model.scale * problem.unit**2, METHOD)
+    return found.x[:n]
+
+
+def _first(problem: CtaProblem, model: SenseQP, run: Run, t: Floats, seed: int) -> Node | None:
+    """The best of the senses of a table that is close by L1, and of all up; None where there is none and trying all will say why."""
+    twin = replace(problem, distance=Distance.L1)
+    beside = Run(twin, run.left)
+    first_tables(twin, beside, t, seed)
+    if beside.protected is None and len(problem.sensitive) > FEW:
+        beside = Run(twin, run.left, gap=1.0)  # any protected table will do
+        benders(twin, beside, seed)
+    tried = [np.where(problem.can_rise, 1, -1)]
+    if beside.protected is not None:
+        tried.append(problem.senses(beside.protected.z))
+    best: Node | None = None
+    for senses in tried:
+        node = model.solve(senses, np.zeros(problem.A.shape[0]), math.inf if best is None else best.cost)
+        if node is not None and run.offer(node.z, METHOD):
+            best = node
+    return best
+
+
+def _improve(problem: CtaProblem, model: SenseQP, run: Run, best: Node, seed: int, rounds: int | None) -> None:
+    rng = np.random.default_rng(seed)
+    near = _Neighbours(problem)
+    s = len(problem.sensitive)
+    chance, in_vain, searched = np.ones(s), np.zeros(s, dtype=bool), 0
+    both = problem.can_rise & problem.can_fall
+    while not (run.over or in_vain.all() or searched == rounds):
+        searched += 1
+        strain = model.strain(best)
+        likely = (strain + CURIOUS * strain.mean() + 1e-300) * chance
+        centre = int(rng.choice(s, p=likely / likely.sum()))
+        cells = near.of(centre, likely, rng)
+        senses = best.senses.copy()
+        senses[cells[both[cells]]] = 0
+        found, _ = branch(model, replace(best, senses=senses, cost=0.0), best.cost, NODES, lambda: run.over)
+        if found is None:
+            chance[cells] *= FORGET
+            in_vain[centre] = True
+        else:
+            best, chance, in_vain = found, np.ones(s), np.zeros(s, dtype=bool)
+            run.offer(best.z, METHOD)
+
+
+class _Neighbours:
+    """Sensitive cells that share a relation with one, or share one with a cell that does."""
+
+    def __init__(self, problem: CtaProblem) -> None:
+        self._by_relation, self._by_cell = sp.csr_array(problem.A), sp.csc_array(problem.A)
+        self._sensitive = problem.sensitive
+        self._rank = np.full(len(problem.cells), -1)
+        self._rank[problem.sensitive] = np.arange(len(problem.sensitive))
+
+    def of(self, centre: int, likely: Floats, rng: np.random.Generator) -> Ints:
+        """The centre and up to OPEN − 1 others, the likely ones more often."""
+        cells = self._sensitive[[centre]]
+        for _ in range(2):
+            cells = self._beside(cells)
+            found = self._rank[cells]
+            others = found[(found >= 0) & (found != centre)]
+            if len(others) >= OPEN:
+                break
+        if len(others) >= OPEN:
+            others = rng.choice(others, OPEN - 1, replace=False, p=likely[others] / likely[others].sum())
+        return np.append(others, centre)
+
+    def _beside(self, cells: Ints) -> Ints:
+        relations = np.unique(np.concatenate([self._by_cell.indices[self._by_cell.indptr[k] : self._by_cell.indptr[k + 1]] for k in cells]))
+        return np.unique(np.concatenate([self._by_relation.indices[self._by_relation.indptr[k] : self._by_relation.indptr[k + 1]] for k in relations]))

@@ -24,6 +24,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.cta.inequalities import Inequalities
 from sdc_tasks.methods.cta.model import CtaProblem
+from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.regions import Map
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import FIRM, SenseLP
@@ -41,9 +42,12 @@ ALONE = 0.4  # share of tries that turn one sense only
 FORGET = 0.5  # what a failed try leaves of a cell's chance to be tried again
 BETTER = 1e-9  # relative
 MEMORY = 0.8  # weight of the past in what a kind of region has won
+SELDOM = 0.7  # what a visit leaves of a cell's chance to be a centre again
+LITTLE = 0.1  # of the mean cost per sensitive cell: a chance for those without excess around them
 CURIOUS = 0.1  # share of regions whose kind is drawn without regard to what it has won
 NODES, GAP, SECONDS = 20, 0.003, 5.0  # of a region's MILP; the seconds are a safety net
 REACH = 4.0  # levels, or twice the present deviation: how far a region's MILP lets a sensitive cell move
+MILP_EFFORT = 8  # of an iteration inside a MILP, cuts and all, in iterations of an LP
 OVERHEAD = 1.0  # effort of building a region's model, in iterations per cell
 
 Task = tuple[int, str, Ints, np.random.Generator]  # (kind, by turns or milp, cells, a generator of its own)
@@ -59,13 +63,14 @@ class Move:
 
 
 def improve(
-    problem: CtaProblem, run: Run, starts: Sequence[Floats], valid: Inequalities, dimension: Ints, seed: int, rounds: int | None, threads: int
+    problem: CtaProblem, run: Run, starts: Sequence[Floats], relaxation: Relaxation, dimension: Ints, seed: int, rounds: int | None, threads: int
 ) -> None:
     """Improves the best of the tables `starts` until the run is over, or `rounds` batches are done. Offers every better table.
 
-    `dimension` (m): along which each relation runs (`regions.dimensions`). `valid`: for the MILPs to carry.
+    `dimension` (m): along which each relation runs (`regions.dimensions`). `relaxation`: its rows are for the MILPs to carry, its sizes
+    show where a table is dearer than it may have to be.
     """
-    search = _Search(problem, starts, dimension, seed)
+    search, valid = _Search(problem, starts, relaxation.t, dimension, seed), Inequalities(relaxation.rows, relaxation.least)
     with ThreadPoolExecutor(threads) as pool:
         for number in count():
             if run.over or number == rounds:
@@ -80,8 +85,10 @@ def improve(
 class _Search:
     """The table, and what is known of where to look next."""
 
-    def __init__(self, problem: CtaProblem, starts: Sequence[Floats], dimension: Ints, seed: int) -> None:
-        self._problem = problem
+    def __init__(self, problem: CtaProblem, starts: Sequence[Floats], t: Floats, dimension: Ints, seed: int) -> None:
+        self._problem, self._t = problem, t
+        size = 1.0 / np.maximum(np.diff(problem.A.indptr), 1)
+        self._near = sp.csr_array(sp.diags_array(np.sqrt(size)) @ problem.A.astype(bool).astype(float))
         self._map = Map(problem.A, dimension)
         self.kinds = [(along, by, size) for along in range(self._map.count) for by, sizes in SIZES.items() for size in sizes]
         self._rng = np.random.default_rng(seed)
@@ -92,7 +99,7 @@ class _Search:
         self.z = min(starts, key=lambda z: self._cost(z, everything))
 
     def batch(self) -> list[Task]:
-        """The next regions: around what is short of its level, else around what was visited least."""
+        """The next regions: around what is short of its level, else where the table is dear."""
         tasks = []
         for _ in range(BATCH):
             kind = self._kind()
@@ -124,9 +131,14 @@ class _Search:
         return int(self._rng.choice(some, p=(1 - CURIOUS) * chance + CURIOUS / some))
 
     def _centre(self) -> int:
-        short = np.flatnonzero(short_of(self._problem, self.z))
-        seldom = np.flatnonzero(self._visits <= self._visits.min())
-        return int(self._problem.sensitive[self._rng.choice(short if len(short) else seldom)])
+        p = self._problem
+        short = np.flatnonzero(short_of(p, self.z))
+        if len(short):
+            return int(p.sensitive[self._rng.choice(short)])
+        excess = p.w * np.maximum(np.abs(self.z) - self._t, 0.0)
+        around = (self._near.T @ (self._near @ excess))[p.sensitive] + LITTLE * float(p.w @ np.abs(self.z)) / len(p.sensitive)
+        chance = around * SELDOM**self._visits
+        return int(p.sensitive[self._rng.choice(len(chance), p=chance / chance.sum())])
 
     def _cost(self, z: Floats, cells: Ints) -> float:
         short = self._short(z, cells)
@@ -174,7 +186,7 @@ def _by_milp(problem: CtaProblem, z: Floats, cells: Ints, valid: Inequalities, r
     model = replace(part.milp, row_lower=part.milp.row_lower + r, row_upper=part.milp.row_upper + r)
     found = LiveMilp(valid.within(cells).added_to(model)).solve(part.columns(here), min(SECONDS, run.left), GAP, NODES)
     step = np.zeros(len(cells)) if found.x is None else part.deviation(found.x) - here
-    return Move(cells, step, found.iterations + int(OVERHEAD * len(cells)))
+    return Move(cells, step, MILP_EFFORT * found.iterations + int(OVERHEAD * len(cells)))
 
 
 def _by_turns(problem: CtaProblem, z: Floats, cells: Ints, run: Run, rng: np.random.Generator) -> Move:

@@ -1,10 +1,11 @@
 """CTA with the senses given: a linear program, elastic in its protection, kept alive.
 
-    min Σ w_i (z⁺_i + z⁻_i) + ρ Σ_p v_p t_p    s.t.  A (z⁺ − z⁻) = r,  0 ≤ z⁺ ≤ u,  0 ≤ z⁻ ≤ −l
-        z⁺_p + t_p ≥ upl_p, z⁻_p = 0   (sense up)        z⁻_p + t_p ≥ lpl_p, z⁺_p = 0   (sense down)        t ≥ 0
+    min Σ w_i |z_i| + ρ Σ_p v_p t_p    s.t.  A z = r,  l ≤ z ≤ u,  z_p + t_p ≥ upl_p (sense up) or −z_p + t_p ≥ lpl_p (down),  t ≥ 0
 
-Only bounds change from one sense vector to the next. A shortfall t > 0 names senses that do not fit together. v_p = w_p, or the median
-weight where a cell carries none. r = 0 for a whole table; for a part of one, what the cells outside leave to balance.
+written with relations as the only rows: z_p = z⁺_p − t⁺_p with upl_p ≤ z⁺_p ≤ u_p and 0 ≤ t⁺_p ≤ upl_p for sense up, its mirror image for
+down, z_i = z⁺_i − z⁻_i for all other cells; t costs ρ v − w, as what is short need not be moved. So only bounds of columns change from
+one sense vector to the next. A shortfall t > 0 names senses that do not fit together. v_p = w_p, or the median weight where a cell
+carries none. r = 0 for a whole table; for a part of one, what the cells outside leave to balance.
 """
 
 from __future__ import annotations
@@ -55,15 +56,16 @@ class SenseLP:
         self._up, self._down = problem.upper[part], -problem.lower[part]
         self.can_rise, self.can_fall = problem.can_rise[self.which], problem.can_fall[self.which]
         n, s = len(part), len(self.at)
-        self._n, self._s, self._relations = n, s, self.A.shape[0]
-        pick = sp.csr_array((np.ones(s), (np.arange(s), self.at)), shape=(s, n))
+        self._n, self._s, self._rho = n, s, rho
+        self._rises = np.ones(s, dtype=bool)
+        own_A = sp.csr_array(sp.csc_array(self.A)[:, self.at])
         self._live = LiveLP(
-            np.concatenate([w, w, rho * self._value]),
-            sp.csr_array(sp.block_array([[self.A, -self.A, None], [pick, pick, sp.eye_array(s)]], format="csr")),
-            np.concatenate([r, np.zeros(s)]),
-            np.concatenate([r, np.full(s, np.inf)]),
-            np.zeros(2 * n + s),
-            np.concatenate([self._up, self._down, np.full(s, np.inf)]),
+            np.concatenate([w, w, *2 * [self._shortage()]]),
+            sp.csr_array(sp.hstack([self.A, -self.A, -own_A, own_A], format="csr")),
+            r,
+            r,
+            np.zeros(2 * n + 2 * s),
+            np.concatenate([self._up, self._down, self.upl, self.lpl]),
         )
 
     @property
@@ -72,7 +74,11 @@ class SenseLP:
         return self._live.iterations + START * self._live.solves
 
     def penalise(self, rho: float) -> None:
-        self._live.set_cost(2 * self._n + np.arange(self._s), rho * self._value)
+        self._rho = rho
+        self._live.set_cost(2 * self._n + np.arange(2 * self._s), np.tile(self._shortage(), 2))
+
+    def _shortage(self) -> Floats:
+        return self._rho * self._value - self.w[self.at]
 
     def possible(self, up: Bools) -> Bools:
         """The senses, turned where bounds leave no room for them."""
@@ -80,14 +86,14 @@ class SenseLP:
 
     def set(self, which: Ints, up: Bools) -> None:
         """Senses of some of the sensitive cells (positions 0..s−1 in this model)."""
-        z = self.at[which]
+        z, n = self.at[which], self._n
+        upl, lpl = np.where(up, self.upl[which], 0.0), np.where(up, 0.0, self.lpl[which])
         self._live.set_bounds(
-            np.concatenate([z, self._n + z]),
-            np.zeros(2 * len(z)),
-            np.concatenate([np.where(up, self._up[z], 0.0), np.where(up, 0.0, self._down[z])]),
+            np.concatenate([z, n + z, 2 * n + which, 2 * n + self._s + which]),
+            np.concatenate([np.minimum(upl, self._up[z]), np.minimum(lpl, self._down[z]), np.zeros(2 * len(z))]),
+            np.concatenate([np.where(up, self._up[z], 0.0), np.where(up, 0.0, self._down[z]), upl, lpl]),
         )
-        level = np.where(up, self.upl[which], self.lpl[which])
-        self._live.set_row_bounds(self._relations + which, level, np.full(len(which), np.inf))
+        self._rises[which] = up
 
     def solve(self, seconds: float = math.inf, fresh: bool = False) -> Fixed | None:
         """None where the solver returned no point in time. `fresh`: from scratch, quicker when many senses or prices have changed."""
@@ -95,8 +101,12 @@ class SenseLP:
         found = self._live.solve(fresh)
         if not found.status.has_point:
             return None
-        n, x = self._n, found.x
-        return Fixed(x[:n] - x[n : 2 * n], x[2 * n :], found.dual[self._relations :], found.objective)
+        n, s, x, reduced = self._n, self._s, found.x, found.reduced
+        z = x[:n] - x[n : 2 * n]
+        up, down = x[2 * n : 2 * n + s], x[2 * n + s :]
+        z[self.at] -= up - down
+        price = np.where(self._rises, reduced[self.at], reduced[n + self.at])
+        return Fixed(z, up + down, price, found.objective)
 
     def cost(self, seconds: float = math.inf) -> float:
         """The cost alone: cheaper than the whole solution."""

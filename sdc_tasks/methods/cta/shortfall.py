@@ -1,11 +1,14 @@
-"""MILP-CTA that may fall short of levels, so that it always has an answer.
+"""MILP-CTA that may fall short of levels, so that it always has an answer, and of which parts can be relaxed.
 
     min  Σ w_i (z⁺_i + z⁻_i) + ρ Σ_p v_p t_p      s.t. the model, with  z⁺_p ≥ upl_p (y_p − t_p),  z⁻_p ≥ lpl_p (1 − y_p − t_p),  0 ≤ t ≤ 1
 
-t_p is the share of its level that a cell lacks; z = 0, t = 1 is always feasible. At a high price ρ v_p shortfalls are left only where
-senses that are fixed do not fit together. With w = 0 the least Σ t says which cells stand in the way of a protected table.
+t_p is the share of its level that a cell lacks, v_p what its whole level costs; z = 0, t = 1 is always feasible. At a high price ρ
+shortfalls are left only where senses that are fixed do not fit together. With costs of t alone, the least Σ t says which cells stand in
+the way of a protected table. Where y_p is relaxed (0 ≤ y ≤ 1) it is projected out: its four rows become one,
 
-Columns: those of the model, then t.
+    z⁺_p / upl_p + z⁻_p / lpl_p ≥ 1 − t_p
+
+which holds for every table and is far easier on the solver. Columns: those of the model, then t.
 """
 
 from __future__ import annotations
@@ -22,9 +25,8 @@ from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.milp import LiveMilp, Milp, Watch
 
-RHO = 100.0  # times level and dearest weight around a cell: what its whole level costs
+RHO = 20.0  # times level and weight of a cell: what its whole level costs
 CLEAR = 1e-4  # share of a level; a solver's tolerances stay far below
-FLOOR = 1e-6  # of the largest weight: the price where nothing around a cell carries weight
 NAMED = 8  # cells that a message names
 BLAME_NODES, BLAME_SECONDS = 500, 20.0
 
@@ -60,56 +62,53 @@ def at_rest(problem: CtaProblem, up: Bools) -> Standing:
 
 
 class ShortfallMilp:
-    """The live model. Each solve says which senses are open (binary) and which are relaxed (0 ≤ y ≤ 1); all others are fixed."""
+    """The live model. Each solve says which senses are open (binary) and which are relaxed; all others are fixed."""
 
     def __init__(self, problem: CtaProblem, valid: Inequalities, run: Run) -> None:
         self._problem, self._run = problem, run
-        n, s = len(problem.cells), len(problem.sensitive)
-        self._y, self._t = 2 * n + np.arange(s), 2 * n + s + np.arange(s)
-        self._live = LiveMilp(valid.always.added_to(_with_shortfalls(problem)))
+        self._model = valid.always.added_to(_with_shortfalls(problem))
+        self._live = LiveMilp(self._model)
 
     def only_shortfalls(self) -> None:
         """From now on the cost is Σ t."""
         n, s = len(self._problem.cells), len(self._problem.sensitive)
         self._live.set_cost(np.arange(2 * n), np.zeros(2 * n))
-        self._live.set_cost(self._t, np.ones(s))
+        self._live.set_cost(2 * n + s + np.arange(s), np.ones(s))
 
     def solve(self, start: Standing, opened: Bools, relaxed: Bools, gap: float, nodes: int | None, seconds: float) -> Standing:
         """Something at least as cheap as the start, whose senses are kept where they are neither open nor relaxed."""
-        free = opened | relaxed
-        self._live.relax(self._y, relaxed)
-        self._live.fix(self._y, np.where(free, 0.0, start.up), np.where(free, 1.0, start.up))
+        y, model = self._model.binary, self._model
+        self._live.fix(y, np.where(opened, 0.0, start.up), np.where(opened, 1.0, start.up))
+        rows, free = self._problem.A.shape[0] + np.arange(4 * len(y)), np.tile(relaxed, 4)
+        self._live.set_row_bounds(rows, np.where(free, -np.inf, model.row_lower[rows]), np.where(free, np.inf, model.row_upper[rows]))
         columns = np.concatenate([np.maximum(start.z, 0), np.maximum(-start.z, 0), start.up, start.t])
         result = self._live.solve(columns, seconds, gap, nodes, Watch(stop=lambda: self._run.out_of_time))
         proven = 0.0 if result.bound is None else result.bound
         if result.x is None:
             return replace(start, proven=proven)
-        return replace(standing(self._problem, result.x[self._y] > 0.5, self._problem.deviation(result.x)), proven=proven)
+        return replace(standing(self._problem, result.x[y] > 0.5, self._problem.deviation(result.x)), proven=proven)
 
 
 def _with_shortfalls(problem: CtaProblem) -> Milp:
-    """The model with the columns t, each in the two rows of its cell that ask for a level."""
+    """The model with the columns t, each in the two rows of its cell that ask for a level, and the rows of the relaxed cells."""
     model, s, m = problem.milp, len(problem.sensitive), problem.A.shape[0]
     none = sp.csr_array((s, s))
-    t = sp.vstack([sp.csr_array((m, s)), sp.diags_array(problem.upl), none, sp.diags_array(problem.lpl), none], format="csr")
-    price = RHO * np.maximum(problem.lpl, problem.upl) * np.maximum(_dearest(problem), FLOOR * problem.w.max(initial=1.0))
+    t = sp.vstack([sp.csr_array((m, s)), sp.diags_array(problem.upl), none, sp.diags_array(problem.lpl), none])
+    both = (problem.upl > 0) & (problem.lpl > 0)
+    pick = sp.csr_array((np.ones(s), (np.arange(s), problem.sensitive)), shape=(s, len(problem.cells)))
+    one, other = (sp.diags_array(np.where(both, 1 / np.where(both, level, 1.0), 0.0)) @ pick for level in (problem.upl, problem.lpl))
+    projected = sp.hstack([one, other, none, sp.diags_array(both.astype(float))])
+    w = problem.w[problem.sensitive]
+    value = np.where(w > 0, w, np.median(problem.w[problem.w > 0]) if problem.w.any() else 1.0)
     return Milp(
-        cost=np.concatenate([model.cost, price]),
-        A=sp.csr_array(sp.hstack([model.A, t], format="csr")),
-        row_lower=model.row_lower,
-        row_upper=model.row_upper,
+        cost=np.concatenate([model.cost, RHO * np.maximum(problem.lpl, problem.upl) * value]),
+        A=sp.csr_array(sp.vstack([sp.hstack([model.A, t]), projected], format="csr")),
+        row_lower=np.concatenate([model.row_lower, both.astype(float)]),
+        row_upper=np.concatenate([model.row_upper, np.full(s, np.inf)]),
         lower=np.concatenate([model.lower, np.zeros(s)]),
         upper=np.concatenate([model.upper, np.ones(s)]),
         binary=model.binary,
     )
-
-
-def _dearest(problem: CtaProblem) -> Floats:
-    """(s): the largest weight in the relations of each sensitive cell."""
-    touches = sp.csr_array(problem.A.astype(bool).astype(float))
-    relation = (touches @ sp.diags_array(problem.w)).max(axis=1).toarray().ravel()
-    cell = (sp.csr_array(touches.T) @ sp.diags_array(relation)).max(axis=1).toarray().ravel()
-    return np.asarray(cell[problem.sensitive], dtype=float)
 
 
 def unprotectable(problem: CtaProblem, at: Standing) -> Unprotectable:

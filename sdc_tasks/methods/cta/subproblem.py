@@ -21,11 +21,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
 FAR = 1e3  # times the sum of all levels: no cell without a bound goes farther in a closest table (cycles of ±1 entries: once the sum)
+NAMED = 5  # cells in a message
+REMEDY = "Remedy: lower levels, widen bounds, or let fixed cells of their relations move"
 
 
 @dataclass(frozen=True)
@@ -150,7 +153,7 @@ class Subproblem:
         return live.solve()
 
     def _bounds(self, up: Bools, relaxed: bool) -> tuple[Floats, Floats]:
-        """Of the columns (z⁺ and z⁻ of the other cells, a, b, c of the sensitive ones); `relaxed`: senses count only where there is no choice."""
+        """Of the columns: z⁺ and z⁻ of the other cells, a, b, c of the sensitive. `relaxed`: senses are open where both are possible."""
         problem, rest = self._problem, self._rest
         free = self.both & relaxed
         rises = np.where(self.both, up, problem.can_rise)
@@ -168,3 +171,12 @@ class Subproblem:
         z[self._rest] = x[:r] - x[r : 2 * r]
         z[self._p] = a + b - c - self._problem.lpl
         return z
+
+
+def refuse(problem: CtaProblem, hopeless: Bools) -> None:
+    """Raises Unprotectable if any of the sensitive cells is."""
+    cells = problem.sensitive[hopeless]
+    if len(cells):
+        names = ", ".join(problem.name(int(cell)) for cell in cells[:NAMED])
+        more = f" and {len(cells) - NAMED} more" if len(cells) > NAMED else ""
+        raise Unprotectable(f"no table protects all of {names}{more}. {REMEDY}")

@@ -1,0 +1,149 @@
+"""Branch and bound over senses for the distance L2.
+
+With the senses fixed, min Σ w z² over A z = 0 and bounds is a separable convex quadratic program. A cell whose sense is open may be
+anywhere between its bounds, at a cost that is exact at −lpl and upl and nowhere too high where a table may have it:
+
+    w z² ≥ w (upl − lpl) z + w upl lpl + ϑ w (z − upl) (z + lpl)        for z ≤ −lpl or z ≥ upl, 0 < ϑ ≤ 1
+
+So a program with some senses open bounds all choices of them, and one with none is a table. Each node starts from the multipliers of the
+one above it and ends as soon as it is proven to be no better than the best table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sdc_tasks.methods.cta.model import CtaProblem
+from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.solver.lp import Status
+from sdc_tasks.solver.qp import SeparableQP
+
+THETA = 0.1  # ϑ: the smaller, the higher the bound of an open cell, and the more steps a program takes
+PROXIMAL, CENTRINGS = 1e-3, 50  # cells without weight: their curvature, and how often it is centred anew so that it costs nothing
+STILL = 1e-10  # relative: when it costs nothing
+FAR = 1e3  # times the sum of all levels: how far a cell without weight and bound may go
+CLEAR = 1e-9  # relative: what counts as better
+
+
+@dataclass(frozen=True)
+class Node:
+    """Senses (s: ±1, or 0 while open), the deviations that are best for them, multipliers, and what their tables cost at least.
+
+    A `table` has no sense open, and costs just that; the solver may leave senses without one, its steps used up.
+    """
+
+    senses: Ints = field(repr=False)
+    z: Floats = field(repr=False)
+    dual: Floats = field(repr=False)
+    cost: float = field(repr=False)
+    table: bool = False
+
+
+class SenseQP:
+    """The programs of one problem. Costs are in median weights · units²: `scale` is that weight."""
+
+    def __init__(self, problem: CtaProblem) -> None:
+        positive = problem.w[problem.w > 0]
+        self.scale = float(np.median(positive)) if len(positive) else 1.0
+        self.w, self.problem = problem.w / self.scale, problem
+        self._qp = SeparableQP(problem.A, np.zeros(problem.A.shape[0]))
+        self._weightless = np.flatnonzero(problem.w == 0)
+        self._far = FAR * max(1.0, float(np.maximum(problem.lpl, problem.upl).sum()))
+
+    @property
+    def everywhere_open(self) -> Node:
+        """The senses that bounds decide, at rest."""
+        problem = self.problem
+        senses = np.where(problem.can_fall, np.where(problem.can_rise, 0, -1), 1)
+        return Node(senses, np.zeros(len(problem.cells)), np.zeros(problem.A.shape[0]), 0.0)
+
+    def strain(self, node: Node) -> Floats:
+        """(s): what it costs to hold the level of each cell: its price times its deviation."""
+        p = self.problem.sensitive
+        price = (2 * self.w * node.z - self.problem.A.T @ node.dual)[p]
+        return np.asarray(np.maximum(price * node.senses, 0.0) * np.abs(node.z[p]))
+
+    def solve(self, senses: Ints, start: Floats, cutoff: float = math.inf) -> Node | None:
+        """None where no table with these senses costs less than the cutoff."""
+        problem, p = self.problem, self.problem.sensitive
+        up, down, opened = senses > 0, senses < 0, senses == 0
+        q, c = 2 * self.w, np.zeros(len(self.w))
+        lower, upper = np.maximum(problem.lower, -self._far), np.minimum(problem.upper, self._far)
+        lower[p[up]], upper[p[down]] = problem.upl[up], -problem.lpl[down]
+        at, w, upl, lpl = p[opened], self.w[p[opened]], problem.upl[opened], problem.lpl[opened]
+        q[at] *= THETA
+        c[at] = (1 - THETA) * w * (upl - lpl)
+        constant = (1 - THETA) * float(w @ (upl * lpl))
+        if len(self._weightless):
+            return self._centred(senses, q, c, lower, upper, start, constant, cutoff)
+        found = self._qp.solve(q, c, lower, upper, start, cutoff - constant)
+        return None if found.status is Status.INFEASIBLE else self._node(senses, found.x, found.dual, found.bound + constant, found.status)
+
+    def _centred(
+        self, senses: Ints, q: Floats, c: Floats, lower: Floats, upper: Floats, start: Floats, constant: float, cutoff: float
+    ) -> Node | None:
+        """The proximal point method: cells without weight are drawn to where they were last, until they stay there."""
+        free, centre, dual = self._weightless, np.zeros(len(q)), start
+        q[free] = PROXIMAL
+        for _ in range(CENTRINGS):
+            drawn = c.copy()
+            drawn[free] -= PROXIMAL * centre[free]
+            found = self._qp.solve(q, drawn, lower, upper, dual)
+            if found.status is Status.INFEASIBLE:
+                return None
+            moved, centre, dual = np.abs(found.x - centre)[free].max(), found.x, found.dual
+            if moved <= STILL * (1 + np.abs(centre).max()):
+                break
+        mu, x = self.problem.A.T @ dual, centre.copy()
+        x[free] = np.where(mu[free] > 0, upper[free], lower[free])  # the dual function without the drawing: a bound in any case
+        q[free] = 0.0
+        cost = float((0.5 * q * x + c - mu) @ x) + constant
+        return None if cost > cutoff else self._node(senses, centre, dual, cost, found.status)
+
+    def _node(self, senses: Ints, z: Floats, dual: Floats, bound: float, status: Status) -> Node:
+        table = bool(senses.all()) and status is Status.OPTIMAL
+        return Node(senses, z, dual, float(self.w @ z**2) if table else bound, table)
+
+
+def branch(model: SenseQP, root: Node, cutoff: float, nodes: float, over: Callable[[], bool]) -> tuple[Node | None, float]:
+    """The best table below the cutoff, if any, among the senses that the root leaves open; and a bound on all of them.
+
+    Depth first, the side first that the cell is on. Stops after so many nodes, or when it is over; the bound then is that of what is left.
+    """
+    best: Node | None = None
+    left, doubtful = [(root.cost, root)], [math.inf]
+    while left and nodes > 0 and not over():
+        bound, above = left.pop()
+        enough = cutoff * (1 - CLEAR)
+        if bound >= enough:
+            continue
+        nodes -= 1
+        node = model.solve(above.senses, above.dual, enough)
+        if node is None:
+            continue
+        if node.table:
+            if node.cost < cutoff:
+                best, cutoff = node, node.cost
+            continue
+        if node.senses.all():
+            doubtful.append(node.cost)
+            continue
+        p, side = _to_decide(model, node)
+        for sense in (-side, side):
+            senses = node.senses.copy()
+            senses[p] = sense
+            left.append((node.cost, Node(senses, node.z, node.dual, node.cost)))
+    return best, min([cutoff * (1 - CLEAR), *doubtful, *(bound for bound, _ in left)])
+
+
+def _to_decide(model: SenseQP, node: Node) -> tuple[int, int]:
+    """The open cell that is off its levels at the highest cost, and the side that it is on."""
+    problem, opened = model.problem, np.flatnonzero(node.senses == 0)
+    z, upl, lpl = node.z[problem.sensitive[opened]], problem.upl[opened], problem.lpl[opened]
+    off = np.maximum(model.w[problem.sensitive[opened]], CLEAR) * np.abs((upl - z) * (z + lpl))
+    k = int(off.argmax())
+    return int(opened[k]), 1 if 2 * z[k] > upl[k] - lpl[k] else -1
