@@ -63,6 +63,9 @@ def cta(
     ] = None,
     facts: Annotated[Path | None, typer.Option("--json", help="objective, bound, gap, history …; no cell and no value")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="table and bound over time, .svg or .png")] = None,
+    deviations: Annotated[
+        Path | None, typer.Option("--deviations", help="with --table: how far each cell of each area moved, .svg or .png")
+    ] = None,
 ) -> None:
     """Moves every primary cell of a table by its protection level and all others as little as possible.
 
@@ -77,9 +80,10 @@ def cta(
 
     interruption: Interruption = context.obj
     source, keys = _source(file, table, solution)
-    for place in (solution, facts, plot):
+    for place in (solution, facts, plot, deviations):
         _refuse_place(place, source)
     draw = None if plot is None else _drawing(plot, f"CTA, weights {weights}, {distance.upper()}")
+    areas = None if deviations is None else _areas(keys, deviations)
     whole = read_jj(source, keys)
     problem = problem_of(whole, weights, Distance(distance))
     if keys is not None:
@@ -100,6 +104,8 @@ def cta(
         write_private(facts, _facts(found, run, options, weights))
     if plot is not None and draw is not None:
         plot.write_bytes(draw(list(run.history)))
+    if found.z is not None and deviations is not None and areas is not None:
+        deviations.write_bytes(_map_of(deviations, found.z * problem.unit, areas))
     _show(found, run, solution)
     code = 0 if found.protected else Unprotectable.exit_code
     if worker.is_alive():  # inside a solver that hears nobody
@@ -178,10 +184,7 @@ def _is_csv(path: Path) -> bool:
 
 def _drawing(plot: Path, label: str) -> Callable[[Sequence[Moment]], bytes]:
     """How to draw the history. What that takes is loaded beside the search, not when time is up."""
-    images: dict[str, Literal["svg", "png"]] = {".svg": "svg", ".png": "png"}
-    image = images.get(plot.suffix.lower())
-    if image is None:
-        raise InvalidInput(f"{plot}: not a picture that can be drawn. Remedy: name it .svg or .png")
+    image = _image(plot)
     threading.Thread(target=import_module, args=("sdc_tasks.report.cta_figures",), daemon=True).start()
 
     def draw(history: Sequence[Moment]) -> bytes:
@@ -190,6 +193,35 @@ def _drawing(plot: Path, label: str) -> Callable[[Sequence[Moment]], bytes]:
         return plot_history(history, label, image)
 
     return draw
+
+
+def _image(picture: Path) -> Literal["svg", "png"]:
+    match picture.suffix.lower():
+        case ".svg":
+            return "svg"
+        case ".png":
+            return "png"
+    raise InvalidInput(f"{picture}: not a picture that can be drawn. Remedy: name it .svg or .png")
+
+
+def _areas(keys: Sequence[str] | None, picture: Path) -> list[str]:
+    """The areas of the table in their order: what its keys begin with, each with as many cells as any other."""
+    _image(picture)
+    if keys is None:
+        raise InvalidInput(f"{picture}: which cell is in which area? Remedy: give the table as --table FILE.jj, with its cells file")
+    own = [key.partition(".")[0] for key in keys]
+    areas = list(dict.fromkeys(own))
+    if own != [area for area in areas for _ in range(len(keys) // len(areas))]:
+        raise InvalidInput(f"{picture}: the areas of this table do not have equally many cells, one area after the other")
+    return areas
+
+
+def _map_of(picture: Path, z: Floats, areas: Sequence[str]) -> bytes:
+    """Figure 1 of [1]."""
+    from sdc_tasks.report.cta_figures import plot_deviations
+
+    by_area = z.reshape(len(areas), -1)
+    return plot_deviations(by_area, areas, f"{by_area.shape[1]} cells of each area", "the table's unit", _image(picture))
 
 
 @contextmanager

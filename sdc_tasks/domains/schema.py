@@ -137,7 +137,7 @@ class RungOptions(Strict):
     method: Literal["auto", "milp", "bcd", "fix-and-relax", "benders"]
     solver: Literal["cbc", "highs"] = "cbc"
     seconds: float = Field(default=20.0, gt=0)
-    rounds: int | None = Field(default=None, ge=0, description="auto: batches of regions; bcd: cycles of partitions; none: until time is up")
+    rounds: int | None = Field(default=None, ge=0, description="auto: batches of regions; bcd: cycles; none: until time is up")
     nodes: int | None = Field(default=None, ge=0, description="milp: of the search tree")
     gap: float = Field(default=0.02, ge=0)
     accept_gap: float = Field(default=0.25, ge=0, description="a feasible table with a larger gap sends us to the next rung")

@@ -25,7 +25,9 @@ RUNGS = {
     "milp cbc": RungOptions(method="milp", solver="cbc", gap=1e-6),
     "milp highs": RungOptions(method="milp", solver="highs", gap=1e-6),
     "bcd": RungOptions(method="bcd", blocks=1),
-    "elastic": RungOptions(method="elastic"),
+    "fix-and-relax": RungOptions(method="fix-and-relax"),
+    "benders": RungOptions(method="benders"),
+    "auto": RungOptions(method="auto", rounds=5),
 }
 
 
@@ -57,7 +59,7 @@ def figure_16(sense: str, lpl: float = 5, upl: float = 5, margins_move: bool = F
 
 
 def adjusted(problem: CtaProblem, rung: str) -> tuple[np.ndarray, float]:
-    result = climb(problem, ORIGINAL.ravel(), RUNGS[rung], 1, 16, Adjustment())
+    result = climb(problem, ORIGINAL.ravel(), RUNGS[rung], 1, Adjustment())
     assert result.x is not None
     assert result.rungs[0].unprotected == 0
     return result.x.reshape(4, 4), result.rungs[0].objective
@@ -90,7 +92,7 @@ def test_no_table_is_closer_than_twenty(rung, margins_move, sense):
     assert sense == "either" or (moved > 0) == (sense == "upper")
 
 
-@pytest.mark.parametrize("rung", ["milp cbc", "milp highs", "bcd"])
+@pytest.mark.parametrize("rung", RUNGS)
 @pytest.mark.parametrize(("lpl", "upl", "value"), [(5, 8, 35), (8, 5, 45)])
 def test_with_levels_of_their_own_the_cheaper_sense_is_taken(rung, lpl, upl, value):
     x, objective = adjusted(figure_16("either", lpl, upl), rung)

@@ -6,4 +6,16 @@ from sdc_tasks.methods.cta.model import CtaProblem, Distance, release_problem, t
 from sdc_tasks.methods.cta.run import Moment, Run
 from sdc_tasks.methods.cta.verify import Verdict, verify
 
-__all__ = ["CtaProblem", "Distance", "Moment", "Options", "Run", "Verdict", "climb", "execute", "release_problem", "table_problem", "verify"]
+__all__ = [
+    "CtaProblem",
+    "Distance",
+    "Moment",
+    "Options",
+    "Run",
+    "Verdict",
+    "climb",
+    "execute",
+    "release_problem",
+    "table_problem",
+    "verify",
+]

@@ -2,22 +2,23 @@
 
     Step 0   a protected table: that of the run, else fix-and-relax
     Step 1   divide y into k blocks; optimise one block after the other, the senses of all others fixed
-    Step 2   stop after three partitions in a row that brought nothing, after so many cycles, or when the run is over; else step 1
+    Step 2   stop after three partitions that brought nothing, after so many cycles, or when the run is over; else step 1
 
 A partition by one rule stalls early, because a sense can rarely change alone: so a cycle takes neighbourhoods, file order and chance in
-turn. A partition that brings nothing makes way for fewer, larger blocks where its MILPs were solved, for more, smaller ones where they hit
-their node limit. k = 1 is the whole MILP, and its bound one for the run. The model stays alive in HiGHS; only bounds of y change.
+turn. A cycle that brings little makes way for fewer, larger blocks, or for more, smaller ones where most MILPs hit their node limit. k = 1
+is the whole MILP, and its bound one for the run. The model stays alive in HiGHS; only bounds change. In tables beyond REACH cells a block's
+MILP leaves only the deviations near it free (`blocks.py`); those of all cells answer to the new senses when the table is polished.
 """
 
 from __future__ import annotations
 
-from itertools import cycle, islice
+from itertools import count
 
 import numpy as np
 
 from sdc_tasks.methods.cta.blocks import Kind, Partitioner
 from sdc_tasks.methods.cta.fix_and_relax import find_start
-from sdc_tasks.methods.cta.inequalities import Inequalities, no_inequalities, violated_inequalities
+from sdc_tasks.methods.cta.inequalities import SHARE, Inequalities, no_inequalities, violated_inequalities
 from sdc_tasks.methods.cta.milp import Polish, only_l1
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
@@ -27,64 +28,73 @@ from sdc_tasks.solver.milp import LiveMilp, Watch
 
 BLOCK_NODES, BLOCK_GAP = 200, 0.001
 CLEAR = 1e-9  # relative: what counts as an improvement
-STALE = 3  # partitions in a row without improvement
+LITTLE = 1e-3  # relative gain of a cycle that makes other blocks worth a try
 KINDS: tuple[Kind, ...] = ("neighbourhood", "order", "random")
 
 
 def block_coordinate_descent(
-    problem: CtaProblem, run: Run, blocks: int = 12, cycles: int | None = None, seed: int = 1, polygon: bool = False, finish: bool = False
+    problem: CtaProblem, run: Run, blocks: int = 12, cycles: int | None = None, seed: int = 1, polygon: bool = True, finish: bool = False
 ) -> None:
     """Improves the run's table. `cycles`: that many rounds of the three partitions, the same on any machine; else as long as it helps.
 
-    `finish`: ends with k = 1, the whole MILP, until the run is over.
+    `polygon`: with the inequalities of `inequalities.py`. `finish`: ends with k = 1, the whole MILP, until the run is over.
     """
     only_l1(problem)
-    valid = violated_inequalities(problem, run) if polygon else no_inequalities(problem)
+    share = SHARE if cycles is None else 1.0
+    valid = violated_inequalities(problem, run, share) if polygon else no_inequalities(problem)
     if run.protected is None:
         find_start(problem, run, "fix-and-relax", blocks, seed, valid)
     if run.protected is None:
         return  # time is up: the run keeps the least short table
-    descent, partitioner, k, stale = _Descent(problem, run, valid), Partitioner(problem, seed), blocks, 0
-    for kind in islice(cycle(KINDS), None if cycles is None else cycles * len(KINDS)):
-        partition = partitioner.split(kind, k)
-        before, limited = run.protected.rank, 0
-        for done, block in enumerate(partition):
-            if run.over:
-                return
-            seconds = run.left if cycles is not None else run.left / (len(partition) - done)
-            limited += descent.optimise(block, seconds, BLOCK_NODES) is not Status.OPTIMAL
-        if run.protected.rank < before:
-            stale = 0
-            continue
-        stale += 1
-        if stale == STALE or (len(partition) == 1 and not limited):
-            break
-        k = 2 * len(partition) if 2 * limited > len(partition) else max(1, len(partition) // 2)
+    descent, s = _Descent(problem, run, valid, seed), len(problem.sensitive)
+    k = min(blocks, s)
+    for _ in count() if cycles is None else range(cycles):
+        before = run.protected.verdict.objective
+        limited = descent.cycle(k)
+        gain = before - run.protected.verdict.objective
+        if run.over or (gain == 0 and (k == 1 or limited)):
+            return
+        if gain <= LITTLE * before:
+            k = min(s, 2 * k) if limited else max(1, k // 2)
     if finish:
-        descent.optimise(np.arange(len(problem.sensitive)), run.left, None)
+        descent.optimise(np.arange(s), None)
 
 
 class _Descent:
     """The live model."""
 
-    def __init__(self, problem: CtaProblem, run: Run, valid: Inequalities) -> None:
-        self._problem, self._run, self._polish = problem, run, Polish(problem, run)
-        self._live = LiveMilp(valid.added_to(problem.milp))
+    def __init__(self, problem: CtaProblem, run: Run, valid: Inequalities, seed: int) -> None:
+        self._problem, self._run = problem, run
+        self._partitioner, self._polish = Partitioner(problem, seed), Polish(problem, run)
+        self._model = valid.added_to(problem.milp)
+        self._live = LiveMilp(self._model)
 
-    def optimise(self, block: Ints, seconds: float, nodes: int | None) -> Status:
+    def cycle(self, blocks: int) -> bool:
+        """One partition of each kind. Whether most MILPs hit a limit."""
+        solved = [
+            self.optimise(block, BLOCK_NODES) is Status.OPTIMAL
+            for kind in KINDS
+            for block in self._partitioner.split(kind, blocks)
+            if not self._run.over
+        ]
+        return 2 * sum(solved) < len(solved)
+
+    def optimise(self, block: Ints, nodes: int | None) -> Status:
         """Opens the senses of one block around the run's best table, and offers what is better."""
-        problem, run = self._problem, self._run
-        best = run.protected
+        problem, run, model, best = self._problem, self._run, self._model, self._run.protected
         assert best is not None
-        y = (problem.senses(best.z) > 0).astype(float)
-        lower, upper = y.copy(), y.copy()
-        lower[block], upper[block] = 0.0, 1.0
-        self._live.fix(problem.milp.binary, lower, upper)
-        whole = len(block) == len(y)
+        columns = problem.columns(best.z)
+        free = np.concatenate([np.tile(self._partitioner.reach(block), 2), np.zeros(len(problem.sensitive), dtype=bool)])
+        free[model.binary[block]] = True
+        self._live.fix(np.arange(len(columns)), np.where(free, model.lower, columns), np.where(free, model.upper, columns))
+        miss = problem.A @ best.z  # below what counts, but relations of which all cells stay must not look infeasible
+        self._live.set_row_bounds(np.arange(len(miss)), np.minimum(miss, 0.0), np.maximum(miss, 0.0))
+        whole = len(block) == len(problem.sensitive)
         gap = run.gap_wanted if whole else BLOCK_GAP
-        result = self._live.solve(problem.columns(best.z), seconds, gap, nodes, Watch(stop=lambda: run.over))
-        if result.x is not None and result.objective * problem.unit < best.verdict.objective * (1 - CLEAR):
-            self._polish.offer(result.x[problem.milp.binary] > 0.5, "bcd")
+        result = self._live.solve(columns, run.left, gap, nodes, Watch(stop=lambda: run.over))
+        found = np.inf if result.objective is None else result.objective * problem.unit
+        if result.x is not None and found < best.verdict.objective * (1 - CLEAR):
+            self._polish.offer(result.x[model.binary] > 0.5, "bcd")
         if whole and result.bound is not None:
             run.lift(result.bound * problem.unit, "bcd")
         return result.status

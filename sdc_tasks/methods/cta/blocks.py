@@ -5,11 +5,14 @@
     random          as it comes
 
 Near means along relations, each as long as it has cells: a deviation leaves a short relation through few others, so that the senses of
-cells which share one are bound to each other more than those of two countries in an aggregate.
+cells which share one are bound to each other more than those of two countries in an aggregate. It also says which deviations a block's
+subproblem leaves free: all of them in tables up to REACH cells, as in the paper; in larger ones the nearest, as far ones hardly answer to
+a few senses, and a MILP over all cells spends its time on them.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -17,9 +20,10 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from sdc_tasks.methods.cta.model import CtaProblem
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.table import Bools, Floats, Ints
 
 Kind = Literal["order", "neighbourhood", "random"]
+REACH = 3000  # cells whose deviations are free around a block, at least
 
 
 class Partitioner:
@@ -29,7 +33,7 @@ class Partitioner:
         n, length = len(problem.cells), np.diff(problem.A.indptr)
         steps = sp.csr_array((np.repeat(length / 2, length), problem.A.indices, problem.A.indptr), shape=problem.A.shape)
         self._graph = sp.csr_array(sp.block_array([[sp.csr_array((n, n)), steps.T], [steps, None]], format="csr"))
-        self._sensitive = problem.sensitive
+        self._n, self._sensitive = n, problem.sensitive
         self._rng = np.random.default_rng(seed)
 
     def split(self, kind: Kind, blocks: int) -> list[Ints]:
@@ -43,23 +47,29 @@ class Partitioner:
 
     def around(self, centres: Ints, size: int) -> Ints:
         """The `size` positions nearest to the given ones, themselves among them."""
-        return self._nearest(self._distance(centres), size)
+        return self._nearest(self._distance(centres)[self._sensitive], size)
+
+    def reach(self, block: Ints) -> Bools:
+        """(n): the cells whose deviations a subproblem of this block leaves free; as large a share of all as the block is, or more."""
+        size = max(REACH, math.ceil(self._n * len(block) / max(1, len(self._sensitive))))
+        near = np.zeros(self._n, dtype=bool)
+        near[self._nearest(self._distance(block), size)] = True
+        return near
 
     def _grown(self, sizes: list[int]) -> list[Ints]:
         left, found = np.arange(len(self._sensitive)), []
         for size in sizes:
             centre = self._rng.choice(left, 1) if len(left) else left
-            block = left[self._nearest(self._distance(centre)[left], size)]
+            block = left[self._nearest(self._distance(centre)[self._sensitive[left]], size)]
             left = np.setdiff1d(left, block)
             found.append(block)
         return found
 
     def _distance(self, centres: Ints) -> Floats:
-        """(s): cells on the shortest way to any of the centres; infinite where no relation leads there."""
+        """(n): cells on the shortest way to any of the centres; infinite where no relation leads there."""
         if len(centres) == 0:
-            return np.zeros(len(self._sensitive))
-        reach = dijkstra(self._graph, indices=self._sensitive[centres], min_only=True)
-        return np.asarray(reach[self._sensitive], dtype=float)
+            return np.zeros(self._n)
+        return np.asarray(dijkstra(self._graph, indices=self._sensitive[centres], min_only=True)[: self._n], dtype=float)
 
     def _nearest(self, distance: Floats, size: int) -> Ints:
         """Ties are broken at random."""

@@ -1,15 +1,15 @@
 """The engine: one problem, one method, one run that can be watched and stopped.
 
-    run = Run(problem, options.seconds, options.gap, report)     # in whatever thread watches
-    execute(run, options)                                        # in whatever thread works
-    run.table, run.bound, run.history                            # at any time
+run = Run(problem, options.seconds, options.gap, report)     # in whatever thread watches
+execute(run, options)                                        # in whatever thread works
+run.table, run.bound, run.history                            # at any time
 
-    auto            polygon bound; alternating projections and elastic LPs for a first table; local search by regions. A plain
-                    two-dimensional table goes to benders
-    milp            the whole model by CBC or HiGHS
-    bcd             block coordinate descent ([1] §3)
-    fix-and-relax   start point by fixing block after block (Baena et al. 2015), then bcd
-    benders         reformulation of [2] §5.2 (eq. 19–20)
+auto            polygon bound; alternating projections and elastic LPs for a first table; local search by regions. A plain
+                two-dimensional table goes to benders
+milp            the whole model by CBC or HiGHS
+bcd             block coordinate descent ([1] §3)
+fix-and-relax   start point by fixing block after block (Baena et al. 2015), then bcd
+benders         reformulation of [2] §5.2 (eq. 19–20)
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def execute(run: Run, options: Options, start: Floats | None = None) -> None:
 
 def _flat(problem: CtaProblem) -> bool:
     """A plain two-dimensional table, or less: no cell is in more than two relations. There, Benders' first table is next to optimal."""
-    return bool((np.diff(problem.columns_of_A.indptr) <= 2).all()) and len(problem.sensitive) > FEW
+    return bool((np.diff(problem.by_cell.indptr) <= 2).all()) and len(problem.sensitive) > FEW
 
 
 def _auto(reduction: Reduction, run: Run, options: Options) -> None:

@@ -22,7 +22,6 @@ from sdc_tasks.methods.cta.milp import Polish, only_l1
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.shortfall import CLEAR, ShortfallMilp, Standing, at_rest, standing, unprotectable
-from sdc_tasks.model.table import Ints
 
 Start = Literal["fix-and-relax", "all-up", "random"]
 STEP_NODES, STEP_GAP = 50, 0.02
@@ -43,7 +42,7 @@ def find_start(problem: CtaProblem, run: Run, start: Start, blocks: int, seed: i
     model, partitioner, polish = ShortfallMilp(problem, valid, run), Partitioner(problem, seed), Polish(problem, run)
     if start == "fix-and-relax":
         polish.offer(problem.can_rise, "all-up")  # one linear program: what is there when time ends in the first step
-        up = _by_blocks(problem, run, model, partitioner.split("neighbourhood", blocks)).up
+        up = _by_blocks(problem, run, model, partitioner, blocks).up
     elif start == "all-up":
         up = problem.can_rise
     else:
@@ -57,15 +56,15 @@ def find_start(problem: CtaProblem, run: Run, start: Start, blocks: int, seed: i
         polish.offer(_repaired(run, model, partitioner, at, problem).up, f"{start}, repaired")
 
 
-def _by_blocks(problem: CtaProblem, run: Run, model: ShortfallMilp, blocks: list[Ints]) -> Standing:
+def _by_blocks(problem: CtaProblem, run: Run, model: ShortfallMilp, partitioner: Partitioner, blocks: int) -> Standing:
     at = at_rest(problem, problem.can_rise)
     later = np.ones(len(problem.sensitive), dtype=bool)
-    for step, block in enumerate(blocks):
+    for block in partitioner.split("neighbourhood", blocks):
         if run.out_of_time:
             break
         now = np.zeros_like(later)
         now[block], later[block] = True, False
-        at = model.solve(at, now, later, STEP_GAP, STEP_NODES, run.left / (len(blocks) - step + 1))
+        at = model.solve(at, now, later, partitioner.reach(block), STEP_GAP, STEP_NODES, run.left)
     return at
 
 
@@ -74,9 +73,10 @@ def _repaired(run: Run, model: ShortfallMilp, partitioner: Partitioner, at: Stan
     s, size = len(problem.sensitive), SMALLEST
     while len(at.short) and not run.out_of_time:
         size = min(s, max(size, 2 * len(at.short)))
-        opened = np.zeros(s, dtype=bool)
-        opened[partitioner.around(at.short, size)] = True
-        found = model.solve(at, opened, np.zeros(s, dtype=bool), 0.0, None if size == s else REPAIR_NODES, run.left)
+        opened, block = np.zeros(s, dtype=bool), partitioner.around(at.short, size)
+        opened[block] = True
+        near, nodes = partitioner.reach(block), None if size == s else REPAIR_NODES
+        found = model.solve(at, opened, np.zeros(s, dtype=bool), near, 0.0, nodes, run.left)
         if size == s and found.proven > CLEAR:
             raise unprotectable(problem, found)
         if size == s:

@@ -18,7 +18,7 @@ from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.milp import Milp
 
 ROUNDS = 8
-SHARE = 0.2  # of the time that is left, for finding them
+SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ def no_inequalities(problem: CtaProblem) -> Inequalities:
     return Inequalities(sp.csr_array((0, len(problem.cells))), np.zeros(0))
 
 
-def violated_inequalities(problem: CtaProblem, run: Run) -> Inequalities:
-    """What a few rounds of separation find; the bounds that come with them lift the run's."""
-    relaxation, until = Relaxation(problem), run.left * (1 - SHARE)
+def violated_inequalities(problem: CtaProblem, run: Run, share: float = SHARE) -> Inequalities:
+    """What a few rounds of separation find, in that share of the time left; the bounds that come with them lift the run's."""
+    relaxation, until = Relaxation(problem), run.left * (1 - share) if share < 1 else 0.0
     for bound in relaxation.tighten(ROUNDS, lambda: max(0.0, run.left - until)):
         run.lift(bound, "polygon")
     return Inequalities(relaxation.rows, relaxation.least)

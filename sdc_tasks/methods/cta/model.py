@@ -90,7 +90,7 @@ class CtaProblem:
         return read_only(self.lower[self.sensitive] <= -self.lpl)
 
     @cached_property
-    def columns_of_A(self) -> sp.csc_array:
+    def by_cell(self) -> sp.csc_array:
         """A by cell: what a part of the table is cut from."""
         return sp.csc_array(self.A)
 

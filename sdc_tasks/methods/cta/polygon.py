@@ -142,13 +142,13 @@ class _Partitions:
                 index.append(cells)
                 start.append(start[-1] + len(cells))
                 least.append(D.min() + alpha @ level)
-        shape = (len(least), A.shape[1])
-        self._rows = sp.csr_array((np.concatenate(data), np.concatenate(index), np.array(start)), shape=shape) if least else sp.csr_array(shape)
+        entries = (np.concatenate([np.zeros(0), *data]), np.concatenate([np.zeros(0, dtype=np.int64), *index]), np.array(start))
+        self._rows = sp.csr_array(entries, shape=(len(least), A.shape[1]))
         self._least = np.array(least)
         self._used = np.zeros(len(least), dtype=bool)
 
     def violated(self, t: Floats) -> tuple[sp.csr_array, Floats]:
-        at = np.flatnonzero((self._rows @ t < self._least * (1 - CLEAR) - CLEAR) & ~self._used)
+        at = np.flatnonzero((np.asarray(self._rows @ t) < self._least * (1 - CLEAR) - CLEAR) & ~self._used)
         self._used[at] = True
         return sp.csr_array(self._rows[at]), self._least[at]
 

@@ -103,9 +103,13 @@ def _refuse_stuck(problem: CtaProblem, T: sp.csr_array) -> None:
     stuck = ~free & (problem.lpl > 0) & (problem.upl > 0)
     if stuck.any():
         p = problem.sensitive[np.flatnonzero(stuck)[0]]
-        rows = problem.columns_of_A[:, [p]].indices
+        rows = problem.by_cell[:, [p]].indices
         where = f"relation {int(rows[0])} holds it at its true value" if len(rows) else "it may not move at all"
-        raise Unprotectable(f"{problem.name(int(p))} cannot be protected, as {int(stuck.sum()) - 1} more: {where}. {REMEDY}")
+        raise Unprotectable(f"{problem.name(int(p))} cannot be protected{_others(int(stuck.sum()))}: {where}. {REMEDY}")
+
+
+def _others(count: int) -> str:
+    return f", nor can {count - 1} more" if count > 1 else ""
 
 
 def _carried_over(problem: CtaProblem, T: sp.csr_array, A: sp.csr_array, kept: Ints) -> CtaProblem:
@@ -117,7 +121,8 @@ def _carried_over(problem: CtaProblem, T: sp.csr_array, A: sp.csr_array, kept: I
     lower, upper = np.full(m, -np.inf), np.full(m, np.inf)
     np.maximum.at(lower, column, np.minimum(one, other))
     np.minimum.at(upper, column, np.maximum(one, other))
-    w = np.bincount(column, problem.w[cell] * (np.abs(ratio) if problem.distance is Distance.L1 else ratio**2), m)
+    size = np.abs(ratio) if problem.distance is Distance.L1 else ratio**2
+    w = np.bincount(column, problem.w[cell] * size, m).astype(float)
     rank = np.full(len(problem.cells), -1)
     rank[problem.sensitive] = np.arange(len(problem.sensitive))
     has = np.flatnonzero(rank[cell] >= 0)
@@ -126,7 +131,7 @@ def _carried_over(problem: CtaProblem, T: sp.csr_array, A: sp.csr_array, kept: I
     upl, lpl = np.zeros(m), np.zeros(m)
     np.maximum.at(upl, column[has], np.where(turned, down, up) / size)
     np.maximum.at(lpl, column[has], np.where(turned, up, down) / size)
-    sensitive = np.unique(column[has])
+    sensitive = np.unique(column[has]).astype(np.int64)
     reduced = replace(
         problem, cells=problem.cells[kept], A=A, w=w, lower=lower + 0.0, upper=upper + 0.0,
         sensitive=sensitive, lpl=lpl[sensitive], upl=upl[sensitive], label=lambda k: problem.name(int(kept[k])),
@@ -135,7 +140,8 @@ def _carried_over(problem: CtaProblem, T: sp.csr_array, A: sp.csr_array, kept: I
     if len(hopeless):
         p = int(sensitive[hopeless[0]])
         raise Unprotectable(
-            f"{reduced.name(p)} cannot be protected, as {len(hopeless) - 1} more: its bounds leave less room than its level on both sides. {REMEDY}"
+            f"{reduced.name(p)} cannot be protected{_others(len(hopeless))}: its bounds leave less room than its level on both sides. "
+            f"{REMEDY}"
         )
     return reduced
 

@@ -1,11 +1,12 @@
 """CTA with the distance L2: min Σ w_i z_i² over the tables of `model.py`.
 
 Where few cells are sensitive, branch and bound over all senses (`quadratic_tree.py`) finds the optimum and proves it. Else the senses of a
-first table come from the distance L1 (`first.py`), and local search goes on from there: branch and bound over the senses of a few neighbouring
-cells, the others fixed, again and again. The multipliers say where to look: at cells whose level is dear to hold.
+first table come from the distance L1 (`first.py`), from `balance.py`, or all go up, whichever is best, and local search goes on from there:
+branch and bound over the senses of a few neighbouring cells, the others fixed, again and again. The multipliers say where to look: at cells
+whose level is dear to hold.
 
-The bound: the rows R |z| ≥ r of `polygon.py` are valid for any distance. So min Σ w t² over R t ≥ r, t ≥ level bounds all tables, and so does
-its dual function at any multipliers ≥ 0, which is what is reported.
+The bound: the rows R |z| ≥ r of `polygon.py` are valid for any distance. So min Σ w t² over R t ≥ r, t ≥ level bounds all tables, and so
+does its dual function at any multipliers ≥ 0, which is what is reported.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.methods.cta.balance import balanced
 from sdc_tasks.methods.cta.benders import benders
 from sdc_tasks.methods.cta.first import first_tables
 from sdc_tasks.methods.cta.model import CtaProblem, Distance
@@ -81,14 +83,17 @@ def _lift_bound(problem: CtaProblem, model: SenseQP, run: Run) -> Floats:
 
 
 def _first(problem: CtaProblem, model: SenseQP, run: Run, t: Floats, seed: int) -> Node | None:
-    """The best of the senses of a table that is close by L1, and of all up; None where there is none and trying all will say why."""
+    """The best of three kinds of first senses; None where none has a table and the search over all will say why."""
     twin = replace(problem, distance=Distance.L1)
     beside = Run(twin, run.left)
     first_tables(twin, beside, t, seed)
     if beside.protected is None and len(problem.sensitive) > FEW:
         beside = Run(twin, run.left, gap=1.0)  # any protected table will do
         benders(twin, beside, seed)
-    tried = [np.where(problem.can_rise, 1, -1)]
+    w, upl, lpl = model.w[problem.sensitive], problem.upl, problem.lpl
+    y = np.divide(lpl, upl + lpl, out=np.zeros(len(w)), where=upl + lpl > 0)
+    up = balanced(problem, model.w, y, w * (upl**2 - lpl**2))
+    tried = [np.where(problem.can_rise, 1, -1), np.where(up, 1, -1)]
     if beside.protected is not None:
         tried.append(problem.senses(beside.protected.z))
     best: Node | None = None
@@ -145,5 +150,10 @@ class _Neighbours:
         return np.append(others, centre)
 
     def _beside(self, cells: Ints) -> Ints:
-        relations = np.unique(np.concatenate([self._by_cell.indices[self._by_cell.indptr[k] : self._by_cell.indptr[k + 1]] for k in cells]))
-        return np.unique(np.concatenate([self._by_relation.indices[self._by_relation.indptr[k] : self._by_relation.indptr[k + 1]] for k in relations]))
+        """All cells of all relations of some."""
+        return _listed(self._by_relation, _listed(self._by_cell, cells))
+
+
+def _listed(matrix: sp.csr_array | sp.csc_array, lines: Ints) -> Ints:
+    """Where some rows (columns) of a sparse matrix have entries."""
+    return np.unique(np.concatenate([matrix.indices[matrix.indptr[k] : matrix.indptr[k + 1]] for k in lines]))

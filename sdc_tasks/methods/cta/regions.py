@@ -61,7 +61,7 @@ class Map:
         """Cells of slabs that lie side by side along a dimension, about `size` of them, the centre's slab first; sorted."""
         length = np.where(self._dimension == along, ACROSS if self.count > 1 else 1.0, 1.0)[self._row]
         graph = sp.csr_array((length, (self._A.indices, self._n + self._row)), shape=(self._n + self._m, self._n + self._m))
-        distance = dijkstra(graph, directed=False, indices=centre)[: self._n]
+        distance = dijkstra(graph, directed=False, indices=[centre])[0, : self._n]
         slab = self._slab[along]
         key = rng.random(int(slab.max()) + 1)[slab] if self.count > 1 else np.zeros(self._n)
         order = np.lexsort((distance + 0.5 * rng.random(self._n), key, np.floor(distance / ACROSS)))
@@ -72,8 +72,10 @@ class Map:
 
     def _slabs(self, along: int) -> Ints:
         """(n): the slab of each cell: what hangs together without the relations along one dimension."""
-        other = self._pattern[np.flatnonzero(self._dimension != along)].astype(float)
-        _, slab = connected_components(sp.block_array([[None, other.T], [other, None]], format="csr"), directed=False)
+        other = np.flatnonzero(self._dimension[self._row] != along)
+        size = self._n + self._m
+        graph = sp.csr_array((np.ones(len(other)), (self._A.indices[other], self._n + self._row[other])), shape=(size, size))
+        _, slab = connected_components(graph, directed=False)
         return np.asarray(slab[: self._n], dtype=np.int64)
 
     def _closed(self, inside: Bools) -> Bools:

@@ -1,14 +1,14 @@
-"""Local search over senses, region by region: by turns on a live LP, or by a small MILP.
+"""Local search over senses, region by region, from a table that may still fall short of some levels.
 
-*Turns*: in a region (see `regions.py`) a few senses are turned at a time: one that is dear to hold (the dual price of its level says how much
-could be won at most), often with some of its neighbours in a relation. The LP of the region answers what the closest table costs then;
-what falls short is turned as well, once or twice (an ejection chain); what is no better is taken back. *MILP*: all senses of a region at once, to a
-node limit; it finds what several turns would have to find together. Regions are improved several at
-a time, each from the same table; their moves are then added one by one, each kept if the whole table is better with it: A z = 0 is
-linear, so moves of two regions add up. So the result does not depend on the number of threads.
+    turns   a few senses of a region (`regions.py`) at a time: one that is dear to hold (the dual price of its level says how much could be
+            won at most), often with some of its neighbours in a relation. The region's LP tells what the closest table then costs; what
+            falls short is turned as well, once or twice (an ejection chain); what is no better is taken back.
+    milp    all senses of a small region at once, to a node limit: what several turns would have to find together.
 
-Which kind of region to try next is learnt: what a kind has won per unit of effort, counted in simplex iterations and sizes, which are the
-same on every machine.
+Regions are improved several at a time, each from the same table. Their moves are then added one by one, each kept if the whole table is
+better with it: A z = 0 is linear, so moves of two regions add up, and the result does not depend on the number of threads.
+
+Which kind of region to try next is learnt: what a kind has won per effort, counted in simplex iterations, the same on every machine.
 """
 
 from __future__ import annotations
@@ -63,7 +63,14 @@ class Move:
 
 
 def improve(
-    problem: CtaProblem, run: Run, starts: Sequence[Floats], relaxation: Relaxation, dimension: Ints, seed: int, rounds: int | None, threads: int
+    problem: CtaProblem,
+    run: Run,
+    starts: Sequence[Floats],
+    relaxation: Relaxation,
+    dimension: Ints,
+    seed: int,
+    rounds: int | None,
+    threads: int,
 ) -> None:
     """Improves the best of the tables `starts` until the run is over, or `rounds` batches are done. Offers every better table.
 
@@ -172,7 +179,7 @@ def _by_milp(problem: CtaProblem, z: Floats, cells: Ints, valid: Inequalities, r
     rank[problem.sensitive] = np.arange(len(problem.sensitive))
     own = rank[cells]
     at, which = np.flatnonzero(own >= 0), own[own >= 0]
-    A = sp.csr_array(problem.columns_of_A[:, cells])
+    A = sp.csr_array(problem.by_cell[:, cells])
     A = sp.csr_array(A[np.flatnonzero(np.diff(A.indptr) > 0)])
     here = z[cells]
     reach = np.full(len(cells), REACH * np.abs(here).max(initial=1.0))

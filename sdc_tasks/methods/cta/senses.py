@@ -45,7 +45,7 @@ class SenseLP:
         rank[problem.sensitive] = np.arange(len(problem.sensitive))
         own = rank[part]
         self.cells, self.at, self.which = part, np.flatnonzero(own >= 0), own[own >= 0]  # at: positions of the sensitive among `cells`
-        A = sp.csr_array(problem.columns_of_A[:, part]) if cells is not None else problem.A
+        A = sp.csr_array(problem.by_cell[:, part]) if cells is not None else problem.A
         self.A = sp.csr_array(A[np.flatnonzero(np.diff(A.indptr) > 0)])
         r = np.zeros(self.A.shape[0]) if around is None else self.A @ around[part]
         positive = problem.w[problem.w > 0]
@@ -82,7 +82,7 @@ class SenseLP:
 
     def possible(self, up: Bools) -> Bools:
         """The senses, turned where bounds leave no room for them."""
-        return (up | ~self.can_fall) & (self.can_rise | ~self.can_fall)
+        return np.asarray((up | ~self.can_fall) & (self.can_rise | ~self.can_fall))
 
     def set(self, which: Ints, up: Bools) -> None:
         """Senses of some of the sensitive cells (positions 0..s−1 in this model)."""

@@ -75,14 +75,18 @@ class ShortfallMilp:
         self._live.set_cost(np.arange(2 * n), np.zeros(2 * n))
         self._live.set_cost(2 * n + s + np.arange(s), np.ones(s))
 
-    def solve(self, start: Standing, opened: Bools, relaxed: Bools, gap: float, nodes: int | None, seconds: float) -> Standing:
-        """Something at least as cheap as the start, whose senses are kept where they are neither open nor relaxed."""
+    def solve(self, start: Standing, opened: Bools, relaxed: Bools, near: Bools, gap: float, nodes: int | None, seconds: float) -> Standing:
+        """Something at least as cheap as the start: its senses stay where they are neither open nor relaxed, its deviations where not near."""
         y, model = self._model.binary, self._model
+        z, free = np.concatenate([np.maximum(start.z, 0), np.maximum(-start.z, 0)]), np.tile(near, 2)
+        at = np.arange(len(z))
+        self._live.fix(at, np.where(free, model.lower[at], z), np.where(free, model.upper[at], z))
         self._live.fix(y, np.where(opened, 0.0, start.up), np.where(opened, 1.0, start.up))
-        rows, free = self._problem.A.shape[0] + np.arange(4 * len(y)), np.tile(relaxed, 4)
-        self._live.set_row_bounds(rows, np.where(free, -np.inf, model.row_lower[rows]), np.where(free, np.inf, model.row_upper[rows]))
-        columns = np.concatenate([np.maximum(start.z, 0), np.maximum(-start.z, 0), start.up, start.t])
-        result = self._live.solve(columns, seconds, gap, nodes, Watch(stop=lambda: self._run.out_of_time))
+        miss = self._problem.A @ start.z  # below what counts, but relations of which all cells stay must not look infeasible
+        self._live.set_row_bounds(np.arange(len(miss)), np.minimum(miss, 0.0), np.maximum(miss, 0.0))
+        rows, loose = self._problem.A.shape[0] + np.arange(4 * len(y)), np.tile(relaxed, 4)
+        self._live.set_row_bounds(rows, np.where(loose, -np.inf, model.row_lower[rows]), np.where(loose, np.inf, model.row_upper[rows]))
+        result = self._live.solve(np.concatenate([z, start.up, start.t]), seconds, gap, nodes, Watch(stop=lambda: self._run.out_of_time))
         proven = 0.0 if result.bound is None else result.bound
         if result.x is None:
             return replace(start, proven=proven)
@@ -125,5 +129,5 @@ def least_short(problem: CtaProblem, run: Run) -> Standing:
     """The whole model for Σ t alone, with limited effort: a small set of cells that stands in the way of all others."""
     model = ShortfallMilp(problem, no_inequalities(problem), run)
     model.only_shortfalls()
-    everywhere = np.ones(len(problem.sensitive), dtype=bool)
-    return model.solve(at_rest(problem, problem.can_rise), everywhere, ~everywhere, 0.0, BLAME_NODES, min(run.left, BLAME_SECONDS))
+    opened, near = np.ones(len(problem.sensitive), dtype=bool), np.ones(len(problem.cells), dtype=bool)
+    return model.solve(at_rest(problem, problem.can_rise), opened, ~opened, near, 0.0, BLAME_NODES, min(run.left, BLAME_SECONDS))
