@@ -6,7 +6,6 @@ Nothing of the project is used but its frozen type: what the engine says of its 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 import scipy.sparse as sp
@@ -107,24 +106,27 @@ def blocks(sizes: list[float], seed: int, secret: int = 3, power: float = 1.0) -
     )  # fmt: skip
 
 
-def random_cube(extents: tuple[int, int, int], seed: int, share: float = 0.2) -> Known:
-    """Three lines crossed with all their margins; values 0 to 1000, a share of those above 0 sensitive. The optimum is not known."""
+def random_cube(extents: tuple[int, int, int], seed: int) -> Known:
+    """Three lines crossed with all their margins; values 0 to 1000, a fifth of those above 0 sensitive. The optimum is not known."""
+    return _crossed(extents, seed, 0.2)
+
+
+def random_grid(extents: tuple[int, int], seed: int) -> Known:
+    """Two lines crossed, two fifths sensitive."""
+    return _crossed(extents, seed, 0.4)
+
+
+def _crossed(extents: tuple[int, ...], seed: int, share: float) -> Known:
     rng = np.random.default_rng(seed)
     full = rng.integers(1, 1000, extents).astype(float) * (rng.random(extents) < 0.85)
-    for axis in range(3):
+    for axis in range(full.ndim):
         full = np.concatenate([full, full.sum(axis=axis, keepdims=True)], axis=axis)
-    numbers, rows = np.arange(full.size).reshape(full.shape), []
-    for axis, length in enumerate(full.shape):
-        across = np.moveaxis(numbers, axis, 0).reshape(length, -1)
-        rows += [(fibre[:-1], fibre[-1]) for fibre in across.T]
-    A = sp.lil_array((len(rows), full.size))
-    for number, (parts, total) in enumerate(rows):
-        A[number, parts], A[number, total] = 1.0, -1.0
+    numbers = np.arange(full.size).reshape(full.shape)
+    fibres = [fibre for axis, length in enumerate(full.shape) for fibre in np.moveaxis(numbers, axis, 0).reshape(length, -1).T]
+    A = sp.lil_array((len(fibres), full.size))
+    for row, fibre in enumerate(fibres):
+        A[row, fibre[:-1]], A[row, fibre[-1]] = 1.0, -1.0
     a = full.ravel()
     filled = np.flatnonzero(a > 0)
     p = np.sort(rng.choice(filled, int(share * len(filled)), replace=False))
     return Known(sp.csr_array(A), a, 1 / np.maximum(a, 1.0), p, 0.1 * a[p], np.nan)
-
-
-def all_senses(s: int) -> list[np.ndarray]:
-    return [np.array(signs) for signs in product((-1, 1), repeat=s)]

@@ -26,7 +26,7 @@ from sdc_tasks.model.table import Ints
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import LiveMilp, Watch
 
-BLOCK_NODES, BLOCK_GAP = 200, 0.001
+BLOCK_NODES, BLOCK_GAP = 200, 0.01  # the gap for a block: its share of this
 CLEAR = 1e-9  # relative: what counts as an improvement
 LITTLE = 1e-3  # relative gain of a cycle that makes other blocks worth a try
 KINDS: tuple[Kind, ...] = ("neighbourhood", "order", "random")
@@ -90,7 +90,7 @@ class _Descent:
         miss = problem.A @ best.z  # below what counts, but relations of which all cells stay must not look infeasible
         self._live.set_row_bounds(np.arange(len(miss)), np.minimum(miss, 0.0), np.maximum(miss, 0.0))
         whole = len(block) == len(problem.sensitive)
-        gap = run.gap_wanted if whole else BLOCK_GAP
+        gap = run.gap_wanted if whole else BLOCK_GAP * len(block) / len(problem.sensitive)
         result = self._live.solve(columns, run.left, gap, nodes, Watch(stop=lambda: run.over))
         found = np.inf if result.objective is None else result.objective * problem.unit
         if result.x is not None and found < best.verdict.objective * (1 - CLEAR):

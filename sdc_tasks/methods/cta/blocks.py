@@ -13,7 +13,7 @@ a few senses, and a MILP over all cells spends its time on them.
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,7 +32,7 @@ class Partitioner:
     def __init__(self, problem: CtaProblem, seed: int) -> None:
         n, length = len(problem.cells), np.diff(problem.A.indptr)
         steps = sp.csr_array((np.repeat(length / 2, length), problem.A.indices, problem.A.indptr), shape=problem.A.shape)
-        self._graph = sp.csr_array(sp.block_array([[sp.csr_array((n, n)), steps.T], [steps, None]], format="csr"))
+        self._graph: Any = sp.csr_array(sp.block_array([[sp.csr_array((n, n)), steps.T], [steps, None]], format="csr"))
         self._n, self._sensitive = n, problem.sensitive
         self._rng = np.random.default_rng(seed)
 
@@ -69,7 +69,8 @@ class Partitioner:
         """(n): cells on the shortest way to any of the centres; infinite where no relation leads there."""
         if len(centres) == 0:
             return np.zeros(self._n)
-        return np.asarray(dijkstra(self._graph, indices=self._sensitive[centres], min_only=True)[: self._n], dtype=float)
+        distance: Floats = dijkstra(self._graph, indices=self._sensitive[centres], min_only=True)
+        return distance[: self._n]
 
     def _nearest(self, distance: Floats, size: int) -> Ints:
         """Ties are broken at random."""

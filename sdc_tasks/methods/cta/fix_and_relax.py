@@ -7,7 +7,8 @@ senses that were fixed earlier do not fit together: so the model may fall short 
 repair      opens the senses of what falls short and of the cells around it, twice as many each time this brings nothing, until
             nothing falls short any more or all senses are open and a shortfall is proven to be left.
 
-Other starts that repair can work from: all-up (always a table where there is no upper bound, though not a close one) and random senses.
+The first step starts from all senses up: always a table where there is no upper bound, though not a close one. It is offered at once, so
+that something is there whatever the clock does. Other starts end there (all-up) or take random senses, both repaired where needed.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from sdc_tasks.methods.cta.milp import Polish, only_l1
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.shortfall import CLEAR, ShortfallMilp, Standing, at_rest, standing, unprotectable
+from sdc_tasks.model.table import Bools, Ints
 
 Start = Literal["fix-and-relax", "all-up", "random"]
-STEP_NODES, STEP_GAP = 50, 0.02
+STEP_NODES, STEP_GAP = 50, 0.02  # the gap for a block: its share of this
+FIRM = 1e3  # price of shortfalls in repairs, where that of the steps was too low
 REPAIR_NODES = 200
 SMALLEST = 16  # senses that a repair opens at least
 
@@ -32,55 +35,68 @@ SMALLEST = 16  # senses that a repair opens at least
 def fix_and_relax(
     problem: CtaProblem, run: Run, start: Start = "fix-and-relax", blocks: int = 8, seed: int = 1, polygon: bool = True
 ) -> None:
-    """Offers a protected table, or the least short one found when time is up. Raises Unprotectable where it is proven that there is none."""
+    """Offers a protected table, or the least short one when time is up. Raises Unprotectable where it is proven that there is none."""
     only_l1(problem)
     find_start(problem, run, start, blocks, seed, violated_inequalities(problem, run) if polygon else no_inequalities(problem))
 
 
 def find_start(problem: CtaProblem, run: Run, start: Start, blocks: int, seed: int, valid: Inequalities) -> None:
     """The same, with inequalities that are at hand."""
-    model, partitioner, polish = ShortfallMilp(problem, valid, run), Partitioner(problem, seed), Polish(problem, run)
+    search = _Search(problem, run, seed, valid)
+    up = np.random.default_rng(seed).random(len(problem.sensitive)) < 0.5 if start == "random" else problem.can_rise
+    at = search.settled(up, "random" if start == "random" else "all-up")
     if start == "fix-and-relax":
-        polish.offer(problem.can_rise, "all-up")  # one linear program: what is there when time ends in the first step
-        up = _by_blocks(problem, run, model, partitioner, blocks).up
-    elif start == "all-up":
-        up = problem.can_rise
-    else:
-        up = np.random.default_rng(seed).random(len(problem.sensitive)) < 0.5
-    z = polish.table(up)
-    if z is None:
-        return
-    run.offer(z, start)
-    at = standing(problem, up, z)
+        at = search.settled(search.by_blocks(at, blocks).up, start)
     if len(at.short):
-        polish.offer(_repaired(run, model, partitioner, at, problem).up, f"{start}, repaired")
+        search.settled(search.repaired(at).up, f"{start}, repaired")
 
 
-def _by_blocks(problem: CtaProblem, run: Run, model: ShortfallMilp, partitioner: Partitioner, blocks: int) -> Standing:
-    at = at_rest(problem, problem.can_rise)
-    later = np.ones(len(problem.sensitive), dtype=bool)
-    for block in partitioner.split("neighbourhood", blocks):
-        if run.out_of_time:
-            break
-        now = np.zeros_like(later)
-        now[block], later[block] = True, False
-        at = model.solve(at, now, later, partitioner.reach(block), STEP_GAP, STEP_NODES, run.left)
-    return at
+class _Search:
+    """What the steps share: the live models, and how blocks are formed."""
 
+    def __init__(self, problem: CtaProblem, run: Run, seed: int, valid: Inequalities) -> None:
+        self._problem, self._run = problem, run
+        self._model, self._partitioner, self._polish = ShortfallMilp(problem, valid, run), Partitioner(problem, seed), Polish(problem, run)
+        self._none = np.zeros(len(problem.sensitive), dtype=bool)
 
-def _repaired(run: Run, model: ShortfallMilp, partitioner: Partitioner, at: Standing, problem: CtaProblem) -> Standing:
-    model.only_shortfalls()
-    s, size = len(problem.sensitive), SMALLEST
-    while len(at.short) and not run.out_of_time:
-        size = min(s, max(size, 2 * len(at.short)))
-        opened, block = np.zeros(s, dtype=bool), partitioner.around(at.short, size)
+    def settled(self, up: Bools, name: str) -> Standing:
+        """The closest table with these senses, offered to the run whether it falls short or not."""
+        z = self._polish.table(up)
+        if z is None:
+            return at_rest(self._problem, up)
+        self._run.offer(z, name)
+        return standing(self._problem, up, z)
+
+    def by_blocks(self, at: Standing, blocks: int) -> Standing:
+        later = ~self._none
+        for block in self._partitioner.split("neighbourhood", blocks):
+            if self._run.out_of_time:
+                break
+            later[block] = False
+            near, gap = self._partitioner.reach(block), STEP_GAP * len(block) / len(later)
+            at = self._model.solve(at, self._only(block), later, near, gap, STEP_NODES)
+        return at
+
+    def repaired(self, at: Standing) -> Standing:
+        """Raises Unprotectable where all senses are open and a shortfall is proven to be left."""
+        s, size = len(self._none), SMALLEST
+        self._model.price(FIRM)
+        while len(at.short) and not self._run.out_of_time:
+            size = min(s, max(size, 2 * len(at.short)))
+            block = self._partitioner.around(at.short, size)
+            if size == s:
+                self._model.price_shortfalls_alone()
+            nodes = None if size == s else REPAIR_NODES
+            found = self._model.solve(at, self._only(block), self._none, self._partitioner.reach(block), STEP_GAP, nodes)
+            if size == s and found.proven > CLEAR:
+                raise unprotectable(self._problem, found)
+            if size == s:
+                return found
+            size = size if found.t.sum() < at.t.sum() - CLEAR else 2 * size
+            at = found
+        return at
+
+    def _only(self, block: Ints) -> Bools:
+        opened = self._none.copy()
         opened[block] = True
-        near, nodes = partitioner.reach(block), None if size == s else REPAIR_NODES
-        found = model.solve(at, opened, np.zeros(s, dtype=bool), near, 0.0, nodes, run.left)
-        if size == s and found.proven > CLEAR:
-            raise unprotectable(problem, found)
-        if size == s:
-            return found
-        size = size if found.t.sum() < at.t.sum() - CLEAR else 2 * size
-        at = found
-    return at
+        return opened

@@ -33,6 +33,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.solver.milp import Milp
 
+JUST = 1e-9  # relative: a level that is all the room there is may differ from it in the last digits
 ROOM = 2.0  # release: largest level, times this, added to a cell's value: how far a cell without an upper bound may move
 
 
@@ -82,12 +83,12 @@ class CtaProblem:
     @cached_property
     def can_rise(self) -> Bools:
         """Sensitive cells whose upper bound leaves room for their level."""
-        return read_only(self.upper[self.sensitive] >= self.upl)
+        return read_only(self.upper[self.sensitive] >= self.upl * (1 - JUST))
 
     @cached_property
     def can_fall(self) -> Bools:
         """Sensitive cells whose lower bound leaves room for their level."""
-        return read_only(self.lower[self.sensitive] <= -self.lpl)
+        return read_only(self.lower[self.sensitive] <= -self.lpl * (1 - JUST))
 
     @cached_property
     def by_cell(self) -> sp.csc_array:
@@ -192,7 +193,9 @@ def release_problem(problem: ProtectionProblem, requirements: Requirements, weig
     A = sp.csr_array(A[_informative(A, len(suppressed))])
     room = ROOM * float(needed.max(initial=0.0)) + np.abs(problem.a[suppressed])
     below = np.minimum((problem.a - problem.lb)[suppressed], room) / unit
-    over = np.minimum((problem.ub - problem.a)[suppressed], below * unit if mirror else room) / unit
+    over = np.minimum((problem.ub - problem.a)[suppressed], room) / unit
+    if mirror:
+        below = over = np.minimum(below, over)
     members = abs(sp.csr_array(above[touched - aggregate[0]]))
     return CtaProblem(
         unit=unit,

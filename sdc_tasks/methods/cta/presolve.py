@@ -1,7 +1,8 @@
 """What can be decided before any solver sees the problem, with an exact way back.
 
 - a cell whose deviation is fixed at 0 leaves; a relation that is left with one cell fixes it;
-- a relation of two cells, c_i z_i + c_j z_j = 0, makes one a multiple of the other: bounds and levels are carried over, weights add;
+- a relation of two cells, c_i z_i + c_j z_j = 0, makes one a multiple of the other: bounds and levels are carried over, weights add
+  (not so with a cell that has a level of 0: with another one's, its senses would no longer be two);
 - a relation that repeats another leaves.
 
 So z = T z', with one entry in each row of T. What is found impossible is told by cell or relation, with the remedy.
@@ -19,6 +20,7 @@ from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.model import CtaProblem, Distance
 from sdc_tasks.model.table import Bools, Floats, Ints
 
+CANCELLED = 1e-9  # what is left of an entry, as a share of what cancelled
 REMEDY = "Remedy: lower its level, widen its bounds, or let a fixed cell of the relation move"
 
 
@@ -41,14 +43,15 @@ def reduce(problem: CtaProblem) -> Reduction:
     n = len(problem.cells)
     fixed = (problem.lower == 0) & (problem.upper == 0)
     T = sp.csr_array(sp.eye_array(n))
+    apart = problem.sensitive[(problem.lpl == 0) | (problem.upl == 0)]
     while True:
         T = sp.csr_array(T @ sp.diags_array((~fixed).astype(float)))
-        A = _clean(sp.csr_array(problem.A @ T))
+        A = _product(problem.A, T)
         filled = np.diff(A.indptr)
         if (alone := A.indices[A.indptr[:-1][filled == 1]]).size:
             fixed = fixed.copy()
             fixed[alone] = True
-        elif (pairs := np.flatnonzero(filled == 2)).size:
+        elif (pairs := np.flatnonzero((filled == 2) & ~_touches(A, apart))).size:
             step, dead = _merged(sp.csr_array(A[pairs]), n)
             T, fixed = sp.csr_array(T @ step), fixed | dead
         else:
@@ -61,6 +64,26 @@ def reduce(problem: CtaProblem) -> Reduction:
     A = sp.csr_array(sp.csc_array(A)[:, kept])
     rows = _distinct(A)
     return Reduction(_carried_over(problem, T, sp.csr_array(A[rows]), kept), T, kept, rows)
+
+
+def _product(A: sp.csr_array, T: sp.csr_array) -> sp.csr_array:
+    """A T, without what rounding leaves of entries that cancel: 1 − 49 · (1/49) is not 0 to a computer."""
+    found = sp.csr_array(A @ T)
+    if not (np.abs(T.data) == 1).all():
+        size = sp.csr_array(abs(A) @ abs(T))
+        inverse = size.copy()
+        inverse.data = 1.0 / inverse.data
+        share = sp.csr_array(found.multiply(inverse))
+        share.data[np.abs(share.data) <= CANCELLED] = 0.0
+        found = sp.csr_array(share.multiply(size))
+    return _clean(found)
+
+
+def _touches(A: sp.csr_array, cells: Ints) -> Bools:
+    """(m): the relations that any of the cells is in."""
+    inside = np.zeros(A.shape[1])
+    inside[cells] = 1.0
+    return np.asarray(A.astype(bool).astype(float) @ inside > 0)
 
 
 def _clean(A: sp.csr_array) -> sp.csr_array:
@@ -132,9 +155,11 @@ def _carried_over(problem: CtaProblem, T: sp.csr_array, A: sp.csr_array, kept: I
     np.maximum.at(upl, column[has], np.where(turned, down, up) / size)
     np.maximum.at(lpl, column[has], np.where(turned, up, down) / size)
     sensitive = np.unique(column[has]).astype(np.int64)
+    shown = kept.copy()
+    shown[column[has]] = cell[has]  # whoever reads a message looks for a cell with levels
     reduced = replace(
         problem, cells=problem.cells[kept], A=A, w=w, lower=lower + 0.0, upper=upper + 0.0,
-        sensitive=sensitive, lpl=lpl[sensitive], upl=upl[sensitive], label=lambda k: problem.name(int(kept[k])),
+        sensitive=sensitive, lpl=lpl[sensitive], upl=upl[sensitive], label=lambda k: problem.name(int(shown[k])),
     )  # fmt: skip
     hopeless = np.flatnonzero(~reduced.can_rise & ~reduced.can_fall)
     if len(hopeless):

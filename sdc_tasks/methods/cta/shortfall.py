@@ -13,6 +13,7 @@ which holds for every table and is far easier on the solver. Columns: those of t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -68,15 +69,21 @@ class ShortfallMilp:
         self._problem, self._run = problem, run
         self._model = valid.always.added_to(_with_shortfalls(problem))
         self._live = LiveMilp(self._model)
+        self._t = len(self._model.cost) - len(problem.sensitive) + np.arange(len(problem.sensitive))
 
-    def only_shortfalls(self) -> None:
+    def price(self, rho: float) -> None:
+        """The price of shortfalls from now on; RHO before."""
+        self._live.set_cost(self._t, rho * _value(self._problem))
+
+    def price_shortfalls_alone(self) -> None:
         """From now on the cost is Σ t."""
-        n, s = len(self._problem.cells), len(self._problem.sensitive)
-        self._live.set_cost(np.arange(2 * n), np.zeros(2 * n))
-        self._live.set_cost(2 * n + s + np.arange(s), np.ones(s))
+        self._live.set_cost(np.arange(2 * len(self._problem.cells)), np.zeros(2 * len(self._problem.cells)))
+        self._live.set_cost(self._t, np.ones(len(self._t)))
 
-    def solve(self, start: Standing, opened: Bools, relaxed: Bools, near: Bools, gap: float, nodes: int | None, seconds: float) -> Standing:
-        """Something at least as cheap as the start: its senses stay where they are neither open nor relaxed, its deviations where not near."""
+    def solve(
+        self, start: Standing, opened: Bools, relaxed: Bools, near: Bools, gap: float, nodes: int | None, seconds: float = math.inf
+    ) -> Standing:
+        """Something at least as cheap as the start: senses neither open nor relaxed stay as they are, and so do deviations not near."""
         y, model = self._model.binary, self._model
         z, free = np.concatenate([np.maximum(start.z, 0), np.maximum(-start.z, 0)]), np.tile(near, 2)
         at = np.arange(len(z))
@@ -86,7 +93,8 @@ class ShortfallMilp:
         self._live.set_row_bounds(np.arange(len(miss)), np.minimum(miss, 0.0), np.maximum(miss, 0.0))
         rows, loose = self._problem.A.shape[0] + np.arange(4 * len(y)), np.tile(relaxed, 4)
         self._live.set_row_bounds(rows, np.where(loose, -np.inf, model.row_lower[rows]), np.where(loose, np.inf, model.row_upper[rows]))
-        result = self._live.solve(np.concatenate([z, start.up, start.t]), seconds, gap, nodes, Watch(stop=lambda: self._run.out_of_time))
+        columns, left = np.concatenate([z, start.up, start.t]), min(self._run.left, seconds)
+        result = self._live.solve(columns, left, gap, nodes, Watch(stop=lambda: self._run.out_of_time))
         proven = 0.0 if result.bound is None else result.bound
         if result.x is None:
             return replace(start, proven=proven)
@@ -102,10 +110,8 @@ def _with_shortfalls(problem: CtaProblem) -> Milp:
     pick = sp.csr_array((np.ones(s), (np.arange(s), problem.sensitive)), shape=(s, len(problem.cells)))
     one, other = (sp.diags_array(np.where(both, 1 / np.where(both, level, 1.0), 0.0)) @ pick for level in (problem.upl, problem.lpl))
     projected = sp.hstack([one, other, none, sp.diags_array(both.astype(float))])
-    w = problem.w[problem.sensitive]
-    value = np.where(w > 0, w, np.median(problem.w[problem.w > 0]) if problem.w.any() else 1.0)
     return Milp(
-        cost=np.concatenate([model.cost, RHO * np.maximum(problem.lpl, problem.upl) * value]),
+        cost=np.concatenate([model.cost, RHO * _value(problem)]),
         A=sp.csr_array(sp.vstack([sp.hstack([model.A, t]), projected], format="csr")),
         row_lower=np.concatenate([model.row_lower, both.astype(float)]),
         row_upper=np.concatenate([model.row_upper, np.full(s, np.inf)]),
@@ -115,19 +121,26 @@ def _with_shortfalls(problem: CtaProblem) -> Milp:
     )
 
 
+def _value(problem: CtaProblem) -> Floats:
+    """(s): v, the level of each sensitive cell at its weight, or at the median weight where it carries none."""
+    w = problem.w[problem.sensitive]
+    usual = float(np.median(problem.w[problem.w > 0])) if problem.w.any() else 1.0
+    return np.asarray(np.maximum(problem.lpl, problem.upl) * np.where(w > 0, w, usual))
+
+
 def unprotectable(problem: CtaProblem, at: Standing) -> Unprotectable:
     """What to say where it is proven that no choice of senses protects every cell, and `at` is the least short that was found."""
     cells = problem.sensitive[at.short].tolist()
     names = ", ".join(problem.name(cell) for cell in cells[:NAMED]) + (f" and {len(cells) - NAMED} more" if len(cells) > NAMED else "")
     return Unprotectable(
-        f"no choice of senses protects all {len(problem.sensitive)} sensitive cells at once; where the others keep their levels, these fall "
-        f"short: {names}. Remedy: lower the level of these, widen bounds around them, or let a fixed cell of their relations move"
+        f"no choice of senses protects all {len(problem.sensitive)} sensitive cells at once; where the others keep their levels, these "
+        f"fall short: {names}. Remedy: lower the level of these, widen bounds around them, or let a fixed cell of their relations move"
     )
 
 
 def least_short(problem: CtaProblem, run: Run) -> Standing:
     """The whole model for Σ t alone, with limited effort: a small set of cells that stands in the way of all others."""
     model = ShortfallMilp(problem, no_inequalities(problem), run)
-    model.only_shortfalls()
+    model.price_shortfalls_alone()
     opened, near = np.ones(len(problem.sensitive), dtype=bool), np.ones(len(problem.cells), dtype=bool)
-    return model.solve(at_rest(problem, problem.can_rise), opened, ~opened, near, 0.0, BLAME_NODES, min(run.left, BLAME_SECONDS))
+    return model.solve(at_rest(problem, problem.can_rise), opened, ~opened, near, 0.0, BLAME_NODES, BLAME_SECONDS)
