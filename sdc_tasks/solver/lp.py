@@ -107,11 +107,11 @@ class LiveLP:
         """primal: after a change of cost, the point stays feasible. dual: after a change of bounds or rows."""
         self._highs.setOptionValue("simplex_strategy", {"dual": 1, "primal": 4}[name])
 
-    def solve(self, fresh: bool = False) -> LPResult:
-        """Solves from the basis of the last solve; afresh if asked, or where that ends in anything but an optimum."""
+    def solve(self, fresh: bool = False, patience: int | None = None) -> LPResult:
+        """Solves from the basis of the last solve; afresh if asked, after `patience` iterations, or where it ends in no optimum."""
         if fresh:
             self._highs.clearSolver()
-        status = self._run()
+        status = self._run(patience)
         info, solution = self._highs.getInfo(), self._highs.getSolution()
         if status is Status.STOPPED and info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
             status = Status.FEASIBLE
@@ -127,9 +127,11 @@ class LiveLP:
         """Solves for the optimum's value alone; infinite where there is none or time ran out."""
         return float(self._highs.getInfo().objective_function_value) if self._run() is Status.OPTIMAL else np.inf
 
-    def _run(self) -> Status:
+    def _run(self, patience: int | None = None) -> Status:
         self.solves += 1
+        self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf if patience is None else patience)
         self._highs.run()
+        self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
         model = self._highs.getModelStatus()
         self.iterations += max(0, self._highs.getInfo().simplex_iteration_count)
         if _STATUS.get(model) is not Status.OPTIMAL and model != highspy.HighsModelStatus.kTimeLimit:

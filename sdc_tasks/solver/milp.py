@@ -218,7 +218,7 @@ def _cbc_bound(log: Path, scale: float) -> float | None:
         bound = float(found[-1]) - 5e-4
     elif "Optimal solution found" in text and (found := re.findall(r"^Objective value:\s+(\S+)", text, re.MULTILINE)):
         bound = float(found[-1]) * (1 - 1e-6) - 5e-9
-    elif found := re.findall(r"^(?:Cbc00.* best possible|Continuous objective value is) ([-+.\de]+)", text, re.MULTILINE):
+    elif found := re.findall(r"^(?:Cbc00.*best possible|Continuous objective value is) ([-+.\de]+)", text, re.MULTILINE):
         bound = float(found[-1]) - 1e-5 * abs(float(found[-1])) - 5e-9
     else:
         return None
@@ -276,7 +276,7 @@ class LiveMilp:
                 if (bound := event.data_out.mip_dual_bound * self._model.scale) > told and np.isfinite(bound):
                     told = bound
                     watch.bound(bound)
-                if watch.stop():
+                if raised or watch.stop():
                     event.interrupt()
             except BaseException as error:
                 raised.append(error)

@@ -34,8 +34,9 @@ from sdc_tasks.solver.milp import Milp, MilpResult
 
 METHOD = "benders"
 ROUNDS = 50  # of the polygon relaxation
-FIRST = 16  # senses that the master may turn at first
-MORE = 4  # times as many when they promise nothing
+FIRST = 12  # senses that the master may turn at first: few enough to look at all their choices
+PATIENCE = 8  # choices of these that promise nothing, until there are
+MORE = 4  # times as many
 LOOSE = 0.2  # the master's own gap, as a share of the gap that is left: its bound and its senses need not be better than that
 EXACT = 1e-6  # relative: the master's bound is taken to be this much lower than its solver says, and to be met when this close
 
@@ -75,7 +76,7 @@ class _Search:
         self._news: list[tuple[Bools, Answer]] = []  # what the master has not been told
         self._tried: set[bytes] = set()
         self._centre: tuple[Bools, Floats] | None = None  # the best senses, and what turning each would change at least
-        self._size = FIRST
+        self._size, self._vain = FIRST, 0  # how many senses the master may turn, and how often that promised nothing
 
     @property
     def _best(self) -> float:
@@ -93,7 +94,7 @@ class _Search:
             return False
         better = self._run.offer(refined(self._problem, answer.z), METHOD)
         if better or self._centre is None:
-            self._centre, self._size = (up, answer.lagrangian.turning(up)), FIRST
+            self._centre, self._size, self._vain = (up, answer.lagrangian.turning(up)), FIRST, 0
         return True
 
     def propose(self) -> Bools | None:
@@ -107,7 +108,9 @@ class _Search:
                 self._lift(found, around)
                 return up
             if around is not None:
-                self._size *= MORE
+                self._vain += 1
+                if self._vain % PATIENCE == 0:
+                    self._size *= MORE
             elif found.status is Status.INFEASIBLE and self._run.protected is None:
                 refuse(self._problem, master.conflict)
             elif self._lift(found, around) >= enough or gap <= EXACT:
@@ -154,7 +157,7 @@ class _Master:
         s = len(problem.sensitive)
         self._least, self._one = least, max(1.0, least)
         self._lowest, self._highest = (~problem.can_fall).astype(float), problem.can_rise.astype(float)
-        self._constant, self._slope = np.zeros(0), np.zeros((0, s))
+        self._costs, self._covers = _Rows(s), _Rows(s)
         self.conflict = np.zeros(s, dtype=bool)
         self._y, none = np.arange(s), np.zeros(0)
         self._milp = GrowingMilp(
@@ -172,9 +175,7 @@ class _Master:
             return
         gain = float(np.maximum(change, 0.0).sum())
         for bent in (np.maximum(change, -excess - gain), np.clip(change, -excess, 0.0))[: 2 if gain > 0 else 1]:
-            slope = np.where(up, -bent, bent)
-            constant = value + float(bent[up].sum())
-            self._constant, self._slope = np.append(self._constant, constant), np.vstack([self._slope, slope])
+            constant, slope = self._costs.add(value, bent, up)
             self._milp.add_row(np.append(self._y, len(up)), np.append(-slope / self._one, 1.0), constant / self._one)
 
     def forbid(self, up: Bools, found: Lagrangian) -> None:
@@ -182,19 +183,52 @@ class _Master:
         value, change = found.at(up), found.turning(up)
         share = np.clip(-change / value, 0.0, 1.0) if value > EXACT else np.ones(len(up))
         self.conflict |= share > 0
-        self._milp.add_row(self._y, np.where(up, -share, share), 1.0 - float(share[up].sum()))
+        constant, slope = self._covers.add(-1.0, share, up)
+        self._milp.add_row(self._y, slope, -constant)
 
     def cost(self, x: Floats) -> float:
         """What the cuts know of the senses of a solution."""
-        return float(np.max(self._constant + self._slope @ np.round(x[:-1]), initial=self._least))
+        return float(self._costs.at(np.round(x[:-1]), self._y[:0], np.zeros((0, 1))).max(initial=self._least))
 
     def solve(self, around: tuple[Bools, Ints] | None, gap: float, seconds: float) -> MilpResult:
-        """The bound of the result is in the unit of costs; `around`: senses, and which of them may turn."""
+        """Objective and bound of the result are in the unit of costs. `around`: senses, and which of them may turn."""
         lower, upper = self._lowest, self._highest
         if around is not None:
             up, may = around
             lower, upper = up.astype(float), up.astype(float)
             lower[may], upper[may] = self._lowest[may], self._highest[may]
+        if (lower < upper).sum() <= FIRST:
+            return self._all_tried(lower, upper)
         self._milp.fix(self._y, lower, upper)
         found = self._milp.solve(None, seconds, gap)
         return replace(found, bound=None if found.bound is None else found.bound * self._one)
+
+    def _all_tried(self, lower: Floats, upper: Floats) -> MilpResult:
+        """2^k senses looked at one by one take less time than a MILP with k binaries takes to begin."""
+        opened = np.flatnonzero(lower < upper)
+        choices = (np.arange(2 ** len(opened)) >> np.arange(len(opened))[:, None] & 1).astype(float)
+        cost = self._costs.at(lower, opened, choices).max(axis=0, initial=self._least)
+        cost[self._covers.at(lower, opened, choices).min(axis=0, initial=0.0) < -EXACT] = np.inf
+        best = int(cost.argmin())
+        if math.isinf(cost[best]):
+            return MilpResult(Status.INFEASIBLE, None, None, None)
+        x = np.append(lower, cost[best] / self._one)
+        x[opened] = choices[:, best]
+        return MilpResult(Status.OPTIMAL, x, float(cost[best]), float(cost[best]))
+
+
+class _Rows:
+    """Affine functions of y."""
+
+    def __init__(self, s: int) -> None:
+        self._constant, self._slope = np.zeros(0), np.zeros((0, s))
+
+    def add(self, value: float, change: Floats, up: Bools) -> tuple[float, Floats]:
+        """The one that is `value` at the senses `up`, and changes by so much when one of them turns; as constant and slope."""
+        slope, constant = np.where(up, -change, change), value + float(change[up].sum())
+        self._constant, self._slope = np.append(self._constant, constant), np.vstack([self._slope, slope])
+        return constant, slope
+
+    def at(self, y: Floats, opened: Ints, choices: Floats) -> Floats:
+        """(functions × choices) of y with some entries replaced by each column of `choices`; y is 0 there."""
+        return np.asarray((self._constant + self._slope @ y)[:, None] + self._slope[:, opened] @ choices)

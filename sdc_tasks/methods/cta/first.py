@@ -21,13 +21,14 @@ from sdc_tasks.model.table import Bools, Floats
 
 PROJECTIONS = 10
 SOFT = 0.1  # share of the median size that any cell may bend at least
-PRICES = ((3.0, 6.0, 12.0, 100.0), (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 30.0))  # in steps of ρ, coarse and fine
+PRICES = ((3.0, 6.0, 12.0), (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 30.0))  # in steps of ρ, coarse and fine
 STILL = 0.999  # share of its level that a cell falls short by when it does not move
 REPAIRS = 12
 STARTS = 6
 EFFORT = 60_000  # iterations after which no further start is tried
 NOTHING = 1e-9  # share of a level
 MANY = 100  # more than one sense in so many turned: the LP starts afresh
+IMPATIENT = 8  # and also after this part of the iterations that a fresh solve takes
 
 
 def all_up(problem: CtaProblem, run: Run) -> None:
@@ -65,10 +66,12 @@ def _one(problem: CtaProblem, run: Run, model: SenseLP, t: Floats, prices: Seque
     up = model.possible(_balanced(problem, t, rng)[problem.sensitive] > 0)
     model.set(np.arange(len(up)), up)
     both = model.can_rise & model.can_fall
-    many, found = True, None
+    many, found, patience = True, None, None
     for rho in [*prices, *[FIRM] * REPAIRS]:
         model.penalise(rho)
-        solved = model.solve(run.left, fresh=many)
+        before = model.effort
+        solved = model.solve(run.left, many, patience)
+        patience = (model.effort - before) // IMPATIENT if patience is None else patience  # in terms of a fresh solve
         if solved is None:
             return found
         found = solved

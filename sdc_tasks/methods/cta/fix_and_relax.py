@@ -26,7 +26,7 @@ from sdc_tasks.methods.cta.shortfall import CLEAR, ShortfallMilp, Standing, at_r
 from sdc_tasks.model.table import Bools, Ints
 
 Start = Literal["fix-and-relax", "all-up", "random"]
-STEP_NODES, STEP_GAP = 50, 0.02  # the gap for a block: its share of this
+STEP_NODES, STEP_GAP = 20, 0.05  # the gap for a block: its share of this
 FIRM = 1e3  # price of shortfalls in repairs, where that of the steps was too low
 REPAIR_NODES = 200
 SMALLEST = 16  # senses that a repair opens at least

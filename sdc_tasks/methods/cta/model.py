@@ -33,6 +33,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.solver.milp import Milp
 
+FAR = 100.0  # times the sum of all levels: the MILP's big-M of a sensitive cell without a bound
 JUST = 1e-9  # relative: a level that is all the room there is may differ from it in the last digits
 ROOM = 2.0  # release: largest level, times this, added to a cell's value: how far a cell without an upper bound may move
 
@@ -105,12 +106,12 @@ class CtaProblem:
     def milp(self) -> Milp:
         """The whole model as arrays; columns: z⁺ of every cell, z⁻ of every cell, y of the sensitive cells.
 
-        A sensitive cell without a bound gets the sum of all levels as its big-M: in a closest table every elementary cycle of
-        deviations runs through a sensitive cell at its level, so that none needs to move further where cycles carry ±1 entries.
+        A sensitive cell without a bound gets `FAR` times the sum of all levels as its big-M: in a closest table every elementary cycle of
+        deviations runs through a sensitive cell at its level, so that none needs to move further unless entries of a cycle are that unlike.
         """
         n, s = len(self.cells), len(self.sensitive)
         A, p = self.A, self.sensitive
-        M = float(np.maximum(self.lpl, self.upl).sum())
+        M = FAR * float(np.maximum(self.lpl, self.upl).sum())
         up, down = np.minimum(self.upper[p], M), np.minimum(-self.lower[p], M)
         pick = sp.csr_array((np.ones(s), (np.arange(s), p)), shape=(s, n))
         rows = sp.block_array(

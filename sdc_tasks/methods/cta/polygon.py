@@ -44,12 +44,12 @@ class Relaxation:
 
     def __init__(self, problem: CtaProblem) -> None:
         L, U = least_sizes(problem), np.maximum(-problem.lower, problem.upper)
-        self._far = np.maximum(np.minimum(U, max(1.0, 2 * float(np.maximum(problem.lpl, problem.upl).sum()))), L)
+        self._U = np.maximum(U, L)
         self._L, self._scale, self._unit = L, _cost_scale(problem.w), problem.unit
         self._cost = problem.w / self._scale
         self._shaken = self._cost * (1 + SHAKE * np.random.default_rng(0).random(len(L)))
         self.rows, self.least = sp.csr_array((0, len(L))), np.zeros(0)
-        self._live = LiveLP(self._shaken, self.rows, self.least, self.least, L, self._far)
+        self._live = LiveLP(self._shaken, self.rows, self.least, self.least, L, self._U)
         self._polygons, self._partitions = _Polygons(problem.A), _Partitions(problem.A, L)
         self.t, self.bound, self.done = L, float(problem.w @ L) * problem.unit, False
 
@@ -73,7 +73,7 @@ class Relaxation:
             if not solved.status.has_point:
                 return
             self.t = np.maximum(solved.x, self._L)
-            proven = _by_duality(self._cost, self.rows, self.least, solved.dual, self._L, self._far)
+            proven = _by_duality(self._cost, self.rows, self.least, solved.dual, self._L, self._U)
             self.bound = max(self.bound, proven * self._scale * self._unit)
             yield self.bound
 
@@ -86,7 +86,7 @@ def _cost_scale(w: Floats) -> float:
 def _by_duality(cost: Floats, rows: sp.csr_array, least: Floats, dual: Floats, L: Floats, U: Floats) -> float:
     """Σ μ least + min over L ≤ t ≤ U of (cost − rowsᵀ μ) t, for the multipliers μ ≥ 0: below the optimum for any of them.
 
-    Rounding may leave reduced costs a little below 0, dear where U is large: μ is shrunk by what removes them.
+    Rounding may leave reduced costs a little below 0, dear where U is large and −∞ where it is not finite: μ is shrunk by what removes them.
     """
     mu = np.maximum(dual, 0.0)
     pull = rows.T @ mu
@@ -95,7 +95,9 @@ def _by_duality(cost: Floats, rows: sp.csr_array, least: Floats, dual: Floats, L
     best = -np.inf
     for factor in {1.0, shrink}:
         reduced = cost - factor * pull
-        best = max(best, float(factor * (mu @ least) + np.maximum(reduced, 0) @ L + np.minimum(reduced, 0) @ U))
+        below = reduced < 0
+        if np.isfinite(U[below]).all():
+            best = max(best, float(factor * (mu @ least) + np.maximum(reduced, 0) @ L + reduced[below] @ U[below]))
     return best - 1e-12 * abs(best)
 
 

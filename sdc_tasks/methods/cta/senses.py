@@ -53,6 +53,7 @@ class SenseLP:
         w = problem.w[part] / self._scale
         self.w, self.upl, self.lpl = w, problem.upl[self.which], problem.lpl[self.which]
         self._value = np.maximum(w[self.at], 1.0) if (w[self.at] == 0).any() else w[self.at]
+        self._dearest = np.maximum(self._value, _dearest(self.A, w)[self.at])
         self._up, self._down = problem.upper[part], -problem.lower[part]
         self.can_rise, self.can_fall = problem.can_rise[self.which], problem.can_fall[self.which]
         n, s = len(part), len(self.at)
@@ -78,7 +79,7 @@ class SenseLP:
         self._live.set_cost(2 * self._n + np.arange(2 * self._s), np.tile(self._shortage(), 2))
 
     def _shortage(self) -> Floats:
-        return self._rho * self._value - self.w[self.at]
+        return self._rho * (self._dearest if self._rho >= FIRM else self._value) - self.w[self.at]
 
     def possible(self, up: Bools) -> Bools:
         """The senses, turned where bounds leave no room for them."""
@@ -95,10 +96,12 @@ class SenseLP:
         )
         self._rises[which] = up
 
-    def solve(self, seconds: float = math.inf, fresh: bool = False) -> Fixed | None:
-        """None where the solver returned no point in time. `fresh`: from scratch, quicker when many senses or prices have changed."""
+    def solve(self, seconds: float = math.inf, fresh: bool = False, patience: int | None = None) -> Fixed | None:
+        """None where the solver returned no point in time. `fresh`: from scratch, quicker when many senses or prices have changed;
+        `patience`: the iterations after which a solve that is not does so.
+        """
         self._live.limit(seconds)
-        found = self._live.solve(fresh)
+        found = self._live.solve(fresh, patience)
         if not found.status.has_point:
             return None
         n, s, x, reduced = self._n, self._s, found.x, found.reduced
@@ -112,6 +115,16 @@ class SenseLP:
         """The cost alone: cheaper than the whole solution."""
         self._live.limit(seconds)
         return self._live.objective()
+
+
+def _dearest(A: sp.csr_array, w: Floats) -> Floats:
+    """(n): the largest weight in the relations of each cell."""
+    if A.nnz == 0:
+        return w
+    relation = np.maximum.reduceat(w[A.indices], A.indptr[:-1])  # no relation is empty
+    found = w.copy()
+    np.maximum.at(found, A.indices, np.repeat(relation, np.diff(A.indptr)))
+    return found
 
 
 def closest(problem: CtaProblem, senses: Ints, seconds: float = math.inf) -> Floats | None:
