@@ -268,7 +268,8 @@ class LiveMilp:
 
     def _run(self, watch: Watch) -> None:
         """Runs, and lets the watch hear; what the watch raises ends the run and is raised here, not inside the solver."""
-        highs, raised, told = self._highs, [], -np.inf
+        highs, told = self._highs, -np.inf
+        raised: list[BaseException] = []
 
         def asked(event: highspy.highs.HighsCallbackEvent) -> None:
             nonlocal told

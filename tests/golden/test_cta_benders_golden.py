@@ -33,8 +33,9 @@ def figure_16() -> CtaProblem:
 
 
 def test_the_cut_of_figure_16():
-    """A step upwards takes three other cells along: the level costs 4 a unit, 1 for the cell, so μ = −3. Turned, the cell would gain 2 a unit,
-    down to 0: 40 units. The relaxation knows of the cell's own 5; so θ ≥ 20 − (20 − 5) [turned]. The mirrored cut is as tight: 20 for both senses.
+    """A step upwards takes three other cells along: the level costs 4 a unit, 1 for the cell, so μ = −3. Turned, the cell would gain 2 a
+    unit, down to 0: 40 units. The relaxation knows of the cell's own 5; so θ ≥ 20 − (20 − 5) [turned]. The mirrored cut is as tight: 20
+    for both senses.
     """
     sub, up = Subproblem(figure_16()), np.array([True])
     answer = sub.solve(up, math.inf, math.inf)

@@ -1,4 +1,4 @@
-"""Benders reformulation: the optimum over all senses, proven, on any small table; else a refusal that names cells. Large tables of two dimensions.
+"""Benders reformulation: the optimum over all senses, proven, on any small table; else a refusal that names cells. Large plane tables.
 
 The oracle tries every sense vector with a linear program of its own.
 """

@@ -19,7 +19,7 @@ import numpy as np
 from sdc_tasks.methods.cta.blocks import Kind, Partitioner
 from sdc_tasks.methods.cta.fix_and_relax import find_start
 from sdc_tasks.methods.cta.inequalities import SHARE, Inequalities, no_inequalities, violated_inequalities
-from sdc_tasks.methods.cta.milp import Polish, only_l1
+from sdc_tasks.methods.cta.milp import Polish, only_l1, proves
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.table import Ints
@@ -95,6 +95,6 @@ class _Descent:
         found = np.inf if result.objective is None else result.objective * problem.unit
         if result.x is not None and found < best.verdict.objective * (1 - CLEAR):
             self._polish.offer(result.x[model.binary] > 0.5, "bcd")
-        if whole and result.bound is not None:
+        if whole and result.bound is not None and proves(problem, run):
             run.lift(result.bound * problem.unit, "bcd")
         return result.status

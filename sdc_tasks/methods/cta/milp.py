@@ -32,7 +32,7 @@ def solve_whole(problem: CtaProblem, run: Run, solver: SolverName = "highs", pol
     watch = Watch(
         stop=lambda: run.over,
         point=lambda x: polish.offer(x[problem.milp.binary] > 0.5, name),
-        bound=lambda bound: run.lift(bound * problem.unit, name),
+        bound=lambda bound: run.lift(bound * problem.unit, name) if proves(problem, run) else None,
     )
     result = solve_milp(model, solver, run.left, run.gap_wanted, nodes, start, watch)
     if result.x is not None:
@@ -41,6 +41,16 @@ def solve_whole(problem: CtaProblem, run: Run, solver: SolverName = "highs", pol
         watch.bound(result.bound)
     if result.status is Status.INFEASIBLE and run.protected is None:
         raise unprotectable(problem, least_short(problem, run))
+
+
+def proves(problem: CtaProblem, run: Run) -> bool:
+    """Is a bound of the MILP one of the problem? Its big-M must not keep any sensitive cell from where a better table could move it."""
+    p, best = problem.sensitive, run.protected
+    room = np.maximum(problem.upper[p], -problem.lower[p])
+    if best is not None:
+        weighted = problem.w[p] > 0
+        room[weighted] = np.minimum(room[weighted], best.verdict.objective / (problem.w[p][weighted] * problem.unit))
+    return bool((room <= problem.far).all())
 
 
 def only_l1(problem: CtaProblem) -> None:

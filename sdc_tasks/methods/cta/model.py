@@ -33,7 +33,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.solver.milp import Milp
 
-FAR = 100.0  # times the sum of all levels: the MILP's big-M of a sensitive cell without a bound
+FAR = 1e4  # times the sum of all levels: the MILP's big-M of a sensitive cell without a bound
 JUST = 1e-9  # relative: a level that is all the room there is may differ from it in the last digits
 ROOM = 2.0  # release: largest level, times this, added to a cell's value: how far a cell without an upper bound may move
 
@@ -103,15 +103,21 @@ class CtaProblem:
         return float(levels[levels > 0].min(initial=1.0))
 
     @cached_property
+    def far(self) -> float:
+        """The big-M of a sensitive cell without a bound."""
+        return FAR * float(np.maximum(self.lpl, self.upl).sum())
+
+    @cached_property
     def milp(self) -> Milp:
         """The whole model as arrays; columns: z⁺ of every cell, z⁻ of every cell, y of the sensitive cells.
 
         A sensitive cell without a bound gets `FAR` times the sum of all levels as its big-M: in a closest table every elementary cycle of
         deviations runs through a sensitive cell at its level, so that none needs to move further unless entries of a cycle are that unlike.
+        Where that is not proven (`milp.proves`), a bound of this model is not taken for one of the problem.
         """
         n, s = len(self.cells), len(self.sensitive)
         A, p = self.A, self.sensitive
-        M = FAR * float(np.maximum(self.lpl, self.upl).sum())
+        M = self.far
         up, down = np.minimum(self.upper[p], M), np.minimum(-self.lower[p], M)
         pick = sp.csr_array((np.ones(s), (np.arange(s), p)), shape=(s, n))
         rows = sp.block_array(

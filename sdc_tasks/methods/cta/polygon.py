@@ -86,7 +86,8 @@ def _cost_scale(w: Floats) -> float:
 def _by_duality(cost: Floats, rows: sp.csr_array, least: Floats, dual: Floats, L: Floats, U: Floats) -> float:
     """Σ μ least + min over L ≤ t ≤ U of (cost − rowsᵀ μ) t, for the multipliers μ ≥ 0: below the optimum for any of them.
 
-    Rounding may leave reduced costs a little below 0, dear where U is large and −∞ where it is not finite: μ is shrunk by what removes them.
+    Rounding may leave reduced costs a little below 0, dear where U is large and −∞ where it is infinite: μ is shrunk by what removes
+    them.
     """
     mu = np.maximum(dual, 0.0)
     pull = rows.T @ mu
