@@ -13,10 +13,9 @@ EDGES = """
     ingest        -> check
     check         -> assemble
     assemble      -> baseline
-    baseline      -> bases cta_1_milp cta_2_bcd cta_3_elastic
-    cta_1_milp    -> cta_2_bcd cta_outcome
-    cta_2_bcd     -> cta_3_elastic cta_outcome
-    cta_3_elastic -> cta_outcome
+    baseline      -> bases cta_1_auto cta_2_milp
+    cta_1_auto    -> cta_2_milp cta_outcome
+    cta_2_milp    -> cta_outcome
     cta_outcome   -> bases
     bases         -> audit
     audit         -> verdict

@@ -276,9 +276,9 @@ def test_the_page_says_why_there_is_no_adjusted_table(domain: Domain) -> None:
     assert "asks for no controlled tabular adjustment" in render(small_facts(domain, adjusted=False))
     problem = small_problem(domain)
     publication = small_publication(problem)
-    failed = Adjustment(None, (Rung("elastic", Outcome.NONE, None, -np.inf, np.inf, 20.0, "time limit"),))
+    failed = Adjustment(None, (Rung("auto", Outcome.NONE, None, -np.inf, np.inf, 20.0, "time limit"),))
     facts = gather(domain, problem, failed, publication, audit(problem, publication), period="2024", release_id="x")
-    assert "the last one, elastic: time limit" in render(facts)
+    assert "the last one, auto: time limit" in render(facts)
 
 
 def test_deviations_are_shown_for_blocks_of_many_cells_only() -> None:
