@@ -218,14 +218,15 @@ def _progress(task_instance: Any) -> tuple[int, int]:
 
 def conclude(wanted: argparse.Namespace, state: str, release_id: str | None) -> None:
     """The release in figures, as `sdc release` shows them, or what there is to say without."""
-    from sdc_tasks import cli, outputs, steps
+    from sdc_tasks import outputs, steps
+    from sdc_tasks.cli.release import show
     from sdc_tasks.errors import SdcError
 
     if release_id is not None:
         desk = steps.open_desk(os.environ["SDC_WAREHOUSE_URL"], wanted.domain, wanted.period)
         try:
             warehouse = desk.engine.url.render_as_string(hide_password=True)
-            cli.show(outputs.summary(desk, release_id), warehouse, wanted.out / "report.html")
+            show(outputs.summary(desk, release_id), warehouse, wanted.out / "report.html")
         except SdcError:
             pass  # the release did not come as far as a verdict
     cli.out.print("published" if state == "success" else f"[bold red]not released[/]: run {state}")

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import make_url
 from typer.testing import CliRunner
 
-from sdc_tasks.cli import app
+from sdc_tasks.cli.app import app
 from sdc_tasks.demo import write_demo
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.checks import known_checks, run_checks
