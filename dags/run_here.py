@@ -220,6 +220,7 @@ def conclude(wanted: argparse.Namespace, state: str, release_id: str | None) -> 
     """The release in figures, as `sdc release` shows them, or what there is to say without."""
     from sdc_tasks import outputs, steps
     from sdc_tasks.cli.release import show
+    from sdc_tasks.cli.shared import out
     from sdc_tasks.errors import SdcError
 
     if release_id is not None:
@@ -229,7 +230,7 @@ def conclude(wanted: argparse.Namespace, state: str, release_id: str | None) -> 
             show(outputs.summary(desk, release_id), warehouse, wanted.out / "report.html")
         except SdcError:
             pass  # the release did not come as far as a verdict
-    cli.out.print("published" if state == "success" else f"[bold red]not released[/]: run {state}")
+    out.print("published" if state == "success" else f"[bold red]not released[/]: run {state}")
 
 
 if __name__ == "__main__":
