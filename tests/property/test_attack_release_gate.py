@@ -188,7 +188,7 @@ def everything_made() -> dict[str, object]:
         "AttackSystem": system,
         "Attack": attacks(problem, exact, requirements)[0],
         "Attack that reaches somewhere": attacks(problem, rounded, requirements)[0],
-        "LPResult": LPResult(Status.OPTIMAL, -LEVEL, one, one),
+        "LPResult": LPResult(Status.OPTIMAL, -LEVEL, one, one, one),
         "CtaProblem": cta,
         "Verdict": verify(cta, np.zeros(2)),
         "Milp": cta.milp,

@@ -12,6 +12,7 @@ MILP leaves only the deviations near it free (`blocks.py`); those of all cells a
 
 from __future__ import annotations
 
+import math
 from itertools import count
 
 import numpy as np
@@ -28,6 +29,7 @@ from sdc_tasks.solver.milp import LiveMilp, Watch
 
 BLOCK_NODES, BLOCK_GAP = 200, 0.01  # the gap for a block: its share of this
 CLEAR = 1e-9  # relative: what counts as an improvement
+START_SHARE = 0.3  # of the time that is left, for the steps of fix-and-relax
 LITTLE = 1e-3  # relative gain of a cycle that makes other blocks worth a try
 KINDS: tuple[Kind, ...] = ("neighbourhood", "order", "random")
 
@@ -40,10 +42,10 @@ def block_coordinate_descent(
     `polygon`: with the inequalities of `inequalities.py`. `finish`: ends with k = 1, the whole MILP, until the run is over.
     """
     only_l1(problem)
-    share = SHARE if cycles is None else 1.0
-    valid = violated_inequalities(problem, run, share) if polygon else no_inequalities(problem)
+    clocked = cycles is None
+    valid = violated_inequalities(problem, run, SHARE if clocked else 1.0) if polygon else no_inequalities(problem)
     if run.protected is None:
-        find_start(problem, run, "fix-and-relax", blocks, seed, valid)
+        find_start(problem, run, "fix-and-relax", blocks, seed, valid, run.left * START_SHARE if clocked else math.inf)
     if run.protected is None:
         return  # time is up: the run keeps the least short table
     descent, s = _Descent(problem, run, valid, seed), len(problem.sensitive)
@@ -52,8 +54,10 @@ def block_coordinate_descent(
         before = run.protected.verdict.objective
         limited = descent.cycle(k)
         gain = before - run.protected.verdict.objective
-        if run.over or (gain == 0 and (k == 1 or limited)):
+        if run.over:
             return
+        if gain == 0 and (k == 1 or limited):
+            break
         if gain <= LITTLE * before:
             k = min(s, 2 * k) if limited else max(1, k // 2)
     if finish:

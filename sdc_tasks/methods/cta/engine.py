@@ -5,7 +5,7 @@ execute(run, options)                                        # in whatever threa
 run.table, run.bound, run.history                            # at any time
 
 auto            polygon bound; alternating projections and elastic LPs for a first table; local search by regions. A plain
-                two-dimensional table goes to benders
+                two-dimensional table goes to benders, unless rounds are asked for
 milp            the whole model by CBC or HiGHS
 bcd             block coordinate descent ([1] §3)
 fix-and-relax   start point by fixing block after block (Baena et al. 2015), then bcd
@@ -84,7 +84,7 @@ def execute(run: Run, options: Options, start: Floats | None = None) -> None:
         block_coordinate_descent(problem, run, options.blocks, options.rounds, options.seed, options.polygon)
     elif options.method == "fix-and-relax":
         fix_and_relax(problem, run, "fix-and-relax", options.blocks, options.seed, options.polygon)
-    elif options.method == "benders" or (options.method == "auto" and _flat(problem)):
+    elif options.method == "benders" or (options.method == "auto" and options.rounds is None and _flat(problem)):
         benders(problem, run, options.seed)
     else:
         _auto(reduction, run, options)

@@ -13,6 +13,7 @@ that something is there whatever the clock does. Other starts end there (all-up)
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -40,14 +41,14 @@ def fix_and_relax(
     find_start(problem, run, start, blocks, seed, violated_inequalities(problem, run) if polygon else no_inequalities(problem))
 
 
-def find_start(problem: CtaProblem, run: Run, start: Start, blocks: int, seed: int, valid: Inequalities) -> None:
-    """The same, with inequalities that are at hand."""
+def find_start(problem: CtaProblem, run: Run, start: Start, blocks: int, seed: int, valid: Inequalities, seconds: float = math.inf) -> None:
+    """The same with inequalities that are at hand, and so many seconds for the steps: senses that they do not reach stay as they lean."""
     search = _Search(problem, run, seed, valid)
     up = np.random.default_rng(seed).random(len(problem.sensitive)) < 0.5 if start == "random" else problem.can_rise
     at = search.settled(up, "random" if start == "random" else "all-up")
     if start == "fix-and-relax":
-        at = search.settled(search.by_blocks(at, blocks).up, start)
-    if len(at.short):
+        at = search.settled(search.by_blocks(at, blocks, seconds).up, start)
+    if len(at.short) and not run.out_of_time:
         search.settled(search.repaired(at).up, f"{start}, repaired")
 
 
@@ -67,14 +68,15 @@ class _Search:
         self._run.offer(z, name)
         return standing(self._problem, up, z)
 
-    def by_blocks(self, at: Standing, blocks: int) -> Standing:
-        later = ~self._none
+    def by_blocks(self, at: Standing, blocks: int, seconds: float) -> Standing:
+        later, until = ~self._none, self._run.elapsed + seconds
         for block in self._partitioner.split("neighbourhood", blocks):
-            if self._run.out_of_time:
+            left = until - self._run.elapsed
+            if self._run.out_of_time or left <= 0:
                 break
             later[block] = False
             near, gap = self._partitioner.reach(block), STEP_GAP * len(block) / len(later)
-            at = self._model.solve(at, self._only(block), later, near, gap, STEP_NODES)
+            at = self._model.solve(at, self._only(block), later, near, gap, STEP_NODES, left)
         return at
 
     def repaired(self, at: Standing) -> Standing:
