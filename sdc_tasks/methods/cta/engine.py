@@ -98,14 +98,16 @@ def _flat(problem: CtaProblem) -> bool:
 def _auto(reduction: Reduction, run: Run, options: Options) -> None:
     """All up at once; a relaxation good enough to start from; a first table; then better tables and better bounds side by side."""
     problem, relaxation = reduction.problem, Relaxation(reduction.problem)
-    first.all_up(problem, run)
     rounds, before = relaxation.tighten(MOST_ROUNDS, lambda: run.left), 0.0
-    for bound in rounds:
-        run.lift(bound, "polygon")
-        if bound <= before * (1 + SETTLED):
-            break
-        before = bound
-    start = first.first_tables(problem, run, relaxation.t, options.seed)
+    with ThreadPoolExecutor(1) as beside:
+        up = beside.submit(first.all_up, problem, run)
+        for bound in rounds:
+            run.lift(bound, "polygon")
+            if bound <= before * (1 + SETTLED):
+                break
+            before = bound
+        up.result()
+    start = first.first_tables(problem, run, relaxation.t, options.seed, options.threads)
     if start is None or run.over:
         return
     dimension = dimensions(run.problem.A)[reduction.rows]

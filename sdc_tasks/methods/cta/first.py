@@ -4,11 +4,16 @@ The relaxation of `polygon.py` says how far each cell moves (t), not which way. 
 {z: A z = 0}, in a metric that lets large deviations bend most, find signs that nearly balance. The elastic LP of `senses.py` then starts at
 a low price ρ for shortfalls: cells that are cheap to protect settle, cells that stand still at z = 0 are turned to the side where the
 duals of the relations make moving cheaper, and ρ rises. Random senses, in contrast, are next to never feasible.
+
+Where a few sensitive cells carry most of the cost (weight 1), these settle first, with all others free to follow; then the next ones
+join, each on the side to which it has moved by then. Their LPs are small work, and what is settled among the heavy cells is what counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,14 +22,18 @@ from scipy.sparse.linalg import splu
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import FIRM, Fixed, SenseLP, refined
-from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.table import Bools, Floats, Ints
 
 PROJECTIONS = 10
 SOFT = 0.1  # share of the median size that any cell may bend at least
 PRICES = ((3.0, 6.0, 12.0), (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 30.0))  # in steps of ρ, coarse and fine
+HEAVY = 2 / 3  # share of all weight · level, if a tenth of the sensitive cells carries it: these few then go first
+SCALES = (0.01, 0.03, 0.1)  # of the sensitive cells, the heaviest
+FEW_PRICES, REST_PRICES = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0), (4.0, 8.0)  # while only the heaviest count; once all do
 STILL = 0.999  # share of its level that a cell falls short by when it does not move
 REPAIRS = 12
 STARTS = 6
+TOGETHER = 2  # starts side by side
 EFFORT = 60_000  # iterations after which no further start is tried
 NOTHING = 1e-9  # share of a level
 MANY = 100  # more than one sense in so many turned: the LP starts afresh
@@ -41,48 +50,75 @@ def all_up(problem: CtaProblem, run: Run) -> None:
         run.offer(refined(problem, found.z), "all up")
 
 
-def first_tables(problem: CtaProblem, run: Run, t: Floats, seed: int) -> Floats | None:
+def first_tables(problem: CtaProblem, run: Run, t: Floats, seed: int, threads: int = 1) -> Floats | None:
     """Offers the tables of senses that the sizes t suggest, from several random signs while that is cheap.
 
     Returns the one to go on from, counting what it falls short by at the price of `senses.FIRM`; None where time ran out first.
     """
-    model = SenseLP(problem, FIRM)
     best: tuple[float, Floats] | None = None
-    for start in range(STARTS):
-        found = _one(problem, run, model, t, PRICES[start % len(PRICES)], np.random.default_rng([seed, start]))
-        if found is None:
-            break
-        z = refined(problem, found.z)
-        run.offer(z, "first table")
-        if best is None or found.cost < best[0]:
-            best = found.cost, z
-        if run.over or model.effort > EFFORT:
-            break
+    effort = 0
+    with ThreadPoolExecutor(threads) as pool:
+        for start in range(0, STARTS, TOGETHER):
+            for found, z, spent in pool.map(partial(_one, problem, run, t, seed), range(start, start + TOGETHER)):
+                effort += spent
+                if found is None:
+                    continue
+                run.offer(z, "first table")  # here, in order: which of two equal tables stays must not depend on the threads
+                if best is None or found.cost < best[0]:
+                    best = found.cost, z
+            if run.over or effort > EFFORT:
+                break
     return None if best is None else best[1]
 
 
-def _one(problem: CtaProblem, run: Run, model: SenseLP, t: Floats, prices: Sequence[float], rng: np.random.Generator) -> Fixed | None:
-    """The last solution, at the firm price."""
+def _one(problem: CtaProblem, run: Run, t: Floats, seed: int, start: int) -> tuple[Fixed | None, Floats, int]:
+    """(last solution, its z clean of tolerances, effort) of one start."""
+    model, rng = SenseLP(problem, FIRM), np.random.default_rng([seed, start])
     up = model.possible(_balanced(problem, t, rng)[problem.sensitive] > 0)
-    model.set(np.arange(len(up)), up)
-    both = model.can_rise & model.can_fall
-    many, found, patience = True, None, None
-    for rho in [*prices, *[FIRM] * REPAIRS]:
-        model.penalise(rho)
-        before = model.effort
-        solved = model.solve(run.left, many, patience)
-        patience = (model.effort - before) // IMPATIENT if patience is None else patience  # in terms of a fresh solve
-        if solved is None:
-            return found
-        found = solved
-        level = np.where(up, model.upl, model.lpl)
-        if not (found.short > NOTHING * level).any():
-            return found
-        turn = _to_turn(found, level, both, rho, rng)
-        up = up ^ turn
-        model.set(np.flatnonzero(turn), up[turn])
-        many = int(turn.sum()) > len(turn) / MANY
+    found = _settled(problem, run, model, up, PRICES[start // TOGETHER % len(PRICES)], rng)
+    return found, np.zeros(0) if found is None else refined(problem, found.z), model.effort
+
+
+def _settled(problem: CtaProblem, run: Run, model: SenseLP, up: Bools, prices: Sequence[float], rng: np.random.Generator) -> Fixed | None:
+    """The last solution, at the firm price; None where time ran out before any."""
+    both, counts, found = model.can_rise & model.can_fall, np.zeros(len(up), dtype=bool), None
+    model.ignore(np.arange(len(up)))
+    for which, ladder in _schedule(problem, prices):
+        if found is not None:
+            up = model.possible(np.where(counts, up, _leaning(found, problem.sensitive, up)))
+        model.set(which, up[which])
+        counts[which] = True
+        many, patience = True, None
+        for rho in ladder:
+            model.penalise(rho)
+            before = model.effort
+            solved = model.solve(run.left, many, patience)
+            patience = (model.effort - before) // IMPATIENT if patience is None else patience  # in terms of a fresh solve
+            if solved is None:
+                return found
+            found = solved
+            level = np.where(counts, np.where(up, model.upl, model.lpl), np.inf)
+            if rho == FIRM and not (found.short > NOTHING * level).any():
+                return found
+            turn = _to_turn(found, level, both, rho, rng)
+            up = up ^ turn
+            model.set(np.flatnonzero(turn), up[turn])
+            many = int(turn.sum()) > counts.sum() / MANY
     return found
+
+
+def _schedule(problem: CtaProblem, prices: Sequence[float]) -> Iterator[tuple[Ints, Sequence[float]]]:
+    """(positions of the sensitive cells that count from now on, prices to solve at): the heaviest first, where a few carry most."""
+    weight = problem.w[problem.sensitive] * np.minimum(problem.lpl, problem.upl)
+    order = np.argsort(-weight, kind="stable")
+    s = len(order)
+    done = 0
+    if weight[order[: s // 10]].sum() > HEAVY * weight.sum() > 0:
+        for share in SCALES:
+            yield order[done : int(share * s)], FEW_PRICES
+            done = int(share * s)
+        prices = REST_PRICES
+    yield order[done:], [*prices, *[FIRM] * REPAIRS]
 
 
 def _balanced(problem: CtaProblem, t: Floats, rng: np.random.Generator) -> Floats:
@@ -99,6 +135,12 @@ def _balanced(problem: CtaProblem, t: Floats, rng: np.random.Generator) -> Float
         near = np.clip(z - d * (A.T @ solve(A @ z)), problem.lower, problem.upper)
         z = np.where(near >= 0, t, -t)
     return np.asarray(near)
+
+
+def _leaning(found: Fixed, cells: Ints, up: Bools) -> Bools:
+    """The side to which a cell whose level did not count has moved, or would rather move; `up` where it does not matter."""
+    z, lean = found.z[cells], found.lean[cells]
+    return np.where(np.abs(z) > NOTHING, z > 0, np.where(np.abs(lean) > NOTHING, lean > 0, up))
 
 
 def _to_turn(found: Fixed, level: Floats, both: Bools, rho: float, rng: np.random.Generator) -> Bools:

@@ -56,19 +56,31 @@ class Map:
         self._dimension = dimension
         self.count = int(dimension.max(initial=0)) + 1
         self._slab = [self._slabs(d) for d in range(self.count)]
+        self._graph = [self._lengths(d) for d in range(self.count)]
 
     def region(self, centre: int, size: int, along: int, rng: np.random.Generator) -> Ints:
         """Cells of slabs that lie side by side along a dimension, about `size` of them, the centre's slab first; sorted."""
-        length = np.where(self._dimension == along, ACROSS if self.count > 1 else 1.0, 1.0)[self._row]
-        graph = sp.csr_array((length, (self._A.indices, self._n + self._row)), shape=(self._n + self._m, self._n + self._m))
-        distance = dijkstra(graph, directed=False, indices=[centre])[0, : self._n]
+        graph = self._graph[along]
         slab = self._slab[along]
         key = rng.random(int(slab.max()) + 1)[slab] if self.count > 1 else np.zeros(self._n)
-        order = np.lexsort((distance + 0.5 * rng.random(self._n), key, np.floor(distance / ACROSS)))
-        nearest = order[:size]
+        shake = 0.5 * rng.random(self._n)
+        for limit in (4.0, 8.0, 16.0, 0.5 * ACROSS, 1.5 * ACROSS, 2.5 * ACROSS, np.inf):  # most regions end near their centre
+            distance = dijkstra(graph, indices=[centre], limit=limit)[0, : self._n]
+            near = np.flatnonzero(distance <= limit - 1)
+            if len(near) >= size or np.isinf(limit):
+                break
+        near = near[np.isfinite(distance[near])]
+        order = np.lexsort((distance[near] + shake[near], key[near], np.floor(distance[near] / ACROSS)))
         inside = np.zeros(self._n, dtype=bool)
-        inside[nearest[np.isfinite(distance[nearest])]] = True
+        inside[near[order[:size]]] = True
         return np.flatnonzero(self._closed(inside))
+
+    def _lengths(self, along: int) -> sp.csr_array:
+        """The graph of cells and relations, both ways; relations along one dimension are far away."""
+        length = np.where(self._dimension == along, ACROSS if self.count > 1 else 1.0, 1.0)[self._row]
+        size = self._n + self._m
+        graph = sp.csr_array((length, (self._A.indices, self._n + self._row)), shape=(size, size))
+        return sp.csr_array(graph + graph.T)
 
     def _slabs(self, along: int) -> Ints:
         """(n): the slab of each cell: what hangs together without the relations along one dimension."""

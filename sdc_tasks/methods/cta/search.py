@@ -33,8 +33,8 @@ from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.milp import LiveMilp
 
 SIZES = {"turns": (400, 200), "milp": (150,)}  # cells of a region, about
-BATCH = 4  # regions improved from the same table
-EFFORT = 8000  # of turns in one region, in simplex iterations
+BATCH, CELLS = 4, 6000  # regions improved from the same table: so many, and one more for each so many cells
+EFFORT = 2000  # of turns in one region, in simplex iterations
 TRIES = 4  # per sensitive cell of a region, at most
 CHAIN = 2  # how often what falls short is turned as well
 LONGEST = 6  # senses that a link of the chain may turn
@@ -50,7 +50,7 @@ REACH = 4.0  # levels, or twice the present deviation: how far a region's MILP l
 MILP_EFFORT = 8  # of an iteration inside a MILP, cuts and all, in iterations of an LP
 OVERHEAD = 1.0  # effort of building a region's model, in iterations per cell
 
-Task = tuple[int, str, Ints, np.random.Generator]  # (kind, by turns or milp, cells, a generator of its own)
+Task = tuple[int, int, np.random.Generator]  # (kind, centre, a generator of its own)
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ def improve(
             if run.over or number == rounds:
                 return
             tasks = search.batch()
-            moves = list(pool.map(partial(_improved, problem, search.z, valid, run), tasks))
-            for (kind, _, _, _), move in zip(tasks, moves, strict=True):
+            moves = list(pool.map(partial(search.improved, valid, run), tasks))
+            for (kind, _, _), move in zip(tasks, moves, strict=True):
                 if search.take(kind, move):
                     run.offer(search.z, "local search")
 
@@ -107,17 +107,21 @@ class _Search:
 
     def batch(self) -> list[Task]:
         """The next regions: around what is short of its level, else where the table is dear."""
-        tasks = []
-        for _ in range(BATCH):
-            kind = self._kind()
-            along, by, size = self.kinds[kind]
-            cells = self._map.region(self._centre(), size, along, self._rng)
-            self._visits[np.isin(self._problem.sensitive, cells)] += 1
-            tasks.append((kind, by, cells, np.random.default_rng(self._rng.integers(2**63))))
-        return tasks
+        some = BATCH + len(self._problem.cells) // CELLS
+        return [(self._kind(), self._centre(), np.random.default_rng(self._rng.integers(2**63))) for _ in range(some)]
+
+    def improved(self, valid: Inequalities, run: Run, task: Task) -> Move:
+        """What one region finds from the table as it is; the cells outside keep their deviations. Changes nothing here."""
+        kind, centre, rng = task
+        along, by, size = self.kinds[kind]
+        cells = self._map.region(centre, size, along, rng)
+        if len(cells) == 0 or run.over:
+            return Move(cells, np.zeros(len(cells)), 1)
+        return _by_milp(self._problem, self.z, cells, valid, run) if by == "milp" else _by_turns(self._problem, self.z, cells, run, rng)
 
     def take(self, kind: int, move: Move) -> bool:
         """Adds a region's move to the table if the whole is better with it."""
+        self._visits[np.isin(self._problem.sensitive, move.cells)] += 1
         old, new, gain = self.z, self.z.copy(), 0.0
         new[move.cells] += move.step
         before = self._cost(old, move.cells)
@@ -163,14 +167,6 @@ class _Search:
         p = self._problem
         slack = FEASIBLE / 10 * np.maximum(np.abs(z[cells]), p.smallest_level)
         return bool(((z[cells] >= p.lower[cells] - slack) & (z[cells] <= p.upper[cells] + slack)).all())
-
-
-def _improved(problem: CtaProblem, z: Floats, valid: Inequalities, run: Run, task: Task) -> Move:
-    """What one region finds from the table z; the cells outside keep their deviations."""
-    _, by, cells, rng = task
-    if len(cells) == 0 or run.over:
-        return Move(cells, np.zeros(len(cells)), 1)
-    return _by_milp(problem, z, cells, valid, run) if by == "milp" else _by_turns(problem, z, cells, run, rng)
 
 
 def _by_milp(problem: CtaProblem, z: Floats, cells: Ints, valid: Inequalities, run: Run) -> Move:

@@ -33,6 +33,7 @@ class Fixed:
     z: Floats = field(repr=False)
     short: Floats = field(repr=False)
     price: Floats = field(repr=False)  # d objective / d level, in weight units
+    lean: Floats = field(repr=False)  # (n): how much cheaper it is to rise than to fall, for a cell that stands still
     cost: float = 0.0  # Σ w|z| + ρ Σ v t, in scaled weight · units
 
 
@@ -96,6 +97,15 @@ class SenseLP:
         )
         self._rises[which] = up
 
+    def ignore(self, which: Ints) -> None:
+        """Some of the sensitive cells move as any other cell, until their senses are set."""
+        z, n = self.at[which], self._n
+        self._live.set_bounds(
+            np.concatenate([z, n + z, 2 * n + which, 2 * n + self._s + which]),
+            np.zeros(4 * len(z)),
+            np.concatenate([self._up[z], self._down[z], np.zeros(2 * len(z))]),
+        )
+
     def solve(self, seconds: float = math.inf, fresh: bool = False, patience: int | None = None) -> Fixed | None:
         """None where the solver returned no point in time. `fresh`: from scratch, quicker when many senses or prices have changed;
         `patience`: the iterations after which a solve that is not does so.
@@ -109,7 +119,7 @@ class SenseLP:
         up, down = x[2 * n : 2 * n + s], x[2 * n + s :]
         z[self.at] -= up - down
         price = np.where(self._rises, reduced[self.at], reduced[n + self.at])
-        return Fixed(z, up + down, price, found.objective)
+        return Fixed(z, up + down, price, reduced[n : 2 * n] - reduced[:n], found.objective)
 
     def cost(self, seconds: float = math.inf) -> float:
         """The cost alone: cheaper than the whole solution."""
