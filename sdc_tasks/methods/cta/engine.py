@@ -107,6 +107,8 @@ def _auto(reduction: Reduction, run: Run, options: Options) -> None:
                 break
             before = bound
         up.result()
+    if run.over:
+        return
     start = first.first_tables(problem, run, relaxation.t, options.seed, options.threads)
     if start is None or run.over:
         return

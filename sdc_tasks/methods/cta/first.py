@@ -11,7 +11,7 @@ join, each on the side to which it has moved by then. Their LPs are small work, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -56,26 +56,29 @@ def first_tables(problem: CtaProblem, run: Run, t: Floats, seed: int, threads: i
     Returns the one to go on from, counting what it falls short by at the price of `senses.FIRM`; None where time ran out first.
     """
     best: tuple[float, Floats] | None = None
-    effort = 0
+    effort, balanced = 0, _balancer(problem, t)
     with ThreadPoolExecutor(threads) as pool:
-        for start in range(0, STARTS, TOGETHER):
-            for found, z, spent in pool.map(partial(_one, problem, run, t, seed), range(start, start + TOGETHER)):
+        for first in range(0, STARTS, TOGETHER):
+            if run.over or effort > EFFORT:
+                break
+            tasks = [(balanced(rng), rng) for rng in (np.random.default_rng([seed, first + k]) for k in range(TOGETHER))]
+            for found, z, spent in pool.map(partial(_one, problem, run, PRICES[first // TOGETHER % len(PRICES)]), tasks):
                 effort += spent
                 if found is None:
                     continue
                 run.offer(z, "first table")  # here, in order: which of two equal tables stays must not depend on the threads
                 if best is None or found.cost < best[0]:
                     best = found.cost, z
-            if run.over or effort > EFFORT:
-                break
     return None if best is None else best[1]
 
 
-def _one(problem: CtaProblem, run: Run, t: Floats, seed: int, start: int) -> tuple[Fixed | None, Floats, int]:
+def _one(
+    problem: CtaProblem, run: Run, prices: Sequence[float], task: tuple[Floats, np.random.Generator]
+) -> tuple[Fixed | None, Floats, int]:
     """(last solution, its z clean of tolerances, effort) of one start."""
-    model, rng = SenseLP(problem, FIRM), np.random.default_rng([seed, start])
-    up = model.possible(_balanced(problem, t, rng)[problem.sensitive] > 0)
-    found = _settled(problem, run, model, up, PRICES[start // TOGETHER % len(PRICES)], rng)
+    balanced, rng = task
+    model = SenseLP(problem, FIRM)
+    found = _settled(problem, run, model, model.possible(balanced[problem.sensitive] > 0), prices, rng)
     return found, np.zeros(0) if found is None else refined(problem, found.z), model.effort
 
 
@@ -108,12 +111,15 @@ def _settled(problem: CtaProblem, run: Run, model: SenseLP, up: Bools, prices: S
 
 
 def _schedule(problem: CtaProblem, prices: Sequence[float]) -> Iterator[tuple[Ints, Sequence[float]]]:
-    """(positions of the sensitive cells that count from now on, prices to solve at): the heaviest first, where a few carry most."""
+    """(positions of the sensitive cells that count from now on, prices to solve at): the heaviest first, where a few carry most.
+
+    Not where some carry no weight at all, as in a release: there, cost is elsewhere.
+    """
     weight = problem.w[problem.sensitive] * np.minimum(problem.lpl, problem.upl)
     order = np.argsort(-weight, kind="stable")
     s = len(order)
     done = 0
-    if weight[order[: s // 10]].sum() > HEAVY * weight.sum() > 0:
+    if s > 0 and weight.min() > 0 and weight[order[: s // 10]].sum() > HEAVY * weight.sum():
         for share in SCALES:
             yield order[done : int(share * s)], FEW_PRICES
             done = int(share * s)
@@ -121,20 +127,24 @@ def _schedule(problem: CtaProblem, prices: Sequence[float]) -> Iterator[tuple[In
     yield order[done:], [*prices, *[FIRM] * REPAIRS]
 
 
-def _balanced(problem: CtaProblem, t: Floats, rng: np.random.Generator) -> Floats:
+def _balancer(problem: CtaProblem, t: Floats) -> Callable[[np.random.Generator], Floats]:
     """z near both sets, from random signs: orthogonal in the metric Σ z_i² / d_i with d = t, so that what moves little bends little."""
     A, positive = problem.A, t[t > 0]
     if len(positive) == 0 or A.shape[0] == 0:
-        return rng.choice([-1.0, 1.0], len(t))
+        return lambda rng: np.asarray(rng.choice([-1.0, 1.0], len(t)))
     d = t + SOFT * float(np.median(positive))
     normal = sp.csc_array(A @ sp.diags_array(d) @ A.T)
     ridge = sp.diags_array(1e-9 * normal.diagonal() + 1e-12)
     solve = splu(sp.csc_matrix(normal + ridge), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve
-    z = t * rng.choice([-1.0, 1.0], len(t))
-    for _ in range(PROJECTIONS):
-        near = np.clip(z - d * (A.T @ solve(A @ z)), problem.lower, problem.upper)
-        z = np.where(near >= 0, t, -t)
-    return np.asarray(near)
+
+    def balanced(rng: np.random.Generator) -> Floats:
+        near = z = t * rng.choice([-1.0, 1.0], len(t))
+        for _ in range(PROJECTIONS):
+            near = np.clip(z - d * (A.T @ solve(A @ z)), problem.lower, problem.upper)
+            z = np.where(near >= 0, t, -t)
+        return np.asarray(near)
+
+    return balanced
 
 
 def _leaning(found: Fixed, cells: Ints, up: Bools) -> Bools:

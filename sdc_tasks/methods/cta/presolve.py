@@ -101,20 +101,25 @@ def _merged(pairs: sp.csr_array, n: int) -> tuple[sp.csr_array, Bools]:
     """The substitution by all two-cell relations at once, and the cells that contradictory ratios fix."""
     i, j = pairs.indices[::2], pairs.indices[1::2]
     ci, cj = pairs.data[::2], pairs.data[1::2]
-    graph = sp.csr_array((np.ones(2 * len(i)), (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(n, n))
-    step = sp.csr_array((np.concatenate([-ci / cj, -cj / ci]), (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(n, n))
-    once = sp.csr_array((np.ones(2 * len(i)), (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(n, n))
-    step.data /= once.data  # the same pair twice: the mean of the ratios, which is each of them unless they contradict
-    _, component = connected_components(graph, directed=False)
-    ratio, root = np.ones(n), np.arange(n)
-    touched = np.unique(np.concatenate([i, j]))
+    one, other = np.concatenate([i, j]), np.concatenate([j, i])
+    ratios = sp.csr_array((np.concatenate([-ci / cj, -cj / ci]), (one, other)), shape=(n, n))
+    once = sp.csr_array((np.ones(len(one)), (one, other)), shape=(n, n))
+    ratios.data /= once.data  # the same pair twice: the mean of the ratios, which is each of them unless they contradict
+    listed = ratios.tocoo()
+    step = dict(zip(zip(listed.row.tolist(), listed.col.tolist(), strict=True), listed.data.tolist(), strict=True))
+    _, component = connected_components(once, directed=False)
+    touched = np.unique(one)
     _, first = np.unique(component[touched], return_index=True)
-    for start in touched[first]:
-        order, before = breadth_first_order(graph, start, directed=False)
-        for cell in order[1:].tolist():
-            parent = int(before[cell])
-            ratio[cell] = ratio[parent] * step[parent, cell]
-        root[order] = start
+    starts = touched[first]
+    source = np.full(len(starts), n)  # one more node, next to each start: a single search finds all trees
+    forest = sp.csr_array(
+        (np.ones(len(one) + len(starts)), (np.concatenate([one, source]), np.concatenate([other, starts]))), shape=(n + 1, n + 1)
+    )
+    order, before = breadth_first_order(forest, n)
+    ratio, root = np.ones(n), np.arange(n)
+    for cell, parent in zip(order[1:].tolist(), before[order[1:]].tolist(), strict=True):
+        if parent < n:
+            ratio[cell], root[cell] = ratio[parent] * step[parent, cell], root[parent]
     contradiction = np.abs(ci * ratio[i] + cj * ratio[j]) > 1e-9 * (np.abs(ci * ratio[i]) + np.abs(cj * ratio[j]))
     dead = np.isin(component, component[i[contradiction]])
     return sp.csr_array((ratio, (np.arange(n), root)), shape=(n, n)), dead
