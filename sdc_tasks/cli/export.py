@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sdc_tasks.intake.jj import JJTable
     from sdc_tasks.methods.attack import Requirements
     from sdc_tasks.model.problem import ProtectionProblem
-    from sdc_tasks.model.table import CellSpace, Floats
+    from sdc_tasks.model.table import Floats
     from sdc_tasks.model.weights import Weights
 
 WEIGHTS = {"one": "one", "inverse": "inverse", "sqrt": "inverse_sqrt", "depth": "depth"}
@@ -99,6 +99,7 @@ def paper_table(problem: ProtectionProblem, weights: Weights, gamma: float) -> J
 
     from sdc_tasks.intake.jj import JJTable
     from sdc_tasks.methods.attack import promised
+    from sdc_tasks.model.weights import depth_of, weights_of
 
     n, a = problem.space.size, problem.a
     levels = {name: np.zeros(n) for name in ("down", "up", "slide")}
@@ -110,39 +111,9 @@ def paper_table(problem: ProtectionProblem, weights: Weights, gamma: float) -> J
     status = np.where(problem.suppressed, "m", "s")
     status[problem.primary] = "u"
     status[(a == 0) & ~asked] = "z"
-    cost = _weights(problem, weights, gamma)
+    cost = weights_of(a, weights, np.tile(depth_of(problem.space), len(problem.space.areas)), gamma)
     bounds = np.maximum(problem.lb, -widest), np.minimum(problem.ub, widest)
     return JJTable(a, cost, status, *bounds, levels["down"], levels["up"], levels["slide"], *_relations(problem))
-
-
-def _weights(problem: ProtectionProblem, weights: Weights, gamma: float) -> Floats:
-    """w of all cells; what `aggregate_weights` gives to aggregate cells, these get too."""
-    import numpy as np
-
-    from sdc_tasks.intake.jj import weights_of
-    from sdc_tasks.model.weights import Weights
-
-    match weights:
-        case Weights.ONE:
-            return weights_of(problem.a, "one")
-        case Weights.INVERSE:
-            return weights_of(problem.a, "inverse")
-        case Weights.INVERSE_SQRT:
-            return weights_of(problem.a, "sqrt")
-        case Weights.DEPTH:
-            depth = np.tile(_depth(problem.space), len(problem.space.areas))
-            return np.asarray(np.maximum(np.abs(problem.a), 1.0) ** (-1.0 / (gamma + depth)))
-
-
-def _depth(space: CellSpace) -> Floats:
-    """Depth of every cell of one area: the steps from the root, summed over the hierarchies."""
-    import numpy as np
-
-    depth = np.zeros(space.national_shape)
-    for axis, hierarchy in enumerate(space.hierarchies, start=1):
-        steps = np.array(hierarchy.depth, dtype=float)
-        depth += steps.reshape([-1 if k == axis else 1 for k in range(depth.ndim)])
-    return depth.ravel()
 
 
 def _relations(problem: ProtectionProblem) -> tuple[sp.csr_array, Floats]:

@@ -12,14 +12,17 @@ import io
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from sdc_tasks.intake.findings import Findings, shown
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.table import Bools, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MAX_RECORD = 65_536  # bytes; the longest honest record has a few hundred
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -251,6 +254,8 @@ def _refuse_cut_field(last: bytes, column: int, line: int, found: Findings) -> N
 
 def _frame(data: bytes, layout: _Layout, good: Ints, separator: str, names: list[str], concepts: Concepts) -> pd.DataFrame:
     """The good records, as one categorical text column for each concept that the domain or the format knows."""
+    import pandas as pd  # here alone: a second that `sdc cta` need not wait for
+
     known = [number for number, name in enumerate(names) if name in concepts.known]
     spans = zip(layout.start[good].tolist(), layout.end[good].tolist(), strict=True)
     frame = pd.read_csv(

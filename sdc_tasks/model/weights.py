@@ -7,7 +7,7 @@ from enum import StrEnum
 import numpy as np
 
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.table import Floats
+from sdc_tasks.model.table import CellSpace, Floats
 
 
 class Weights(StrEnum):
@@ -20,25 +20,29 @@ class Weights(StrEnum):
 
 
 def aggregate_weights(problem: ProtectionProblem, weights: Weights, gamma: float = 2.0) -> Floats:
-    """w of every aggregate cell, in cell order. A value below one unit counts as one unit, so that no weight explodes."""
-    a = np.maximum(np.abs(problem.a[problem.aggregate]), 1.0)
+    """w of every aggregate cell, in cell order."""
+    space = problem.space
+    return weights_of(problem.a[problem.aggregate], weights, np.tile(depth_of(space), len(space.aggregates)), gamma)
+
+
+def weights_of(a: Floats, weights: Weights, depth: Floats, gamma: float = 2.0) -> Floats:
+    """w of cells with the values a, at that depth. A value below one unit counts as one unit, so that no weight explodes."""
+    size = np.maximum(np.abs(a), 1.0)
     match weights:
         case Weights.ONE:
-            return np.ones_like(a)
+            return np.ones_like(size)
         case Weights.INVERSE:
-            return 1.0 / a
+            return 1.0 / size
         case Weights.INVERSE_SQRT:
-            return 1.0 / np.sqrt(a)
+            return 1.0 / np.sqrt(size)
         case Weights.DEPTH:
-            return a ** (-1.0 / (gamma + _depth(problem)))
+            return np.asarray(size ** (-1.0 / (gamma + depth)))
 
 
-def _depth(problem: ProtectionProblem) -> Floats:
-    """Depth of every aggregate cell: the steps from the root, summed over the hierarchies."""
-    space = problem.space
+def depth_of(space: CellSpace) -> Floats:
+    """Depth of every cell of one area: the steps from the root, summed over the hierarchies."""
     depth = np.zeros(space.national_shape)
     for axis, hierarchy in enumerate(space.hierarchies, start=1):
-        shape = [1] * depth.ndim
-        shape[axis] = -1
-        depth = depth + np.array(hierarchy.depth, dtype=float).reshape(shape)
-    return np.tile(depth.ravel(), len(space.aggregates))
+        steps = np.array(hierarchy.depth, dtype=float)
+        depth += steps.reshape([-1 if k == axis else 1 for k in range(depth.ndim)])
+    return depth.ravel()

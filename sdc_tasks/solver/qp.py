@@ -24,13 +24,17 @@ MOST_STEPS = 200
 MISS, ROUGH = 1e-11, 1e-8  # what counts as A x = b, as a share of the sizes in the relation: wanted; and where rounding ends the search
 SMALL = 1e-3  # sizes below count as this: callers scale their values to be near 1
 CERTAIN = 1e-9  # relative: what is off by less is not called infeasible
+REACH = 1e7  # how far a cell without a bound may go, for a program to have an x at all
 RIDGE = 1e-11  # added to the Hessian, as a share of its diagonal were no cell at a bound
 WHOLE = 0.3  # a whole Newton step is taken if it leaves g rising, by no more than this share of its rise at first
 
 
 @dataclass(frozen=True)
 class QPResult:
-    """OPTIMAL: x solves the program. INFEASIBLE: nothing does below the cutoff. STOPPED: it took too many steps; the bound is proven."""
+    """OPTIMAL: x solves the program. INFEASIBLE: nothing does below the cutoff, nor within REACH where a cell has no bound.
+
+    STOPPED: it took too many steps; the bound is proven.
+    """
 
     status: Status
     x: Floats = field(repr=False)
@@ -102,7 +106,11 @@ def _pairs(indptr: Ints) -> tuple[Ints, Ints]:
 
 
 def _line_search(d: Floats, b: Floats, nu: Floats, excess: Floats, q: Floats, lower: Floats, upper: Floats) -> float:
-    """How far to go along d (ν = Aᵀd), on which the slope of g, d·b − ν·x, falls piecewise linearly. Infinite where it stays above 0."""
+    """How far to go along d (ν = Aᵀd), on which the slope of g, d·b − ν·x, falls piecewise linearly.
+
+    Infinite where it stays above 0 however far x goes: then d shows that there is no x. Rounding leaves a little ν in cells that d should
+    leave alone, so that a cell without a bound counts as ending at REACH.
+    """
     moves = np.flatnonzero(nu)
     nu, excess, q, lower, upper = nu[moves], excess[moves], q[moves], lower[moves], upper[moves]
     rise = float(d @ b)
@@ -125,8 +133,9 @@ def _line_search(d: Floats, b: Floats, nu: Floats, excess: Floats, q: Floats, lo
     here = slope(at[low])
     if high < len(at):
         return float(at[low] + (at[high] - at[low]) * here / (here - slope(at[high])))
+    ends = np.where(nu > 0, upper, lower)
+    ends = np.where(np.isinf(ends), np.sign(nu) * REACH, ends)
+    if rise - float(nu @ ends) > CERTAIN * (abs(rise) + float(np.abs(nu) @ np.abs(ends))):
+        return np.inf
     endless = float((nu**2 / q)[np.maximum(one, other) == np.inf].sum())
-    if endless > 0:
-        return float(at[low] + here / endless)
-    certain = here > CERTAIN * (abs(rise) + float(np.abs(nu) @ np.where(nu > 0, np.abs(upper), np.abs(lower))))
-    return np.inf if certain else float(at[low])
+    return float(at[low] + (here / endless if endless > 0 else 0.0))

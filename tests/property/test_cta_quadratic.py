@@ -146,18 +146,20 @@ def two_dimensional(rows: int, columns: int, sensitive: int, other_side: float =
     return table_problem(A, a, lb, ub, w, cells, lpl, upl * other_side, np.zeros(sensitive), distance=Distance.L2)
 
 
-@pytest.mark.parametrize("other_side", [1.0, 1.4])
-def test_local_search_only_improves_and_ends_by_rounds(other_side):
+@pytest.mark.parametrize(("other_side", "within"), [(1.0, 0.02), (1.4, 0.15)])
+def test_local_search_only_improves_and_ends_by_rounds(other_side, within):
+    """With levels alike on both sides the first table is next to optimal. Else the bound, which has no senses, is far off."""
     problem = two_dimensional(16, 16, 40, other_side)
     short, long, again = Run(problem), Run(problem), Run(problem)
     quadratic(problem, short, 1, rounds=0)
     quadratic(problem, long, 1, rounds=12)
     quadratic(problem, again, 1, rounds=12)
     assert long.protected.verdict.objective <= short.protected.verdict.objective
+    assert other_side == 1 or long.protected.verdict.objective < short.protected.verdict.objective
     assert long.best.z.tobytes() == again.best.z.tobytes()
     assert short.bound == long.bound
     assert 0 < long.bound <= long.protected.verdict.objective
-    assert long.gap < 0.2
+    assert long.gap < within
 
 
 def test_all_senses_at_once_are_no_worse_than_neighbourhoods(monkeypatch):
@@ -211,7 +213,7 @@ def test_a_program_ends_at_its_optimum_or_with_a_proof_that_there_is_none(seed, 
     rows = _independent(A)
     best = _convex(q, c, rows, rows @ np.linalg.lstsq(A, b, rcond=None)[0], low, high)
     if best is None:
-        assert found.status is not Status.OPTIMAL
+        assert found.status is Status.INFEASIBLE
         return
     assert found.status is Status.OPTIMAL
     assert np.abs(A @ found.x - b).max() <= 1e-8
