@@ -40,6 +40,7 @@ from sdc_tasks.solver.milp import SolverName
 MOST_ROUNDS = 200
 SETTLED = 0.005  # relative: when a round of the relaxation lifts the bound by no more, its sizes are good enough to start from
 WHOLE = 1500  # sensitive cells, after presolve, up to which the whole MILP is worth a thread beside the local search
+SMALL, NODES = 100, 1000  # sensitive cells whose whole MILP ends a search by rounds; and where that ends on any machine
 FEW = 200  # sensitive cells of a two-dimensional table up to which local search is as quick as Benders and closer
 Method = Literal["auto", "milp", "bcd", "fix-and-relax", "benders"]
 
@@ -117,6 +118,8 @@ def _auto(reduction: Reduction, run: Run, options: Options) -> None:
     if options.rounds is not None:  # one after the other: when the gap is reached must not depend on which thread is quicker
         _prove(problem, run, rounds)
         improve(problem, run, starts, relaxation, dimension, options.seed, options.rounds, options.threads)
+        if len(problem.sensitive) <= SMALL and not run.over:
+            solve_whole(problem, run, options.solver, nodes=NODES)
         return
     whole = len(problem.sensitive) <= WHOLE and options.threads > 1
     with ThreadPoolExecutor(1) as beside:

@@ -34,6 +34,7 @@ from sdc_tasks.solver.milp import LiveMilp
 
 SIZES = {"turns": (400, 200), "milp": (150,)}  # cells of a region, about
 BATCH, CELLS = 4, 6000  # regions improved from the same table: so many, and one more for each so many cells
+TWICE = 2  # every kind of region has had its chance, when nothing is found any more
 EFFORT = 2000  # of turns in one region, in simplex iterations
 TRIES = 4  # per sensitive cell of a region, at most
 CHAIN = 2  # how often what falls short is turned as well
@@ -72,7 +73,8 @@ def improve(
     rounds: int | None,
     threads: int,
 ) -> None:
-    """Improves the best of the tables `starts` until the run is over, or `rounds` batches are done. Offers every better table.
+    """Improves the best of the tables `starts` until the run is over, `rounds` batches are done, or nothing is found any more: as many
+    regions in a row as there are sensitive cells. Offers every better table.
 
     `dimension` (m): along which each relation runs (`regions.dimensions`). `relaxation`: its rows are for the MILPs to carry, its sizes
     show where a table is dearer than it may have to be.
@@ -80,7 +82,7 @@ def improve(
     search, valid = _Search(problem, starts, relaxation.t, dimension, seed), Inequalities(relaxation.rows, relaxation.least)
     with ThreadPoolExecutor(threads) as pool:
         for number in count():
-            if run.over or number == rounds:
+            if run.over or number == rounds or search.stale > max(len(problem.sensitive), TWICE * len(search.kinds)):
                 return
             tasks = search.batch()
             moves = list(pool.map(partial(search.improved, valid, run), tasks))
@@ -101,6 +103,7 @@ class _Search:
         self._rng = np.random.default_rng(seed)
         self._won = np.full(len(self.kinds), np.inf)  # per effort; untried kinds come first
         self._visits = np.zeros(len(problem.sensitive))
+        self.stale = 0  # regions in a row that found nothing
         self._penalty = FIRM * float(np.median(problem.w[problem.w > 0])) if (problem.w > 0).any() else FIRM
         everything = np.arange(len(problem.cells))
         self.z = min(starts, key=lambda z: self._cost(z, everything))
@@ -127,11 +130,13 @@ class _Search:
         before = self._cost(old, move.cells)
         if move.step.any() and self._within(new, move.cells):
             gain = max(0.0, before - self._cost(new, move.cells))
-        if gain > BETTER * before:
+        better = gain > BETTER * before
+        if better:
             self.z = new
+        self.stale = 0 if better else self.stale + 1
         won = gain / max(1, move.effort)
         self._won[kind] = won if np.isinf(self._won[kind]) else MEMORY * self._won[kind] + (1 - MEMORY) * won
-        return gain > BETTER * before
+        return better
 
     def _kind(self) -> int:
         untried = np.flatnonzero(np.isinf(self._won))
