@@ -15,10 +15,10 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup release test test-fast bench-cta lint clean
+.PHONY: help setup release test test-fast bench-cta bench-attack lint clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## the environment in .venv, from the lock files; does nothing when it is there
 
@@ -54,6 +54,9 @@ test-fast: lint  ## without the full-size runs
 
 bench-cta: $(READY)  ## CTA beside plain solvers on named tables, hours in all: tests/benchmarks/RESULTS.md; ARGS="--help"
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.run $(ARGS)
+
+bench-attack: $(READY)  ## audits and safe bases on named releases: tests/benchmarks/ATTACK.md; ARGS="--quick", ARGS="--help"
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.attack_run $(ARGS)
 
 clean:  ## removes what was made, but not the environment
 	@rm -rf var build *.egg-info .hypothesis .mypy_cache .ruff_cache .import_linter_cache

@@ -9,7 +9,7 @@ import numpy as np
 
 from sdc_tasks import checks, pipeline, report
 from sdc_tasks.model.findings import CheckResult, Severity
-from sdc_tasks.steps import Desk, adjustment_of, decided
+from sdc_tasks.steps import Desk, adjustment_of, compared, decided
 from sdc_tasks.warehouse import reader, store
 from sdc_tasks.warehouse.schema import DeliveryState
 
@@ -50,7 +50,8 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
         table.unlink(missing_ok=True)  # an earlier table must not pass for that of this release
     facts = report.gather(
         desk.domain, problem, adjustment_of(desk, release_id), publication, merged,
-        period=desk.period, release_id=release_id, deliveries=_delivery_facts(desk), steps=_step_facts(desk, release_id),
+        compared=compared(desk, release_id), period=desk.period, release_id=release_id,
+        deliveries=_delivery_facts(desk), steps=_step_facts(desk, release_id),
     )  # fmt: skip
     report.write_whole(out / "report.html", report.render(facts))
     return out / "report.html"

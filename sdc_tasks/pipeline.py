@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,8 +23,8 @@ from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable
 from sdc_tasks.methods import attack, bases, cta
 from sdc_tasks.methods.primary import protection_levels
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
-from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Release
-from sdc_tasks.model.table import CellSpace, Floats
+from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Release, Rung
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 from sdc_tasks.model.weights import aggregate_weights
 
 Progress = Callable[[str], None]
@@ -31,6 +32,13 @@ Progress = Callable[[str], None]
 
 def quiet(message: str) -> None:
     """A progress that says nothing."""
+
+
+Keep = Callable[[str, "Publication | Adjustment"], None]
+
+
+def forget(name: str, item: Publication | Adjustment) -> None:
+    """Keeps nothing."""
 
 
 def build_problem(tables: Sequence[NationalTable], domain: Domain) -> ProtectionProblem:
@@ -70,7 +78,25 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain) -> Protection
         public=np.concatenate([public, decided.astype(bool)]),
         primary=np.concatenate([primary, decided.astype(bool)]),
         deliveries=tuple(table.delivery for table in ordered),
+        known=np.concatenate([_known(ordered, domain, bound[: len(value)] >= 0), np.full(len(totals), np.nan)]),
     )
+
+
+def _known(tables: Sequence[NationalTable], domain: Domain, countable: Bools) -> Floats:
+    """What the largest unit of each cell with one or two units knows of it; NaN for other cells.
+
+    A single unit knows its cell. The larger of two knows its share, on the safe side of its rounding; half where no share was sent.
+    Where an indicator may be negative (not `countable`), a part tells nothing of the whole.
+    """
+    value, units, share_1, flag = (
+        np.concatenate([getattr(table, name) for table in tables]) for name in ("value", "units", "share_1", "flag")
+    )
+    error = np.zeros(len(value))
+    for code, spec in sorted(domain.flags.items()):
+        if spec.rule is not None:
+            error[flag == code] = spec.rule.share_error[0]
+    share = np.where(np.isnan(share_1), 50.0, np.clip(share_1 + error, 50.0, 100.0))
+    return np.select([units == 1, (units == 2) & countable], [value, share / 100 * value], np.nan)
 
 
 def _within(a: Floats, bound: Floats, space: CellSpace) -> Floats:
@@ -110,16 +136,16 @@ def _external_bound(space: CellSpace, domain: Domain) -> Floats:
     return np.tile(one_area, len(space.areas))
 
 
-def baseline(problem: ProtectionProblem) -> tuple[attack.Requirements, int]:
-    """What the national tables alone protect (METHOD §2), and the LPs it took."""
-    return attack.baseline(problem)
+def baseline(problem: ProtectionProblem, domain: Domain | None = None) -> tuple[attack.Requirements, int]:
+    """What the national tables alone protect (METHOD §2) against the profiles of the domain, and the LPs it took."""
+    return attack.baseline(problem) if domain is None else attack.baseline(problem, domain.audit.profiles)
 
 
 def climb(problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, rung: int, before: Adjustment) -> Adjustment:
     """Rung number `rung` of the CTA ladder; does nothing where an earlier one was good enough."""
     weights = aggregate_weights(problem, domain.cta.weights, domain.cta.gamma)
-    model = cta.release_problem(problem, requirements, weights, domain.cta.mirror)
-    return cta.climb(model, problem.a, domain.cta.ladder[rung], domain.cta.seed, before)
+    model = cta.release_problem(problem, requirements.strongest, weights, domain.cta.mirror)
+    return cta.climb(model, problem.a, domain.cta.ladder[rung], domain.cta.seed, before, domain.cta.accept_short)
 
 
 def choose_bases(
@@ -128,17 +154,111 @@ def choose_bases(
     adjustment: Adjustment,
     domain: Domain,
     progress: Progress = quiet,
+    keep: Keep = forget,
 ) -> Publication:
-    """The CTA rule, repaired until the attacker breaks nothing; or the repair alone, from all exact, where that loses less.
+    """The bases by the rule of the domain, repaired until the attacker breaks nothing.
+
+    What the report compares them with goes to `keep`: `cta`, the publication by the CTA rule of [1] alone, before any repair, and
+    `rules`, a rung for each rule with the bound on the least loss, and how many requirements the CTA rule leaves broken.
+    """
+    wishes = bases.wishes_of(problem, domain.bases.cells)
+    weights = aggregate_weights(problem, domain.bases.weights) * wishes.cost
+    ladder = bases.ladder_of(problem, weights, domain.bases).keeping(wishes.exact, wishes.published)
+    attacker = attack.Attacker(problem, requirements, domain.audit.seed)
+    try:
+        return ladder.publication(_choice(problem, requirements, adjustment, domain, ladder, attacker, weights, progress, keep))
+    except bases.Stuck as stuck:
+        forced = stuck.decided[wishes.published[stuck.decided]]
+        keys = ", ".join(problem.space.key(int(ladder.cells[k])) for k in sorted(set(forced.tolist()))[:5])
+        raise InvalidInput(
+            f"bases.cells: {keys or 'some aggregate cells'} cannot be as precise as they must be: an attack succeeds although nothing else "
+            "that it leans on may be coarser. Remedy: take them out of bases.cells, or allow a larger maximum_relative_base"
+        ) from stuck
+
+
+def _choice(
+    problem: ProtectionProblem,
+    requirements: attack.Requirements,
+    adjustment: Adjustment,
+    domain: Domain,
+    ladder: bases.Ladder,
+    attacker: attack.Attacker,
+    weights: Floats,
+    progress: Progress,
+    keep: Keep,
+) -> Ints:
+    if domain.bases.rule == "cta":
+        return _by_cta(problem, requirements, adjustment, domain, ladder, attacker, progress)
+    least = least_loss(problem, requirements, domain, attacker, weights, progress)
+    choice = _by_least_loss(domain, ladder, attacker, least, progress)
+    rungs = [Rung("minimum uncertainty", Outcome.FEASIBLE, least.found.loss, least.found.bound, least.found.gap, 0.0, "half-widths")]
+    if adjustment.x is not None:
+        compared = ladder.publication(bases.choose(problem, ladder, adjustment.x))
+        attacker.face(compared)
+        attacker.settle()
+        keep("cta", compared)
+        rungs.append(Rung("CTA rule", Outcome.RELAXED, None, None, None, 0.0, "before any repair", unprotected=len(attacker.broken)))
+    keep("rules", Adjustment(rungs=tuple(rungs)))
+    return choice
+
+
+def _by_least_loss(domain: Domain, ladder: bases.Ladder, attacker: attack.Attacker, least: LeastLoss, progress: Progress) -> Ints:
+    """The minimum-uncertainty rule: the half-widths on the ladder, raised where something is lacking."""
+    choice = bases.settle(least.extension, ladder, ladder.at_least(SHORT * least.found.half))
+    progress(f"bases for these half-widths: information lost {ladder.loss_of(choice):.4g}")
+    choice = bases.repair(attacker, ladder, choice, domain.bases.rounds, progress)
+    progress(
+        f"minimum uncertainty: information lost {ladder.loss_of(choice):.4g} (weight · half-width, withheld cells included); "
+        f"half-widths that need no ladder lose {least.found.loss:.4g}, none less than {least.found.bound:.4g}"
+    )
+    return choice
+
+
+SHORT = 0.5  # of the least half-widths: rounding up gives some cells more than that, so that others need less
+
+
+@dataclass(frozen=True)
+class LeastLoss:
+    """The least half-widths and the live models that found them."""
+
+    found: bases.HalfWidths
+    extension: bases.Extension
+
+
+def least_loss(
+    problem: ProtectionProblem,
+    requirements: attack.Requirements,
+    domain: Domain,
+    attacker: attack.Attacker,
+    weights: Floats,
+    progress: Progress = quiet,
+) -> LeastLoss:
+    """The minimum-uncertainty rule before any ladder, from what the exact publication breaks."""
+    cells = np.flatnonzero(problem.aggregate)
+    attacker.face(Publication(cells, problem.a[cells], np.zeros(len(cells))))
+    attacker.settle()
+    progress(f"everything exact would break {len(attacker.broken)} requirements")
+    extension = bases.Extension(problem, weights, requirements, attacker.broken, bases.wishes_of(problem, domain.bases.cells).exact)
+    return LeastLoss(bases.minimum_uncertainty(extension, weights, domain.bases.gap, domain.bases.passes, progress), extension)
+
+
+def _by_cta(
+    problem: ProtectionProblem,
+    requirements: attack.Requirements,
+    adjustment: Adjustment,
+    domain: Domain,
+    ladder: bases.Ladder,
+    attacker: attack.Attacker,
+    progress: Progress,
+) -> Ints:
+    """The CTA rule, repaired; or the repair alone, from all exact, where that loses less.
 
     A CTA table that leaves cells short of their level (more than `accept_short`) is not used.
     """
-    ladder = bases.ladder_of(problem, aggregate_weights(problem, domain.bases.weights), domain.bases)
-    attacker = attack.Attacker(problem, requirements, domain.audit.seed)
     short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
     starts: dict[str, Floats | None] = {"the audit alone": None}
-    if adjustment.x is not None and short <= domain.cta.accept_short * len(requirements.primaries):
-        starts = {"the CTA rule": adjustment.x, **starts}
+    if adjustment.x is not None and short <= domain.cta.accept_short * len(requirements.cells):
+        starts["the CTA rule"] = adjustment.x
     found = {}
     for name, x in starts.items():
         progress(f"bases by {name}")
@@ -146,8 +266,7 @@ def choose_bases(
     best = min(found, key=lambda name: ladder.loss_of(found[name]))
     losses = ", ".join(f"{ladder.loss_of(choice):.4g} by {name}" for name, choice in found.items())
     progress(f"information lost (weight · half-width, withheld cells included): {losses}; taken: {best}")
-    choice = found[best]
-    return ladder.publication(choice)
+    return found[best]
 
 
 def audit(
@@ -160,8 +279,7 @@ def audit(
 ) -> AuditReport:
     """One chunk of the audit, for Airflow to map over workers; `merge` joins them."""
     witnesses = [] if adjustment is None or adjustment.x is None else [(adjustment.x - problem.a)[problem.suppressed]]
-    part = attack.chunk(requirements, chunk, domain.audit.chunks)
-    return attack.audit(problem, publication, part, domain.audit.profiles, witnesses, domain.audit.seed)
+    return attack.audit(problem, publication, requirements, witnesses, domain.audit.seed, chunk, domain.audit.chunks)
 
 
 def merge(chunks: Sequence[AuditReport]) -> AuditReport:
@@ -170,10 +288,19 @@ def merge(chunks: Sequence[AuditReport]) -> AuditReport:
 
 
 def release(
-    release_id: str, problem: ProtectionProblem, requirements: attack.Requirements, publication: Publication, report: AuditReport
+    release_id: str,
+    problem: ProtectionProblem,
+    requirements: attack.Requirements,
+    publication: Publication,
+    report: AuditReport,
+    profiles: Sequence[str] = (attack.EXTERNAL,),
 ) -> Release:
-    """The only way to a Release. Raises ReleaseBlocked unless the report passed and is of exactly this publication and problem."""
-    if report.requirements != requirements.digest or not requirements.keeps(attack.promised(problem)):
+    """The only way to a Release. Raises ReleaseBlocked unless the report passed, names all `profiles`, and is of exactly this
+    publication and problem.
+    """
+    if missing := [profile for profile in profiles if profile not in report.profiles]:
+        raise ReleaseBlocked(f"{release_id}: not audited against profile {', '.join(missing)}. Remedy: run baseline, bases and audit again")
+    if report.requirements != requirements.digest or not requirements.keeps(attack.promised(problem, requirements.profiles)):
         raise ReleaseBlocked(f"{release_id}: the audit asked for less than the promised protection. Remedy: run baseline and audit again")
     if report.publication != publication.digest or report.problem != problem.digest:
         raise ReleaseBlocked(f"{release_id}: the audit is of another publication. Remedy: audit this one")
@@ -204,9 +331,18 @@ def certificate(problem: ProtectionProblem, publication: Publication, report: Au
             "sliding": _quarters(slide),
             "proof": "own LP" if lp else "witness",
             "cut_to_national_baseline": bool(cut),
+            "profiles": dict(zip(report.profiles, map(bool, held), strict=True)),
         }
-        for cell, ok, down, up, slide, lp, cut in zip(
-            report.primaries, report.protected, report.down, report.up, report.slide, report.by_lp, report.baseline, strict=True
+        for cell, held, ok, down, up, slide, lp, cut in zip(
+            report.primaries,
+            report.held.T,
+            report.protected,
+            report.down,
+            report.up,
+            report.slide,
+            report.by_lp,
+            report.baseline,
+            strict=True,
         )
     ]
     body: Mapping[str, object] = {
@@ -220,6 +356,8 @@ def certificate(problem: ProtectionProblem, publication: Publication, report: Au
             "deliveries": list(problem.deliveries),
             "problem": report.problem,
             "publication": report.publication,
+            "requirements": report.requirements,
+            "evidence": report.evidence.digest,
         },
         "counts": {
             "aggregate_cells": len(publication.cells),
@@ -237,6 +375,16 @@ def certificate(problem: ProtectionProblem, publication: Publication, report: Au
         "primaries": primaries,
     }
     return json.dumps(body, indent=1, ensure_ascii=False) + "\n"
+
+
+def intervals(problem: ProtectionProblem, report: AuditReport) -> str:
+    """CSV of the attacker's interval of every primary as share of what it needs on each side, over all profiles; quarters, like the
+    certificate's.
+    """
+    lines = ["CELL,DOWN,UP,SLIDING"]
+    for cell, *shares in zip(report.primaries, report.down, report.up, report.slide, strict=True):
+        lines.append(",".join([problem.space.key(int(cell)), *(f"{_quarters(float(share)):g}" for share in shares)]))
+    return "\n".join(lines) + "\n"
 
 
 def _quarters(share: float) -> float:

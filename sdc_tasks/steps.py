@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TypeVar
@@ -21,11 +21,11 @@ from sqlalchemy import Engine
 from sdc_tasks import checks, intake, pipeline
 from sdc_tasks.domains.schema import Domain, load_domain
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable, SdcError
-from sdc_tasks.methods.attack import Requirements
+from sdc_tasks.methods.attack import Requirements, earlier
 from sdc_tasks.model.findings import CheckResult, Severity
-from sdc_tasks.model.problem import NationalTable, ProtectionProblem
+from sdc_tasks.model.problem import Earlier, NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication
-from sdc_tasks.warehouse import artefacts, journal, publisher, store
+from sdc_tasks.warehouse import artefacts, journal, publisher, reader, store
 from sdc_tasks.warehouse.engine import open_warehouse
 from sdc_tasks.warehouse.migrations import migrate
 from sdc_tasks.warehouse.schema import DeliveryState, RunState
@@ -151,7 +151,8 @@ def assemble(desk: Desk, release_id: str) -> str:
             raise InvalidInput(f"{', '.join(unjudged)}: received but not judged. Remedy: run ingest and check of these files again")
         accepted = store.accepted(desk.engine, desk.domain.id, desk.period)
         tables = [_read(desk, digest)[1].table for _, digest in sorted(accepted.items())]
-        return pipeline.build_problem([table for table in tables if table is not None], desk.domain)
+        problem = pipeline.build_problem([table for table in tables if table is not None], desk.domain)
+        return replace(problem, earlier=_earlier(desk, release_id, problem)) if "vintage" in desk.domain.audit.profiles else problem
 
     try:
         return _once(desk, release_id, "assemble", "", build)
@@ -160,15 +161,24 @@ def assemble(desk: Desk, release_id: str) -> str:
         raise
 
 
+def _earlier(desk: Desk, release_id: str, problem: ProtectionProblem) -> Earlier:
+    """What the other releases of the period have told."""
+    ids = [each.release_id for each in reader.releases(desk.engine, desk.domain.id) if each.period == desk.period]
+    others = sorted({each for each in ids if each != release_id})
+    return earlier(
+        problem, [(_load(desk, each, "assemble", ProtectionProblem), _load(desk, each, "bases", Publication)) for each in others]
+    )
+
+
 def baseline(desk: Desk, release_id: str) -> str:
     """What the national tables alone protect; names the countries whose own tables leave primaries unprotected."""
     problem = _load(desk, release_id, "assemble", ProtectionProblem)
 
     def attack() -> Requirements:
-        requirements, lps = pipeline.baseline(problem)
-        countries = requirements.primaries[requirements.cut] // problem.space.national_size
+        requirements, lps = pipeline.baseline(problem, desk.domain)
+        countries = np.unique(requirements.primaries[requirements.cut]) // problem.space.national_size
         short = ", ".join(f"{problem.space.countries[c]} {n}" for c, n in zip(*np.unique(countries, return_counts=True), strict=True))
-        desk.say(f"baseline: {len(requirements.primaries)} primaries, {lps} LPs; not protected by their own tables: {short or 'none'}")
+        desk.say(f"baseline: {len(requirements.cells)} primaries, {lps} LPs; not protected by their own tables: {short or 'none'}")
         return requirements
 
     return _once(desk, release_id, "baseline", "", attack)
@@ -218,12 +228,24 @@ def choose_bases(desk: Desk, release_id: str) -> str:
         notes.append(message)
         desk.say(message)
 
+    kept: dict[str, Publication | Adjustment] = {}
+
     def decide() -> Publication:
-        found = pipeline.choose_bases(problem, requirements, adjustment, desk.domain, hear)
+        found = pipeline.choose_bases(problem, requirements, adjustment, desk.domain, hear, kept.__setitem__)
         desk.say(f"{int(found.exact.sum())} cells exact, {int(found.rounded.sum())} rounded, {int(found.withheld.sum())} withheld")
         return found
 
-    return _once(desk, release_id, "bases", "", decide, notes)
+    digest = _once(desk, release_id, "bases", "", decide, notes)
+    for name, item in kept.items():
+        _once(desk, release_id, "bases", name, lambda item=item: item)  # type: ignore[misc]
+    return digest
+
+
+def compared(desk: Desk, release_id: str) -> tuple[Publication | None, Adjustment]:
+    """What the bases are compared with: the publication by the CTA rule alone, and a rung for each rule; nothing where not kept."""
+    known = journal.step_outputs(desk.engine, release_id, "bases")
+    cta = _load(desk, release_id, "bases", Publication, "cta") if "cta" in known else None
+    return cta, _load(desk, release_id, "bases", Adjustment, "rules") if "rules" in known else Adjustment()
 
 
 def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
@@ -256,7 +278,7 @@ def publish(desk: Desk, release_id: str) -> int:
     problem, publication, merged = decided(desk, release_id)
     try:
         requirements = _load(desk, release_id, "baseline", Requirements)
-        approved = pipeline.release(release_id, problem, requirements, publication, merged)
+        approved = pipeline.release(release_id, problem, requirements, publication, merged, desk.domain.audit.profiles)
         done = publisher.publish(desk.engine, approved, space=problem.space, domain=desk.domain.id, period=desk.period)
     except ReleaseBlocked:
         journal.finish_run(desk.engine, release_id, RunState.BLOCKED)

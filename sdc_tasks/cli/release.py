@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,11 @@ from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, out, p
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from sdc_tasks.model.results import AuditReport
     from sdc_tasks.outputs import Summary
+
+
+WITNESSES = "write the evidence for `sdc verify-certificate` here; confidential"
 
 
 def demo(
@@ -45,6 +50,7 @@ def release(
     inbox: InboxOption,
     out_folder: Annotated[Path, typer.Option("--out", help="folder for table.csv, audit.json and report.html")],
     warehouse: Annotated[str | None, typer.Option(help="database URL; default: warehouse.db in the out folder")] = None,
+    witnesses: Annotated[Path | None, typer.Option("--witnesses", help=WITNESSES)] = None,
 ) -> None:
     """Runs a whole release without Airflow: take in, check, protect, audit, publish."""
     from sdc_tasks import outputs, steps
@@ -81,6 +87,8 @@ def release(
         steps.publish(desk, release_id)
     finally:
         page = outputs.write_out(desk, release_id, out_folder)
+        if witnesses is not None:
+            _write_evidence(witnesses, steps.decided(desk, release_id)[2])
         show(outputs.summary(desk, release_id), warehouse or url, page)
 
 
@@ -88,21 +96,59 @@ def audit(
     domain: DomainOption,
     period: PeriodOption,
     inbox: InboxOption,
-    published: Annotated[Path, typer.Option("--published", help="any table of the aggregates, SDMX-CSV, ROUNDING_BASE optional")],
+    published: Annotated[
+        Path | None, typer.Option("--published", help="any table of the aggregates, SDMX-CSV, ROUNDING_BASE optional")
+    ] = None,
+    national: Annotated[
+        bool, typer.Option("--national", help="no aggregates: the promised levels against the national tables alone")
+    ] = False,
+    profile: Annotated[list[str] | None, typer.Option("--profile", help="attacker, repeatable; default: those of the domain")] = None,
+    earlier: Annotated[
+        list[Path] | None, typer.Option("--earlier", help="a table published before from the same deliveries, repeatable; profile vintage")
+    ] = None,
     json: Annotated[Path | None, typer.Option("--json", help="write the certificate here")] = None,
+    intervals: Annotated[
+        Path | None, typer.Option("--intervals", help="CSV: what the attacker leaves of each primary's requirement, in quarters")
+    ] = None,
+    witnesses: Annotated[Path | None, typer.Option("--witnesses", help=WITNESSES)] = None,
 ) -> None:
     """Judges any table of the aggregates, also one made elsewhere, against the deliveries of an inbox."""
+    import numpy as np
+
     from sdc_tasks import pipeline, report
     from sdc_tasks.domains.schema import load_domain
+    from sdc_tasks.methods import attack
+    from sdc_tasks.model.results import Publication
 
+    if (published is None) != national:
+        raise InvalidInput(
+            "either --published TABLE or --national. Remedy: name the table of the aggregates, or leave it out with --national"
+        )
+    profiles = tuple(dict.fromkeys(profile or ()))
+    if unknown := sorted(set(profiles) - set(attack.PROFILES)):
+        raise InvalidInput(f"--profile {', '.join(unknown)}: not one of {', '.join(attack.PROFILES)}")
     spec = load_domain(domain)
+    if profiles:
+        spec = spec.with_profiles(profiles)
+    if (earlier is not None) != ("vintage" in spec.audit.profiles):
+        raise InvalidInput("--earlier TABLE and --profile vintage belong together. Remedy: give both, or neither")
     problem = problem_of_inbox(spec, inbox, period)
-    publication = report.read_table(published, spec, problem.space, period)
-    requirements, _ = pipeline.baseline(problem)
+    if earlier is not None:
+        before = [(problem, report.read_table(path, spec, problem.space, period)) for path in earlier]
+        problem = replace(problem, earlier=attack.earlier(problem, before))
+    if published is None:
+        publication, requirements = Publication.nothing(np.flatnonzero(problem.aggregate)), attack.promised(problem, spec.audit.profiles)
+    else:
+        publication = report.read_table(published, spec, problem.space, period)
+        requirements, _ = pipeline.baseline(problem, spec)
     chunks = range(spec.audit.chunks)
     found = pipeline.merge([pipeline.audit(problem, publication, requirements, spec, chunk) for chunk in chunks])
     if json is not None:
         json.write_text(pipeline.certificate(problem, publication, found, spec, period), encoding="utf-8")
+    if intervals is not None:
+        intervals.write_text(pipeline.intervals(problem, found), encoding="utf-8")
+    if witnesses is not None:
+        _write_evidence(witnesses, found)
     for cell in found.contradictions[:SHOWN]:
         out.print(f"the published interval of {problem.space.key(cell)} excludes the true value")
     table = Table("cell", "downwards", "upwards", "sliding", title="what the attacker leaves of the protection asked for")
@@ -122,6 +168,15 @@ def audit(
 
 
 SHOWN = 40
+
+
+def _write_evidence(path: Path, report: AuditReport) -> None:
+    """What an audit rests on, readable by its owner only."""
+    from sdc_tasks.warehouse.packing import pack
+
+    path.touch(mode=0o600)
+    path.chmod(0o600)
+    path.write_bytes(pack({"type": "Evidence", "digest": report.evidence.digest}, report.evidence.arrays))
 
 
 def _share(share: float) -> str:

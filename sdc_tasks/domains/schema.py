@@ -94,6 +94,13 @@ class Indicator(Strict):
     signed: bool = False
 
 
+class IndicatorRelation(Strict):
+    """A linked indicator: in every area and code, `total` is the sum of `parts`."""
+
+    total: str
+    parts: tuple[str, ...] = Field(min_length=1)
+
+
 class AggregateSpec(Strict):
     """A composition. `members: all` means every country of the domain. `partial_code` names the sum where members are missing."""
 
@@ -156,23 +163,50 @@ class Cta(Strict):
     ladder: tuple[RungOptions, ...] = ()
 
 
-class Bases(Strict):
-    """The ladder of bases: mantissas × 10^k from `smallest`, in the unit of the indicator."""
+class CellRule(Strict):
+    """A wish for some aggregate cells: `cells` is a pattern of keys, such as EU27_2020.TURNOVER.C*._T (* and ? stand for anything).
 
+    `must` be exact, or published (exact or rounded); a unit of loss there counts `cost` times.
+    """
+
+    cells: str = Field(min_length=1)
+    must: Literal["exact", "published"] | None = None
+    cost: float = Field(default=1.0, gt=0)
+
+
+class Bases(Strict):
+    """How bases are chosen, from the ladder mantissas × 10^k from `smallest`, in the unit of the indicator.
+
+    minimum-uncertainty: from the least half-widths that protect everything; `gap` or `passes` end the search for them. cta: from the
+    adjusted table. Either way what still fails is repaired, and the audit has the last word.
+    """
+
+    rule: Literal["cta", "minimum-uncertainty"] = "cta"
+    gap: float = Field(default=0.05, ge=0, description="to the bound on the least loss")
+    passes: int = Field(default=3, ge=1)
     mantissas: tuple[Annotated[float, Field(ge=1, lt=10)], ...] = (1.0, 2.0, 5.0)
     smallest: float = Field(default=1.0, gt=0)
     maximum_relative_base: float = Field(default=0.5, gt=0)
     weights: Weights = Field(default=Weights.INVERSE, description="loss per unit of half-width")
     rounding_charge: float = Field(default=0.005, ge=0, description="what an exact figure is worth, as a share of its value")
     rounds: int = Field(default=60, ge=1, description="rounds of audit and repair before what still fails is withheld")
+    cells: tuple[CellRule, ...] = ()
 
 
 class Audit(Strict):
-    """Attacker profiles, and into how many chunks the audit is mapped."""
+    """Attacker profiles (methods/attack/knowledge.py), all of which a release must withstand, and into how many chunks it is mapped."""
 
-    profiles: tuple[Literal["external"], ...] = ("external",)
+    profiles: tuple[Literal["external", "internal", "coalition", "vintage"], ...] = Field(default=("external",), min_length=1)
     chunks: int = Field(default=4, ge=1)
     seed: int = 1
+
+    @model_validator(mode="after")
+    def _once_each(self) -> Audit:
+        if len(set(self.profiles)) != len(self.profiles):
+            raise ValueError("profiles: each at most once")
+        if "external" not in self.profiles:
+            raise ValueError("profiles: external is always one of them, for it covers every primary")
+        return self
 
 
 class MissingCountry(StrEnum):
@@ -194,6 +228,7 @@ class Domain(Strict):
     aggregates: tuple[AggregateSpec, ...] = Field(min_length=1)
     indicator_dimension: str = "INDICATOR"
     indicators: tuple[Indicator, ...] = Field(min_length=1)
+    indicator_relations: tuple[IndicatorRelation, ...] = ()
     hierarchies: tuple[CodelistSource, ...] = Field(min_length=1)
     attributes: Attributes = Attributes()
     flags: dict[str, Flag]
@@ -204,6 +239,16 @@ class Domain(Strict):
     missing_country: MissingCountry = MissingCountry.BLOCK
     _folder: Path = PrivateAttr(default=HERE)
     _digest: str = PrivateAttr(default="")
+
+    def with_profiles(self, profiles: tuple[str, ...]) -> Domain:
+        """The same domain, attacked by these profiles. Raises InvalidInput for those no audit can be of."""
+        try:
+            audit = Audit.model_validate({**self.audit.model_dump(), "profiles": profiles})
+        except ValidationError as error:
+            raise InvalidInput("; ".join(_told(e) for e in error.errors())) from error
+        other = self.model_copy(update={"audit": audit})
+        other._digest = hashlib.sha256(f"{self.digest} {profiles}".encode()).hexdigest()
+        return other
 
     @property
     def digest(self) -> str:
@@ -248,6 +293,7 @@ class Domain(Strict):
             aggregates=tuple(aggregates),
             indicators=tuple(indicator.code for indicator in self.indicators),
             hierarchies=tuple(self._hierarchy(source) for source in self.hierarchies),
+            indicator_relations=tuple((each.total, each.parts) for each in self.indicator_relations),
         )
 
     def _hierarchy(self, source: CodelistSource) -> Hierarchy:
@@ -285,6 +331,11 @@ class Domain(Strict):
         _refuse_repeated(f"{self.areas.codelist}: areas", self.countries)
         _refuse_repeated("dimensions", (source.dimension for source in (self.areas, *self.hierarchies)))
         _refuse_repeated("indicators", (indicator.code for indicator in self.indicators))
+        for relation in self.indicator_relations:
+            named = (relation.total, *relation.parts)
+            _refuse_repeated(f"indicator relation of {relation.total}", named)
+            if unknown := sorted(set(named) - {indicator.code for indicator in self.indicators}):
+                raise InvalidInput(f"indicator relation of {relation.total}: {', '.join(unknown)} are no indicators of the domain")
         codes = [code for spec in self.aggregates for code in (spec.code, spec.partial_code) if code is not None]
         _refuse_repeated("codes of aggregates, partial ones included, and countries", (*codes, *self.countries))
         for spec in self.aggregates:

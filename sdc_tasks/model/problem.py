@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, read_only
 
@@ -39,11 +40,43 @@ class NationalTable:
 
 
 @dataclass(frozen=True)
+class Earlier:
+    """What earlier releases of the period told, as deviations: rows `row_lower ≤ rows · z ≤ row_upper`.
+
+    Columns of `rows` are the cells of this release, then what is unknown of deliveries that were revised since: `lower upper` are
+    their bounds, `area code` their country and their cell within the table of one area.
+    """
+
+    rows: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)), repr=False)
+    row_lower: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    row_upper: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    lower: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    upper: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    area: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
+    code: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything as plain arrays, by name."""
+        matrix = {"data": self.rows.data, "indices": self.rows.indices, "indptr": self.rows.indptr, "shape": np.array(self.rows.shape)}
+        return matrix | {name: getattr(self, name) for name in ("row_lower", "row_upper", "lower", "upper", "area", "code")}
+
+    @classmethod
+    def of(cls, arrays: dict[str, np.ndarray]) -> Earlier:
+        """From `arrays` again."""
+        a = dict(arrays)
+        m, n = a.pop("shape").tolist()
+        return cls(rows=sp.csr_array((a.pop("data"), a.pop("indices"), a.pop("indptr")), shape=(m, n)), **a)
+
+
+@dataclass(frozen=True)
 class ProtectionProblem:
     """All countries and aggregates of one release, `space.size` cells. Values in the unit of the indicator.
 
     A cell is public (a national cell everybody can read), suppressed (national, `~public & ~aggregate`), or an aggregate
-    cell, which the release decides. `primary` cells are suppressed cells with a requirement.
+    cell, which the release decides. `primary` cells are suppressed cells with a requirement. `known` is what the largest unit of a
+    cell with one or two units knows of it from its own books: the cell itself for a single unit; NaN elsewhere. `earlier` is what was
+    published before of the same period.
     """
 
     space: CellSpace
@@ -56,10 +89,14 @@ class ProtectionProblem:
     public: Bools = field(repr=False)
     primary: Bools = field(repr=False)
     deliveries: tuple[str, ...]
+    known: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    earlier: Earlier = field(default_factory=Earlier, repr=False)
 
     def __post_init__(self) -> None:
         n = self.space.size
-        for name in ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary"):
+        if not len(self.known):
+            object.__setattr__(self, "known", np.full(n, np.nan))
+        for name in ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known"):
             array = getattr(self, name)
             if array.shape != (n,):
                 raise ValueError(f"{name}: shape {array.shape}, expected ({n},)")
@@ -69,6 +106,10 @@ class ProtectionProblem:
         outside = np.flatnonzero((self.a < self.lb) | (self.a > self.ub))
         if len(outside):
             raise ValueError(f"{self.space.key(int(outside[0]))} and {len(outside) - 1} more: true value outside its external bounds")
+        if (self.known > self.a).any():
+            raise ValueError("a respondent's part of a cell is at most the cell")
+        if self.earlier.rows.shape != (0, 0) and self.earlier.rows.shape[1] != n + len(self.earlier.lower):
+            raise ValueError("what was published before does not fit the cells of this release")
         if (self.primary & (self.public | self.aggregate)).any():
             raise ValueError("a primary cell must be a suppressed national cell")
         if min(self.lpl.min(initial=0), self.upl.min(initial=0), self.spl.min(initial=0)) < 0:
@@ -89,7 +130,9 @@ class ProtectionProblem:
     def digest(self) -> str:
         """sha256 of everything above: what an audit says it audited."""
         h = hashlib.sha256(repr(self.space).encode())
-        for name in ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary"):
+        for name in ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known"):
             h.update(name.encode() + getattr(self, name).tobytes())
+        for array in self.earlier.arrays.values():
+            h.update(np.ascontiguousarray(array).tobytes())
         h.update("|".join(self.deliveries).encode())
         return h.hexdigest()

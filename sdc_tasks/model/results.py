@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
 
@@ -41,6 +42,11 @@ class Publication:
             raise ValueError("a cell has no value exactly when it is withheld")
         for name in ("cells", "value", "base"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @classmethod
+    def nothing(cls, cells: Ints) -> Publication:
+        """Every aggregate cell withheld."""
+        return cls(cells, np.full(len(cells), np.nan), np.full(len(cells), np.inf))
 
     @cached_property
     def exact(self) -> Bools:
@@ -118,13 +124,77 @@ class Adjustment:
         return any(rung.accepted for rung in self.rungs)
 
 
+def _ints(*items: int) -> Ints:
+    return np.array(items, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """Proofs that an attacker comes close, by weak duality: one entry per attack, of `start[i] … start[i + 1]` multipliers.
+
+    An attack is on primary `cell` by attacker `knower` (−1: any) of profile number `profile`, downwards (−1), upwards (1), or both (0:
+    then the first `split` multipliers are those downwards). `row` is a row of `space.relations`, those of earlier releases behind.
+    No deviation of more than 10⁴ `unit` is followed. Confidential: together with the table they bound a primary.
+    """
+
+    profile: Ints = field(default_factory=_ints, repr=False)
+    cell: Ints = field(default_factory=_ints, repr=False)
+    side: Ints = field(default_factory=_ints, repr=False)
+    knower: Ints = field(default_factory=_ints, repr=False)
+    split: Ints = field(default_factory=_ints, repr=False)
+    unit: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    start: Ints = field(default_factory=lambda: _ints(0), repr=False)
+    row: Ints = field(default_factory=_ints, repr=False)
+    value: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a second program needs to check a verdict without solving anything (`methods/attack/recheck.py`). Confidential.
+
+    `witness` (witnesses, columns): deviations from the truth of the suppressed cells, then of what is unknown of earlier deliveries, that
+    fool the attackers of profile number `profile`; `lot` the part of the audit that found it, −1 what all share. `broken` proves
+    requirements that are not met, `cut` those that the national tables alone do not keep.
+    """
+
+    witness: Floats = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+    profile: Ints = field(default_factory=_ints, repr=False)
+    lot: Ints = field(default_factory=_ints, repr=False)
+    broken: Multipliers = field(default_factory=Multipliers, repr=False)
+    cut: Multipliers = field(default_factory=Multipliers, repr=False)
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything as plain arrays, by name."""
+        own = {name: getattr(self, name) for name in ("witness", "profile", "lot")}
+        return own | {
+            f"{kind}.{each.name}": getattr(getattr(self, kind), each.name) for kind in ("broken", "cut") for each in fields(Multipliers)
+        }
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, np.ndarray]) -> Evidence:
+        """From `arrays` again."""
+        parts = {kind: Multipliers(**{e.name: arrays[f"{kind}.{e.name}"] for e in fields(Multipliers)}) for kind in ("broken", "cut")}
+        return cls(arrays["witness"], arrays["profile"], arrays["lot"], parts["broken"], parts["cut"])
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 of it all: what a certificate names."""
+        h = hashlib.sha256()
+        for name, array in sorted(self.arrays.items()):
+            h.update(f"{name}{array.shape}".encode() + np.ascontiguousarray(array).tobytes())
+        return h.hexdigest()
+
+
 @dataclass(frozen=True)
 class AuditReport:
     """What the attacker of each profile can and cannot do to exactly one publication of exactly one problem.
 
-    Per primary, in ascending cell order: `down up slide` = what the attacker's uncertainty reaches as a share of the effective
-    requirement, cut at 1 where it is met (so 1.0 = protected, never a value); `by_lp` = the verdict needed LPs of its own;
-    `baseline` = the requirement was cut to what the national tables alone protect; `requirements` = digest of what was required.
+    Per primary, in ascending cell order: `down up slide` = what the strongest attacker's uncertainty reaches as a share of the
+    effective requirement, cut at 1 where it is met (so 1.0 = protected, never a value); `by_lp` = the verdict needed LPs of its own;
+    `baseline` = a requirement was cut to what the national tables alone protect; `requirements` = digest of what was required.
+    `held` (profiles, primaries): protected against that profile. `shared_lps` of the `lps` are those that every chunk solves.
+    `evidence` is what the verdict rests on: confidential.
     """
 
     problem: str
@@ -139,9 +209,14 @@ class AuditReport:
     lps: int
     requirements: str
     contradictions: tuple[int, ...] = ()
+    shared_lps: int = 0
+    held: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=bool), repr=False)
+    evidence: Evidence = field(default_factory=Evidence, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("primaries", "down", "up", "slide", "by_lp", "baseline"):
+        if not self.held.size:
+            object.__setattr__(self, "held", np.repeat(self.protected[None, :], len(self.profiles), axis=0))
+        for name in ("held", "primaries", "down", "up", "slide", "by_lp", "baseline"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @cached_property

@@ -92,12 +92,16 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class CellSpace:
-    """All cells of one release: (countries, then aggregates) × indicators × hierarchies."""
+    """All cells of one release: (countries, then aggregates) × indicators × hierarchies.
+
+    `indicator_relations` (total, parts) link indicators: in every area and code, the total is the sum of its parts.
+    """
 
     countries: tuple[str, ...]
     aggregates: tuple[Aggregate, ...]
     indicators: tuple[str, ...]
     hierarchies: tuple[Hierarchy, ...]
+    indicator_relations: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @cached_property
     def areas(self) -> tuple[str, ...]:
@@ -138,9 +142,13 @@ class CellSpace:
         cells = np.arange(self.national_size).reshape(shape)
         rows: list[Ints] = []
         signs: list[Ints] = []
-        for axis, hierarchy in enumerate(self.hierarchies, start=1):
+        linked = [
+            (self.indicators.index(total), tuple(self.indicators.index(part) for part in parts))
+            for total, parts in self.indicator_relations
+        ]
+        for axis, families in enumerate([linked, *(hierarchy.families for hierarchy in self.hierarchies)]):
             lines = np.moveaxis(cells, axis, -1).reshape(-1, shape[axis])
-            for total, parts in hierarchy.families:
+            for total, parts in families:
                 members = [total, *parts]
                 rows.extend(lines[:, members])
                 signs.extend([np.array([-1] + [1] * len(parts))] * len(lines))

@@ -137,6 +137,26 @@ class RungFact:
 
 
 @dataclass(frozen=True)
+class RuleFact:
+    """One rule for bases on the same data. Means to three digits over the cells that it publishes, None where there are none.
+
+    `distance` is the mean |r − a| ([1]: x̄ published), `moved` the mean |x − a| of the adjusted table behind it (x̄ CTA); `loss` is
+    Σ weight · base/2 of the rounded cells, `bound` what no choice of intervals can go below, withheld cells aside; `broken`
+    requirements are those that it leaves to repair.
+    """
+
+    name: str
+    cells: Loss
+    distance: float | None
+    moved: float | None
+    mean_base: float | None
+    median_base: float | None
+    loss: float | None
+    bound: float | None
+    broken: int
+
+
+@dataclass(frozen=True)
 class CountryFact:
     """Primaries of one country; `baseline` of them are not fully protected by the country's own tables."""
 
@@ -194,6 +214,7 @@ class ReportFacts:
     deviations: tuple[DeviationMap, ...]
     no_deviations: str
     rungs: tuple[RungFact, ...]
+    rules: tuple[RuleFact, ...]
     steps: tuple[StepFact, ...]
     audit: AuditFacts
     deliveries: tuple[DeliveryFact, ...]  # refused ones first

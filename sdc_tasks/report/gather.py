@@ -16,6 +16,7 @@ from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Rung
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints
+from sdc_tasks.model.weights import aggregate_weights
 from sdc_tasks.report.facts import (
     MINIMUM_CELLS,
     TOP_BROKEN,
@@ -31,6 +32,7 @@ from sdc_tasks.report.facts import (
     Loss,
     ReportFacts,
     RoundedCell,
+    RuleFact,
     RungFact,
     StepFact,
 )
@@ -50,6 +52,7 @@ def gather(
     publication: Publication,
     report: AuditReport,
     *,
+    compared: tuple[Publication | None, Adjustment] = (None, Adjustment()),
     period: str,
     release_id: str | None,
     deliveries: Sequence[DeliveryFact] = (),
@@ -87,6 +90,7 @@ def gather(
         deviations=_deviations(problem, adjustment.x, label) if adjustment.x is not None else (),
         no_deviations="" if adjustment.x is not None else _why_no_table(adjustment),
         rungs=tuple(_rung(rung) for rung in adjustment.rungs),
+        rules=_rules(domain, problem, adjustment, publication, report, *compared) if report.passed else (),
         steps=tuple(steps),
         audit=_audit(problem, report, label),
         deliveries=tuple(sorted(deliveries, key=lambda delivery: delivery.state != "refused")),
@@ -295,6 +299,51 @@ def _rung(rung: Rung) -> RungFact:
         clock=rung.clock,
         chosen=rung.chosen,
     )
+
+
+def _rules(
+    domain: Domain,
+    problem: ProtectionProblem,
+    adjustment: Adjustment,
+    publication: Publication,
+    report: AuditReport,
+    by_cta: Publication | None,
+    kept: Adjustment,
+) -> tuple[RuleFact, ...]:
+    """The publication, and what the CTA rule alone would have published: averages over many cells, to three digits."""
+    weights = aggregate_weights(problem, domain.bases.weights)
+    truth = problem.a[publication.cells]
+    outcome = {rung.method: rung for rung in kept.rungs}
+
+    def fact(name: str, published: Publication, moved: float | None, bound: float | None, broken: int) -> RuleFact:
+        told, rounded = ~published.withheld, published.rounded
+        relative = _relative_base(published)
+        sizes = relative[rounded & np.isfinite(relative)]
+        many = told.sum() >= MINIMUM_CELLS
+        return RuleFact(
+            name=name,
+            cells=_loss(published, np.ones(len(published.cells), dtype=bool)),
+            distance=_three(np.abs(published.value - truth)[told].mean()) if many else None,
+            moved=moved,
+            mean_base=float(sizes.mean()) if len(sizes) else None,
+            median_base=float(np.median(sizes)) if len(sizes) else None,
+            loss=_three(float(weights[rounded] @ published.base[rounded]) / 2) if rounded.sum() >= MINIMUM_CELLS else None,
+            bound=bound,
+            broken=broken,
+        )
+
+    least = outcome.get("minimum uncertainty")
+    bound = _three(least.bound) if least is not None and least.bound is not None else None
+    found = [fact(f"{domain.bases.rule}, repaired and audited", publication, None, bound, report.broken)]
+    if by_cta is not None and adjustment.x is not None:
+        moved = _three(np.abs(adjustment.x - problem.a)[problem.aggregate].mean()) if len(truth) >= MINIMUM_CELLS else None
+        found.append(fact("CTA rule alone, not published", by_cta, moved, bound, outcome["CTA rule"].unprotected))
+    return tuple(found)
+
+
+def _three(number: float) -> float:
+    """To three digits: enough to compare, too coarse to compute back from."""
+    return float(f"{number:.3g}")
 
 
 def _audit(problem: ProtectionProblem, report: AuditReport, label: _Labels) -> AuditFacts:

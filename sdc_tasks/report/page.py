@@ -14,8 +14,9 @@ CLASS_NAMES = ("0", "under 0.1\u202f%", "0.1 to 1\u202f%", "1 to 5\u202f%", "5 t
 CLASS_SIGNS = ("0", "<0.1", "0.1–1", "1–5", "5–20", "≥20")
 KNOWN_PROFILES = {
     "external": "somebody who knows every public national figure and everything published here, but no unit's own data",
-    "internal": "the only unit of a cell, who knows that cell",
-    "vintage": "somebody who also holds everything released for earlier periods or in earlier versions",
+    "internal": "any one respondent: the only unit of a cell, who knows that cell, or the larger of two, who knows its part",
+    "coalition": "the only units of all single-unit cells, who put their cells together",
+    "vintage": "somebody who also holds everything released of the period in earlier versions",
 }
 
 

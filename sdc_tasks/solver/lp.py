@@ -107,6 +107,21 @@ class LiveLP:
         """primal: after a change of cost, the point stays feasible. dual: after a change of bounds or rows."""
         self._highs.setOptionValue("simplex_strategy", {"dual": 1, "primal": 4}[name])
 
+    def interior(self) -> None:
+        """From here on by an interior point without crossover: points in the middle, no basis, as fast warm as cold."""
+        for name, value in (("solver", "ipx"), ("run_crossover", "off"), ("presolve", "on"), ("ipm_iteration_limit", 200)):
+            self._highs.setOptionValue(name, value)
+
+    def basis(self) -> highspy.HighsBasis:
+        """The basis of the last solve, for `restore`."""
+        basis: highspy.HighsBasis = self._highs.getBasis()
+        return basis
+
+    def restore(self, basis: highspy.HighsBasis) -> None:
+        """Starts the next solve from this basis, whatever was solved in between."""
+        self._highs.clearSolver()  # nothing else of the past may count
+        self._highs.setBasis(basis)
+
     def solve(self, fresh: bool = False, patience: int | None = None) -> LPResult:
         """Solves from the basis of the last solve; afresh if asked, after `patience` iterations, or where it ends in no optimum."""
         if fresh:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from sdc_tasks.methods.attack import Requirements
-from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Rung
+from sdc_tasks.model.problem import Earlier, ProtectionProblem
+from sdc_tasks.model.results import Adjustment, AuditReport, Evidence, Multipliers, Outcome, Publication, Rung
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from sdc_tasks.warehouse.packing import pack, unpack
 
@@ -27,6 +27,12 @@ def to_bytes(item: Artefact) -> bytes:
             arrays[each.name] = value
         elif isinstance(value, CellSpace):
             header[each.name] = asdict(value)
+        elif isinstance(value, Earlier):
+            arrays |= {f"earlier.{name}": array for name, array in value.arrays.items()}
+        elif isinstance(value, Evidence):
+            arrays |= {f"evidence.{name}": array for name, array in value.arrays.items()}
+        elif isinstance(value, Multipliers):
+            arrays |= {f"{each.name}.{part.name}": getattr(value, part.name) for part in fields(value)}
         elif each.name == "rungs":
             header[each.name] = [asdict(rung) for rung in value]
         else:
@@ -40,16 +46,29 @@ def from_bytes(content: bytes) -> Artefact:
     return _READERS[header.pop("type")](header, arrays)
 
 
+def _part(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Takes out the arrays of a part."""
+    return {name.removeprefix(prefix): arrays.pop(name) for name in sorted(arrays) if name.startswith(prefix)}
+
+
+def _requirements(header: dict[str, Any], arrays: dict[str, Any]) -> Requirements:
+    why = Multipliers(**_part("why.", arrays))
+    return Requirements(**{**header, "profiles": tuple(header["profiles"])}, **arrays, why=why)
+
+
 def _problem(header: dict[str, Any], arrays: dict[str, Any]) -> ProtectionProblem:
     space = header["space"]
+    earlier = _part("earlier.", arrays)
     return ProtectionProblem(
         space=CellSpace(
             countries=tuple(space["countries"]),
             aggregates=tuple(Aggregate(each["code"], tuple(each["members"])) for each in space["aggregates"]),
             indicators=tuple(space["indicators"]),
             hierarchies=tuple(Hierarchy(h["dimension"], tuple(h["codes"]), tuple(h["parent"])) for h in space["hierarchies"]),
+            indicator_relations=tuple((total, tuple(parts)) for total, parts in space["indicator_relations"]),
         ),
         deliveries=tuple(header["deliveries"]),
+        earlier=Earlier.of(earlier),
         **arrays,
     )
 
@@ -61,12 +80,13 @@ def _adjustment(header: dict[str, Any], arrays: dict[str, Any]) -> Adjustment:
 
 def _report(header: dict[str, Any], arrays: dict[str, Any]) -> AuditReport:
     tuples = {name: tuple(header[name]) for name in ("profiles", "contradictions")}
-    return AuditReport(**{**header, **tuples}, **arrays)
+    evidence = Evidence.of(_part("evidence.", arrays))
+    return AuditReport(**{**header, **tuples}, **arrays, evidence=evidence)
 
 
 _READERS: dict[str, Callable[[dict[str, Any], dict[str, Any]], Artefact]] = {
     "ProtectionProblem": _problem,
-    "Requirements": lambda header, arrays: Requirements(**header, **arrays),
+    "Requirements": _requirements,
     "Adjustment": _adjustment,
     "Publication": lambda header, arrays: Publication(**arrays),
     "AuditReport": _report,

@@ -175,6 +175,8 @@ def test_what_is_published_is_safe_and_the_exact_table_is_not(demo, tmp_path):
     assert judged.code == 0, judged.text
     assert judged.said.startswith("safe: 0 one-sided requirements of 0 cells broken")
     ours, theirs = (json.loads(path.read_text()) for path in (tmp_path / "again.json", demo.out / "audit.json"))
+    for digests in (ours["digests"], theirs["digests"]):
+        del digests["evidence"]  # the release had CTA's table as one more witness
     assert ours["digests"] == theirs["digests"]
 
     truth: Counter[tuple[str, str]] = Counter()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from importlib import import_module
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,13 +14,14 @@ from oracle import everything, one_cell_release, published, releases
 
 from sdc_tasks import pipeline
 from sdc_tasks.errors import ReleaseBlocked, SdcError
-from sdc_tasks.methods.attack import attack_system, attacks, audit, baseline, chunk, facing, merge, promised
+from sdc_tasks.methods.attack import attack_system, attacks, audit, baseline, facing, merge, promised
 from sdc_tasks.methods.cta import release_problem, verify
 from sdc_tasks.model.findings import CheckResult, Finding, Severity
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Release, Rung
 from sdc_tasks.solver.lp import LPResult, Status
 
+module = import_module("sdc_tasks.methods.attack.audit")  # the package has a function of that name
 FEW = settings(derandomize=True, deadline=None, max_examples=40)
 
 PROBLEM = one_cell_release("AT 100 secret 10 | BE 240 secret 10 | CY 357 public", EU="AT CY", ALL="AT BE CY")
@@ -73,7 +76,8 @@ def test_the_report_of_another_problem_is_refused():
 
 def test_an_incomplete_set_of_chunks_is_refused():
     requirements, _ = baseline(PROBLEM)
-    parts = [audit(PROBLEM, SAFE, chunk(requirements, number, 2)) for number in range(2)]
+    with patch.object(module, "LOT", 1):
+        parts = [audit(PROBLEM, SAFE, requirements, chunk=number, chunks=2) for number in range(2)]
     assert pipeline.release("2024-1", PROBLEM, needs(PROBLEM), SAFE, pipeline.merge(parts)).publication is SAFE
     assert "leaves out primaries" in blocked(PROBLEM, SAFE, pipeline.merge(parts[:1]))
     assert "leaves out primaries" in blocked(PROBLEM, SAFE, pipeline.merge(parts[1:]))
@@ -81,8 +85,9 @@ def test_an_incomplete_set_of_chunks_is_refused():
 
 def test_chunks_of_different_publications_or_overlapping_ones_are_not_merged():
     requirements, _ = baseline(PROBLEM)
-    first, second = (audit(PROBLEM, SAFE, chunk(requirements, number, 2)) for number in range(2))
-    other = audit(PROBLEM, everything(PROBLEM, "withheld"), chunk(requirements, 1, 2))
+    with patch.object(module, "LOT", 1):
+        first, second = (audit(PROBLEM, SAFE, requirements, chunk=number, chunks=2) for number in range(2))
+        other = audit(PROBLEM, everything(PROBLEM, "withheld"), requirements, chunk=1, chunks=2)
     with pytest.raises(ValueError, match="one audit"):
         merge([first, other])
     with pytest.raises(ValueError, match="overlap"):

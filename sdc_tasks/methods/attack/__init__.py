@@ -1,21 +1,27 @@
 """The attacker: what the world can compute about each primary cell from all that is published."""
 
 from sdc_tasks.methods.attack.attacker import Attack, Attacker
-from sdc_tasks.methods.attack.audit import attacks, audit, baseline, chunk, merge
+from sdc_tasks.methods.attack.audit import attacks, audit, baseline, merge
+from sdc_tasks.methods.attack.knowledge import EXTERNAL, PROFILES, Knowledge, knowledge_of
 from sdc_tasks.methods.attack.problem import AttackSystem, Requirements, attack_system, contradicted, facing, promised
+from sdc_tasks.methods.attack.vintage import earlier
 
 __all__ = [
+    "EXTERNAL",
+    "PROFILES",
     "Attack",
     "AttackSystem",
     "Attacker",
+    "Knowledge",
     "Requirements",
     "attack_system",
     "attacks",
     "audit",
     "baseline",
-    "chunk",
     "contradicted",
+    "earlier",
     "facing",
+    "knowledge_of",
     "merge",
     "promised",
 ]

@@ -2,67 +2,146 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sdc_tasks.methods.attack.attacker import MET, Attack, Attacker
+from sdc_tasks.methods.attack.attacker import DOWN, MET, SLIDE, UP, Attack, Attacker
+from sdc_tasks.methods.attack.knowledge import EXTERNAL
 from sdc_tasks.methods.attack.problem import Requirements, contradicted, promised
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import AuditReport, Publication
-from sdc_tasks.model.table import Floats
+from sdc_tasks.model.results import AuditReport, Evidence, Multipliers, Publication
+from sdc_tasks.model.table import Floats, Ints
+
+SIDES = {DOWN: "down", UP: "up", SLIDE: "slide"}
+LOT = 64  # primaries that share own LPs: an audit is cut into chunks of whole lots
 
 
-def baseline(problem: ProtectionProblem) -> tuple[Requirements, int]:
-    """What the national tables alone protect: the effective requirements, and the number of LPs it took."""
-    wanted = promised(problem)
+def baseline(problem: ProtectionProblem, profiles: tuple[str, ...] = (EXTERNAL,)) -> tuple[Requirements, int]:
+    """What the national tables alone protect against each profile: the effective requirements, and the number of LPs it took."""
+    wanted = promised(problem, profiles)
     attacker = Attacker(problem, wanted)
     attacker.settle()
-    down, up, slide = attacker.reached()
-    cut = (down < wanted.down * (1 - MET)) | (up < wanted.up * (1 - MET)) | (slide < wanted.slide * (1 - MET))
-    effective = Requirements(
-        wanted.primaries,
-        np.where(cut, np.minimum(wanted.down, down), wanted.down),
-        np.where(cut, np.minimum(wanted.up, up), wanted.up),
-        np.where(cut, np.minimum(wanted.slide, slide), wanted.slide),
-        cut,
+    least = {name: getattr(wanted, name).copy() for name in SIDES.values()}
+    cut = np.zeros(len(wanted.primaries), dtype=bool)
+    special: dict[tuple[int, int], dict[str, float]] = {}
+    for attack in attacker.broken:
+        row, name = attack.primary, SIDES[attack.side]
+        if attack.knower < 0:
+            cut[row] = True
+            least[name][row] = min(least[name][row], attack.reach)
+        else:
+            known = special.setdefault((row, attack.knower), {})
+            known[name] = min(known.get(name, np.inf), attack.reach)
+    pairs = sorted(special)
+    at = np.array([row for row, _ in pairs], dtype=np.int64)
+    more = {name: np.minimum(least[name][at], [special[pair].get(name, np.inf) for pair in pairs]) for name in least}
+    whole = Requirements(
+        primaries=np.concatenate([wanted.primaries, wanted.primaries[at]]),
+        down=np.concatenate([least["down"], more["down"]]),
+        up=np.concatenate([least["up"], more["up"]]),
+        slide=np.concatenate([least["slide"], more["slide"]]),
+        cut=np.concatenate([cut, np.ones(len(at), dtype=bool)]),
+        profile=np.concatenate([wanted.profile, wanted.profile[at]]),
+        knower=np.concatenate([wanted.knower, np.array([knower for _, knower in pairs], dtype=np.int64)]),
+        profiles=profiles,
     )
-    return effective, attacker.lps
+    ordered = whole.rows(np.lexsort((whole.knower, whole.primaries, whole.profile)))
+    return replace(ordered, why=_multipliers(attacker.broken, wanted)), attacker.lps
 
 
 def audit(
     problem: ProtectionProblem,
     publication: Publication,
     requirements: Requirements,
-    profiles: tuple[str, ...] = ("external",),
     witnesses: Sequence[Floats] = (),
     seed: int = 1,
+    chunk: int = 0,
+    chunks: int = 1,
 ) -> AuditReport:
-    """Attacks the publication for every primary of `requirements` (all of them, or one chunk).
+    """Attacks the publication for every primary of `requirements`, or for those of one of so many chunks.
 
     `witnesses` are deviations z of the suppressed cells (unit of the data) worth trying first, such as CTA's table; those that
-    are no witness of this publication are ignored.
+    are no witness of this publication are ignored. The joint LPs are those of the whole in every chunk, the rest goes by lots of
+    neighbours: so the chunks together find the same however many they are.
     """
     attacker = Attacker(problem, requirements, seed)
     attacker.face(publication)
     attacker.offer(witnesses)
-    attacker.settle()
-    down, up, slide = attacker.reached()
+    lots = np.array_split(np.arange(-(-len(requirements.cells) // LOT)), chunks)[chunk]
+    cells = [requirements.cells[lot * LOT : (lot + 1) * LOT] for lot in lots.tolist()]
+    attacker.settle(cells)
+    mine = np.concatenate([np.zeros(0, dtype=np.int64), *cells])
+    reached = dict(zip(SIDES.values(), attacker.reached(), strict=True))
+    rows = np.flatnonzero(np.isin(requirements.primaries, mine))
+    at = np.searchsorted(mine, requirements.primaries[rows])
+    worst = {name: np.ones(len(mine)) for name in reached}
+    held = np.ones((len(requirements.profiles), len(mine)), dtype=bool)
+    for name, target in worst.items():
+        share = _share(reached[name][rows], getattr(requirements, name)[rows])
+        np.minimum.at(target, at, share)
+        np.logical_and.at(held, (requirements.profile[rows], at), share >= 1)
+    by_lp, cut = np.zeros(len(mine), dtype=bool), np.zeros(len(mine), dtype=bool)
+    by_lp[at[attacker.by_lp[rows]]] = True
+    cut[at[requirements.cut[rows]]] = True
     return AuditReport(
         problem=problem.digest,
         publication=publication.digest,
-        profiles=profiles,
-        primaries=requirements.primaries,
-        down=_share(down, requirements.down),
-        up=_share(up, requirements.up),
-        slide=_share(slide, requirements.slide),
-        by_lp=attacker.by_lp,
-        baseline=requirements.cut,
+        profiles=requirements.profiles,
+        primaries=mine,
+        down=worst["down"],
+        up=worst["up"],
+        slide=worst["slide"],
+        by_lp=by_lp,
+        baseline=cut,
         lps=attacker.lps,
+        shared_lps=attacker.joint_lps,
         requirements=requirements.digest,
         contradictions=tuple(int(cell) for cell in publication.cells[contradicted(problem, publication)]),
+        held=held,
+        evidence=_evidence(attacker, lots, rows, requirements),
+    )
+
+
+def _evidence(attacker: Attacker, lots: Ints, rows: Ints, requirements: Requirements) -> Evidence:
+    """What the verdict on these rows rests on; lots by their number in the whole audit."""
+    found = list(attacker.witnesses())
+    width = max((len(z) for _, _, z in found), default=0)
+    witness = np.zeros((len(found), width))
+    for i, (_, _, z) in enumerate(found):
+        witness[i, : len(z)] = z
+    number = np.append(lots, -1)
+    return Evidence(
+        witness=witness,
+        profile=np.array([profile for profile, _, _ in found], dtype=np.int64),
+        lot=np.array([number[lot] for _, lot, _ in found], dtype=np.int64),
+        broken=_multipliers([each for each in attacker.broken if each.primary in set(rows.tolist())], requirements),
+        cut=requirements.why,
+    )
+
+
+def _multipliers(attacks: Sequence[Attack], requirements: Requirements) -> Multipliers:
+    """The proofs of successful attacks, by profile, cell, side and attacker."""
+    r = requirements
+    attacks = sorted(attacks, key=lambda each: (r.profile[each.primary], r.primaries[each.primary], each.side, each.knower))
+    at = np.array([each.primary for each in attacks], dtype=np.int64)
+    special = r.knower[at]
+
+    def ints(values: Iterable[int]) -> Ints:
+        return np.array(list(values), dtype=np.int64)
+
+    return Multipliers(
+        profile=r.profile[at],
+        cell=r.primaries[at],
+        side=ints(each.side for each in attacks),
+        knower=np.where(special >= 0, special, ints(each.knower for each in attacks)),
+        split=ints(each.split for each in attacks),
+        unit=np.array([each.unit for each in attacks]),
+        start=ints(np.cumsum([0, *(len(each.rows) for each in attacks)])),
+        row=np.concatenate([ints([]), *(each.rows for each in attacks)]),
+        value=np.concatenate([np.zeros(0), *(each.multiplier for each in attacks)]),
     )
 
 
@@ -76,7 +155,7 @@ def attacks(problem: ProtectionProblem, publication: Publication, requirements: 
 
 def merge(chunks: Sequence[AuditReport]) -> AuditReport:
     """One report from those of disjoint chunks of the same audit. Raises ValueError on anything else."""
-    if len({(c.problem, c.publication, c.requirements, c.profiles) for c in chunks}) != 1:
+    if len({(c.problem, c.publication, c.requirements, c.profiles, c.shared_lps) for c in chunks}) != 1:
         raise ValueError("only chunks of one audit can be merged")
     first = chunks[0]
     order = np.argsort(np.concatenate([c.primaries for c in chunks]), kind="stable")
@@ -84,12 +163,43 @@ def merge(chunks: Sequence[AuditReport]) -> AuditReport:
     joined: dict[str, Any] = {name: np.concatenate([getattr(c, name) for c in chunks])[order] for name in fields}
     if len(np.unique(joined["primaries"])) != len(order):
         raise ValueError("chunks overlap")
-    return replace(first, lps=sum(c.lps for c in chunks), **joined)
+    held = np.concatenate([c.held for c in chunks], axis=1)[:, order]
+    lps = first.shared_lps + sum(c.lps - c.shared_lps for c in chunks)
+    return replace(first, lps=lps, held=held, evidence=_joined([c.evidence for c in chunks]), **joined)
 
 
-def chunk(requirements: Requirements, number: int, of: int) -> Requirements:
-    """The primaries of chunk `number` of `of`: neighbours stay together, for the hot starts."""
-    return requirements.part(np.array_split(np.arange(len(requirements.primaries)), of)[number])
+def _joined(parts: Sequence[Evidence]) -> Evidence:
+    """What all chunks share, once, and then lot by lot."""
+    of_lot = [part.lot >= 0 for part in parts]
+    shared = parts[0].lot < 0
+    width = max(part.witness.shape[1] for part in parts)
+    blocks = [np.pad(part.witness[mask], ((0, 0), (0, width - part.witness.shape[1]))) for part, mask in zip(parts, of_lot, strict=True)]
+    lot = np.concatenate([part.lot[mask] for part, mask in zip(parts, of_lot, strict=True)])
+    profile = np.concatenate([part.profile[mask] for part, mask in zip(parts, of_lot, strict=True)])
+    order = np.lexsort((profile, lot))
+    first = np.pad(parts[0].witness[shared], ((0, 0), (0, width - parts[0].witness.shape[1])))
+    attacks = [part.broken for part in parts]
+    entries = [(a.profile[i], a.cell[i], a.side[i], a.knower[i], n, i) for n, a in enumerate(attacks) for i in range(len(a.cell))]
+    picked = [(attacks[n], i) for *_, n, i in sorted(entries)]
+
+    def column(name: str) -> Ints:
+        return np.array([getattr(a, name)[i] for a, i in picked], dtype=getattr(parts[0].broken, name).dtype)
+
+    spans = [slice(a.start[i], a.start[i + 1]) for a, i in picked]
+    broken = Multipliers(
+        **{name: column(name) for name in ("profile", "cell", "side", "knower", "split")},
+        unit=np.array([a.unit[i] for a, i in picked]),
+        start=np.cumsum([0, *(span.stop - span.start for span in spans)]).astype(np.int64),
+        row=np.concatenate([np.zeros(0, dtype=np.int64), *(a.row[span] for (a, _), span in zip(picked, spans, strict=True))]),
+        value=np.concatenate([np.zeros(0), *(a.value[span] for (a, _), span in zip(picked, spans, strict=True))]),
+    )
+    return Evidence(
+        witness=np.concatenate([first, np.concatenate(blocks)[order]]),
+        profile=np.concatenate([parts[0].profile[shared], profile[order]]),
+        lot=np.concatenate([parts[0].lot[shared], lot[order]]),
+        broken=broken,
+        cut=parts[0].cut,
+    )
 
 
 def _share(reached: Floats, needed: Floats) -> Floats:

@@ -23,9 +23,10 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.methods.attack.knowledge import EXTERNAL, VINTAGE, Knowledge, victims
 from sdc_tasks.methods.attack.presolve import distinct_rows, tie
-from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Publication
+from sdc_tasks.model.problem import Earlier, ProtectionProblem
+from sdc_tasks.model.results import Multipliers, Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 BOX = 1e4
@@ -34,10 +35,13 @@ FEASIBLE = 1e-6  # units by which a witness may miss a row or a bound
 
 @dataclass(frozen=True)
 class Requirements:
-    """What each primary needs, as distances ≥ 0 in the unit of the data; ascending cell order, all of shape (primaries,).
+    """What each primary needs against each profile, as distances ≥ 0 in the unit of the data; all arrays of shape (rows,).
 
-    `down up slide` are the levels cut at the external bounds and at what the national tables alone protect; `cut` says where the
-    latter happened: an under-protection that no treatment of the aggregates can mend, to be reported to its NSI.
+    A row is a primary (flat index) faced by `profiles[profile]`; rows ascend by profile, cell and `knower`. `down up slide` are the
+    levels cut at the external bounds and at what the national tables alone protect; `cut` says where the latter happened: an
+    under-protection that no treatment of the aggregates can mend, to be reported to its NSI. `knower` is −1, or for a profile whose
+    attackers act alone the one attacker that the row is about, where the national tables protect less against him than promised.
+    `why` proves the cuts.
     """
 
     primaries: Ints = field(repr=False)
@@ -45,42 +49,67 @@ class Requirements:
     up: Floats = field(repr=False)
     slide: Floats = field(repr=False)
     cut: Bools = field(repr=False)
-    whole: str = ""
+    profile: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
+    knower: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
+    profiles: tuple[str, ...] = (EXTERNAL,)
+    why: Multipliers = field(default_factory=Multipliers, repr=False)
+
+    def __post_init__(self) -> None:
+        n = len(self.primaries)
+        if not len(self.profile):
+            object.__setattr__(self, "profile", np.zeros(n, dtype=np.int64))
+        if not len(self.knower):
+            object.__setattr__(self, "knower", np.full(n, -1, dtype=np.int64))
 
     @cached_property
     def digest(self) -> str:
-        """sha256 of what was required, for a part that of the whole: an audit says against what it was done."""
-        if self.whole:
-            return self.whole
-        h = hashlib.sha256()
-        for name in ("primaries", "down", "up", "slide", "cut"):
+        """sha256 of what was required: an audit says against what it was done."""
+        h = hashlib.sha256("|".join(self.profiles).encode())
+        for name in ("primaries", "down", "up", "slide", "cut", "profile", "knower"):
             h.update(name.encode() + np.ascontiguousarray(getattr(self, name)).tobytes())
         return h.hexdigest()
 
+    @cached_property
+    def cells(self) -> Ints:
+        """The primaries, each once, ascending."""
+        return np.unique(self.primaries)
+
     def keeps(self, promise: Requirements) -> bool:
-        """Is nothing less than the promise required, but of the primaries that are openly cut to the national baseline?"""
-        if not np.array_equal(self.primaries, promise.primaries):
+        """Is nothing less than the promise required, but of the rows that are openly cut to the national baseline?"""
+        general = self.rows(self.knower < 0)
+        if self.profiles != promise.profiles or not all(
+            np.array_equal(getattr(general, name), getattr(promise, name)) for name in ("primaries", "profile")
+        ):
             return False
-        whole = all(np.array_equal(getattr(self, s)[~self.cut], getattr(promise, s)[~self.cut]) for s in ("down", "up", "slide"))
-        return whole and bool((np.minimum(np.minimum(self.down, self.up), self.slide) >= 0).all())
+        whole = all(np.array_equal(getattr(general, s)[~general.cut], getattr(promise, s)[~general.cut]) for s in ("down", "up", "slide"))
+        least = np.minimum(np.minimum(self.down, self.up), self.slide)
+        return whole and bool((least >= 0).all()) and bool(self.cut[self.knower >= 0].all())
 
-    def part(self, chosen: Ints) -> Requirements:
-        """The requirements of some primaries, by position."""
-        k = chosen
-        return Requirements(self.primaries[k], self.down[k], self.up[k], self.slide[k], self.cut[k], whole=self.digest)
+    def rows(self, chosen: Bools | Ints) -> Requirements:
+        """Some of the rows."""
+        parts = {name: getattr(self, name)[chosen] for name in ("primaries", "down", "up", "slide", "cut", "profile", "knower")}
+        return Requirements(**parts, profiles=self.profiles)
+
+    @cached_property
+    def strongest(self) -> Requirements:
+        """One row for each primary, with the most that any profile asks for: what a method that knows of no profiles must reach."""
+        cells, at = np.unique(self.primaries, return_inverse=True)
+        down, up, slide, cut = np.zeros(len(cells)), np.zeros(len(cells)), np.zeros(len(cells)), np.zeros(len(cells), dtype=bool)
+        for target, each in ((down, self.down), (up, self.up), (slide, self.slide)):
+            np.maximum.at(target, at, each)
+        cut[at[self.cut]] = True
+        return Requirements(cells, down, up, slide, cut)
 
 
-def promised(problem: ProtectionProblem) -> Requirements:
-    """The protection levels as promised, cut at the external bounds (METHOD §2)."""
+def promised(problem: ProtectionProblem, profiles: tuple[str, ...] = (EXTERNAL,)) -> Requirements:
+    """The protection levels as promised, cut at the external bounds (METHOD §2), against each profile."""
     p = np.flatnonzero(problem.primary)
     below, above = problem.a[p] - problem.lb[p], problem.ub[p] - problem.a[p]
-    return Requirements(
-        primaries=p,
-        down=np.minimum(problem.lpl[p], below),
-        up=np.minimum(problem.upl[p], above),
-        slide=np.minimum(problem.spl[p], below + above),
-        cut=np.zeros(len(p), dtype=bool),
-    )
+    down, up = np.minimum(problem.lpl[p], below), np.minimum(problem.upl[p], above)
+    slide = np.minimum(problem.spl[p], below + above)
+    faced = [np.flatnonzero(victims(problem, profile)) for profile in profiles]
+    at, profile = np.concatenate(faced), np.repeat(np.arange(len(profiles)), [len(each) for each in faced])
+    return Requirements(p[at], down[at], up[at], slide[at], np.zeros(len(at), dtype=bool), profile, profiles=profiles)
 
 
 @dataclass(frozen=True)
@@ -88,8 +117,9 @@ class AttackSystem:
     """The attacker's polyhedron in units: rows `row_lower ≤ A z ≤ row_upper`, columns `lower ≤ z ≤ upper`.
 
     `cells` (columns) are flat indices of suppressed cells; `decided` (rows) is the position of the aggregate cell in the
-    publication, −1 for a national relation. Solvers get its core, z = R u (see presolve): the rows `core_rows`
-    of A R. `magnitude` is |A|, for the tolerance of a check.
+    publication, −1 for any other row; `source` its row in `space.relations`, earlier releases counted behind them. Behind the columns
+    of `cells` stand those of earlier deliveries (see vintage.py). Solvers get the core of the system, z = R u (see presolve): the rows
+    `core_rows` of A R. `magnitude` is |A|, for the tolerance of a check; `area code` say where a column stands.
     """
 
     unit: float
@@ -104,6 +134,9 @@ class AttackSystem:
     core: sp.csr_array = field(repr=False)
     core_rows: Ints = field(repr=False)
     magnitude: sp.csr_array = field(repr=False)
+    source: Ints = field(repr=False)
+    area: Ints = field(repr=False)
+    code: Ints = field(repr=False)
 
     def core_bounds(self) -> tuple[Floats, Floats]:
         """(lower, upper) of u."""
@@ -129,31 +162,48 @@ class AttackSystem:
         )
 
 
-def attack_system(problem: ProtectionProblem, unit: float = 1.0) -> AttackSystem:
-    """The polyhedron of the external attacker before anything is published of the aggregates: their rows are there, unbounded."""
-    cells = np.flatnonzero(problem.suppressed)
-    national = problem.space.relations[: problem.space.relations.shape[0] - problem.space.aggregate_relations.shape[0]]
-    A, _ = _restrict(national, cells)
-    B, decided = _restrict(problem.space.aggregate_relations, cells)
-    R = tie(A)
-    whole = sp.csr_array(sp.vstack([A, B], format="csr"))
+def attack_system(problem: ProtectionProblem, unit: float = 1.0, knowledge: Knowledge | None = None) -> AttackSystem:
+    """The polyhedron of an attacker before anything is published of the aggregates: their rows are there, unbounded.
+
+    That of the external attacker, narrowed by what `knowledge` says unless its attackers act alone.
+    """
+    space, cells = problem.space, np.flatnonzero(problem.suppressed)
+    inside = space.relations.shape[0] - space.aggregate_relations.shape[0]
+    national, kept = _restrict(space.relations[:inside], cells)
+    above, decided = _restrict(space.aggregate_relations, cells)
+    earlier = problem.earlier if knowledge is not None and knowledge.profile == VINTAGE else Earlier()
+    more = len(earlier.lower)
+    before = sp.csr_array(sp.csc_array(earlier.rows)[:, np.concatenate([cells, space.size + np.arange(more)])] if more or earlier.rows.nnz
+                          else sp.csr_array((0, len(cells))))  # fmt: skip
+    whole = sp.csr_array(sp.vstack([sp.hstack([sp.vstack([national, above]), sp.csr_array((len(kept) + len(decided), more))]), before]))
+    row_lower = np.concatenate([np.zeros(len(kept)), np.full(len(decided), -np.inf), earlier.row_lower]) / unit
+    row_upper = np.concatenate([np.zeros(len(kept)), np.full(len(decided), np.inf), earlier.row_upper]) / unit
+    equal = (row_lower == 0) & (row_upper == 0)
+    R = tie(sp.csr_array(whole[equal]))
     reduced = _nonzero(whole @ R)
-    relations = distinct_rows(sp.csr_array(reduced[: A.shape[0]]))
-    aggregates = A.shape[0] + np.flatnonzero(np.diff(reduced.indptr)[A.shape[0] :] > 0)
-    core_rows = np.concatenate([relations, aggregates])
+    relations = np.flatnonzero(equal)[distinct_rows(sp.csr_array(reduced[equal]))]
+    core_rows = np.concatenate([relations, np.flatnonzero(~equal & (np.diff(reduced.indptr) > 0))])
+    lower = np.concatenate([(problem.lb - problem.a)[cells], earlier.lower])
+    upper = np.concatenate([(problem.ub - problem.a)[cells], earlier.upper])
+    if knowledge is not None and not knowledge.alone:
+        at = np.searchsorted(cells, knowledge.cells)
+        lower[at], upper[at] = np.maximum(lower[at], knowledge.lower), np.minimum(upper[at], knowledge.upper)
     return AttackSystem(
         unit=unit,
         cells=cells,
         A=whole,
-        row_lower=np.concatenate([np.zeros(A.shape[0]), np.full(len(decided), -np.inf)]),
-        row_upper=np.concatenate([np.zeros(A.shape[0]), np.full(len(decided), np.inf)]),
-        lower=np.maximum((problem.lb - problem.a)[cells] / unit, -BOX),
-        upper=np.minimum((problem.ub - problem.a)[cells] / unit, BOX),
-        decided=np.concatenate([np.full(A.shape[0], -1, dtype=np.int64), decided]),
+        row_lower=row_lower,
+        row_upper=row_upper,
+        lower=np.maximum(lower / unit, -BOX),
+        upper=np.minimum(upper / unit, BOX),
+        decided=np.concatenate([np.full(len(kept), -1), decided, np.full(before.shape[0], -1)]).astype(np.int64),
         R=R,
         core=sp.csr_array(reduced[core_rows]),
         core_rows=core_rows,
         magnitude=sp.csr_array(abs(whole)),
+        source=np.concatenate([kept, inside + decided, space.relations.shape[0] + np.arange(before.shape[0])]).astype(np.int64),
+        area=np.concatenate([cells // space.national_size, earlier.area]),
+        code=np.concatenate([cells % space.national_size, earlier.code]),
     )
 
 

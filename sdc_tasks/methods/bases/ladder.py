@@ -6,14 +6,14 @@ the maximum relative base, the last is withheld.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
-from sdc_tasks.model.table import Floats, Ints, read_only
+from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 
 class BaseOptions(Protocol):
@@ -69,10 +69,18 @@ class Ladder:
         """Information lost by the choice, over all cells."""
         return float(self.loss[np.arange(len(choice)), choice].sum())
 
+    def keeping(self, exact: Bools, published: Bools) -> Ladder:
+        """The ladder without the options that may not be taken: their loss is infinite."""
+        loss = self.loss.copy()
+        loss[exact, 1:] = np.inf
+        loss[published & ~exact] = np.where(np.isfinite(self.base[published & ~exact]), loss[published & ~exact], np.inf)
+        return replace(self, loss=loss)
+
     def at_least(self, half: Floats) -> Ints:
-        """The lowest option of each cell whose interval reaches `half` to both sides of the true value."""
-        enough = (self.low >= half[:, None] * (1 - 1e-12)) & (self.high >= half[:, None] * (1 - 1e-12))
-        return np.asarray(enough.argmax(axis=1))
+        """The lowest option of each cell whose interval reaches `half` to both sides; where none that may be taken does, the last."""
+        enough = (self.low >= half[:, None] * (1 - 1e-12)) & (self.high >= half[:, None] * (1 - 1e-12)) & np.isfinite(self.loss)
+        last = self.loss.shape[1] - 1 - np.isfinite(self.loss[:, ::-1]).argmax(axis=1)
+        return np.asarray(np.where(enough.any(axis=1), enough.argmax(axis=1), last))
 
 
 def ladder_of(problem: ProtectionProblem, weights: Floats, options: BaseOptions) -> Ladder:

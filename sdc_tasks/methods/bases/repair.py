@@ -26,6 +26,14 @@ Progress = Callable[[str], None]
 ENDLESS = 1e30  # stands for the slack of a withheld cell
 
 
+class Stuck(Unprotectable):
+    """An attack succeeds although no aggregate cell that it leans on may be raised any further."""
+
+    def __init__(self, attack: Attack) -> None:
+        super().__init__("bases: an attack succeeds although no aggregate cell that it leans on may be raised any further")
+        self.decided = attack.decided
+
+
 def repair(attacker: Attacker, ladder: Ladder, choice: Ints, rounds: int, progress: Progress) -> Ints:
     """A safe choice, nowhere below the given one. What still fails at audit number `rounds` is withheld, cell by cell."""
     choice = choice.copy()
@@ -59,13 +67,14 @@ def _raise(attack: Attack, ladder: Ladder, choice: Ints) -> None:
             gain = np.minimum(all_gains - given[k], missing)
             loss = np.maximum(ladder.loss[k] - ladder.loss[k, choice[k]], 1e-300)
             upwards = (np.arange(len(gain)) > choice[k]) & (gain > 0)
+            upwards &= np.isfinite(loss)
             ratio = np.where(upwards, loss / np.where(upwards, gain, 1.0), np.inf)
             option = int(ratio.argmin())
             if ratio[option] < best[0]:
                 best = (float(ratio[option]), k, option)
         _, k, option = best
         if k < 0:
-            raise Unprotectable("bases: an attack leans on no aggregate cell that could be raised further")
+            raise Stuck(attack)
         choice[k] = option
         given[k] = float(gains[k][option])
 
@@ -78,6 +87,7 @@ def _gains(ladder: Ladder, k: int, price: float, now: int) -> Floats:
 
 def _withhold(attack: Attack, ladder: Ladder, choice: Ints) -> None:
     """The last resort: withholds every cell that a successful attack leans on."""
-    if (choice[attack.decided] == ladder.withheld).all():
-        raise Unprotectable("bases: a requirement is broken although every aggregate cell it leans on is withheld")
-    choice[attack.decided] = ladder.withheld
+    free = attack.decided[np.isfinite(ladder.loss[attack.decided, ladder.withheld]) & (choice[attack.decided] < ladder.withheld)]
+    if not len(free):
+        raise Stuck(attack)
+    choice[free] = ladder.withheld

@@ -1,0 +1,58 @@
+"""`sdc what-if`: which confidential flags cost most European information. Shares and keys, no values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, out, problem_of_inbox
+
+if TYPE_CHECKING:
+    from sdc_tasks.model.table import CellSpace
+
+
+def what_if(
+    domain: DomainOption,
+    period: PeriodOption,
+    inbox: InboxOption,
+    top: Annotated[int, typer.Option(min=1, help="cells to list")] = 25,
+) -> None:
+    """Ranks countries, and primary cells by key, by their share of the least possible loss: what to talk about with an NSI.
+
+    A share is a price at the margin: what a slightly smaller requirement would win. Without a flag, others may cost more.
+    """
+    from sdc_tasks import pipeline
+    from sdc_tasks.domains.schema import load_domain
+    from sdc_tasks.methods.attack import Attacker
+    from sdc_tasks.model.weights import aggregate_weights
+
+    spec = load_domain(domain)
+    problem = problem_of_inbox(spec, inbox, period)
+    requirements, _ = pipeline.baseline(problem, spec)
+    weights = aggregate_weights(problem, spec.bases.weights)
+    attacker = Attacker(problem, requirements, spec.audit.seed)
+    shares = pipeline.least_loss(problem, requirements, spec, attacker, weights).found.blame()
+    if not shares:
+        out.print("nothing is lost: every aggregate cell can be published exactly")
+        return
+    out.print(_table("country", "", by_country(shares, problem.space)))
+    ranked = sorted(((problem.space.key(cell), share) for cell, share in shares.items()), key=lambda item: (-item[1], item[0]))
+    out.print(_table("primary cell", f", the first {top} of {len(ranked)}" if len(ranked) > top else "", ranked[:top]))
+
+
+def by_country(shares: dict[int, float], space: CellSpace) -> list[tuple[str, float]]:
+    """(country, its share), the largest first."""
+    total: dict[str, float] = {}
+    for cell, share in sorted(shares.items()):
+        country = space.countries[cell // space.national_size]
+        total[country] = total.get(country, 0.0) + share
+    return sorted(total.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _table(what: str, more: str, rows: list[tuple[str, float]]) -> Table:
+    table = Table("rank", what, "share of the least loss", title=f"what costs most information{more}", title_justify="left")
+    for rank, (name, share) in enumerate(rows, start=1):
+        table.add_row(str(rank), name, f"{share:.1%}")
+    return table

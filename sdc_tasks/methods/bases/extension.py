@@ -1,0 +1,183 @@
+"""What the publication lacks for one requirement: the least further uncertainty of the aggregates that makes it hold.
+
+In the notation of `methods/attack/problem.py`, with the published slacks `low high ≥ 0` of the aggregate cells around their true values:
+
+    L = min Σ_k w_k (s⁻_k + s⁺_k)   over  A z = 0,  lower ≤ z ≤ upper,  −low − s⁻ ≤ B z ≤ high + s⁺,  σ z_p ≥ need,  s ≥ 0
+
+L = 0 says that the requirement holds, and z is its witness. Otherwise widening the slacks by s makes it hold, and the prices q of
+the aggregate rows (|q_k| ≤ w_k, one sign for each) give a *cut* that every safe publication satisfies:
+
+    Σ_{q_k > 0} q_k high_k + Σ_{q_k < 0} |q_k| low_k ≥ rhs.
+
+It is the deepest one at that point, measured in loss. Its right-hand side is recomputed here by weak duality from q and the prices of
+the national relations: whatever the solver meant, the cut is valid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.attack import EXTERNAL, Attack, AttackSystem, Requirements, attack_system
+from sdc_tasks.methods.attack.attacker import MET
+from sdc_tasks.methods.attack.problem import FEASIBLE
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.solver.lp import LiveLP, LPResult, Status
+
+DECADES = 4  # needs within one live model differ by at most this many powers of ten
+HOLDS = 1e-7  # of the least loss that the need could cost: less than that is the solver's noise
+DUST = 1e-9  # a price below this share of the weight is noise as well; leaving it out keeps the cut valid
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What every safe publication satisfies for the sake of one `primary`: Σ price⁺ high + Σ price⁻ low ≥ rhs, over aggregate `cells`."""
+
+    primary: int
+
+    cells: Ints = field(repr=False)
+    price: Floats = field(repr=False)
+    rhs: float = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Lack:
+    """The further slack (below, above) of every aggregate cell that a requirement asks for, and the cut that says so."""
+
+    below: Floats = field(repr=False)
+    above: Floats = field(repr=False)
+    cut: Cut
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Requirements that are one: σ u ≥ need for a column u of the core; the neediest primary speaks for the others."""
+
+    front: int
+    column: int
+    side: int
+    need: float = field(repr=False)
+    primary: int
+
+
+def order(demand: Demand) -> tuple[float, int, int, int]:
+    """The largest needs first: what they widen serves many others."""
+    return -demand.need, demand.front, demand.column, demand.side
+
+
+class Extension:
+    """The live elastic models of one problem, one for each size of needs.
+
+    `weights`: loss per unit of slack of each aggregate cell; those that must stay `exact` get none.
+    """
+
+    def __init__(
+        self, problem: ProtectionProblem, weights: Floats, needs: Requirements, broken: Sequence[Attack], exact: Bools | None = None
+    ) -> None:
+        self.count = int(problem.aggregate.sum())
+        # A sliding level joins two attacks, and other profiles know more than this model does: both are left to repair.
+        external = [needs.profiles[profile] == EXTERNAL for profile in needs.profile.tolist()]
+        broken = [attack for attack in broken if attack.side and external[attack.primary]]
+        sizes = [int(np.ceil(np.log10(attack.need) / DECADES)) for attack in broken]
+        most = np.full(self.count, np.inf) if exact is None else np.where(exact, 0.0, np.inf)
+        self._fronts = [_Front(problem, weights, most, size) for size in sorted(set(sizes))]
+        number = {size: i for i, size in enumerate(sorted(set(sizes)))}
+        neediest: dict[tuple[int, int, int], tuple[float, int]] = {}
+        for attack, size in zip(broken, sizes, strict=True):
+            primary = int(needs.primaries[attack.primary])
+            column, sign = self._fronts[number[size]].place(primary)
+            if sign:
+                key = (number[size], column, int(attack.side * sign))
+                neediest[key] = max(neediest.get(key, (0.0, 0)), (attack.need * (1 - MET), primary))
+        self.demands = sorted((Demand(*key, *most) for key, most in neediest.items()), key=order)
+
+    @property
+    def lps(self) -> int:
+        return sum(front.live.solves for front in self._fronts)
+
+    def face(self, low: Floats, high: Floats) -> None:
+        """The slacks of the publication in hand, one entry per aggregate cell; infinite where withheld."""
+        for front in self._fronts:
+            front.face(low, high)
+
+    def lack(self, demand: Demand) -> Lack | None:
+        """What the publication in hand lacks for the demand; None where it holds."""
+        return self._fronts[demand.front].lack(demand, self.count)
+
+
+class _Front:
+    """One live model over the core u (z = R u), s⁻ and s⁺, everything in its unit."""
+
+    def __init__(self, problem: ProtectionProblem, weights: Floats, most: Floats, size: int) -> None:
+        self.system: AttackSystem = attack_system(problem, float(2.0 ** np.round(np.log2(10.0 ** (DECADES * (size - 0.5))))))
+        told: Bools = self.system.decided[self.system.core_rows] >= 0
+        self._A = sp.csr_array(self.system.core[np.flatnonzero(~told)])
+        self._B = sp.csr_array(self.system.core[np.flatnonzero(told)])
+        self._cells = self.system.decided[self.system.core_rows[told]]
+        self._lower, self._upper = self.system.core_bounds()
+        self._weight = weights[self._cells]
+        # Scaled to 1 where they are typical; the prices come back in the scale of the weights.
+        self._scale = float(np.median(self._weight)) if len(self._weight) else 1.0
+        m, n = self._B.shape
+        self._free = most[self._cells] > 0
+        side = sp.eye_array(m)
+        rows = sp.vstack([sp.hstack([self._A, sp.csr_array((self._A.shape[0], 2 * m))]), sp.hstack([self._B, side, -side])], format="csr")
+        self._rows = self._A.shape[0] + np.arange(m)
+        cost = np.concatenate([np.zeros(n), self._weight / self._scale, self._weight / self._scale])
+        zero = np.zeros(rows.shape[0])
+        self.live = LiveLP(
+            cost, sp.csr_array(rows), zero, zero, np.concatenate([self._lower, np.zeros(2 * m)]),
+            np.concatenate([self._upper, most[self._cells], most[self._cells]]),
+        )  # fmt: skip
+        self.live.method("dual")
+        self._low, self._high = np.zeros(m), np.zeros(m)
+        self._seen: dict[Demand, Floats] = {}  # B z of the last witness of each demand
+
+    def place(self, cell: int) -> tuple[int, int]:
+        """Column of the core and sign of a suppressed cell; sign 0 where the cell can be computed back."""
+        picked = sp.csr_array(self.system.R[self.system.columns_of(np.array([cell]))])
+        return (int(picked.indices[0]), int(picked.data[0])) if picked.nnz else (0, 0)
+
+    def face(self, low: Floats, high: Floats) -> None:
+        unit = self.system.unit
+        self._low, self._high = -low[self._cells] / unit, high[self._cells] / unit
+        self.live.set_row_bounds(self._rows, self._low, self._high)
+
+    def lack(self, demand: Demand, count: int) -> Lack | None:
+        seen = self._seen.get(demand)
+        if seen is not None and (seen >= self._low - FEASIBLE).all() and (seen <= self._high + FEASIBLE).all():
+            return None
+        column, need = np.array([demand.column]), demand.need / self.system.unit
+        lower, upper = self._lower[demand.column], self._upper[demand.column]
+        if demand.side > 0:
+            lower, upper = need, max(upper, need)
+        else:
+            lower, upper = min(lower, -need), -need
+        self.live.set_bounds(column, np.array([lower]), np.array([upper]))
+        result = self.live.solve()
+        self.live.set_bounds(column, self._lower[column], self._upper[column])
+        if result.status is not Status.OPTIMAL:  # says nothing, for a need at the very edge of the national tables: left to repair
+            return None
+        n, m, unit = len(self._lower), len(self._weight), self.system.unit
+        self._seen[demand] = self._B @ result.x[:n]
+        if result.objective * self._scale <= HOLDS * need * float(self._weight.min(initial=np.inf)):
+            return None
+        below, above = np.zeros(count), np.zeros(count)
+        slack = np.maximum(result.x[n:], 0.0) * unit
+        below[self._cells], above[self._cells] = slack[:m], slack[m:]
+        return Lack(below, above, self._cut(result, demand, lower, upper))
+
+    def _cut(self, result: LPResult, demand: Demand, lower: float, upper: float) -> Cut:
+        """(q B + ν A) u ≥ its least value over the box of u, for every u that meets the demand."""
+        split = self._A.shape[0]
+        price = -result.dual[split:] * self._scale
+        price[(np.abs(price) < DUST * self._weight) & self._free] = 0.0
+        pull = self._B.T @ price - self._A.T @ (result.dual[:split] * self._scale)
+        low, up = self._lower.copy(), self._upper.copy()
+        low[demand.column], up[demand.column] = lower, upper
+        told = np.flatnonzero(price * self._free)
+        return Cut(demand.primary, self._cells[told], price[told], float(np.minimum(pull * low, pull * up).sum()) * self.system.unit)

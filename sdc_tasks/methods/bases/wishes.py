@@ -1,0 +1,50 @@
+"""Wishes of a domain for single aggregate cells: which must be exact or published, and which cost more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Protocol
+
+import numpy as np
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.table import Bools, Floats
+
+
+class Wish(Protocol):
+    """One entry of the domain file."""
+
+    @property
+    def cells(self) -> str: ...
+    @property
+    def must(self) -> str | None: ...
+    @property
+    def cost(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """Of every aggregate cell, in cell order: must it be `exact`, must it be `published`, and its `cost` factor."""
+
+    exact: Bools = field(repr=False)
+    published: Bools = field(repr=False)
+    cost: Floats = field(repr=False)
+
+
+def wishes_of(problem: ProtectionProblem, rules: Sequence[Wish]) -> Wishes:
+    """The rules on the aggregate cells of a problem; costs multiply. Raises InvalidInput for a pattern that fits no cell."""
+    keys = [problem.space.key(int(cell)) for cell in np.flatnonzero(problem.aggregate)]
+    exact, published, cost = np.zeros(len(keys), dtype=bool), np.zeros(len(keys), dtype=bool), np.ones(len(keys))
+    for rule in rules:
+        fits = np.array([fnmatchcase(key, rule.cells) for key in keys])
+        if not fits.any():
+            raise InvalidInput(
+                f"bases.cells: {rule.cells} fits no aggregate cell. Remedy: write it as a key, such as {keys[0]}, with * for any"
+            )
+        exact |= fits & (rule.must == "exact")
+        published |= fits & (rule.must is not None)
+        cost *= np.where(fits, rule.cost, 1.0)
+    return Wishes(exact, published, cost)

@@ -1,0 +1,183 @@
+"""A second opinion on what each attacker profile can compute: two cold linear programs of scipy for every cell, nothing else.
+
+Written from METHOD §2 and [2] eq. 5–9; shares no code with `sdc_tasks.methods.attack`. Variables are the *values* of all cells of all
+areas, every relation is there, and an attacker is what he knows: an interval for each cell (`Knowledge`). More knowledge is a smaller
+interval, more cells, or an older table beside the present one.
+
+    external      the public cells, the published intervals, the external bounds
+    coalition     the only units of all single-unit cells pool their cells: [2] eq. 9. A singleton p is attacked by all the *others*
+    each alone    every singleton attacks with his own cell and nobody else's
+    half known    one of two units of a cell knows his own part: the cell is at least that
+    vintages      earlier publications too; countries that were revised since have cells of their own in the older tables
+
+Intervals are in the unit of the data, (cells, 2): lowest and highest value that agrees with what the attacker knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import linprog
+
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Publication
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """`lower ≤ x ≤ upper` for the cells of one release, with M x = 0."""
+
+    M: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+    def told(self, intervals: Mapping[int, tuple[float, float]]) -> Knowledge:
+        """The same attacker, who is told more of some cells."""
+        lower, upper = self.lower.copy(), self.upper.copy()
+        for cell, (low, high) in intervals.items():
+            lower[cell], upper[cell] = max(lower[cell], low), min(upper[cell], high)
+        return replace(self, lower=lower, upper=upper)
+
+
+def knowledge(problem: ProtectionProblem, publication: Publication | None) -> Knowledge:
+    """What everybody can read. None: nothing of the aggregates is published."""
+    lower = np.where(problem.public, problem.a, problem.lb)
+    upper = np.where(problem.public, problem.a, problem.ub)
+    if publication is not None:
+        for cell, value, base in zip(publication.cells, publication.value, publication.base, strict=True):
+            if np.isfinite(base):
+                lower[cell], upper[cell] = max(lower[cell], value - base / 2), min(upper[cell], value + base / 2)
+    return Knowledge(problem.space.relations.toarray(), lower, upper)
+
+
+def intervals(known: Knowledge, cells: Iterable[int]) -> np.ndarray:
+    """(cells, 2). Raises ValueError where no table agrees with what is known."""
+    return np.array([[_extreme(known, cell, 1), _extreme(known, cell, -1)] for cell in cells]).reshape(-1, 2)
+
+
+def _extreme(known: Knowledge, cell: int, side: int) -> float:
+    """min (side 1) or max (side −1) of x_cell; infinite where nothing holds it."""
+    cost = np.zeros(len(known.lower))
+    cost[cell] = side
+    bounds = np.column_stack([known.lower, known.upper])
+    result = linprog(cost, A_eq=known.M, b_eq=np.zeros(len(known.M)), bounds=bounds, method="highs")
+    if result.status == 3:
+        return -side * np.inf
+    if result.status == 2:
+        raise ValueError("no table agrees with what is known")
+    assert result.status == 0, f"the oracle's LP ended with: {result.message}"
+    return float(result.x[cell])
+
+
+# --- profiles -------------------------------------------------------------------------------------------------------------------
+
+
+def external(problem: ProtectionProblem, publication: Publication | None) -> np.ndarray:
+    """Of the primaries, in cell order."""
+    return intervals(knowledge(problem, publication), _primaries(problem))
+
+
+def coalition(problem: ProtectionProblem, publication: Publication | None, singletons: Sequence[int]) -> np.ndarray:
+    """Of the primaries: all singletons collude; against a singleton, all others do ([2] eq. 9: x_i = a_i for i ∉ (P∖G) ∪ S ∪ {p})."""
+    everybody = knowledge(problem, publication)
+    found = []
+    for p in _primaries(problem):
+        colluding = {g: (problem.a[g], problem.a[g]) for g in singletons if g != p}
+        found.append(intervals(everybody.told(colluding), [p])[0])
+    return np.array(found).reshape(-1, 2)
+
+
+def alone(problem: ProtectionProblem, publication: Publication | None, parts: Mapping[int, float]) -> dict[int, np.ndarray]:
+    """respondent's cell → intervals of the primaries, as he sees them. `parts`: what the respondent of a cell has in it.
+
+    The only unit of a cell knows all of it: a part as large as the cell. One of two knows that the cell is at least his part, where no
+    unit is negative.
+    """
+    everybody, found = knowledge(problem, publication), {}
+    for cell, part in parts.items():
+        value = float(problem.a[cell])
+        own = (value, value) if part == value else (part, np.inf)
+        found[cell] = intervals(everybody.told({cell: own}), _primaries(problem))
+    return found
+
+
+def strongest(problem: ProtectionProblem, seen: Mapping[int, np.ndarray]) -> np.ndarray:
+    """(primaries, 2): the narrowest end on each side over all attackers; nobody is attacked by the respondent of his own cell."""
+    primaries = _primaries(problem)
+    ends = np.tile([-np.inf, np.inf], (len(primaries), 1))
+    for cell, each in seen.items():
+        others = primaries != cell
+        ends[others, 0] = np.maximum(ends[others, 0], each[others, 0])
+        ends[others, 1] = np.minimum(ends[others, 1], each[others, 1])
+    return ends
+
+
+def half(problem: ProtectionProblem, cells: Iterable[int]) -> dict[int, float]:
+    """The parts of respondents of two-unit cells who know half of them."""
+    return {cell: float(problem.a[cell]) / 2 for cell in cells}
+
+
+@dataclass(frozen=True)
+class Vintage:
+    """An earlier release of the same period: what the tables were then, what was published, and which countries were revised since."""
+
+    problem: ProtectionProblem
+    publication: Publication
+    revised: tuple[str, ...] = ()
+
+
+def vintages(problem: ProtectionProblem, publication: Publication | None, earlier: Sequence[Vintage]) -> np.ndarray:
+    """Of the primaries, by somebody who kept all earlier publications.
+
+    Each older release has cells of its own, which are those of today in every country that was not revised. So the older public cells,
+    and the older intervals of the aggregates, hold there too.
+    """
+    tables = [knowledge(problem, publication), *(knowledge(old.problem, old.publication) for old in earlier)]
+    n, size = problem.space.size, problem.space.national_size
+    rows = [_block_diagonal([table.M for table in tables])]
+    for number, old in enumerate(earlier, start=1):
+        for i, country in enumerate(problem.space.countries):
+            if country not in old.revised:
+                same = np.zeros((size, n * len(tables)))
+                at = np.arange(size)
+                same[at, i * size + at], same[at, number * n + i * size + at] = 1, -1
+                rows.append(same)
+    lower, upper = (np.concatenate([getattr(table, side) for table in tables]) for side in ("lower", "upper"))
+    return intervals(Knowledge(np.vstack(rows), lower, upper), _primaries(problem))
+
+
+def _block_diagonal(matrices: Sequence[np.ndarray]) -> np.ndarray:
+    whole = np.zeros((sum(len(M) for M in matrices), sum(M.shape[1] for M in matrices)))
+    row = column = 0
+    for M in matrices:
+        whole[row : row + len(M), column : column + M.shape[1]] = M
+        row, column = row + len(M), column + M.shape[1]
+    return whole
+
+
+def _primaries(problem: ProtectionProblem) -> np.ndarray:
+    return np.flatnonzero(problem.primary)
+
+
+# --- verdicts -------------------------------------------------------------------------------------------------------------------
+
+
+def reaches(problem: ProtectionProblem, seen: np.ndarray) -> np.ndarray:
+    """(primaries, 2): how far below and above its true value each primary may lie for the attacker."""
+    a = problem.a[_primaries(problem)]
+    return np.column_stack([a - seen[:, 0], seen[:, 1] - a])
+
+
+def protected(problem: ProtectionProblem, seen: np.ndarray) -> np.ndarray:
+    """(primaries,): [2] eq. 5 and the sliding level, each cut at the external bounds (METHOD §2). Not cut at the national baseline."""
+    p = _primaries(problem)
+    down, up = reaches(problem, seen).T
+    below, above = problem.a[p] - problem.lb[p], problem.ub[p] - problem.a[p]
+    enough = 1 - 1e-6
+    return (
+        (down >= np.minimum(problem.lpl[p], below) * enough)
+        & (up >= np.minimum(problem.upl[p], above) * enough)
+        & (down + up >= np.minimum(problem.spl[p], below + above) * enough)
+    )

@@ -1,0 +1,233 @@
+"""Attackers who know more than the public: against two cold LPs per cell and attacker, on small random releases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+from unittest.mock import patch
+
+import numpy as np
+import profile_oracle as cold
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import Draw, everything, one_cell_release, published, releases
+from pydantic import ValidationError
+
+from sdc_tasks import pipeline
+from sdc_tasks.domains.schema import Audit
+from sdc_tasks.errors import ReleaseBlocked
+from sdc_tasks.methods.attack import attacker, audit, baseline, earlier, knowledge_of, promised
+from sdc_tasks.methods.attack.recheck import recheck
+from sdc_tasks.model.problem import ProtectionProblem
+
+LAW = settings(derandomize=True, deadline=None, max_examples=25)
+module = import_module("sdc_tasks.methods.attack.audit")  # the package has a function of that name
+
+
+def with_respondents(draw: Draw) -> ProtectionProblem:
+    """The drawn release, some of its suppressed cells with a single unit, some with two."""
+    p = draw.problem
+    kind = draw.rng.choice([0, 1, 2], p.space.size, p=[0.3, 0.4, 0.3])
+    kind[~p.suppressed | (p.a <= 0) | (p.lb < 0)] = 0
+    return replace(p, known=np.select([kind == 1, kind == 2], [p.a, p.a / 2], np.nan))
+
+
+def reach(problem: ProtectionProblem, ends: np.ndarray) -> np.ndarray:
+    """(primaries, 2): distances of the ends from the truth."""
+    truth = problem.a[problem.primary][:, None]
+    return (ends - truth) * [-1, 1]
+
+
+def promise(problem: ProtectionProblem) -> np.ndarray:
+    needed = promised(problem)
+    return np.column_stack([needed.down, needed.up])
+
+
+def kept(found: np.ndarray, needed: np.ndarray) -> np.ndarray:
+    """(primaries, 2): is the need reached? None too close to tell count as kept."""
+    return found >= needed * (1 - 1e-5) - 1e-4
+
+
+@LAW
+@given(releases(most=6, signed=False, sliding=False))
+def test_all_singletons_together_find_what_two_cold_lps_find(draw):
+    """[2] eq. 9, against everybody who is no singleton."""
+    problem, publication = with_respondents(draw), draw.publication()
+    requirements, _ = baseline(problem, ("coalition",))
+    report = audit(problem, publication, requirements)
+    singles = [int(c) for c in np.flatnonzero((problem.known == problem.a) & problem.suppressed)]
+    others = ~np.isin(np.flatnonzero(problem.primary), singles)
+    needed = np.minimum(promise(problem), reach(problem, cold.coalition(problem, None, singles)))
+    found = reach(problem, cold.coalition(problem, publication, singles))
+    np.testing.assert_allclose(np.column_stack([requirements.down, requirements.up]), needed[others], rtol=1e-5, atol=1e-4)
+    np.testing.assert_array_equal(report.protected, kept(found, needed)[others].all(axis=1))
+
+
+@LAW
+@given(releases(most=6, signed=False, sliding=False), st.booleans())
+def test_each_respondent_alone_finds_what_two_cold_lps_find(draw, jointly):
+    problem, publication = with_respondents(draw), draw.publication()
+    with patch.object(attacker, "FEW", 0 if jointly else attacker.FEW):
+        requirements, _ = baseline(problem, ("internal",))
+        report = audit(problem, publication, requirements)
+    cells = knowledge_of(problem, "internal").cells
+    parts = {int(c): float(problem.known[c]) for c in cells}
+    alone, then = cold.alone(problem, None, parts), cold.alone(problem, publication, parts)
+    held = np.ones(len(report.primaries), dtype=bool)
+    for cell in parts:
+        others = report.primaries != cell
+        needed = np.minimum(promise(problem), reach(problem, alone[cell]))
+        held[others] &= kept(reach(problem, then[cell]), needed)[others].all(axis=1)
+    np.testing.assert_array_equal(report.protected, held)
+
+
+@LAW
+@given(releases(most=6, signed=False))
+def test_who_knows_more_never_sees_less(draw):
+    """Promised in full, not cut to any baseline: a coalition breaks what one respondent breaks, and he what the public breaks."""
+    problem, publication = with_respondents(draw), draw.publication()
+    broken = {name: ~audit(problem, publication, promised(problem, (name,))).protected for name in ("external", "internal")}
+    whole = audit(problem, publication, promised(problem, ("coalition",)))
+    if len(knowledge_of(problem, "internal").cells) > 1:
+        assert (broken["internal"] | ~broken["external"]).all()
+    among = np.isin(np.flatnonzero(problem.primary), whole.primaries)
+    assert (whole.protected <= ~broken["external"][among]).all()
+
+
+@LAW
+@given(releases(most=6, signed=False, sliding=False), st.sampled_from([1, 2, 5]))
+def test_all_profiles_at_once_are_each_by_itself_however_they_are_chunked(draw, of):
+    problem, publication = with_respondents(draw), draw.publication()
+    profiles = ("external", "internal", "coalition")
+    requirements, _ = baseline(problem, profiles)
+    whole = audit(problem, publication, requirements)
+    for number, profile in enumerate(profiles):
+        own, _ = baseline(problem, (profile,))
+        alone = audit(problem, publication, own)
+        np.testing.assert_array_equal(whole.held[number][np.isin(whole.primaries, alone.primaries)], alone.protected)
+    with patch.object(module, "LOT", 2):
+        once = audit(problem, publication, requirements)
+        merged = module.merge([audit(problem, publication, requirements, chunk=i, chunks=of) for i in range(of)])
+    for name in ("primaries", "down", "up", "slide", "by_lp", "baseline", "held"):
+        assert getattr(merged, name).tobytes() == getattr(once, name).tobytes()
+    assert merged.lps == once.lps
+
+
+def test_a_single_unit_knows_what_hides_the_other():
+    """AT + BE = 300 exact: to the public AT may be anything up to 300. The only unit of BE knows 200, hence AT."""
+    problem = one_cell_release("AT 100 secret 10 | BE 200 secret 20 | CY 400 public", EU="AT BE CY")
+    exact = everything(problem, "exact")
+    assert audit(problem, exact, baseline(problem)[0]).passed
+    known = replace(problem, known=np.array([np.nan, 200, np.nan, np.nan]))
+    for profile in ("internal", "coalition"):
+        report = audit(known, exact, baseline(known, (profile,))[0])
+        assert dict(zip(report.primaries.tolist(), report.down.tolist(), strict=True))[0] == 0
+
+
+def test_of_two_units_the_larger_one_knows_that_the_cell_is_at_least_its_part():
+    """BE is 200, of which 190 are one unit's: AT = 300 − BE is at most 110: enough for a level of 10, not for one of 11."""
+    for level, passed in ((10, True), (11, False)):
+        problem = one_cell_release(f"AT 100 secret {level} | BE 200 hidden | CY 400 public", EU="AT BE CY")
+        problem = replace(problem, known=np.array([np.nan, 190, np.nan, np.nan]))
+        assert audit(problem, everything(problem, "exact"), baseline(problem, ("internal",))[0]).passed == passed
+
+
+def test_an_unknown_profile_is_refused():
+    problem = one_cell_release("AT 100 secret 10", EU="AT")
+    with pytest.raises(ValueError, match="external, internal, coalition, vintage"):
+        baseline(problem, ("anybody",))
+
+
+@LAW
+@given(releases(most=6, signed=False), st.booleans())
+def test_a_second_program_comes_to_the_same_verdict_from_the_evidence(draw, jointly):
+    """Without an LP: each requirement met has its witness, each one broken its multipliers."""
+    problem, publication = with_respondents(draw), draw.publication()
+    profiles = ("external", "internal", "coalition")
+    with patch.object(attacker, "FEW", 0 if jointly else attacker.FEW):
+        requirements, _ = baseline(problem, profiles)
+        report = audit(problem, publication, requirements)
+    found = recheck(problem, publication, profiles, report.evidence)
+    np.testing.assert_array_equal(found.protected, report.held)
+    np.testing.assert_array_equal(found.exposed, ~report.held)
+    none = recheck(problem, publication, profiles, replace(report.evidence, witness=0 * report.evidence.witness))
+    assert (none.protected <= report.held).all()
+
+
+@LAW
+@given(releases(most=6, signed=False), st.sampled_from([2, 5]))
+def test_the_evidence_is_the_same_however_it_was_chunked(draw, of):
+    problem, publication = with_respondents(draw), draw.publication()
+    requirements, _ = baseline(problem, ("external", "internal"))
+    with patch.object(module, "LOT", 2):
+        once = audit(problem, publication, requirements)
+        merged = module.merge([audit(problem, publication, requirements, chunk=i, chunks=of) for i in range(of)])
+    assert module.merge([once]).evidence.digest == merged.evidence.digest
+
+
+def before(draw: Draw, problem: ProtectionProblem) -> tuple[ProtectionProblem, tuple[str, ...]]:
+    """The release of then: as now, or one country with half of today's values."""
+    if draw.rng.random() < 0.5:
+        return problem, ()
+    space = problem.space
+    at = space.national_slice(space.countries[0])
+    half = {name: getattr(problem, name).copy() for name in ("a", "lb", "ub", "known")}
+    for array in half.values():
+        array[at] /= 2
+    first = len(space.countries) * space.national_size
+    of_country = half["a"][:first].reshape(len(space.countries), -1)
+    position = {country: i for i, country in enumerate(space.countries)}
+    half["a"][first:] = np.concatenate([of_country[[position[m] for m in each.members]].sum(axis=0) for each in space.aggregates])
+    return replace(problem, **half), space.countries[:1]
+
+
+@LAW
+@given(releases(most=5, signed=False, sliding=False))
+def test_who_kept_what_was_published_before_finds_what_two_cold_lps_find(draw):
+    """The same deliveries or a revised one: older intervals, exact or rounded, beside the new ones."""
+    problem, publication = draw.problem, draw.publication()
+    if (problem.a < problem.lb).any():
+        return
+    then, revised = before(draw, problem)
+    old = replace(draw, problem=then).publication()
+    problem = replace(problem, earlier=earlier(problem, [(then, old)]))
+    requirements, _ = baseline(problem, ("external", "vintage"))
+    report = audit(problem, publication, requirements)
+    told = [cold.Vintage(then, old, revised)]
+    needed = np.minimum(promise(problem), reach(problem, cold.vintages(problem, None, told)))
+    found = reach(problem, cold.vintages(problem, publication, told))
+    np.testing.assert_array_equal(report.held[1], kept(found, needed).all(axis=1))
+    again = recheck(problem, publication, ("external", "vintage"), report.evidence)
+    np.testing.assert_array_equal(again.protected, report.held)
+    np.testing.assert_array_equal(again.exposed, ~report.held)
+
+
+def test_two_roundings_of_the_same_total_intersect():
+    """EU = 697. Once [660, 700], now [694, 734]: each leaves AT 3 or more on both sides; together [694, 700] does, [695, 735] does not."""
+    problem = one_cell_release("AT 100 secret 3 | BE 240 public | CY 357 public", EU="AT BE CY")
+    first = published(problem, (680, 40))
+    later = replace(problem, earlier=earlier(problem, [(problem, first)]))
+    for value, kept_ in ((714, True), (715, False)):
+        report = audit(later, published(problem, (value, 40)), baseline(later, ("external", "vintage"))[0])
+        assert report.held.tolist() == [[kept_], [kept_]]
+    wide = audit(later, published(problem, (697, 1000)), baseline(later, ("external", "vintage"))[0])
+    assert wide.passed, "what was told before cannot be taken back"
+
+
+def test_a_release_needs_every_profile_that_its_domain_asks_for():
+    """Audited against the public alone, it is not released where respondents count too."""
+    problem = one_cell_release("AT 100 secret 10 | BE 200 hidden | CY 400 public", EU="AT BE CY")
+    exact = everything(problem, "exact")
+    requirements, _ = baseline(problem)
+    report = audit(problem, exact, requirements)
+    assert pipeline.release("2024-1", problem, requirements, exact, report, ("external",)).report is report
+    with pytest.raises(ReleaseBlocked, match="internal"):
+        pipeline.release("2024-1", problem, requirements, exact, report, ("external", "internal"))
+
+
+def test_the_profiles_of_a_domain_include_the_public():
+    assert Audit(profiles=("external", "coalition")).profiles == ("external", "coalition")
+    for wrong in ((), ("internal",), ("external", "external"), ("external", "nobody")):
+        with pytest.raises(ValidationError):
+            Audit(profiles=wrong)
