@@ -96,7 +96,8 @@ def _known(tables: Sequence[NationalTable], domain: Domain, countable: Bools) ->
         if spec.rule is not None:
             error[flag == code] = spec.rule.share_error[0]
     share = np.where(np.isnan(share_1), 50.0, np.clip(share_1 + error, 50.0, 100.0))
-    return np.select([units == 1, (units == 2) & countable], [value, share / 100 * value], np.nan)
+    part = np.minimum(share / 100 * value, np.nextafter(value, -np.inf))  # never the whole: that would make him the only unit
+    return np.select([units == 1, (units == 2) & countable], [value, part], np.nan)
 
 
 def _within(a: Floats, bound: Floats, space: CellSpace) -> Floats:

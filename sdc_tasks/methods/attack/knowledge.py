@@ -3,7 +3,8 @@
     external    nothing more
     internal    each respondent alone: the only unit of a cell knows that cell; of a cell with two units, the larger one knows its own
                 part, so the cell is at least that. Where its share was not sent, half of the cell is assumed
-    coalition   the only units of all single-unit cells put their cells together ([2] eq. 9) against everybody else
+    coalition   the only units of all single-unit cells put their cells together against everybody else. Weaker than [2] eq. 9, where
+                each of them is also a victim of all the others
     vintage     all that was published before of the same period, beside the deliveries behind it (see vintage.py)
 
 A respondent's own cell is not held against him: how closely one of two units can estimate the other is what the cell's level is for.
