@@ -138,6 +138,19 @@ def test_a_bound_is_credited_only_where_the_big_m_cannot_cut():
 
 
 @FEW
+@given(small_problems(most=6))
+def test_what_no_better_table_can_use_is_cut_off_and_nothing_else(problem):
+    best = optimum(problem)
+    assume(best is not None)
+    tight = problem.no_worse_than(best)
+    assert optimum(tight) == pytest.approx(best, rel=1e-9, abs=slack(problem))
+    dear = problem.w > 0
+    assert (problem.w * np.maximum(tight.upper, -tight.lower) * problem.unit)[dear].max(initial=0.0) <= best * (1 + 1e-8)
+    assert (tight.upper[~dear] == problem.upper[~dear]).all()
+    assert (tight.lower[~dear] == problem.lower[~dear]).all()
+
+
+@FEW
 @given(small_problems(most=8, shapes=("cube",)))
 def test_also_where_three_dimensions_meet(problem):
     """Cycles of deviations there may carry entries other than ±1: what the big-M of an unbounded cell relies on."""

@@ -170,3 +170,14 @@ def test_many_threads_offer_and_the_best_stays():
     known = [o for o in objectives if o is not None]
     assert known == sorted(known, reverse=True)
     assert bounds == sorted(bounds)
+
+
+def test_a_verified_table_disproves_a_bound_and_all_others_of_that_method():
+    r = run()
+    r.lift(1.5, "sound")
+    r.lift(3.0, "wrong")
+    assert r.bound == 3.0
+    r.offer(TOTAL, "m")
+    assert r.bound == 1.5
+    r.lift(1.9, "wrong")
+    assert r.bound == 1.5

@@ -48,6 +48,7 @@ def block_coordinate_descent(
         find_start(problem, run, "fix-and-relax", blocks, seed, valid, run.left * START_SHARE if clocked else math.inf)
     if run.protected is None:
         return  # time is up: the run keeps the least short table
+    problem = problem.no_worse_than(run.protected.verdict.objective)
     descent, s = _Descent(problem, run, valid, seed), len(problem.sensitive)
     k = min(blocks, s)
     for _ in count() if cycles is None else range(cycles):

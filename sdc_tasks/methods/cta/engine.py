@@ -80,6 +80,7 @@ def execute(run: Run, options: Options, start: Floats | None = None) -> None:
     elif problem.distance is Distance.L2:
         quadratic(problem, run, options.seed, options.rounds)
     elif options.method == "milp":
+        first.all_up(problem, run)  # to start from, and to know how far cells can move
         solve_whole(problem, run, options.solver, options.polygon, options.nodes)
     elif options.method == "bcd":
         block_coordinate_descent(problem, run, options.blocks, options.rounds, options.seed, options.polygon)

@@ -27,11 +27,12 @@ def solve_whole(problem: CtaProblem, run: Run, solver: SolverName = "highs", pol
     """
     only_l1(problem)
     valid = violated_inequalities(problem, run) if polygon else no_inequalities(problem)
-    model, polish, name = valid.added_to(problem.milp), Polish(problem, run), f"milp {solver}"
-    start = None if run.protected is None else problem.columns(run.protected.z)
+    best, polish, name = run.protected, Polish(problem, run), f"milp {solver}"
+    model = valid.added_to((problem if best is None else problem.no_worse_than(best.verdict.objective)).milp)
+    start = None if best is None else problem.columns(best.z)
     watch = Watch(
         stop=lambda: run.over,
-        point=lambda x: polish.offer(x[problem.milp.binary] > 0.5, name),
+        point=lambda x: polish.offer(x[model.binary] > 0.5, name),
         bound=lambda bound: run.lift(bound * problem.unit, name) if proves(problem, run) else None,
     )
     result = solve_milp(model, solver, run.left, run.gap_wanted, nodes, start, watch)

@@ -21,7 +21,7 @@ Everything is divided by `unit`, near the median level, so that a solver's toler
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -106,6 +106,16 @@ class CtaProblem:
     def far(self) -> float:
         """The big-M of a sensitive cell without a bound."""
         return FAR * float(np.maximum(self.lpl, self.upl).sum())
+
+    def no_worse_than(self, objective: float) -> CtaProblem:
+        """The same without what only tables of a larger objective (weight · data units) can use: no cell moves further than that pays for.
+
+        Its big-Ms are small, and a solver's tolerances with them: y = 1e-6 under a big-M of 1e7 is no sense at all, and HiGHS has been seen
+        to call such a model solved at 10 % above a table that it holds.
+        """
+        most = np.full(len(self.w), np.inf)
+        np.divide(objective * (1 + JUST) / self.unit, self.w, out=most, where=self.w > 0)
+        return replace(self, lower=np.maximum(self.lower, -most), upper=np.minimum(self.upper, most))
 
     @cached_property
     def milp(self) -> Milp:

@@ -17,6 +17,7 @@ from sdc_tasks.methods.cta.verify import Incumbent, verify
 from sdc_tasks.model.table import Floats
 
 Restore = Callable[[Floats], Floats]
+DIGITS = 1e-6  # relative: by how much a bound may exceed the objective of a table without being wrong
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,17 @@ class Run:
         self.problem, self.gap_wanted = problem, gap
         self.best: Incumbent | None = None  # the best additive table: protected where one was found, else the least short
         self.restore: Restore = lambda z: z  # from the cells that the methods work on to all cells of the problem
-        self.bound = 0.0
+        self._bounds: dict[str, float] = {}  # by method; −∞: disproved
         self.history: list[Moment] = []
         self._began, self._seconds = time.monotonic(), seconds
         self._asked_to_stop = threading.Event()
         self._lock = threading.Lock()
         self._report = report
+
+    @property
+    def bound(self) -> float:
+        """The best proven lower bound on the objective of any protected table."""
+        return max([0.0, *self._bounds.values()])
 
     @property
     def elapsed(self) -> float:
@@ -99,15 +105,26 @@ class Run:
             if self.best is not None and candidate.rank >= self.best.rank:
                 return False
             self.best = candidate
+            self._judge()
             self._note(method)
         return True
 
     def lift(self, bound: float, method: str) -> None:
-        """A proven lower bound on the objective of any protected table."""
+        """A lower bound on the objective of any protected table. The run forgets all bounds of a method that a verified table disproves."""
         with self._lock:
-            if bound > self.bound:
-                self.bound = bound
+            before = self.bound
+            if self._bounds.get(method, 0.0) > -math.inf:
+                self._bounds[method] = max(bound, self._bounds.get(method, 0.0))
+            self._judge()
+            if self.bound > before:
                 self._note(method)
+
+    def _judge(self) -> None:
+        """A solver may err, a verified table cannot."""
+        best = self.protected
+        if best is not None:
+            wrong = [method for method, bound in self._bounds.items() if bound > best.verdict.objective * (1 + DIGITS)]
+            self._bounds.update(dict.fromkeys(wrong, -math.inf))
 
     def _note(self, method: str) -> None:
         best = self.protected
