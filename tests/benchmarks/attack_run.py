@@ -9,16 +9,13 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
-import os
-import shlex
-import signal
-import subprocess
 import sys
 from datetime import UTC, datetime
 
 from benchmarks import attack_document
 from benchmarks.attack_measure import FORM, Job, Record, code, jobs
 from benchmarks.attack_registry import ATTACK, RELEASES, TINY, Release
+from benchmarks.process import command, run_python
 from benchmarks.registry import ABSENT, HERE
 from rich.console import Console
 
@@ -41,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
             if job.release in failures or (not given.fresh and _is_kept(job, now)):
                 continue
             out.print(f"[{number}/{len(todo)}] {job.name} …", markup=False)
-            name, (status, reason) = job.release, _run(["-m", "benchmarks.attack_registry", job.release])
+            name, (status, reason) = job.release, run_python(["-m", "benchmarks.attack_registry", job.release], PATIENCE)
             absent |= status == ABSENT
             if status == 0:
                 name, (status, reason) = job.name, _measured(job)
@@ -51,7 +48,9 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         interrupted = True
     folder = ATTACK if given.quick else HERE  # quick figures are for looking at, not for keeping
-    path = attack_document.write(folder, _kept(given.releases), given.releases, failures, _command(arguments), datetime.now(UTC))
+    path = attack_document.write(
+        folder, _kept(given.releases), given.releases, failures, command("bench-attack", arguments), datetime.now(UTC)
+    )
     out.print(f"written: {path.relative_to(HERE.parents[1])}")
     return 130 if interrupted else 1 if len(failures) > absent else 0
 
@@ -93,29 +92,7 @@ def _measured(job: Job) -> tuple[int, str]:
     path = RECORDS / f"{job.name}.json"
     path.unlink(missing_ok=True)
     what = [job.release, job.kind, *([job.detail] if job.detail else [])]
-    return _run(["-m", "benchmarks.attack_measure", *what, "--out", str(path)])
-
-
-def _run(arguments: list[str]) -> tuple[int, str]:
-    """Exit code and last line of what Python said; the process is ended when time is up, or when we are."""
-    process = subprocess.Popen(
-        [sys.executable, *arguments], env={**os.environ, "PYTHONPATH": str(HERE.parent)}, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
-    try:
-        _, errors = process.communicate(timeout=PATIENCE)
-    except BaseException as reason:
-        os.killpg(process.pid, signal.SIGKILL)  # the session that we started
-        process.wait()
-        if isinstance(reason, subprocess.TimeoutExpired):
-            return 1, f"ended from outside after {PATIENCE:.0f} s"
-        raise
-    return process.returncode, errors.strip().rpartition("\n")[2]
-
-
-def _command(arguments: list[str] | None) -> str:
-    given = sys.argv[1:] if arguments is None else arguments
-    return "make bench-attack" + (f" ARGS={shlex.quote(shlex.join(given))}" if given else "")
+    return run_python(["-m", "benchmarks.attack_measure", *what, "--out", str(path)], PATIENCE)
 
 
 if __name__ == "__main__":

@@ -9,16 +9,13 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
-import os
-import shlex
-import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.measure import METHODS, OURS, Pair, Record, Setting, code_of
+from benchmarks.process import command, run_python
 from benchmarks.registry import ABSENT, CACHE, HERE, INSTANCES, REGISTRY, THREE, Instance
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -44,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
                 _settle(pair, _setting(pair, given), given.fresh, failures)
         except KeyboardInterrupt:
             interrupted = True
-    _report(pairs, {name: reason for name, (_, reason) in failures.items()}, _command(arguments))
+    _report(pairs, {name: reason for name, (_, reason) in failures.items()}, command("bench-cta", arguments))
     if interrupted:
         return 130
     return 1 if any(code != ABSENT for code, _ in failures.values()) else 0
@@ -127,7 +124,7 @@ def _records() -> Iterator[Record]:
 
 def _prepared(instance: Instance) -> tuple[int, str]:
     """Makes the table. In a process of its own: the memory of this one would count as that of those it starts."""
-    return _run(["-m", "benchmarks.registry", instance.name], None)
+    return run_python(["-m", "benchmarks.registry", instance.name], None)
 
 
 def _measured(pair: Pair, setting: Setting) -> tuple[int, str]:
@@ -137,29 +134,7 @@ def _measured(pair: Pair, setting: Setting) -> tuple[int, str]:
         old.unlink()
     what = ["-m", "benchmarks.measure", pair.instance, pair.weights, pair.method]
     how = ["--limit", str(setting.limit), "--threads", str(setting.threads), "--out", str(PAIRS / pair.name)]
-    return _run([*what, *how], setting.limit + PATIENCE)
-
-
-def _run(arguments: list[str], timeout: float | None) -> tuple[int, str]:
-    """Exit code and last line of what Python said; the process and those it started are ended when time is up, or when we are."""
-    environment = {**os.environ, "PYTHONPATH": str(HERE.parent)}
-    process = subprocess.Popen(
-        [sys.executable, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    try:
-        _, errors = process.communicate(timeout=timeout)
-    except BaseException as reason:
-        os.killpg(process.pid, signal.SIGKILL)  # the session that we started
-        process.wait()
-        if isinstance(reason, subprocess.TimeoutExpired):
-            return 1, f"ended from outside after {timeout:.0f} s"
-        raise
-    return process.returncode, errors.strip().rpartition("\n")[2]
-
-
-def _command(arguments: list[str] | None) -> str:
-    given = sys.argv[1:] if arguments is None else arguments
-    return "make bench-cta" + (f" ARGS={shlex.quote(shlex.join(given))}" if given else "")
+    return run_python([*what, *how], setting.limit + PATIENCE)
 
 
 def _print_registry(chosen: list[Instance]) -> None:

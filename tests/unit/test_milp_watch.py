@@ -1,4 +1,6 @@
-"""Who follows a MILP while it runs: hears of points and bounds, ends it, and gets back what CBC's log says of the bound."""
+"""Who follows a MILP while it runs: hears of points and bounds, ends it, gets back what CBC's log says of the bound, stops a CBC that
+does not look at its clock.
+"""
 
 from __future__ import annotations
 
@@ -152,3 +154,16 @@ def test_what_a_log_says_of_the_bound(tmp_path, log, bound):
 
 def test_no_log_no_bound(tmp_path):
     assert milp._cbc_bound(tmp_path / "none.log", 1.0) is None
+
+
+def test_a_solver_past_its_limit_is_stopped(monkeypatch):
+    monkeypatch.setattr(milp, "GRACE", -59.5)  # the watchdog bites half a second into a limit of a minute
+    result = solve_milp(market_split(6, 60), "cbc", seconds=60, gap=0.0)
+    assert (result.status, result.x) == (Status.STOPPED, None)
+    assert not [child for child in psutil.Process().children(recursive=True) if child.name().startswith("cbc")]
+
+
+def test_a_solver_within_its_limit_is_left_alone():
+    result = solve_milp(market_split(1, 12), "cbc", seconds=60, gap=0.0)
+    assert result.status is Status.OPTIMAL
+    assert result.bound is not None
