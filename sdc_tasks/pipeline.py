@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from sdc_tasks.methods import attack, bases, cta
 from sdc_tasks.methods.primary import protection_levels
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Release, Rung
-from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
+from sdc_tasks.model.table import Bools, CellSpace, Floats
 from sdc_tasks.model.weights import aggregate_weights
 
 Progress = Callable[[str], None]
@@ -34,6 +33,7 @@ def quiet(message: str) -> None:
     """A progress that says nothing."""
 
 
+ALONE = "the CTA rule alone"
 Keep = Callable[[str, "Publication | Adjustment"], None]
 
 
@@ -157,117 +157,61 @@ def choose_bases(
     progress: Progress = quiet,
     keep: Keep = forget,
 ) -> Publication:
-    """The bases by the rule of the domain, repaired until the attacker breaks nothing.
+    """The safe publication that loses least, of those that the rules of the domain propose (methods/bases/rules.py).
 
-    What the report compares them with goes to `keep`: `cta`, the publication by the CTA rule of [1] alone, before any repair, and
-    `rules`, a rung for each rule with the bound on the least loss, and how many requirements the CTA rule leaves broken.
+    What the report compares it with goes to `keep`: the publication by each other rule, that by the CTA rule alone before any repair
+    (`ALONE`), and a rung for each rule with its loss, the bound on the least loss, and how many requirements the CTA rule leaves broken.
     """
-    wishes = bases.wishes_of(problem, domain.bases.cells)
-    weights = aggregate_weights(problem, domain.bases.weights) * wishes.cost
-    ladder = bases.ladder_of(problem, weights, domain.bases).keeping(wishes.exact, wishes.published)
-    attacker = attack.Attacker(problem, requirements, domain.audit.seed)
+    case = bases_case(problem, requirements, domain, progress)
     try:
-        return ladder.publication(_choice(problem, requirements, adjustment, domain, ladder, attacker, weights, progress, keep))
+        return _least(case, adjustment, domain, keep)
     except bases.Stuck as stuck:
-        forced = stuck.decided[wishes.published[stuck.decided]]
-        keys = ", ".join(problem.space.key(int(ladder.cells[k])) for k in sorted(set(forced.tolist()))[:5])
+        published = bases.wishes_of(problem, domain.bases.cells).published
+        forced = stuck.decided[published[stuck.decided]]
+        keys = ", ".join(problem.space.key(int(case.ladder.cells[k])) for k in sorted(set(forced.tolist()))[:5])
         raise InvalidInput(
             f"bases.cells: {keys or 'some aggregate cells'} cannot be as precise as they must be: an attack succeeds although nothing else "
             "that it leans on may be coarser. Remedy: take them out of bases.cells, or allow a larger maximum_relative_base"
         ) from stuck
 
 
-def _choice(
-    problem: ProtectionProblem,
-    requirements: attack.Requirements,
-    adjustment: Adjustment,
-    domain: Domain,
-    ladder: bases.Ladder,
-    attacker: attack.Attacker,
-    weights: Floats,
-    progress: Progress,
-    keep: Keep,
-) -> Ints:
-    if domain.bases.rule == "cta":
-        return _by_cta(problem, requirements, adjustment, domain, ladder, attacker, progress)
-    least = least_loss(problem, requirements, domain, attacker, weights, progress)
-    choice = _by_least_loss(domain, ladder, attacker, least, progress)
-    rungs = [Rung("minimum uncertainty", Outcome.FEASIBLE, least.found.loss, least.found.bound, least.found.gap, 0.0, "half-widths")]
-    if adjustment.x is not None:
-        compared = ladder.publication(bases.choose(problem, ladder, adjustment.x))
-        attacker.face(compared)
-        attacker.settle()
-        keep("cta", compared)
-        rungs.append(Rung("CTA rule", Outcome.RELAXED, None, None, None, 0.0, "before any repair", unprotected=len(attacker.broken)))
-    keep("rules", Adjustment(rungs=tuple(rungs)))
-    return choice
+def bases_case(problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, progress: Progress = quiet) -> bases.Case:
+    """The ladder, the weights and the attacker that the domain asks for."""
+    wishes = bases.wishes_of(problem, domain.bases.cells)
+    weights = aggregate_weights(problem, domain.bases.weights) * wishes.cost
+    ladder = bases.ladder_of(problem, weights, domain.bases).keeping(wishes.exact, wishes.published)
+    attacker = attack.Attacker(problem, requirements, domain.audit.seed)
+    return bases.Case(problem, requirements, attacker, ladder, weights, wishes.exact, domain.bases, progress)
 
 
-def _by_least_loss(domain: Domain, ladder: bases.Ladder, attacker: attack.Attacker, least: LeastLoss, progress: Progress) -> Ints:
-    """The minimum-uncertainty rule: the half-widths on the ladder, raised where something is lacking."""
-    choice = bases.settle(least.extension, ladder, ladder.at_least(SHORT * least.found.half))
-    progress(f"bases for these half-widths: information lost {ladder.loss_of(choice):.4g}")
-    choice = bases.repair(attacker, ladder, choice, domain.bases.rounds, progress)
-    progress(
-        f"minimum uncertainty: information lost {ladder.loss_of(choice):.4g} (weight · half-width, withheld cells included); "
-        f"half-widths that need no ladder lose {least.found.loss:.4g}, none less than {least.found.bound:.4g}"
-    )
-    return choice
-
-
-SHORT = 0.5  # of the least half-widths: rounding up gives some cells more than that, so that others need less
-
-
-@dataclass(frozen=True)
-class LeastLoss:
-    """The least half-widths and the live models that found them."""
-
-    found: bases.HalfWidths
-    extension: bases.Extension
-
-
-def least_loss(
-    problem: ProtectionProblem,
-    requirements: attack.Requirements,
-    domain: Domain,
-    attacker: attack.Attacker,
-    weights: Floats,
-    progress: Progress = quiet,
-) -> LeastLoss:
-    """The minimum-uncertainty rule before any ladder, from what the exact publication breaks."""
-    cells = np.flatnonzero(problem.aggregate)
-    attacker.face(Publication(cells, problem.a[cells], np.zeros(len(cells))))
-    attacker.settle()
-    progress(f"everything exact would break {len(attacker.broken)} requirements")
-    extension = bases.Extension(problem, weights, requirements, attacker.broken, bases.wishes_of(problem, domain.bases.cells).exact)
-    return LeastLoss(bases.minimum_uncertainty(extension, weights, domain.bases.gap, domain.bases.passes, progress), extension)
-
-
-def _by_cta(
-    problem: ProtectionProblem,
-    requirements: attack.Requirements,
-    adjustment: Adjustment,
-    domain: Domain,
-    ladder: bases.Ladder,
-    attacker: attack.Attacker,
-    progress: Progress,
-) -> Ints:
-    """The CTA rule, repaired; or the repair alone, from all exact, where that loses less.
-
-    A CTA table that leaves cells short of their level (more than `accept_short`) is not used.
-    """
+def _least(case: bases.Case, adjustment: Adjustment, domain: Domain, keep: Keep) -> Publication:
+    """A CTA table that leaves cells short of their level (more than `accept_short`) is no start."""
+    ladder, found, rungs = case.ladder, {}, []
+    bound, x = None, adjustment.x
+    if domain.bases.rule == "minimum-uncertainty":
+        least = bases.least_loss(case)
+        bound = least.found.bound
+        found[bases.LEAST] = bases.by_least_loss(case, least)
+        if x is not None:
+            alone = ladder.publication(bases.choose(case.problem, ladder, x))
+            keep(ALONE, alone)
+            rungs.append(Rung(ALONE, Outcome.RELAXED, None, None, None, 0.0, "before any repair", unprotected=case.broken(alone)))
+    case.progress(f"bases by {bases.AUDIT}")
+    found[bases.AUDIT] = bases.by_audit(case)
     short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
-    starts: dict[str, Floats | None] = {"the audit alone": None}
-    if adjustment.x is not None and short <= domain.cta.accept_short * len(requirements.cells):
-        starts["the CTA rule"] = adjustment.x
-    found = {}
-    for name, x in starts.items():
-        progress(f"bases by {name}")
-        found[name] = bases.repair(attacker, ladder, bases.choose(problem, ladder, x), domain.bases.rounds, progress)
-    best = min(found, key=lambda name: ladder.loss_of(found[name]))
-    losses = ", ".join(f"{ladder.loss_of(choice):.4g} by {name}" for name, choice in found.items())
-    progress(f"information lost (weight · half-width, withheld cells included): {losses}; taken: {best}")
-    return found[best]
+    if x is not None and short <= domain.cta.accept_short * len(case.requirements.cells):
+        case.progress(f"bases by {bases.CTA}")
+        found[bases.CTA] = bases.by_cta(case, x)
+    losses = {name: ladder.loss_of(choice) for name, choice in found.items()}
+    best = min(losses, key=losses.__getitem__)
+    told = ", ".join(f"{loss:.4g} by {name}" for name, loss in losses.items())
+    case.progress(f"information lost (weight · half-width, withheld cells included): {told}; taken: {best}")
+    for name, choice in found.items():
+        rungs.append(Rung(name, Outcome.FEASIBLE, losses[name], bound, None, 0.0, "repaired", chosen=name == best))
+        if name != best:
+            keep(name, ladder.publication(choice))
+    keep("rules", Adjustment(rungs=tuple(rungs)))
+    return ladder.publication(found[best])
 
 
 def audit(

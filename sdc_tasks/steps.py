@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -228,24 +228,23 @@ def choose_bases(desk: Desk, release_id: str) -> str:
         notes.append(message)
         desk.say(message)
 
-    kept: dict[str, Publication | Adjustment] = {}
+    def keep(name: str, item: Publication | Adjustment) -> None:
+        _once(desk, release_id, "bases", name, lambda: item)
 
     def decide() -> Publication:
-        found = pipeline.choose_bases(problem, requirements, adjustment, desk.domain, hear, kept.__setitem__)
+        found = pipeline.choose_bases(problem, requirements, adjustment, desk.domain, hear, keep)
         desk.say(f"{int(found.exact.sum())} cells exact, {int(found.rounded.sum())} rounded, {int(found.withheld.sum())} withheld")
         return found
 
-    digest = _once(desk, release_id, "bases", "", decide, notes)
-    for name, item in kept.items():
-        _once(desk, release_id, "bases", name, lambda item=item: item)  # type: ignore[misc]
-    return digest
+    return _once(desk, release_id, "bases", "", decide, notes)
 
 
-def compared(desk: Desk, release_id: str) -> tuple[Publication | None, Adjustment]:
-    """What the bases are compared with: the publication by the CTA rule alone, and a rung for each rule; nothing where not kept."""
+def compared(desk: Desk, release_id: str) -> tuple[Mapping[str, Publication], Adjustment]:
+    """What the bases are compared with: the publications by other rules, and a rung for each rule."""
     known = journal.step_outputs(desk.engine, release_id, "bases")
-    cta = _load(desk, release_id, "bases", Publication, "cta") if "cta" in known else None
-    return cta, _load(desk, release_id, "bases", Adjustment, "rules") if "rules" in known else Adjustment()
+    rules = _load(desk, release_id, "bases", Adjustment, "rules") if "rules" in known else Adjustment()
+    names = [rung.method for rung in rules.rungs if rung.method in known]
+    return {name: _load(desk, release_id, "bases", Publication, name) for name in names}, rules
 
 
 def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:

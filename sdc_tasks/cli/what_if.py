@@ -25,15 +25,12 @@ def what_if(
     """
     from sdc_tasks import pipeline
     from sdc_tasks.domains.schema import load_domain
-    from sdc_tasks.methods.attack import Attacker
-    from sdc_tasks.model.weights import aggregate_weights
+    from sdc_tasks.methods import bases
 
     spec = load_domain(domain)
     problem = problem_of_inbox(spec, inbox, period)
     requirements, _ = pipeline.baseline(problem, spec)
-    weights = aggregate_weights(problem, spec.bases.weights)
-    attacker = Attacker(problem, requirements, spec.audit.seed)
-    shares = pipeline.least_loss(problem, requirements, spec, attacker, weights).found.blame()
+    shares = bases.least_loss(pipeline.bases_case(problem, requirements, spec)).found.blame()
     if not shares:
         out.print("nothing is lost: every aggregate cell can be published exactly")
         return

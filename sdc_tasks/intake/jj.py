@@ -30,8 +30,10 @@ import scipy.sparse as sp
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
+from sdc_tasks.model.weights import Weights, weights_of
 
 CellWeights = Literal["file", "one", "inverse", "sqrt"]
+FORMULAS = {"one": Weights.ONE, "inverse": Weights.INVERSE, "sqrt": Weights.INVERSE_SQRT}
 Letters = npt.NDArray[np.str_]
 Namer = Callable[[int], str]
 STATUSES = ("s", "u", "m", "z")
@@ -95,15 +97,9 @@ def problem_of(table: JJTable, weights: CellWeights = "file", distance: Distance
     """
     p = table.primary
     return table_problem(
-        table.A, table.a, table.lb, table.ub, table.cost if weights == "file" else weights_of(table.a, weights),
+        table.A, table.a, table.lb, table.ub, table.cost if weights == "file" else weights_of(table.a, FORMULAS[weights]),
         p, table.lpl[p], table.upl[p], table.spl[p], table.fixed, distance,
     )  # fmt: skip
-
-
-def weights_of(a: Floats, weights: Literal["one", "inverse", "sqrt"]) -> Floats:
-    """1, 1/a or 1/√a; a value below one counts as one, so that no weight explodes."""
-    size = np.maximum(np.abs(a), 1.0)
-    return {"one": np.ones_like(size), "inverse": 1 / size, "sqrt": 1 / np.sqrt(size)}[weights]
 
 
 def read_jj(path: Path, keys: Sequence[str] | None = None) -> JJTable:

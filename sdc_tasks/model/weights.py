@@ -25,7 +25,7 @@ def aggregate_weights(problem: ProtectionProblem, weights: Weights, gamma: float
     return weights_of(problem.a[problem.aggregate], weights, np.tile(depth_of(space), len(space.aggregates)), gamma)
 
 
-def weights_of(a: Floats, weights: Weights, depth: Floats, gamma: float = 2.0) -> Floats:
+def weights_of(a: Floats, weights: Weights, depth: Floats | float = 0.0, gamma: float = 2.0) -> Floats:
     """w of cells with the values a, at that depth. A value below one unit counts as one unit, so that no weight explodes."""
     size = np.maximum(np.abs(a), 1.0)
     match weights:

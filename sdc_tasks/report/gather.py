@@ -6,7 +6,7 @@ what leaves this module can be shown to whoever reads the report.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,7 +52,7 @@ def gather(
     publication: Publication,
     report: AuditReport,
     *,
-    compared: tuple[Publication | None, Adjustment] = (None, Adjustment()),
+    compared: tuple[Mapping[str, Publication], Adjustment] = ({}, Adjustment()),
     period: str,
     release_id: str | None,
     deliveries: Sequence[DeliveryFact] = (),
@@ -307,13 +307,12 @@ def _rules(
     adjustment: Adjustment,
     publication: Publication,
     report: AuditReport,
-    by_cta: Publication | None,
+    others: Mapping[str, Publication],
     kept: Adjustment,
 ) -> tuple[RuleFact, ...]:
-    """The publication, and what the CTA rule alone would have published: averages over many cells, to three digits."""
+    """The publication, and what each other rule would have published: averages over many cells, to three digits."""
     weights = aggregate_weights(problem, domain.bases.weights)
     truth = problem.a[publication.cells]
-    outcome = {rung.method: rung for rung in kept.rungs}
 
     def fact(name: str, published: Publication, moved: float | None, bound: float | None, broken: int) -> RuleFact:
         told, rounded = ~published.withheld, published.rounded
@@ -332,12 +331,15 @@ def _rules(
             broken=broken,
         )
 
-    least = outcome.get("minimum uncertainty")
-    bound = _three(least.bound) if least is not None and least.bound is not None else None
-    found = [fact(f"{domain.bases.rule}, repaired and audited", publication, None, bound, report.broken)]
-    if by_cta is not None and adjustment.x is not None:
-        moved = _three(np.abs(adjustment.x - problem.a)[problem.aggregate].mean()) if len(truth) >= MINIMUM_CELLS else None
-        found.append(fact("CTA rule alone, not published", by_cta, moved, bound, outcome["CTA rule"].unprotected))
+    bound = next((_three(rung.bound) for rung in kept.rungs if rung.bound is not None), None)
+    moved = None
+    if adjustment.x is not None and len(truth) >= MINIMUM_CELLS:
+        moved = _three(np.abs(adjustment.x - problem.a)[problem.aggregate].mean())
+    found = [fact(f"{rung.method}: published", publication, None, bound, report.broken) for rung in kept.rungs if rung.chosen]
+    for rung in kept.rungs:
+        if rung.method in others:
+            behind = moved if rung.unprotected else None
+            found.append(fact(f"{rung.method}, {rung.reason}", others[rung.method], behind, bound, rung.unprotected))
     return tuple(found)
 
 

@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.jj import JJTable, problem_of, read_jj, solution_text, weights_of, write_jj
+from sdc_tasks.intake.jj import JJTable, problem_of, read_jj, solution_text, write_jj
 from sdc_tasks.methods.cta.model import Distance
 from sdc_tasks.methods.cta.verify import verify
+from sdc_tasks.model.weights import Weights, weights_of
 from sdc_tasks.solver.milp import solve_milp
 
 DATA = Path(__file__).parents[3] / "shared/data/jj"
@@ -276,7 +277,7 @@ def test_weights_are_those_of_the_file_or_of_the_values(file):
     assert problem_of(table, "one").w.tolist() == [1.0] * 9
     assert problem_of(table, "inverse").w[[3, 7]].tolist() == [1 / 700, 1.0], "a value below one weighs as one"
     assert problem_of(table, "sqrt").w[[5, 7]].tolist() == [1 / 20, 1.0]
-    assert weights_of(np.array([-4.0]), "sqrt").tolist() == [0.5]
+    assert weights_of(np.array([-4.0]), Weights.INVERSE_SQRT).tolist() == [0.5]
     assert problem_of(table, distance=Distance.L2).distance is Distance.L2
 
 
