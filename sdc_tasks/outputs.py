@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from sdc_tasks import checks, pipeline, report
+from sdc_tasks.methods.attack.compositions import together
 from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.steps import Desk, adjustment_of, compared, decided
 from sdc_tasks.warehouse import reader, store
@@ -50,7 +51,8 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
         table.unlink(missing_ok=True)  # an earlier table must not pass for that of this release
     facts = report.gather(
         desk.domain, problem, adjustment_of(desk, release_id), publication, merged,
-        compared=compared(desk, release_id), period=desk.period, release_id=release_id,
+        compared=compared(desk, release_id), together=together(problem, publication) if merged.passed else None,
+        period=desk.period, release_id=release_id,
         deliveries=_delivery_facts(desk), steps=_step_facts(desk, release_id),
     )  # fmt: skip
     report.write_whole(out / "report.html", report.render(facts))

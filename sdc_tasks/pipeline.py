@@ -34,6 +34,7 @@ def quiet(message: str) -> None:
 
 
 ALONE = "the CTA rule alone"
+MORE_DECIMALS = 2  # than an indicator declares, for additive values: deliveries may carry more
 Keep = Callable[[str, "Publication | Adjustment"], None]
 
 
@@ -164,7 +165,7 @@ def choose_bases(
     """
     case = bases_case(problem, requirements, domain, progress)
     try:
-        return _least(case, adjustment, domain, keep)
+        publication = _least(case, adjustment, domain, keep)
     except bases.Stuck as stuck:
         published = bases.wishes_of(problem, domain.bases.cells).published
         forced = stuck.decided[published[stuck.decided]]
@@ -173,6 +174,7 @@ def choose_bases(
             f"bases.cells: {keys or 'some aggregate cells'} cannot be as precise as they must be: an attack succeeds although nothing else "
             "that it leans on may be coarser. Remedy: take them out of bases.cells, or allow a larger maximum_relative_base"
         ) from stuck
+    return _additive(problem, publication, domain, progress) if domain.bases.additive else publication
 
 
 def bases_case(problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, progress: Progress = quiet) -> bases.Case:
@@ -180,30 +182,32 @@ def bases_case(problem: ProtectionProblem, requirements: attack.Requirements, do
     wishes = bases.wishes_of(problem, domain.bases.cells)
     weights = aggregate_weights(problem, domain.bases.weights) * wishes.cost
     ladder = bases.ladder_of(problem, weights, domain.bases).keeping(wishes.exact, wishes.published)
+    if domain.bases.strata is not None:
+        ladder = ladder.in_strata(bases.strata_of(problem, domain.bases.strata, wishes.exact))
     attacker = attack.Attacker(problem, requirements, domain.audit.seed)
-    return bases.Case(problem, requirements, attacker, ladder, weights, wishes.exact, domain.bases, progress)
+    return bases.Case(problem, requirements, attacker, ladder, weights, wishes.exact, domain.bases, progress, domain.audit.seed)
 
 
 def _least(case: bases.Case, adjustment: Adjustment, domain: Domain, keep: Keep) -> Publication:
     """A CTA table that leaves cells short of their level (more than `accept_short`) is no start."""
-    ladder, found, rungs = case.ladder, {}, []
-    bound, x = None, adjustment.x
-    if domain.bases.rule == "minimum-uncertainty":
-        least = bases.least_loss(case)
-        bound = least.found.bound
-        found[bases.LEAST] = bases.by_least_loss(case, least)
-        if x is not None:
-            alone = ladder.publication(bases.choose(case.problem, ladder, x))
-            keep(ALONE, alone)
-            rungs.append(Rung(ALONE, Outcome.RELAXED, None, None, None, 0.0, "before any repair", unprotected=case.broken(alone)))
+    ladder, x, rungs, bound = case.ladder, adjustment.x, [], None
     case.progress(f"bases by {bases.AUDIT}")
-    found[bases.AUDIT] = bases.by_audit(case)
+    found = {bases.AUDIT: bases.by_audit(case)}
     short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
     if x is not None and short <= domain.cta.accept_short * len(case.requirements.cells):
         case.progress(f"bases by {bases.CTA}")
         found[bases.CTA] = bases.by_cta(case, x)
+    if domain.bases.rule == "minimum-uncertainty":
+        if x is not None:
+            alone = ladder.publication(bases.choose(case.problem, ladder, x))
+            keep(ALONE, alone)
+            rungs.append(Rung(ALONE, Outcome.RELAXED, None, None, None, 0.0, "before any repair", unprotected=case.broken(alone)))
+        found[bases.LEAST] = bases.by_cover(case, min(found.values(), key=ladder.loss_of))
+        bound = bases.bound(case)
+    if domain.bases.sharpen:
+        found = {name: bases.sharpen(case.problem, ladder, choice) for name, choice in found.items()}
     losses = {name: ladder.loss_of(choice) for name, choice in found.items()}
-    best = min(losses, key=losses.__getitem__)
+    best = min(reversed(losses), key=losses.__getitem__)
     told = ", ".join(f"{loss:.4g} by {name}" for name, loss in losses.items())
     case.progress(f"information lost (weight · half-width, withheld cells included): {told}; taken: {best}")
     for name, choice in found.items():
@@ -212,6 +216,21 @@ def _least(case: bases.Case, adjustment: Adjustment, domain: Domain, keep: Keep)
             keep(name, ladder.publication(choice))
     keep("rules", Adjustment(rungs=tuple(rungs)))
     return ladder.publication(found[best])
+
+
+def _additive(problem: ProtectionProblem, publication: Publication, domain: Domain, progress: Progress) -> Publication:
+    """Values that add up, within the safe intervals; the publication as it is where there are none."""
+    space = problem.space
+    one_area = np.repeat([indicator.decimals for indicator in domain.indicators], space.national_size // len(domain.indicators))
+    decimals = np.tile(one_area, len(space.aggregates))
+    tries = (bases.additive(space, publication, decimals + more, problem.lb[publication.cells]) for more in range(MORE_DECIMALS + 1))
+    found = next((each for each in tries if each is not None), None)
+    if found is None:
+        progress("no values of so few decimals add up within the safe intervals: published as nearest multiples, which do not")
+        return publication
+    moved = int((found.value != publication.value)[found.rounded].sum())
+    progress(f"additive values: {moved} of {int(found.rounded.sum())} rounded cells are off their nearest multiple")
+    return found
 
 
 def audit(
@@ -323,12 +342,14 @@ def certificate(problem: ProtectionProblem, publication: Publication, report: Au
 
 
 def intervals(problem: ProtectionProblem, report: AuditReport) -> str:
-    """CSV of the attacker's interval of every primary as share of what it needs on each side, over all profiles; quarters, like the
-    certificate's.
+    """CSV of the attacker's interval of every suppressed cell as share of what it needs on each side, over all profiles; quarters, like
+    the certificate's. Empty for a secondary cell: nothing is required of its interval.
     """
+    shares = dict(zip(report.primaries.tolist(), zip(report.down, report.up, report.slide, strict=True), strict=True))
     lines = ["CELL,DOWN,UP,SLIDING"]
-    for cell, *shares in zip(report.primaries, report.down, report.up, report.slide, strict=True):
-        lines.append(",".join([problem.space.key(int(cell)), *(f"{_quarters(float(share)):g}" for share in shares)]))
+    for cell in np.flatnonzero(problem.suppressed).tolist():
+        told = [f"{_quarters(float(share)):g}" for share in shares[cell]] if cell in shares else [""] * 3
+        lines.append(",".join([problem.space.key(cell), *told]))
     return "\n".join(lines) + "\n"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -76,16 +76,33 @@ def discover(desk: Desk, inbox: Path) -> tuple[str, list[Received]]:
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     if not known:
         raise InvalidInput(f"inbox {inbox}: no delivery ({', '.join(sorted(DELIVERY_SUFFIXES))}) for {desk.domain.id} {desk.period}")
-    inputs = _inputs_digest(desk, (each.key.digest for each in known))
-    release_id = f"{desk.domain.id}-{desk.period}-{inputs[:12]}"
+    inputs = _inputs(desk, [each.key.digest for each in known])
+    release_id = _id(desk, inputs)
     journal.start_run(desk.engine, release_id, desk.domain.id, desk.period)
     journal.set_inputs(desk.engine, release_id, inputs)
     return release_id, [Received(each.key.digest, Path(each.file).stem) for each in known]
 
 
-def _inputs_digest(desk: Desk, deliveries: Iterable[str]) -> str:
-    parts = [desk.domain.digest, desk.period, version("sdc-release"), *sorted(deliveries)]
+def _inputs(desk: Desk, deliveries: Sequence[str]) -> str:
+    """Digest of all that goes in: under profile vintage also what was published before, but for this very release."""
+    told = _versions(desk) if "vintage" in desk.domain.audit.profiles else []
+    again = _inputs_digest(desk, deliveries, told[:-1])
+    return again if told and told[-1] == _id(desk, again) else _inputs_digest(desk, deliveries, told)
+
+
+def _inputs_digest(desk: Desk, deliveries: Sequence[str], told: Sequence[str]) -> str:
+    parts = [desk.domain.digest, desk.period, version("sdc-release"), *sorted(deliveries), *told]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _id(desk: Desk, inputs: str) -> str:
+    return f"{desk.domain.id}-{desk.period}-{inputs[:12]}"
+
+
+def _versions(desk: Desk) -> list[str]:
+    """The releases of the period by version."""
+    mine = [each for each in reader.releases(desk.engine, desk.domain.id) if each.period == desk.period]
+    return [each.release_id for each in sorted(mine, key=lambda each: each.version)]
 
 
 def ingest(desk: Desk, digest: str) -> str:
@@ -162,12 +179,16 @@ def assemble(desk: Desk, release_id: str) -> str:
 
 
 def _earlier(desk: Desk, release_id: str, problem: ProtectionProblem) -> Earlier:
-    """What the other releases of the period have told."""
-    ids = [each.release_id for each in reader.releases(desk.engine, desk.domain.id) if each.period == desk.period]
-    others = sorted({each for each in ids if each != release_id})
-    return earlier(
-        problem, [(_load(desk, each, "assemble", ProtectionProblem), _load(desk, each, "bases", Publication)) for each in others]
-    )
+    """What the other releases of the period have told. Raises InvalidInput where one is over other indicators or code lists."""
+    others = sorted(set(_versions(desk)) - {release_id})
+    told = [(_load(desk, each, "assemble", ProtectionProblem), _load(desk, each, "bases", Publication)) for each in others]
+    try:
+        return earlier(problem, told)
+    except ValueError as error:
+        raise InvalidInput(
+            f"{desk.domain.id} {desk.period}: {error}, so profile vintage cannot be attacked. "
+            "Remedy: restore the code lists of the period, or give the domain of the new ones an id of its own"
+        ) from error
 
 
 def baseline(desk: Desk, release_id: str) -> str:
@@ -277,6 +298,7 @@ def publish(desk: Desk, release_id: str) -> int:
     problem, publication, merged = decided(desk, release_id)
     try:
         requirements = _load(desk, release_id, "baseline", Requirements)
+        _refuse_old_history(desk, release_id, problem)
         approved = pipeline.release(release_id, problem, requirements, publication, merged, desk.domain.audit.profiles)
         done = publisher.publish(desk.engine, approved, space=problem.space, domain=desk.domain.id, period=desk.period)
     except ReleaseBlocked:
@@ -286,6 +308,17 @@ def publish(desk: Desk, release_id: str) -> int:
     journal.finish_run(desk.engine, release_id, RunState.PUBLISHED)
     desk.say(f"version {done.version} {'published' if done.created else 'stands already'}")
     return done.version
+
+
+def _refuse_old_history(desk: Desk, release_id: str, problem: ProtectionProblem) -> None:
+    """Raises ReleaseBlocked where a version was published that the audit of profile vintage did not know."""
+    if "vintage" not in desk.domain.audit.profiles or release_id in _versions(desk):
+        return
+    now = _earlier(desk, release_id, problem).arrays
+    if not all(np.array_equal(known, now[name]) for name, known in problem.earlier.arrays.items()):
+        raise ReleaseBlocked(
+            f"{release_id}: another version was published since it was assembled. Remedy: start the release anew; it gets an id of its own"
+        )
 
 
 def decided(desk: Desk, release_id: str) -> tuple[ProtectionProblem, Publication, AuditReport]:

@@ -5,7 +5,8 @@ areas, every relation is there, and an attacker is what he knows: an interval fo
 interval, more cells, or an older table beside the present one.
 
     external      the public cells, the published intervals, the external bounds
-    coalition     the only units of all single-unit cells pool their cells: [2] eq. 9. A singleton p is attacked by all the *others*
+    coalition     the only units of all single-unit cells pool their cells: [2] eq. 9. A singleton p is attacked by all the *others*: not by
+                  cells that contain it, or that it contains, because their only unit is himself
     each alone    every singleton attacks with his own cell and nobody else's
     half known    one of two units of a cell knows his own part: the cell is at least that
     vintages      earlier publications too; countries that were revised since have cells of their own in the older tables
@@ -19,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from oracle import relations
 from scipy.optimize import linprog
 
 from sdc_tasks.model.problem import ProtectionProblem
@@ -81,12 +83,31 @@ def external(problem: ProtectionProblem, publication: Publication | None) -> np.
 
 def coalition(problem: ProtectionProblem, publication: Publication | None, singletons: Sequence[int]) -> np.ndarray:
     """Of the primaries: all singletons collude; against a singleton, all others do ([2] eq. 9: x_i = a_i for i ∉ (P∖G) ∪ S ∪ {p})."""
-    everybody = knowledge(problem, publication)
+    everybody, of = knowledge(problem, publication), respondents(problem, singletons)
     found = []
     for p in _primaries(problem):
-        colluding = {g: (problem.a[g], problem.a[g]) for g in singletons if g != p}
+        colluding = {g: (problem.a[g], problem.a[g]) for g in singletons if of[g] != of.get(p)}
         found.append(intervals(everybody.told(colluding), [p])[0])
     return np.array(found).reshape(-1, 2)
+
+
+def respondents(problem: ProtectionProblem, singletons: Iterable[int]) -> dict[int, frozenset[int]]:
+    """singleton → all singletons of the same respondent: those that contain it or that it contains, and what these do, and so on."""
+    M = relations(problem.space)
+    parts = {cell: np.flatnonzero((M[(M[:, cell] < 0)] > 0).any(axis=0)).tolist() for cell in range(first_aggregate(problem))}
+
+    def below(cell: int) -> set[int]:
+        return {cell}.union(*(below(part) for part in parts[cell]))
+
+    groups = [frozenset(below(cell) & set(singletons)) for cell in singletons]
+    while any(one & other and one != other for one in groups for other in groups):
+        groups = [frozenset().union(*(other for other in groups if one & other)) for one in groups]
+    return dict(zip(singletons, groups, strict=True))
+
+
+def first_aggregate(problem: ProtectionProblem) -> int:
+    """Cells from here on are those of the aggregates."""
+    return len(problem.space.countries) * problem.space.national_size
 
 
 def alone(problem: ProtectionProblem, publication: Publication | None, parts: Mapping[int, float]) -> dict[int, np.ndarray]:
@@ -104,11 +125,11 @@ def alone(problem: ProtectionProblem, publication: Publication | None, parts: Ma
 
 
 def strongest(problem: ProtectionProblem, seen: Mapping[int, np.ndarray]) -> np.ndarray:
-    """(primaries, 2): the narrowest end on each side over all attackers; nobody is attacked by the respondent of his own cell."""
-    primaries = _primaries(problem)
+    """(primaries, 2): the narrowest end on each side over all singletons who attack alone; nobody attacks cells of his own."""
+    primaries, of = _primaries(problem), respondents(problem, list(seen))
     ends = np.tile([-np.inf, np.inf], (len(primaries), 1))
     for cell, each in seen.items():
-        others = primaries != cell
+        others = ~np.isin(primaries, list(of[cell]))
         ends[others, 0] = np.maximum(ends[others, 0], each[others, 0])
         ends[others, 1] = np.minimum(ends[others, 1], each[others, 1])
     return ends

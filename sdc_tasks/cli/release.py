@@ -108,7 +108,7 @@ def audit(
     ] = None,
     json: Annotated[Path | None, typer.Option("--json", help="write the certificate here")] = None,
     intervals: Annotated[
-        Path | None, typer.Option("--intervals", help="CSV: what the attacker leaves of each primary's requirement, in quarters")
+        Path | None, typer.Option("--intervals", help="CSV by suppressed cell: what the attacker leaves of its requirement, in quarters")
     ] = None,
     witnesses: Annotated[Path | None, typer.Option("--witnesses", help=WITNESSES)] = None,
 ) -> None:

@@ -177,12 +177,15 @@ class CellRule(Strict):
 class Bases(Strict):
     """How bases are chosen, from the ladder mantissas × 10^k from `smallest`, in the unit of the indicator.
 
-    minimum-uncertainty: from the least half-widths that protect everything; `gap` or `passes` end the search for them. cta: from the
-    adjusted table. Either way what still fails is repaired, and the audit has the last word.
+    Repair makes safe what the adjusted table asks for (cta), or nothing at all, whichever loses less. minimum-uncertainty: from there on,
+    `passes` searches for less. The audit has the last word. `gap` is that of `sdc what-if`, to the bound on the least loss.
+
+    `strata`: cells of one composition and indicator share one base, apart by `level` or `code` of the hierarchies named; {} for none of
+    them. `sharpen`: afterwards no cell is coarser than what the others tell of it. `additive`: values within each composition add up.
     """
 
-    rule: Literal["cta", "minimum-uncertainty"] = "cta"
-    gap: float = Field(default=0.05, ge=0, description="to the bound on the least loss")
+    rule: Literal["cta", "minimum-uncertainty"] = "minimum-uncertainty"
+    gap: float = Field(default=0.05, ge=0)
     passes: int = Field(default=3, ge=1)
     mantissas: tuple[Annotated[float, Field(ge=1, lt=10)], ...] = (1.0, 2.0, 5.0)
     smallest: float = Field(default=1.0, gt=0)
@@ -191,6 +194,15 @@ class Bases(Strict):
     rounding_charge: float = Field(default=0.005, ge=0, description="what an exact figure is worth, as a share of its value")
     rounds: int = Field(default=60, ge=1, description="rounds of audit and repair before what still fails is withheld")
     cells: tuple[CellRule, ...] = ()
+    strata: dict[str, Literal["level", "code"]] | None = None
+    sharpen: bool = False
+    additive: bool = False
+
+    @model_validator(mode="after")
+    def _one_base_each(self) -> Bases:
+        if self.strata is not None and (self.sharpen or self.additive):
+            raise ValueError("strata: not together with sharpen or additive, which give each cell a base of its own")
+        return self
 
 
 class Audit(Strict):

@@ -157,6 +157,20 @@ class RuleFact:
 
 
 @dataclass(frozen=True)
+class CompositionFact:
+    """What everything published together tells of primaries beyond one composition alone.
+
+    `area`: that composition; None: for each primary the one that tells most. Of `primaries` of its members looked at, the attacker's
+    interval is `narrower` when he holds all compositions; `left` is the quarter in which the median of what is left of them lies.
+    """
+
+    area: Header | None
+    primaries: int
+    narrower: int
+    left: str | None
+
+
+@dataclass(frozen=True)
 class CountryFact:
     """Primaries of one country; `baseline` of them are not fully protected by the country's own tables."""
 
@@ -190,6 +204,7 @@ class AuditFacts:
     broken: tuple[BrokenCell, ...]
     contradictions: tuple[str, ...]
     countries: tuple[CountryFact, ...]
+    together: tuple[CompositionFact, ...]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdc_tasks.domains.schema import Domain
+from sdc_tasks.methods.attack.compositions import Together
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Rung
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints
@@ -23,6 +24,7 @@ from sdc_tasks.report.facts import (
     TOP_WITHHELD,
     AuditFacts,
     BrokenCell,
+    CompositionFact,
     CountryFact,
     DeliveryFact,
     DeviationMap,
@@ -43,6 +45,7 @@ REACHED = ("under a quarter", "a quarter to a half", "half to three quarters", "
 RISKS = ((0, 0, "no country"), (1, 1, "1 country"), (2, 2, "2 countries"), (3, 5, "3 to 5 countries"), (6, 10**6, "6 or more"))
 MAXIMUM_SHARE = 0.5  # nor does a block of which one cell holds more of the deviation than this
 TOP_ROUNDED = 20
+NARROWER = 0.01  # of an interval, and of the requirement: what must be gone of it before it counts; LPs are exact to much less
 
 
 def gather(
@@ -53,6 +56,7 @@ def gather(
     report: AuditReport,
     *,
     compared: tuple[Mapping[str, Publication], Adjustment] = ({}, Adjustment()),
+    together: Together | None = None,
     period: str,
     release_id: str | None,
     deliveries: Sequence[DeliveryFact] = (),
@@ -92,7 +96,7 @@ def gather(
         rungs=tuple(_rung(rung) for rung in adjustment.rungs),
         rules=_rules(domain, problem, adjustment, publication, report, *compared) if report.passed else (),
         steps=tuple(steps),
-        audit=_audit(problem, report, label),
+        audit=_audit(problem, report, label, together if report.passed else None),
         deliveries=tuple(sorted(deliveries, key=lambda delivery: delivery.state != "refused")),
     )
 
@@ -348,7 +352,7 @@ def _three(number: float) -> float:
     return float(f"{number:.3g}")
 
 
-def _audit(problem: ProtectionProblem, report: AuditReport, label: _Labels) -> AuditFacts:
+def _audit(problem: ProtectionProblem, report: AuditReport, label: _Labels, together: Together | None) -> AuditFacts:
     space = problem.space
     country = report.primaries // space.national_size
     countries = [
@@ -371,7 +375,24 @@ def _audit(problem: ProtectionProblem, report: AuditReport, label: _Labels) -> A
         broken=_broken(space, report),
         contradictions=tuple(space.key(cell) for cell in report.contradictions),
         countries=tuple(countries),
+        together=tuple(_together(problem.space, together, label)) if together is not None and len(together.cells) else (),
     )
+
+
+def _together(space: CellSpace, together: Together, label: _Labels) -> Iterator[CompositionFact]:
+    """Beside each composition for the primaries of its members, then beside the one that tells most of each primary."""
+
+    def fact(area: Header | None, alone: Floats, at: Bools) -> CompositionFact:
+        before, after = alone[at], together.whole[at]
+        narrower = before - after > NARROWER * np.maximum(before, 1)
+        left = _reached(float(np.median(after[narrower] / before[narrower]))) if narrower.any() else None
+        return CompositionFact(area, int(at.sum()), int(narrower.sum()), left)
+
+    country = together.cells // space.national_size
+    for k, alone in zip(together.aggregates, together.alone, strict=True):
+        aggregate = space.aggregates[k]
+        yield fact(label.area(aggregate.code), alone, np.isin(country, [space.countries.index(member) for member in aggregate.members]))
+    yield fact(None, together.alone.min(axis=0), np.ones(len(country), dtype=bool))
 
 
 def _broken(space: CellSpace, report: AuditReport) -> tuple[BrokenCell, ...]:

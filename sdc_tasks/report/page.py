@@ -15,7 +15,7 @@ CLASS_SIGNS = ("0", "<0.1", "0.1–1", "1–5", "5–20", "≥20")
 KNOWN_PROFILES = {
     "external": "somebody who knows every public national figure and everything published here, but no unit's own data",
     "internal": "any one respondent: the only unit of a cell, who knows that cell, or the larger of two, who knows its part",
-    "coalition": "the only units of all single-unit cells, who put their cells together",
+    "coalition": "the only units of all single-unit cells, who put their cells together; and, against each of them, all the others",
     "vintage": "somebody who also holds everything released of the period in earlier versions",
 }
 

@@ -13,6 +13,7 @@ from test_cli import Ended, sdc
 from sdc_tasks import intake, report
 from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import load_domain
+from sdc_tasks.domains.schema import Role
 from sdc_tasks.model.results import Publication
 
 PROFILES = ("external", "internal", "coalition")
@@ -86,8 +87,24 @@ def test_intervals_are_shares_no_finer_than_quarters(demo):
     audited(demo, "exact", "external")
     with (demo / "exact.intervals.csv").open(newline="") as lines:
         rows = list(csv.DictReader(lines))
-    assert {row[side] for row in rows for side in ("DOWN", "UP", "SLIDING")} <= {"0", "0.25", "0.5", "0.75", "1"}
-    assert len(rows) == json.loads((demo / "exact.json").read_text())["counts"]["primaries"]
+    primaries = {each["cell"] for each in json.loads((demo / "exact.json").read_text())["primaries"]}
+    required = [row for row in rows if row["CELL"] in primaries]
+    assert len(required) == len(primaries)
+    assert {row[side] for row in required for side in ("DOWN", "UP", "SLIDING")} <= {"0", "0.25", "0.5", "0.75", "1"}
+
+
+def test_intervals_name_every_suppressed_cell_and_say_nothing_of_secondary_ones(demo):
+    """Their widths are required of nobody; as a share of their own value they would tell it."""
+    audited(demo, "exact", "external")
+    with (demo / "exact.intervals.csv").open(newline="") as lines:
+        told = {row.pop("CELL"): set(row.values()) for row in csv.DictReader(lines)}
+    domain = load_domain(demo / "domain.yaml")
+    tables = [intake.read(path, domain, "2024").table for path in sorted((demo / "inbox").glob("*.csv"))]
+    flags = np.concatenate([table.flag for table in tables if table is not None])
+    public = [code for code, flag in domain.flags.items() if flag.role is Role.PUBLIC]
+    assert set(told) == {domain.space.key(int(cell)) for cell in np.flatnonzero(~np.isin(flags, public))}
+    primaries = {each["cell"] for each in json.loads((demo / "exact.json").read_text())["primaries"]}
+    assert {cell for cell, shares in told.items() if shares == {""}} == set(told) - primaries != set()
 
 
 def test_the_national_tables_alone(demo):

@@ -15,6 +15,7 @@ import pytest
 from oracle import one_cell_release, published
 
 from sdc_tasks.methods.attack import attacks, promised
+from sdc_tasks.methods.attack.compositions import together
 from sdc_tasks.model.problem import ProtectionProblem
 
 FIGURES = Path(__file__).parents[3] / "shared/data/sbs_c2229/sbs_na_ind_r2_C2229_2015_2017.csv"
@@ -56,6 +57,16 @@ def test_persons_employed_ten_thousand_shrink_to_838():
     assert interval(problem, "withheld", (591_000, 1_000)) == pytest.approx(1_000)
     assert interval(problem, (540_000, 10_000), (591_000, 1_000)) == pytest.approx(838)
     assert np.isclose(figures("V16110")["UK"], 55_662)
+
+
+def test_what_a_report_is_told_of_them_is_the_same():
+    """Widths as multiples of what they must be, twice `BEYOND`: of 10 000 and 1 000, 838 is left."""
+    problem = release("V16110", 535_400)
+    anything = replace(problem, lb=np.where(problem.primary, -np.inf, problem.lb))
+    found = together(anything, published(anything, (540_000, 10_000), (591_000, 1_000)))
+    assert [anything.space.aggregates[k].code for k in found.aggregates] == ["EU27_2020", "EU28"]
+    np.testing.assert_allclose(found.alone * 2 * BEYOND, [[10_000], [1_000]])
+    np.testing.assert_allclose(found.whole * 2 * BEYOND, [838])
 
 
 def test_luxembourg_which_is_confidential_is_given_away_to_within_742():

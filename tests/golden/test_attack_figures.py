@@ -126,7 +126,7 @@ def test_the_eu_example_every_rule_ends_at_base_50(x):
     requirements, _ = baseline(EXAMPLE)
     options = ladder_of(EXAMPLE, np.ones(1), Bases(maximum_relative_base=0.5))
     table = None if x is None else np.array([x - 597, 240, 357, x])
-    choice = repair(Attacker(EXAMPLE, requirements), options, choose(EXAMPLE, options, table), 60, print)
+    choice = repair(Attacker(EXAMPLE, requirements), options, choose(EXAMPLE, options, table), 60, print, [])
     assert options.publication(choice).base.tolist() == [50]
 
 

@@ -143,7 +143,7 @@ def test_after_repair_the_oracle_finds_nothing_broken(draw, rounds, bases):
     requirements, _ = baseline(draw.problem)
     options = ladder(draw.problem, bases)
     start = a_choice(draw, options) * draw.rng.choice([0, 1])
-    choice = repair(Attacker(draw.problem, requirements), options, start, rounds, quiet)
+    choice = repair(Attacker(draw.problem, requirements), options, start, rounds, quiet, [])
     assert (choice >= start).all()
     publication = options.publication(choice)
     assert shares(draw.problem, publication).min(initial=1) >= 1 - 1e-4
@@ -156,7 +156,7 @@ def test_after_repair_the_oracle_finds_nothing_broken(draw, rounds, bases):
 def test_after_repair_the_sliding_level_holds_as_well(draw):
     requirements, _ = baseline(draw.problem)
     options = ladder(draw.problem)
-    choice = repair(Attacker(draw.problem, requirements), options, np.zeros(len(options.cells), dtype=int), 60, quiet)
+    choice = repair(Attacker(draw.problem, requirements), options, np.zeros(len(options.cells), dtype=int), 60, quiet, [])
     assert audit(draw.problem, options.publication(choice), requirements).passed
 
 
@@ -164,7 +164,7 @@ def test_repair_meets_a_sliding_level_by_hand():
     """5 down, 5 up and 40 in all around 1 000: base 50 is the first that is wide enough."""
     problem = replace(one_cell_release("AT 1000 secret 5", EU="AT"), spl=np.array([40.0, 0]))
     options, (requirements, _) = ladder(problem), baseline(problem)
-    choice = repair(Attacker(problem, requirements), options, np.zeros(1, dtype=int), 60, quiet)
+    choice = repair(Attacker(problem, requirements), options, np.zeros(1, dtype=int), 60, quiet, [])
     assert audit(problem, options.publication(choice), requirements).passed
     assert options.publication(choice).base.tolist() == [50]
 
@@ -175,7 +175,7 @@ def test_a_cell_beyond_the_maximum_relative_base_is_withheld_and_nothing_else_is
     requirements, _ = baseline(draw.problem)
     most = 0.02
     options = ladder(draw.problem, Bases(maximum_relative_base=most))
-    choice = repair(Attacker(draw.problem, requirements), options, np.zeros(len(options.cells), dtype=int), 60, quiet)
+    choice = repair(Attacker(draw.problem, requirements), options, np.zeros(len(options.cells), dtype=int), 60, quiet, [])
     publication = options.publication(choice)
     truth = np.abs(draw.problem.a[publication.cells])
     assert (publication.base[~publication.withheld] <= most * truth[~publication.withheld]).all()

@@ -7,12 +7,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import needs, one_cell_release, relations, releases, shares
+from oracle import needs, one_cell_release, relations, releases
 from scipy.optimize import linprog
 
-from sdc_tasks.domains.schema import Bases
 from sdc_tasks.methods.attack import Attacker, baseline
-from sdc_tasks.methods.bases import Extension, HalfWidths, ladder_of, minimum_uncertainty, settle
+from sdc_tasks.methods.bases import Extension, HalfWidths, minimum_uncertainty
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 
@@ -82,32 +81,12 @@ def test_bound_and_loss_meet_at_the_optimum_of_the_extensive_form(draw, kind):
     assert (found.half >= 0).all()
 
 
-@LAW
-@given(releases(sliding=False), st.sampled_from([0.0, 0.005]), st.sampled_from([0.0, 0.5, 1.0]))
-def test_bases_from_half_widths_are_safe_and_lose_no_less_than_the_bound(draw, charge, share):
-    """By cold LPs of the oracle, before any repair."""
-    weights = weights_of(draw.problem, "inverse")
-    found, extension = found_by_us(draw.problem, weights)
-    ladder = ladder_of(draw.problem, weights, Bases(rounding_charge=charge, maximum_relative_base=1e3))
-    choice = settle(extension, ladder, ladder.at_least(share * found.half))
-    assert shares(draw.problem, ladder.publication(choice)).min(initial=1) >= 1 - 1e-4
-    withheld = choice == ladder.withheld
-    half = ladder.base[np.arange(len(choice)), choice] / 2
-    if not withheld.any():
-        # An interval [−low, high] lies within one of half-width b around the truth, so twice the halves are symmetric and safe.
-        assert 2 * float(weights @ half) >= found.bound * (1 - 1e-6)
-
-
 def test_two_countries_by_hand():
-    """AT hides 100 and must keep 10 on both sides; BE is public. The total must leave 10: base 20 is centred by chance, 697 is not."""
+    """AT hides 100 and must keep 10 on both sides; BE and CY are public. The total must leave 10."""
     problem = one_cell_release("AT 100 secret 10 | BE 240 public | CY 357 public", EU="AT BE CY")
-    found, extension = found_by_us(problem, np.ones(1))
+    found, _ = found_by_us(problem, np.ones(1))
     assert found.half.tolist() == pytest.approx([10], rel=1e-5)
     assert found.bound == pytest.approx(10, rel=1e-5)
-    ladder = ladder_of(problem, np.ones(1), Bases())
-    choice = settle(extension, ladder, np.zeros(1, dtype=int))
-    # 697 with base 20 reads [690, 710]: 7 below, so base 50, [675, 725].
-    assert ladder.publication(choice).base.tolist() == [50]
 
 
 def test_nothing_broken_nothing_lost():

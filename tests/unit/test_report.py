@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from sdc_tasks.domains.schema import Domain, load_domain
+from sdc_tasks.methods.attack.compositions import Together
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Rung
 from sdc_tasks.report.facts import DeliveryFact, FindingFact, ReportFacts, StepFact
@@ -194,6 +195,37 @@ def test_counts_of_the_small_release(domain: Domain) -> None:
     assert facts.withheld == ("EU.TURNOVER.A2.L",)
     assert sum(facts.histogram.counts) == 2
     assert [delivery.state for delivery in facts.deliveries] == ["refused", "accepted"]
+
+
+def test_compositions_are_told_in_counts_and_quarters_and_only_of_what_was_published(domain: Domain, tmp_path: Path) -> None:
+    """Four primaries, two of BE, which is no member of EA. Less than a hundredth of the interval, or of what it must be, is no shrink."""
+    union = "{code: EU, label: The union, members: all, partial_code: EU_PARTIAL}"
+    (tmp_path / "small.yaml").write_text(DOMAIN.replace(union, union + ", {code: EA, label: The area, members: [AT]}"))
+    domain = load_domain(tmp_path / "small.yaml")
+    n, space = domain.space.national_size, domain.space
+    primary = np.isin(np.arange(space.size), cells := [2, 3, n + 2, n + 3])
+    public, nothing = (np.arange(space.size) < 2 * n) & ~primary, np.zeros(space.size)
+    problem = ProtectionProblem(space, nothing, nothing, nothing, nothing, nothing, nothing, public, primary, ("AT#1", "BE#1"))
+    publication = Publication.nothing(np.flatnonzero(problem.aggregate))
+    alone = np.array([[200.0, 10.0, 987.65, 0.5], [100.0, 10.0, 1000.0, 1000.0]])
+    found = Together((0, 1), np.array(cells), alone, np.array([70.0, 9.95, 98.7654, 0.495]))
+
+    def facts(down: float, together: Together | None) -> ReportFacts:
+        report = audit(problem, publication, down)
+        return gather(domain, problem, Adjustment(), publication, report, together=together, period="2024", release_id="x")
+
+    told = facts(1.0, found)
+    assert [(row.area and row.area.code, row.primaries, row.narrower, row.left) for row in told.audit.together] == [
+        ("EU", 4, 2, "under a quarter"),  # 70 of 200 and 99 of 988, the median 0.225
+        ("EA", 2, 1, "half to three quarters"),  # 70 of 100; not BE
+        (None, 4, 2, "a quarter to a half"),  # 70 of 100 and 99 of 988, the median 0.4
+    ]
+    page = render(told)
+    assert "What compositions tell together" in page
+    assert "987" not in page
+    for without in (facts(0.5, found), facts(1.0, None), facts(1.0, replace(found, cells=np.zeros(0, dtype=int)))):
+        assert without.audit.together == ()
+        assert "What compositions tell together" not in render(without)
 
 
 def test_an_audit_of_something_else_is_not_reported(domain: Domain) -> None:

@@ -11,6 +11,10 @@ table: a point counts for the requirements of its own front only, because its to
 
 Attackers who act alone share a front. A witness proves a requirement against each of them whose cell it leaves as he knows it. An LP
 in which all of them are held to what they know proves it against all; where it fails, its multipliers name the few who matter.
+
+In a coalition everybody's cells stay as they are but those of the victim. No point serves two victims among its members, so each has
+LPs of his own, in parts of the table first, which open the bounds of his cells on the live model and close them again. His cell stops at
+its level there: such points move few other cells, so that their mirror images are often witnesses too.
 """
 
 from __future__ import annotations
@@ -23,7 +27,8 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack.blocks import LARGE, levels
-from sdc_tasks.methods.attack.knowledge import Knowledge, knowledge_of
+from sdc_tasks.methods.attack.knowledge import VINTAGE, Knowledge, knowledge_of
+from sdc_tasks.methods.attack.part import Part
 from sdc_tasks.methods.attack.problem import FEASIBLE, AttackSystem, Requirements, attack_system, facing
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
@@ -74,7 +79,9 @@ class _Front:
 
     Per item: its `row` in the requirements, `side`, `need` in units, `column` of its primary in z, and z = `sign`·u[`core`] in the core,
     `sign` 0 where it is fixed. `open` (items, attackers): not proven yet; `low high`: how far the primary was seen below and above the
-    truth by witnesses that fool every attacker. `held` … are columns and bounds that attackers who act alone know, one each.
+    truth by witnesses that fool every attacker. `held` … are columns and bounds that attackers know: one each where they act `alone`,
+    else all but those of the victim, the respondent `of_item` (−1: somebody else). `bounds` of u hold all that he knows whatever the
+    victim, `widest` nothing of it. `labels` number the parts that each column of the core is in: its country, then ever larger ones.
     """
 
     profile: int
@@ -86,7 +93,10 @@ class _Front:
     core: Ints
     sign: Floats
     bounds: tuple[Floats, Floats]
+    widest: tuple[Floats, Floats]
     alone: bool
+    of_item: Ints
+    owner: Ints
     held: Ints
     held_lower: Floats
     held_upper: Floats
@@ -95,7 +105,10 @@ class _Front:
     core_upper: Floats
     relevant: Bools
     levels: list[tuple[list[Ints], bool]]
-    live: LiveLP | None = None
+    labels: list[Ints]
+    by_column: sp.csc_array
+    model: Part | None = None
+    parts: dict[tuple[int, int], Part] = field(default_factory=dict)
     open: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
     low: Floats = field(default_factory=lambda: np.zeros(0))
     high: Floats = field(default_factory=lambda: np.zeros(0))
@@ -108,15 +121,36 @@ class _Front:
         """What each item was seen to reach, by witnesses that fool every attacker, in units."""
         return np.where(self.side == DOWN, -self.low, np.where(self.side == UP, self.high, self.high - self.low))
 
-    def imposed(self, knowers: Bools) -> tuple[Floats, Floats]:
-        """Bounds of u once these attackers' knowledge holds."""
-        lower, upper = self.bounds
-        if self.alone and knowers.any():
-            lower, upper = lower.copy(), upper.copy()
-            at = np.flatnonzero(knowers & (self.held_core >= 0))
-            np.maximum.at(lower, self.held_core[at], self.core_lower[at])
-            np.minimum.at(upper, self.held_core[at], self.core_upper[at])
+    def imposed(self, held: Bools) -> tuple[Floats, Floats]:
+        """Bounds of u once this of the knowledge holds."""
+        lower, upper = self.widest[0].copy(), self.widest[1].copy()
+        at = np.flatnonzero(held & (self.held_core >= 0))
+        np.maximum.at(lower, self.held_core[at], self.core_lower[at])
+        np.minimum.at(upper, self.held_core[at], self.core_upper[at])
         return lower, upper
+
+    def part(self, columns: Ints) -> Part:
+        """A live model of these columns. Whatever a victim's attackers do not know may lead out of it."""
+        return Part(self.system, self.by_column, self.bounds, columns, self.widest[0] < self.widest[1])
+
+    def facing(self, item: int, knowers: Bools) -> tuple[Floats, Floats, Ints]:
+        """(lower, upper) of u for these attackers of an item, and the columns where they may differ from `bounds`."""
+        if self.alone:
+            return *self.imposed(knowers), np.unique(self.held_core[self.held_core >= 0])
+        if self.of_item[item] < 0:
+            return *self.bounds, _none()
+        others = self.owner != self.of_item[item]
+        return *self.imposed(others), np.unique(self.held_core[~others & (self.held_core >= 0)])
+
+    def fooled(self, z: Floats) -> Bools:
+        """(items or 1, attackers): who finds what he knows in a point, by victim."""
+        as_known = (z[self.held] >= self.held_lower - FEASIBLE) & (z[self.held] <= self.held_upper + FEASIBLE)
+        if self.alone:
+            return as_known[None, :]
+        moved = self.owner[~as_known]
+        if not len(moved):
+            return np.ones((1, 1), dtype=bool)
+        return np.asarray((self.of_item == moved[0]) & (moved == moved[0]).all())[:, None]
 
 
 class Attacker:
@@ -148,9 +182,9 @@ class Attacker:
             changed = (system.row_lower != front.system.row_lower) | (system.row_upper != front.system.row_upper)
             rows = np.flatnonzero(changed[system.core_rows])
             full = system.core_rows[rows]
-            if len(rows) and front.live is not None:
-                front.live.set_row_bounds(rows, system.row_lower[full], system.row_upper[full])
-            front.system = system
+            if len(rows) and front.model is not None:
+                front.model.live.set_row_bounds(rows, system.row_lower[full], system.row_upper[full])
+            front.system, front.parts = system, {}
 
     def again(self, attack: Attack) -> Attack | None:
         """The same attack on the publication as it is now; None where it no longer succeeds."""
@@ -204,31 +238,28 @@ class Attacker:
                 whole[: len(z)] = z / front.system.unit
                 self._count(front, whole)
 
-    def _count(self, front: _Front, z: Floats, lot: int = -1) -> bool:
-        """Counts a point and its mirror image for the items of its front. Says whether the point itself is a witness."""
+    def _count(self, front: _Front, z: Floats, lot: int = -1) -> None:
+        """Counts a point and its mirror image, if witnesses, for the items of its front."""
         sound = [front.system.is_witness(point) for point in (z, -z)]
         news = False
         for point, ok in zip((z, -z), sound, strict=True):
             if not ok:
                 continue
-            seen = point[front.column]
-            fooled = (point[front.held] >= front.held_lower - FEASIBLE) & (point[front.held] <= front.held_upper + FEASIBLE)
-            if not front.alone:
-                fooled = np.ones(1, dtype=bool)
-            if fooled.all():
-                front.low, front.high = np.minimum(front.low, seen), np.maximum(front.high, seen)
+            seen, fooled = point[front.column], front.fooled(point)
+            everybody = fooled.all(axis=1)
+            front.low = np.where(everybody, np.minimum(front.low, seen), front.low)
+            front.high = np.where(everybody, np.maximum(front.high, seen), front.high)
             enough = front.need * (1 - MET)
-            met = np.where(front.side == SLIDE, fooled.all() & (front.high - front.low >= enough), front.side * seen >= enough)
+            met = np.where(front.side == SLIDE, everybody & (front.high - front.low >= enough), front.side * seen >= enough)
             closing = np.flatnonzero(met & front.open.any(axis=1))
             if len(closing):
-                was = front.open[closing]
-                front.open[closing] = was & ~fooled
-                news = news or bool((was & fooled).any())
+                was, now = front.open[closing], fooled if len(fooled) == 1 else fooled[closing]
+                front.open[closing] = was & ~now
+                news = news or bool((was & now).any())
             news = news or bool((front.side == SLIDE).any())  # halves of a sliding level come from different witnesses
         if any(sound) and news:
             front.pool.append(z)
             front.useful.append((z, lot))
-        return sound[0]
 
     def settle(self, lots: Sequence[Ints] | None = None) -> None:
         """Proves or breaks every requirement; or after the joint LPs only those of some lots of primaries, each lot as if alone.
@@ -241,17 +272,18 @@ class Attacker:
                 self._jointly(front, knowers, rng)
             if not front.open.any():
                 continue
-            rank = np.lexsort((front.side != DOWN, front.side == SLIDE, front.row))
+            rank = np.lexsort((front.side != DOWN, front.side == SLIDE, front.row, front.of_item >= 0))
             waiting = rank[front.open[rank].any(axis=1)]
             if lots is None:
                 self._singly(front, waiting, -1)
                 continue
-            live, open_, seen = self._live(front), front.open.copy(), (front.low.copy(), front.high.copy())
+            live, open_, seen = self._model(front).live, front.open.copy(), (front.low.copy(), front.high.copy())
             basis, settled = live.basis(), front.open.copy()
             for number, lot in enumerate(lots):
                 front.open, front.low, front.high = open_.copy(), seen[0].copy(), seen[1].copy()
                 mine = waiting[np.isin(self.needs.primaries[front.row[waiting]], lot)]
                 live.restore(basis)
+                front.parts = {}
                 self._singly(front, mine, number)
                 settled[mine] = front.open[mine]
             front.open = settled
@@ -260,7 +292,7 @@ class Attacker:
         """Rounds of max Σ σ_p z_p / need_p over the open requirements, z_p held at its need; rounds inside the mirror box first."""
         if not front.levels:
             return
-        bounds = front.imposed(knowers)
+        bounds = front.imposed(knowers) if front.alone else front.bounds
         pushed = (front.side != SLIDE) & (front.sign != 0) & (bounds[0] < bounds[1])[front.core]
         for blocks, interior in front.levels:
             for columns in blocks:
@@ -318,21 +350,21 @@ class Attacker:
                     break
         self.lps, self.joint_lps = self.lps + live.solves, self.joint_lps + live.solves
 
-    def _live(self, front: _Front) -> LiveLP:
+    def _model(self, front: _Front) -> Part:
         """The live model of the core, at a feasible basis."""
-        if front.live is None:
-            system, rows = front.system, front.system.core_rows
-            front.live = LiveLP(np.zeros(system.core.shape[1]), system.core, system.row_lower[rows], system.row_upper[rows], *front.bounds)
-        front.live.method("dual")
-        front.live.solve()  # without a cost: back to a feasible basis by dual steps, for the primal steps below
+        if front.model is None:
+            front.model = front.part(np.arange(front.system.core.shape[1]))
+        live = front.model.live
+        live.method("dual")
+        live.solve()  # without a cost: back to a feasible basis by dual steps, for the primal steps below
         self.lps, self.joint_lps = self.lps + 1, self.joint_lps + 1
-        front.live.method("primal")
-        return front.live
+        live.method("primal")
+        return front.model
 
     def _singly(self, front: _Front, items: Ints, lot: int) -> None:
         """An LP of its own for each item still open."""
-        if front.live is None:
-            self._live(front)
+        if front.model is None:
+            self._model(front)
         for item in items.tolist():
             if front.open[item].any():
                 self._try(front, item, front.open[item].copy(), lot)
@@ -361,20 +393,24 @@ class Attacker:
 
     def _attack(self, front: _Front, item: int, group: Bools, lot: int) -> tuple[Attack, Bools]:
         """The strongest attack on an item by a group of attackers who share what they know, and which of them it needs."""
-        bounds = front.imposed(group)
-        if front.alone and front.live is not None:
-            held = np.unique(front.held_core[front.held_core >= 0])
-            front.live.set_bounds(held, bounds[0][held], bounds[1][held])
+        lower, upper, columns = front.facing(item, group)
         side = int(front.side[item])
-        halves = [self._reach(front, item, each, lot) for each in ((DOWN, UP) if side == SLIDE else (side,))]
+        ways, halves = (DOWN, UP) if side == SLIDE else (side,), [_Half()]
+        for model in _models(front, item) if front.sign[item] != 0 else ():  # else the national relations fix the cell: no LP is needed
+            model.set_bounds(columns, lower[columns], upper[columns])
+            if front.of_item[item] >= 0:
+                need, column = front.need[item], front.core[[item]]
+                model.set_bounds(column, np.maximum(lower[column], -need), np.minimum(upper[column], need))
+            halves = [self._reach(front, model, item, way, group, lot) for way in ways]
+            model.set_bounds(columns, front.bounds[0][columns], front.bounds[1][columns])
+            if model.closed or sum(half.reach for half in halves) >= front.need[item] * (1 - MET):
+                break
         matter = np.zeros(len(group), dtype=bool)
-        if front.alone:
+        if front.alone and front.sign[item] != 0:
             known = front.held_core >= 0
             at = front.held_core[known]
             for half in halves:
-                leaned = np.where(
-                    half.reduced[at] > NOISE, front.core_lower[known] >= bounds[0][at], front.core_upper[known] <= bounds[1][at]
-                )
+                leaned = np.where(half.reduced[at] > NOISE, front.core_lower[known] >= lower[at], front.core_upper[known] <= upper[at])
                 matter[known] |= leaned & (np.abs(half.reduced[at]) > NOISE) & group[known]
         unit, system = front.system.unit, front.system
         rows = np.concatenate([half.rows for half in halves])
@@ -394,43 +430,62 @@ class Attacker:
         )
         return found, matter
 
-    def _reach(self, front: _Front, item: int, side: int, lot: int) -> _Half:
-        """max σ z_p from the basis of the last attack, in units, and what it leans on.
+    def _reach(self, front: _Front, model: Part, item: int, side: int, group: Bools, lot: int) -> _Half:
+        """max σ z_p in a model from the basis of its last attack, in units, and what it leans on.
 
-        Not stopped at the level: a bound on z_p would cost the warm basis.
+        Not stopped at the level, but for a victim whose bounds have changed anyway: a bound on z_p would cost the warm basis.
         """
-        sign = front.sign[item]
-        if sign == 0 or front.live is None:  # the national relations fix the cell: no LP is needed to see it
-            return _Half(0.0, _none(), np.zeros(0), np.zeros(front.system.core.shape[1]))
-        live, row = front.live, front.row[item]
-        column = front.core[[item]]
-        live.set_cost(column, np.array([-side * sign]))
-        result = live.solve()
+
+        def sound(z: Floats) -> bool:
+            fooled = front.fooled(z)
+            return front.system.is_witness(z) and bool(fooled[item if len(fooled) > 1 else 0, group].all())
+
+        row, column = front.row[item], int(front.core[item])
+        model.set_cost(column, -side * front.sign[item])
+        result = model.live.solve()
         self.lps += 1
-        z = front.system.R @ result.x
-        if not front.system.is_witness(z):
-            result = live.solve(fresh=True)
+        z = front.system.R @ model.whole(result.x)
+        if not sound(z):
+            result = model.live.solve(fresh=True)
             self.lps += 1
-            z = front.system.R @ result.x
-        live.set_cost(column, np.zeros(1))
+            z = front.system.R @ model.whole(result.x)
+        model.set_cost(column, 0.0)
         self.by_lp[row] = True
-        if result.status is not Status.OPTIMAL or not self._count(front, z, lot):
+        if result.status is not Status.OPTIMAL or not sound(z):
             raise Unprotectable(
                 f"the attacker's LP for {self._problem.space.key(int(self.needs.primaries[row]))} could not be solved reliably "
                 f"({result.status}); nothing can be certified. Remedy: check the magnitudes of that country's table"
             )
+        self._count(front, z, lot)
         rows = np.flatnonzero(np.abs(result.dual) > NOISE)
-        return _Half(float(side * z[front.column[item]]), front.system.core_rows[rows], -result.dual[rows], result.reduced)
+        reach, at = float(side * z[front.column[item]]), front.system.core_rows[model.rows[rows]]
+        return _Half(reach, at, -result.dual[rows], model.whole(result.reduced))
 
 
 @dataclass(frozen=True, repr=False)
 class _Half:
     """The optimum of one LP in units; its multipliers by row of the system, and the reduced costs of the core."""
 
-    reach: float
-    rows: Ints
-    multiplier: Floats
-    reduced: Floats
+    reach: float = 0.0
+    rows: Ints = field(default_factory=_none)
+    multiplier: Floats = field(default_factory=lambda: np.zeros(0))
+    reduced: Floats = field(default_factory=lambda: np.zeros(0))
+
+
+def _models(front: _Front, item: int) -> Iterator[Part]:
+    """Where to attack an item: the whole. For a victim among those who know: his country, where no row leads out of it, and parts of the
+    table first.
+    """
+    if front.of_item[item] >= 0:
+        column = front.core[item]
+        for level, label in enumerate(front.labels):
+            at = level, int(label[column])
+            if at not in front.parts:
+                front.parts[at] = front.part(np.flatnonzero(label == label[column]))
+            if level > 0 or front.parts[at].closed:
+                yield front.parts[at]
+    if front.model is not None:
+        yield front.model
 
 
 def _few(front: _Front, witnesses: list[Floats]) -> list[Floats]:
@@ -439,7 +494,7 @@ def _few(front: _Front, witnesses: list[Floats]) -> list[Floats]:
     for i, z in enumerate(witnesses):
         for point in (z, -z):
             if front.system.is_witness(point):
-                proven[i] |= front.side * point[front.column] >= front.need * (1 - MET)
+                proven[i] |= front.fooled(point)[:, 0] & (front.side * point[front.column] >= front.need * (1 - MET))
     left, chosen = proven.any(axis=0), []
     while left.any():
         best = int((proven & left).sum(axis=1).argmax())
@@ -492,22 +547,27 @@ def _front(
     problem: ProtectionProblem, needs: Requirements, knowledge: Knowledge, number: int, items: tuple[Ints, Ints], unit: float
 ) -> _Front:
     """The items (rows and sides) of one profile and size."""
-    system = attack_system(problem, unit, knowledge)
+    system = attack_system(problem, unit, knowledge.profile == VINTAGE)
     row, side = items
     size = np.select([side == DOWN, side == UP], [needs.down[row], needs.up[row]], needs.slide[row])
     column = system.columns_of(needs.primaries[row])
     core, sign = _places(system, column)
-    held = system.columns_of(knowledge.cells) if knowledge.alone else _none()
-    held_lower, held_upper = (bound[: len(held)] / unit for bound in (knowledge.lower, knowledge.upper))
+    held = system.columns_of(knowledge.cells)
+    held_lower, held_upper = knowledge.lower / unit, knowledge.upper / unit
     held_core, held_sign = _places(system, held)
     held_core = np.where(held_sign == 0, -1, held_core)
     country, stretch = _where(problem, system)
-    return _Front(
+    of_item = np.full(len(row), -1) if knowledge.alone else knowledge.owners(needs.primaries[row])
+    front = _Front(
         profile=number, row=row, side=side, need=size / unit, system=system, column=column, core=core, sign=sign,
-        bounds=system.core_bounds(), alone=knowledge.alone, held=held, held_lower=held_lower, held_upper=held_upper, held_core=held_core,
+        bounds=system.core_bounds(), widest=system.core_bounds(), alone=knowledge.alone, of_item=of_item, owner=knowledge.owner,
+        held=held, held_lower=held_lower, held_upper=held_upper, held_core=held_core,
         core_lower=np.where(held_sign > 0, held_lower, -held_upper), core_upper=np.where(held_sign > 0, held_upper, -held_lower),
         relevant=_relevant(needs, knowledge, number, row), levels=levels(country, stretch),
+        labels=[country, *(_label(parts, len(country)) for parts, _ in levels(country, stretch)[:-1])],
+        by_column=sp.csc_array(system.core),
     )  # fmt: skip
+    return front if knowledge.alone else replace(front, bounds=front.imposed(np.ones(len(held), dtype=bool)))
 
 
 def _places(system: AttackSystem, columns: Ints) -> tuple[Ints, Floats]:
@@ -528,11 +588,19 @@ def _where(problem: ProtectionProblem, system: AttackSystem) -> tuple[Ints, Ints
     return system.area[first], np.unravel_index(system.code[first], shape)[min(1, len(shape) - 1)]
 
 
+def _label(parts: Sequence[Ints], n: int) -> Ints:
+    """The number of the part that each of n columns is in."""
+    label = np.zeros(n, dtype=np.int64)
+    for number, columns in enumerate(parts):
+        label[columns] = number
+    return label
+
+
 def _relevant(needs: Requirements, knowledge: Knowledge, number: int, row: Ints) -> Bools:
-    """(items, attackers): whom each row is about. Nobody is kept from his own cell; rows about one attacker take him from the general."""
+    """(items, attackers): whom each row is about. Nobody is kept from his own cells; rows about one attacker take him from the general."""
     if not knowledge.alone:
         return np.ones((len(row), 1), dtype=bool)
-    about = knowledge.cells[None, :] != needs.primaries[row][:, None]
+    about = knowledge.owner[None, :] != knowledge.owners(needs.primaries[row])[:, None]
     special = (needs.profile == number) & (needs.knower >= 0)
     of_cell: dict[int, list[int]] = {}
     for cell, knower in zip(needs.primaries[special].tolist(), needs.knower[special].tolist(), strict=True):

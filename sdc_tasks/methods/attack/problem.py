@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.knowledge import EXTERNAL, VINTAGE, Knowledge, victims
+from sdc_tasks.methods.attack.knowledge import EXTERNAL
 from sdc_tasks.methods.attack.presolve import distinct_rows, tie
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
 from sdc_tasks.model.results import Multipliers, Publication
@@ -107,8 +107,7 @@ def promised(problem: ProtectionProblem, profiles: tuple[str, ...] = (EXTERNAL,)
     below, above = problem.a[p] - problem.lb[p], problem.ub[p] - problem.a[p]
     down, up = np.minimum(problem.lpl[p], below), np.minimum(problem.upl[p], above)
     slide = np.minimum(problem.spl[p], below + above)
-    faced = [np.flatnonzero(victims(problem, profile)) for profile in profiles]
-    at, profile = np.concatenate(faced), np.repeat(np.arange(len(profiles)), [len(each) for each in faced])
+    at, profile = np.tile(np.arange(len(p)), len(profiles)), np.repeat(np.arange(len(profiles)), len(p))
     return Requirements(p[at], down[at], up[at], slide[at], np.zeros(len(at), dtype=bool), profile, profiles=profiles)
 
 
@@ -162,16 +161,16 @@ class AttackSystem:
         )
 
 
-def attack_system(problem: ProtectionProblem, unit: float = 1.0, knowledge: Knowledge | None = None) -> AttackSystem:
-    """The polyhedron of an attacker before anything is published of the aggregates: their rows are there, unbounded.
+def attack_system(problem: ProtectionProblem, unit: float = 1.0, vintage: bool = False) -> AttackSystem:
+    """The polyhedron of the external attacker before anything is published of the aggregates: their rows are there, unbounded.
 
-    That of the external attacker, narrowed by what `knowledge` says unless its attackers act alone.
+    `vintage`: he kept what was published before.
     """
     space, cells = problem.space, np.flatnonzero(problem.suppressed)
     inside = space.relations.shape[0] - space.aggregate_relations.shape[0]
     national, kept = _restrict(space.relations[:inside], cells)
     above, decided = _restrict(space.aggregate_relations, cells)
-    earlier = problem.earlier if knowledge is not None and knowledge.profile == VINTAGE else Earlier()
+    earlier = problem.earlier if vintage else Earlier()
     more = len(earlier.lower)
     before = sp.csr_array(sp.csc_array(earlier.rows)[:, np.concatenate([cells, space.size + np.arange(more)])] if more or earlier.rows.nnz
                           else sp.csr_array((0, len(cells))))  # fmt: skip
@@ -185,9 +184,6 @@ def attack_system(problem: ProtectionProblem, unit: float = 1.0, knowledge: Know
     core_rows = np.concatenate([relations, np.flatnonzero(~equal & (np.diff(reduced.indptr) > 0))])
     lower = np.concatenate([(problem.lb - problem.a)[cells], earlier.lower])
     upper = np.concatenate([(problem.ub - problem.a)[cells], earlier.upper])
-    if knowledge is not None and not knowledge.alone:
-        at = np.searchsorted(cells, knowledge.cells)
-        lower[at], upper[at] = np.maximum(lower[at], knowledge.lower), np.minimum(upper[at], knowledge.upper)
     return AttackSystem(
         unit=unit,
         cells=cells,

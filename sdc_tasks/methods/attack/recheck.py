@@ -3,7 +3,8 @@
 From the deliveries (`ProtectionProblem`), the table (`Publication`) and the evidence alone:
 
 - a witness is a table: every relation, bound and published interval holds, but for a miss that is small (`MISS`) beside the
-  requirement it proves. It moves a primary at least as far as the requirement asks, and leaves each attacker what he knows;
+  requirement it proves. It moves a primary at least as far as the requirement asks, and leaves each attacker what he knows, a
+  coalition what all of them know but the victim;
 - a successful attack is shown by weak duality: for multipliers y of the rows, `σ z_p ≤ Σ max(y·row bounds) + Σ max(d·bounds)` with
   `d = c − Aᵀy`. Cells that the national relations tie to each other, or fix, count as one (`_classes`);
 - a requirement is the promised level, cut at the external bounds, and lower only where multipliers that lean on no aggregate show
@@ -58,25 +59,22 @@ def recheck(problem: ProtectionProblem, publication: Publication, profiles: Sequ
     exposed = np.zeros_like(protected)
     for number, profile in enumerate(profiles):
         world, nothing = _world(problem, publication, profile), _world(problem, None, profile)
-        known = _attackers(problem, profile)
+        known = _attackers(problem, profile, primaries)
         if evidence.witness.shape[1] < len(world.lower) and len(evidence.witness):
             raise ValueError("the witnesses are not of these deliveries")
-        single = problem.known[primaries] == problem.a[primaries]
-        asked = ~single if profile == "coalition" else np.ones(len(primaries), dtype=bool)
-        alone = profile == "internal"
-        count = len(known[0]) if alone else 1
+        count = len(known.cells) if known.alone else 1
         needed = _needed(problem, primaries, count)
         tied = _classes(nothing) if len(evidence.cut.cell) + len(evidence.broken.cell) else sp.csr_array((len(world.lower), 0))
-        for i, bound, knowers in _bounds(nothing, tied, evidence.cut, number, primaries, known, alone):
+        for i, bound, knowers in _bounds(nothing, tied, evidence.cut, number, primaries, known):
             side = SIDES.index(int(evidence.cut.side[i]))
             p = int(np.searchsorted(primaries, evidence.cut.cell[i]))
             needed[side, p, knowers] = np.minimum(needed[side, p, knowers], bound)
-        open_ = np.repeat((asked[:, None] & np.ones((1, count), dtype=bool))[None], 3, axis=0) & (needed > 0)
-        if alone:
-            open_ &= (known[0][None, :] != primaries[:, None])[None]
-        _prove(world, evidence.witness[evidence.profile == number][:, : len(world.lower)], primaries, needed, open_, known, alone)
+        open_ = needed > 0
+        if known.alone:
+            open_ &= (known.owner[None, :] != known.victim[:, None])[None]
+        _prove(world, evidence.witness[evidence.profile == number][:, : len(world.lower)], primaries, needed, open_, known)
         protected[number] = ~open_.any(axis=(0, 2))
-        for i, bound, knowers in _bounds(world, tied, evidence.broken, number, primaries, known, alone):
+        for i, bound, knowers in _bounds(world, tied, evidence.broken, number, primaries, known):
             side, p = SIDES.index(int(evidence.broken.side[i])), int(np.searchsorted(primaries, evidence.broken.cell[i]))
             exposed[number, p] |= bool((bound < needed[side, p, knowers] * (1 - 1e-7)).any())
     return Recheck(primaries, protected, exposed, len(evidence.witness), len(evidence.broken.cell))
@@ -105,17 +103,58 @@ def _world(problem: ProtectionProblem, publication: Publication | None, profile:
         rows = sp.csr_array(sp.vstack([sp.hstack([rows, sp.csr_array((rows.shape[0], more))]), told]))
         low, high = np.concatenate([low, before.row_lower]), np.concatenate([high, before.row_upper])
         lower, upper = np.concatenate([lower, before.lower]), np.concatenate([upper, before.upper])
-    if profile == "coalition":
-        fixed = problem.known[cells] == problem.a[cells]
-        lower, upper = np.where(fixed, 0.0, lower), np.where(fixed, 0.0, upper)
     return _World(cells, rows, low, high, lower, upper)
 
 
-def _attackers(problem: ProtectionProblem, profile: str) -> tuple[Ints, Floats, Floats]:
-    """(cells, lowest, highest deviation): what respondents who act alone know, one cell each."""
-    cells = np.flatnonzero(problem.suppressed & (problem.known <= problem.a)) if profile == "internal" else np.zeros(0, dtype=np.int64)
+@dataclass(frozen=True, repr=False)
+class _Known:
+    """What respondents know, one cell each: its `lower` and `upper` deviation, and its `owner`; `victim` is the owner of each primary, −1
+    for none. `alone`: each is an attacker; else all but those of the victim are one.
+    """
+
+    alone: bool
+    cells: Ints
+    lower: Floats
+    upper: Floats
+    owner: Ints
+    victim: Ints
+
+
+def _attackers(problem: ProtectionProblem, profile: str, primaries: Ints) -> _Known:
+    """The respondents of a profile. Single-unit cells that are parts of one another have the same."""
+    asked = {"internal": problem.known <= problem.a, "coalition": problem.known == problem.a}
+    cells = np.flatnonzero(problem.suppressed & asked.get(profile, np.zeros(problem.space.size, dtype=bool)))
     short = problem.known[cells] - problem.a[cells]
-    return cells, short, np.where(short < 0, np.inf, 0.0)
+    single, owner = set(cells[short == 0].tolist()), {cell: cell for cell in cells.tolist()}
+
+    def first(cell: int) -> int:
+        while owner[cell] != cell:
+            cell = owner[cell]
+        return cell
+
+    n, totals = problem.space.national_size, _totals(problem)
+    for cell in sorted(single):
+        above = [cell]
+        for each in above:  # grows: all that the cell is a part of
+            above += [cell - cell % n + total for total in totals[each % n] if cell - cell % n + total not in above]
+        for each in above[1:]:
+            if each in single:
+                owner[max(first(each), first(cell))] = min(first(each), first(cell))
+    return _Known(
+        profile == "internal", cells, short, np.where(short < 0, np.inf, 0.0),
+        np.array([first(cell) for cell in cells.tolist()], dtype=np.int64),
+        np.array([first(cell) if cell in owner else -1 for cell in primaries.tolist()], dtype=np.int64),
+    )  # fmt: skip
+
+
+def _totals(problem: ProtectionProblem) -> list[list[int]]:
+    """Of each cell of a national table, the totals that it is a part of."""
+    M = sp.coo_array(problem.space.national_relations)
+    total = dict(zip(M.row[M.data < 0].tolist(), M.col[M.data < 0].tolist(), strict=True))
+    totals: list[list[int]] = [[] for _ in range(problem.space.national_size)]
+    for row, part in zip(M.row[M.data > 0].tolist(), M.col[M.data > 0].tolist(), strict=True):
+        totals[part].append(total[row])
+    return totals
 
 
 def _needed(problem: ProtectionProblem, primaries: Ints, count: int) -> Floats:
@@ -126,11 +165,9 @@ def _needed(problem: ProtectionProblem, primaries: Ints, count: int) -> Floats:
     return np.repeat(np.array(promised)[:, :, None], count, axis=2)
 
 
-def _prove(
-    world: _World, witnesses: Floats, primaries: Ints, needed: Floats, open_: Bools, known: tuple[Ints, Floats, Floats], alone: bool
-) -> None:
+def _prove(world: _World, witnesses: Floats, primaries: Ints, needed: Floats, open_: Bools, known: _Known) -> None:
     """Closes what the witnesses, and their mirror images, prove."""
-    at, held = np.searchsorted(world.cells, primaries), np.searchsorted(world.cells, known[0])
+    at, held = np.searchsorted(world.cells, primaries), np.searchsorted(world.cells, known.cells)
     width = np.zeros((2, *needed.shape[1:]))
     for z in (sign * each for each in witnesses for sign in (1.0, -1.0)):
         row = world.A @ z
@@ -138,12 +175,9 @@ def _prove(
             float(np.maximum(world.low - row, row - world.high).max(initial=0.0)),
             float(np.maximum(world.lower - z, z - world.upper).max(initial=0.0)),
         )
-        seen = z[at]
+        seen, off = z[at], _off(known, z[held])
         for side, direction in enumerate(SIDES):
-            sound = miss <= MISS * needed[side]
-            if alone:
-                off = np.maximum(known[1] - z[held], z[held] - known[2])
-                sound = sound & (off[None, :] <= MISS * needed[side])
+            sound = (miss <= MISS * needed[side]) & (off <= MISS * needed[side])
             if direction:
                 reached = direction * seen[:, None]
                 width[side] = np.where(miss <= MISS * needed[2], np.maximum(width[side], np.where(sound, reached, 0.0)), width[side])
@@ -151,8 +185,20 @@ def _prove(
     open_[2] &= width.sum(axis=0) < needed[2] * (1 - MET)
 
 
+def _off(known: _Known, z: Floats) -> Floats:
+    """(primaries or 1, attackers): how far a witness is from what each attacker of each primary knows."""
+    each = np.maximum(known.lower - z, z - known.upper)
+    if known.alone:
+        return each[None, :]
+    if not len(each):
+        return np.zeros((1, 1))
+    worst = known.owner[each.argmax()]  # all see his cells, but those who look for them the next worst
+    rest = float(each[known.owner != worst].max(initial=0.0))
+    return np.where(known.victim == worst, rest, float(each.max()))[:, None]
+
+
 def _bounds(
-    world: _World, tied: sp.csr_array, proofs: Multipliers, number: int, primaries: Ints, known: tuple[Ints, Floats, Floats], alone: bool
+    world: _World, tied: sp.csr_array, proofs: Multipliers, number: int, primaries: Ints, known: _Known
 ) -> Iterator[tuple[int, float, slice | int]]:
     """(entry, most that the attacker's uncertainty can be, whose) of the proofs of one profile."""
     core = sp.csr_array(world.A @ tied)
@@ -160,16 +206,19 @@ def _bounds(
         far = FAR * float(proofs.unit[i])
         lower, upper = np.maximum(world.lower, -far), np.minimum(world.upper, far)
         knower = int(proofs.knower[i])
-        if alone and knower >= 0:
-            k = int(np.searchsorted(world.cells, known[0][knower]))
-            lower[k], upper[k] = max(lower[k], known[1][knower]), min(upper[k], known[2][knower])
+        if known.alone:
+            told = np.arange(len(known.cells)) == knower
+        else:
+            told = known.owner != known.victim[np.searchsorted(primaries, proofs.cell[i])]
+        k = np.searchsorted(world.cells, known.cells[told])
+        lower[k], upper[k] = np.maximum(lower[k], known.lower[told]), np.minimum(upper[k], known.upper[told])
         p = tied[[int(np.searchsorted(world.cells, proofs.cell[i]))]]
         span = np.arange(proofs.start[i], proofs.start[i + 1])
         side, split = int(proofs.side[i]), int(proofs.split[i])
         halves = [(side, span)] if side else [(-1, span[:split]), (1, span[split:])]
         room = _room(tied, lower, upper)
         bound = sum(_bound(world, core, way * p, room, proofs.row[part], proofs.value[part]) for way, part in halves)
-        yield i, bound, knower if alone and knower >= 0 else slice(None)
+        yield i, bound, knower if known.alone and knower >= 0 else slice(None)
 
 
 def _bound(world: _World, core: sp.csr_array, cost: sp.csr_array, room: tuple[Floats, Floats], rows: Ints, y: Floats) -> float:

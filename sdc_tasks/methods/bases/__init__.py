@@ -1,12 +1,14 @@
 """Safe bases: how coarsely each aggregate cell must be published."""
 
+from sdc_tasks.methods.bases.additive import additive
 from sdc_tasks.methods.bases.cta_rule import choose, half_widths
 from sdc_tasks.methods.bases.extension import Extension
+from sdc_tasks.methods.bases.implied import implied, sharpen
 from sdc_tasks.methods.bases.ladder import Ladder, ladder_of, nearest_multiple
 from sdc_tasks.methods.bases.minimum_uncertainty import HalfWidths, minimum_uncertainty
 from sdc_tasks.methods.bases.repair import Stuck, repair
-from sdc_tasks.methods.bases.rounding import settle
-from sdc_tasks.methods.bases.rules import AUDIT, CTA, LEAST, Case, LeastLoss, by_audit, by_cta, by_least_loss, least_loss
+from sdc_tasks.methods.bases.rules import AUDIT, CTA, LEAST, Case, LeastLoss, bound, by_audit, by_cover, by_cta, least_loss
+from sdc_tasks.methods.bases.strata import strata_of
 from sdc_tasks.methods.bases.wishes import Wishes, wishes_of
 
 __all__ = [
@@ -20,16 +22,20 @@ __all__ = [
     "LeastLoss",
     "Stuck",
     "Wishes",
+    "additive",
+    "bound",
     "by_audit",
+    "by_cover",
     "by_cta",
-    "by_least_loss",
     "choose",
     "half_widths",
+    "implied",
     "ladder_of",
     "least_loss",
     "minimum_uncertainty",
     "nearest_multiple",
     "repair",
-    "settle",
+    "sharpen",
+    "strata_of",
     "wishes_of",
 ]

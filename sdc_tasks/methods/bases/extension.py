@@ -5,12 +5,9 @@ In the notation of `methods/attack/problem.py`, with the published slacks `low h
     L = min Σ_k w_k (s⁻_k + s⁺_k)   over  A z = 0,  lower ≤ z ≤ upper,  −low − s⁻ ≤ B z ≤ high + s⁺,  σ z_p ≥ need,  s ≥ 0
 
 L = 0 says that the requirement holds, and z is its witness. Otherwise widening the slacks by s makes it hold, and the prices q of
-the aggregate rows (|q_k| ≤ w_k, one sign for each) give a *cut* that every safe publication satisfies:
-
-    Σ_{q_k > 0} q_k high_k + Σ_{q_k < 0} |q_k| low_k ≥ rhs.
-
-It is the deepest one at that point, measured in loss. Its right-hand side is recomputed here by weak duality from q and the prices of
-the national relations: whatever the solver meant, the cut is valid.
+the aggregate rows (|q_k| ≤ w_k, one sign for each) give a *cut* that every safe publication satisfies (`cut.py`). It is the deepest
+one at that point, measured in loss. Its right-hand side is recomputed here by weak duality from q and the prices of the national
+relations: whatever the solver meant, the cut is valid.
 """
 
 from __future__ import annotations
@@ -24,24 +21,14 @@ import scipy.sparse as sp
 from sdc_tasks.methods.attack import EXTERNAL, Attack, AttackSystem, Requirements, attack_system
 from sdc_tasks.methods.attack.attacker import MET
 from sdc_tasks.methods.attack.problem import FEASIBLE
+from sdc_tasks.methods.bases.cut import Cut
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
 DECADES = 4  # needs within one live model differ by at most this many powers of ten
 HOLDS = 1e-7  # of the least loss that the need could cost: less than that is the solver's noise
 DUST = 1e-9  # a price below this share of the weight is noise as well; leaving it out keeps the cut valid
-
-
-@dataclass(frozen=True)
-class Cut:
-    """What every safe publication satisfies for the sake of one `primary`: Σ price⁺ high + Σ price⁻ low ≥ rhs, over aggregate `cells`."""
-
-    primary: int
-
-    cells: Ints = field(repr=False)
-    price: Floats = field(repr=False)
-    rhs: float = field(repr=False)
 
 
 @dataclass(frozen=True)

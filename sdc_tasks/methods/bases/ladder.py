@@ -41,7 +41,7 @@ class Ladder:
     `low high` are the distances from the true value down and up to the ends of what the world would read: 0 for exact, ∞ for
     withheld. `base` is inf for withheld and for rungs beyond the maximum relative base. `loss` = weight · (base/2 + charge · value),
     0 for exact; for a withheld cell twice that of the largest base allowed. The charge keeps repair from rounding many cells a
-    little where a few would do.
+    little where a few would do. Cells of one `stratum` (cells,) ≥ 0 rise together; withholding is a matter of the single cell.
     """
 
     cells: Ints = field(repr=False)
@@ -50,9 +50,12 @@ class Ladder:
     low: Floats = field(repr=False)
     high: Floats = field(repr=False)
     loss: Floats = field(repr=False)
+    stratum: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("cells", "value", "base", "low", "high", "loss"):
+        if not len(self.stratum):
+            object.__setattr__(self, "stratum", np.full(len(self.cells), -1))
+        for name in ("cells", "value", "base", "low", "high", "loss", "stratum"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
@@ -75,6 +78,35 @@ class Ladder:
         loss[exact, 1:] = np.inf
         loss[published & ~exact] = np.where(np.isfinite(self.base[published & ~exact]), loss[published & ~exact], np.inf)
         return replace(self, loss=loss)
+
+    def in_strata(self, stratum: Ints) -> Ladder:
+        """The ladder whose cells of one stratum share an option unless withheld."""
+        return replace(self, stratum=stratum)
+
+    def together(self, k: int, option: int, choice: Ints) -> Ints:
+        """The cells that take an option when cell k does: those of its stratum that are not withheld."""
+        if self.stratum[k] < 0 or option == self.withheld:
+            return np.array([k])
+        return np.flatnonzero((self.stratum == self.stratum[k]) & (choice < self.withheld))
+
+    def dearer(self, k: int, choice: Ints) -> Floats:
+        """What each option of cell k would lose over what the choice does, in all cells that take it together."""
+        if self.stratum[k] < 0:
+            return np.asarray(self.loss[k] - self.loss[k, choice[k]])
+        with_it = self.together(k, 0, choice)
+        more = np.asarray((self.loss[with_it] - self.loss[with_it, choice[with_it]][:, None]).sum(axis=0))
+        more[-1] = self.loss[k, -1] - self.loss[k, choice[k]]
+        return more
+
+    def even(self, choice: Ints) -> Ints:
+        """The choice with each stratum at the highest option of its cells, or the highest that all of them may take."""
+        choice = choice.copy()
+        for number in np.unique(self.stratum[self.stratum >= 0]):
+            mates = np.flatnonzero((self.stratum == number) & (choice < self.withheld))
+            if len(mates):
+                allowed = np.flatnonzero(np.isfinite(self.loss[mates, : self.withheld]).all(axis=0))
+                choice[mates] = allowed[allowed <= choice[mates].max()][-1]
+        return choice
 
     def at_least(self, half: Floats) -> Ints:
         """The lowest option of each cell whose interval reaches `half` to both sides; where none that may be taken does, the last."""

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.bases.extension import Cut, Demand, Extension, order
+from sdc_tasks.methods.bases.cut import Cut
+from sdc_tasks.methods.bases.extension import Demand, Extension, order
 from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
@@ -98,6 +99,13 @@ def widen(extension: Extension, demands: Sequence[Demand], half: Floats, cuts: l
     return half, lacking
 
 
+def least_possible(cuts: Sequence[Cut], weights: Floats) -> float:
+    """A lower bound on Σ w h of any half-widths that meet these cuts, so of all safe ones."""
+    master = _Master(weights)
+    master.add(cuts)
+    return master.bound()[0]
+
+
 class _Master:
     """min Σ y over the cuts, y_k = w_k h_k: all cost and prices are near 1 then."""
 
@@ -150,4 +158,6 @@ def symmetric(cuts: Sequence[Cut], weights: Floats) -> sp.csr_array:
     starts = np.concatenate([[0], np.cumsum([len(cut.cells) for cut in cuts])])
     cells = np.concatenate([cut.cells for cut in cuts])
     shares = np.abs(np.concatenate([cut.price for cut in cuts])) / weights[cells]
-    return sp.csr_array((shares, cells, starts), shape=(len(cuts), len(weights)))
+    rows = sp.csr_array((shares, cells, starts), shape=(len(cuts), len(weights)))
+    rows.sum_duplicates()  # a cell may be named on both sides
+    return rows

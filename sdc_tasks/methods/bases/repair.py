@@ -1,14 +1,13 @@
 """Repair of a choice of bases, driven by the audit (METHOD §4).
 
-For a fixed primary the attacker's reach is concave in the slacks `low_k high_k` that the published intervals leave around the
-true values. An attack that succeeds therefore gives a cut that every safe choice satisfies,
+An attack that succeeds gives a cut that every safe choice satisfies (`cut.py`),
 
-    need ≤ reach + Σ_k price⁺_k (high_k − high⁰_k) + Σ_k price⁻_k (low_k − low⁰_k),
+    need ≤ reach + Σ_k price⁺_k (high_k − high⁰_k) + Σ_k price⁻_k (low_k − low⁰_k).
 
-its prices being the dual values of the aggregate rows. Repair takes the attacks one by one: it raises bases at least loss until the
-cut holds, attacks again from where it stands, and goes on until the attack fails; then the next, which meets the bases already
-raised. A full audit follows, because a raised interval need not contain the one before. It ends: every raise moves a cell towards
-withheld, and withholding everything is the baseline.
+Repair takes the attacks one by one: it raises bases at least loss until the cut holds, attacks again from where it stands, and goes on
+until the attack fails; then the next, which meets the bases already raised. Cells of one stratum rise together. A full audit follows,
+because a raised interval need not contain the one before. It ends: every raise moves a cell towards withheld, and withholding everything
+is the baseline.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ import numpy as np
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack.attacker import MET, Attack, Attacker
+from sdc_tasks.methods.bases.cut import ENDLESS, Cut, cut_of
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.table import Floats, Ints
 
 Progress = Callable[[str], None]
-ENDLESS = 1e30  # stands for the slack of a withheld cell
 
 
 class Stuck(Unprotectable):
@@ -34,8 +33,11 @@ class Stuck(Unprotectable):
         self.decided = attack.decided
 
 
-def repair(attacker: Attacker, ladder: Ladder, choice: Ints, rounds: int, progress: Progress) -> Ints:
-    """A safe choice, nowhere below the given one. What still fails at audit number `rounds` is withheld, cell by cell."""
+def repair(attacker: Attacker, ladder: Ladder, choice: Ints, rounds: int, progress: Progress, cuts: list[Cut]) -> Ints:
+    """A safe choice, nowhere below the given one. What still fails at audit number `rounds` is withheld, cell by cell.
+
+    The cuts of all attacks that succeed on the way are appended to `cuts`.
+    """
     choice = choice.copy()
     audits = 0
     while True:
@@ -43,11 +45,13 @@ def repair(attacker: Attacker, ladder: Ladder, choice: Ints, rounds: int, progre
         attacker.settle()
         audits += 1
         broken = list(attacker.broken)
+        cuts += [cut_of(attack, attacker.needs, ladder, choice) for attack in broken]
         progress(f"audit {audits}: {len(broken)} requirements broken")
         if not broken:
             return choice
         for attack in broken:
             while (found := attacker.again(attack)) is not None:
+                cuts.append(cut_of(found, attacker.needs, ladder, choice))
                 if audits < rounds:
                     _raise(found, ladder, choice)
                 else:
@@ -65,7 +69,7 @@ def _raise(attack: Attack, ladder: Ladder, choice: Ints) -> None:
         best = (np.inf, -1, -1)
         for k, all_gains in gains.items():
             gain = np.minimum(all_gains - given[k], missing)
-            loss = np.maximum(ladder.loss[k] - ladder.loss[k, choice[k]], 1e-300)
+            loss = np.maximum(ladder.dearer(k, choice), 1e-300)
             upwards = (np.arange(len(gain)) > choice[k]) & (gain > 0)
             upwards &= np.isfinite(loss)
             ratio = np.where(upwards, loss / np.where(upwards, gain, 1.0), np.inf)
@@ -75,8 +79,10 @@ def _raise(attack: Attack, ladder: Ladder, choice: Ints) -> None:
         _, k, option = best
         if k < 0:
             raise Stuck(attack)
-        choice[k] = option
-        given[k] = float(gains[k][option])
+        for raised in ladder.together(k, option, choice).tolist():
+            choice[raised] = option
+            if raised in gains:
+                given[raised] = float(gains[raised][option])
 
 
 def _gains(ladder: Ladder, k: int, price: float, now: int) -> Floats:

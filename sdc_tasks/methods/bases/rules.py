@@ -1,10 +1,11 @@
-"""The rules for safe bases side by side: each proposes a start, repair makes it safe, the least loss is taken.
+"""The rules for safe bases: what proposes a start, what makes it safe, and what takes back what was too much.
 
-    the audit alone        all exact, and raised where an attack succeeds
-    the CTA rule           the adjusted table says how much each cell needs ([1]; `cta_rule.py`)
-    minimum uncertainty    the least half-widths that keep every requirement (`minimum_uncertainty.py`), on the ladder (`rounding.py`)
+    the audit alone        all exact, and raised where an attack succeeds (`repair.py`)
+    the CTA rule           the adjusted table says how much each cell needs ([1]; `cta_rule.py`); then as above
+    minimum uncertainty    the best of both; then, on all cuts that the attacks have left, the least loss that meets them (`cover.py`),
+                           made safe again, which gives new cuts, and so on
 
-None is always best: half-widths that are least before rounding need not be after it, and repair from nothing knows what is there already.
+The same cuts bound from below what any intervals around the true values lose that protect everything (`minimum_uncertainty.py`).
 """
 
 from __future__ import annotations
@@ -16,18 +17,19 @@ from typing import Protocol
 import numpy as np
 
 from sdc_tasks.methods.attack import Attacker, Requirements
+from sdc_tasks.methods.bases.cover import cover
 from sdc_tasks.methods.bases.cta_rule import choose
+from sdc_tasks.methods.bases.cut import Cut
 from sdc_tasks.methods.bases.extension import Extension
 from sdc_tasks.methods.bases.ladder import Ladder
-from sdc_tasks.methods.bases.minimum_uncertainty import HalfWidths, minimum_uncertainty
+from sdc_tasks.methods.bases.minimum_uncertainty import HalfWidths, least_possible, minimum_uncertainty
 from sdc_tasks.methods.bases.repair import repair
-from sdc_tasks.methods.bases.rounding import settle
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 AUDIT, CTA, LEAST = "the audit alone", "the CTA rule", "minimum uncertainty"
-SHORT = 0.5  # of the least half-widths: rounding up gives some cells more than that, so that others need less
+LITTLE = 0.005  # relative: a search that promises no more than that is the last
 
 
 class Effort(Protocol):
@@ -53,10 +55,12 @@ class Case:
     exact: Bools = field(repr=False)
     effort: Effort
     progress: Callable[[str], None]
+    seed: int = 1
+    cuts: list[Cut] = field(default_factory=list, repr=False)
 
     def safe(self, choice: Ints) -> Ints:
         """The choice, repaired until the attacker breaks nothing."""
-        return repair(self.attacker, self.ladder, choice, self.effort.rounds, self.progress)
+        return repair(self.attacker, self.ladder, self.ladder.even(choice), self.effort.rounds, self.progress, self.cuts)
 
     def broken(self, publication: Publication) -> int:
         """How many requirements a publication breaks."""
@@ -83,6 +87,28 @@ def by_cta(case: Case, x: Floats) -> Ints:
     return case.safe(choose(case.problem, case.ladder, x))
 
 
+def by_cover(case: Case, choice: Ints) -> Ints:
+    """A safe choice that loses no more than the given safe one."""
+    best, loss = choice, case.ladder.loss_of(choice)
+    for number in range(case.effort.passes):
+        proposed = cover(case.ladder, case.cuts, best, case.seed + number)
+        promised = case.ladder.loss_of(proposed)
+        if promised > loss * (1 - LITTLE):
+            break
+        found = case.safe(proposed)
+        case.progress(
+            f"search {number}: {promised:.4g} would meet all cuts so far, {case.ladder.loss_of(found):.4g} is safe; best {loss:.4g}"
+        )
+        if case.ladder.loss_of(found) < loss:
+            best, loss = found, case.ladder.loss_of(found)
+    return best
+
+
+def bound(case: Case) -> float:
+    """Half-widths around the true values that keep every requirement lose no less than this; withheld cells aside."""
+    return least_possible(case.cuts, case.weights)
+
+
 def least_loss(case: Case) -> LeastLoss:
     """The half-widths before any ladder, from what the exact publication breaks."""
     cells = np.flatnonzero(case.problem.aggregate)
@@ -90,13 +116,3 @@ def least_loss(case: Case) -> LeastLoss:
     case.progress(f"everything exact would break {broken} requirements")
     extension = Extension(case.problem, case.weights, case.requirements, case.attacker.broken, case.exact)
     return LeastLoss(minimum_uncertainty(extension, case.weights, case.effort.gap, case.effort.passes, case.progress), extension)
-
-
-def by_least_loss(case: Case, least: LeastLoss) -> Ints:
-    """The half-widths on the ladder, raised where something is lacking."""
-    choice = settle(least.extension, case.ladder, case.ladder.at_least(SHORT * least.found.half))
-    case.progress(
-        f"half-widths that need no ladder lose {least.found.loss:.4g}, none less than {least.found.bound:.4g}; on the ladder "
-        f"{case.ladder.loss_of(choice):.4g}"
-    )
-    return case.safe(choice)

@@ -1,0 +1,151 @@
+"""The least loss on the ladder that meets every cut known: local search on a covering problem (METHOD §4).
+
+    min Σ_k loss(o_k)  over options o_k  such that  Σ_k q⁺_k high(o_k) + q⁻_k low(o_k) ≥ rhs  for every cut (`cut.py`)
+
+What repair leaves was raised attack by attack, each for itself. A move here lowers one to three cells at random, the dear ones most
+often; raises others, at least loss per unit of what is missing, until every cut holds again; and lowers what has become more than
+enough. It stays where nothing is lost by it. No linear program is solved: repair attacks the result, and what still succeeds are new
+cuts for the next search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.bases.cut import Cut, slack_of
+from sdc_tasks.methods.bases.ladder import Ladder
+from sdc_tasks.model.table import Floats, Ints
+
+MOVES, AT_LEAST = 5, 200  # for each cell; in all
+MOST = 3  # cells and options that a move lowers
+TO_EXACT = 0.4  # chance of lowering a cell as far as it goes
+ROWS, NEAR = 30, 40  # cuts around a move, and cells in these, that are looked at for what has become more than enough
+HOLDS = 1e-9  # of a right-hand side
+
+
+def cover(ladder: Ladder, cuts: Sequence[Cut], choice: Ints, seed: int) -> Ints:
+    """A choice that meets the cuts and loses no more than the given one, which meets them."""
+    search = _Search(ladder, [cut for cut in cuts if cut.rhs > 0], choice)
+    rng = np.random.default_rng(seed)
+    for _ in range(AT_LEAST + MOVES * len(choice)):
+        if not search.choice.any():
+            break
+        search.move(rng)
+    return search.choice
+
+
+class _Search:
+    """The choice in hand; `_given` by cut is the share of its right-hand side that the choice gives, each cell at most 1."""
+
+    def __init__(self, ladder: Ladder, cuts: Sequence[Cut], choice: Ints) -> None:
+        self.choice = choice.copy()
+        self._ladder, self._loss = ladder, ladder.loss
+        cut = np.repeat(np.arange(len(cuts)), [len(each.cells) for each in cuts])
+        cells = np.concatenate([np.zeros(0, dtype=np.int64), *(each.cells for each in cuts)])
+        price = np.concatenate([np.zeros(0), *(each.price / each.rhs for each in cuts)])
+        order = np.lexsort((cut, cells))
+        self._cut, self._price = cut[order], price[order]
+        self._start = np.searchsorted(cells[order], np.arange(len(choice) + 1))
+        self._cells_of = sp.csr_array((np.ones(len(cells)), (cut, cells)), shape=(len(cuts), len(choice)))
+        self._known: dict[int, tuple[Ints, Floats]] = {}
+        self._given = np.zeros(len(cuts))
+        for k in np.unique(cells).tolist():
+            at, gives = self._gives(k)
+            np.add.at(self._given, at, gives[:, choice[k]])
+
+    def move(self, rng: np.random.Generator) -> None:
+        before: dict[int, int] = {}
+        cost = self._total()
+        for k in self._some(rng).tolist():
+            self._take(k, self._lower(k, rng), before)
+        if self._repaired(cost, before):
+            self._spare(before)
+            if self._total() <= cost:
+                return
+        for k, option in before.items():
+            self._take(k, option, {})
+
+    def _some(self, rng: np.random.Generator) -> Ints:
+        """A raised cell, and perhaps others that share a cut with it."""
+        raised = np.flatnonzero(self.choice)
+        dear = self._loss[raised, self.choice[raised]]
+        first = int(rng.choice(raised, p=dear / dear.sum()) if dear.sum() > 0 else rng.choice(raised))
+        more = int(rng.integers(0, MOST))
+        cuts, _ = self._gives(first)
+        if rng.random() < 0.5 or more == 0 or not len(cuts):
+            return np.array([first])
+        around = self._in_cuts(np.array([rng.choice(cuts)]))
+        around = around[(self.choice[around] > 0) & (around != first)]
+        return np.append(first, rng.choice(around, min(more, len(around)), replace=False))
+
+    def _lower(self, k: int, rng: np.random.Generator) -> int:
+        """An option below that of the cell, if there is one that it may take."""
+        allowed = np.flatnonzero(np.isfinite(self._loss[k, : self.choice[k]]))
+        if not len(allowed):
+            return int(self.choice[k])
+        steps = len(allowed) if rng.random() < TO_EXACT else int(rng.integers(1, MOST + 1))
+        return int(allowed[max(0, len(allowed) - steps)])
+
+    def _repaired(self, limit: float, before: dict[int, int]) -> bool:
+        """Raises cells until every cut holds; False where that would lose as much as `limit`."""
+        cost = self._total()
+        while True:
+            missing = 1 - self._given
+            missing[missing <= HOLDS] = 0.0
+            if not missing.any():
+                return True
+            best = (np.inf, -1, -1)
+            for k in self._in_cuts(np.array([missing.argmax()])).tolist():
+                now = self.choice[k]
+                more = np.maximum(self._loss[k] - self._loss[k, now], 0.0)
+                cuts, gives = self._gives(k)
+                short = missing[cuts] > 0
+                gain = np.minimum(missing[cuts[short]][:, None], gives[short] - gives[short, now][:, None]).sum(axis=0)
+                may = (np.arange(len(more)) > now) & (gain > HOLDS) & (cost + more < limit)
+                ratio = np.where(may, more / np.where(may, gain, 1.0), np.inf)
+                option = int(ratio.argmin())
+                if ratio[option] < best[0]:
+                    best = float(ratio[option]), k, option
+            _, k, option = best
+            if k < 0:
+                return False
+            cost += max(0.0, float(self._loss[k, option] - self._loss[k, self.choice[k]]))
+            self._take(k, option, before)
+
+    def _spare(self, before: dict[int, int]) -> None:
+        """Lowers cells near those of the move as far as every cut still holds, the dear ones first."""
+        cuts = np.unique(np.concatenate([self._gives(k)[0] for k in sorted(before)]))[:ROWS]
+        near = self._in_cuts(cuts)
+        near = near[self.choice[near] > 0]
+        for k in near[np.argsort(-self._loss[near, self.choice[near]], kind="stable")][:NEAR].tolist():
+            now = self.choice[k]
+            at, gives = self._gives(k)
+            enough = np.all(gives[:, [now]] - gives[:, :now] <= (self._given[at] - 1 + HOLDS)[:, None], axis=0)
+            may = np.flatnonzero(enough & (self._loss[k, :now] < self._loss[k, now]))
+            if len(may):
+                self._take(k, int(may[self._loss[k, may].argmin()]), before)
+
+    def _take(self, k: int, option: int, before: dict[int, int]) -> None:
+        before.setdefault(k, int(self.choice[k]))
+        cuts, gives = self._gives(k)
+        np.add.at(self._given, cuts, gives[:, option] - gives[:, self.choice[k]])
+        self.choice[k] = option
+
+    def _gives(self, k: int) -> tuple[Ints, Floats]:
+        """(cuts), (cuts, options): the cuts that name a cell, and the share of each that it gives by its options."""
+        if k not in self._known:
+            at = slice(self._start[k], self._start[k + 1])
+            price = self._price[at]
+            slack = slack_of(self._ladder, np.full(len(price), k), price)
+            self._known[k] = self._cut[at], np.minimum(1.0, np.abs(price)[:, None] * slack)
+        return self._known[k]
+
+    def _in_cuts(self, cuts: Ints) -> Ints:
+        """The cells that these cuts name."""
+        return np.unique(self._cells_of[cuts].indices).astype(np.int64)
+
+    def _total(self) -> float:
+        return self._ladder.loss_of(self.choice)

@@ -1,0 +1,186 @@
+"""Two releases of one period through the warehouse: the second is attacked by somebody who kept the first (METHOD §2, profile vintage).
+
+AT and BE hide the same loop of cells, so their exact sum is safe: only that the two loops move against each other is known. CY is
+public at first; then it is revised and hides the loop as well. The exact sum of all three is as safe as before, to who has nothing
+else: but with what was known of AT and BE it gives CY away.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from deliveries import PERIOD
+from profile_oracle import Vintage, external, reaches, vintages
+from test_cli import FREE, PROTECTED, SECRETS, Desk, new_desk
+from test_release import warehouse
+
+from sdc_tasks import intake, pipeline, steps
+from sdc_tasks.domains import load_domain
+from sdc_tasks.errors import ReleaseBlocked
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Publication
+
+# CY later: still public, or hidden
+CORRECTED = """
+            _T         S         L
+    TOTAL   1500010 F  750000 F  750010 F
+    C       750000 F   300000 F  450000 F
+    D       750010 F   450000 F  300010 F
+"""
+HIDDEN = """
+            _T         S         L
+    TOTAL   1500010 F  750000 F  750010 F
+    C       750000 F   251499 D  498501 D
+    D       750010 F   498501 D  251509 A
+"""
+VICTIM, LEVEL = "CY.TURNOVER.D.L", 25_150.9
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    """The first version is out, all exact, and the domain asks for the profile from now on."""
+    desk = new_desk(tmp_path, AT=PROTECTED, BE=PROTECTED, CY=FREE)
+    ended = desk.release()
+    assert ended.code == 0, ended.text
+    assert "version 1 published" in ended.said
+    assert (published(desk).base == 0).all()
+    desk.settle("id: small", "id: small\naudit: {profiles: [external, vintage]}")
+    return desk
+
+
+def published(desk: Desk) -> Publication:
+    """What stands in table.csv; its rows are in cell order."""
+    with (desk.folder / "out" / "table.csv").open(newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    value = np.array([float(row["OBS_VALUE"] or "nan") for row in rows])
+    base = np.array([float(row["ROUNDING_BASE"] or (0 if row["OBS_VALUE"] else "inf")) for row in rows])
+    return Publication(np.arange(len(rows)) + 3 * len(rows), value, base)
+
+
+def asked(desk: Desk) -> ProtectionProblem:
+    """What the deliveries of now ask for, without any history."""
+    domain = load_domain(desk.domain)
+    tables = [intake.read(path, domain, PERIOD).table for path in sorted(desk.inbox.iterdir())]
+    return pipeline.build_problem([table for table in tables if table is not None], domain)
+
+
+def left_of_victim(problem: ProtectionProblem, ends: np.ndarray) -> float:
+    """How far the attacker stays from the revised country's secret, on the side where he comes closer."""
+    primaries = [problem.space.key(int(cell)) for cell in np.flatnonzero(problem.primary)]
+    return float(reaches(problem, ends)[primaries.index(VICTIM)].min())
+
+
+def revise(desk: Desk, drawing: str) -> tuple[ProtectionProblem, Vintage]:
+    """CY delivers again. What is asked now, and what was told before."""
+    before = Vintage(asked(desk), published(desk), revised=("CY",))
+    desk.deliver("CY", drawing)
+    return asked(desk), before
+
+
+def test_a_revision_that_hides_nothing_more_is_the_second_version(desk):
+    revise(desk, CORRECTED)
+    ended = desk.release()
+    assert ended.code == 0, ended.text
+    assert "version 2 published" in ended.said
+    assert (published(desk).base == 0).all(), "still exact: nothing is lost where nothing leaks"
+    certificate = json.loads((desk.folder / "out" / "audit.json").read_text())
+    assert (certificate["verdict"], certificate["profiles"]) == ("passed", ["external", "vintage"])
+    assert "<b>vintage</b>" in (desk.folder / "out" / "report.html").read_text(encoding="utf-8")
+    stored = warehouse(desk.folder / "out")
+    assert (stored.versions, stored.runs, stored.unsound) == ([1, 2], ["published", "published"], [])
+
+
+def test_what_is_safe_alone_and_not_beside_the_first_version_is_repaired(desk):
+    """An attacker that shares no code agrees, of both tables."""
+    now, before = revise(desk, HIDDEN)
+    exact = Publication(np.flatnonzero(now.aggregate), now.a[now.aggregate], np.zeros(int(now.aggregate.sum())))
+    assert left_of_victim(now, external(now, exact)) > LEVEL
+    assert left_of_victim(now, vintages(now, exact, [before])) == pytest.approx(0, abs=1e-3)
+    ended = desk.release()
+    assert ended.code == 0, ended.text
+    assert "version 2 published" in ended.said
+    second = published(desk)
+    assert (second.base > 0).any()
+    assert left_of_victim(now, vintages(now, second, [before])) >= LEVEL * (1 - 1e-6)
+    for each in json.loads((desk.folder / "out" / "audit.json").read_text())["primaries"]:
+        assert each["profiles"] == {"external": True, "vintage": True}
+        assert not each["cut_to_national_baseline"]
+    stored = warehouse(desk.folder / "out")
+    assert (stored.versions, stored.unsound) == ([1, 2], [])
+
+
+def test_without_the_profile_the_same_revision_is_published_exactly(desk):
+    """So it is the first version that makes the difference."""
+    desk.settle("audit: {profiles: [external, vintage]}", "audit: {profiles: [external]}")
+    revise(desk, HIDDEN)
+    ended = desk.release()
+    assert ended.code == 0, ended.text
+    assert (published(desk).base == 0).all()
+
+
+def test_what_is_not_repaired_is_refused_and_the_first_version_stands(desk, monkeypatch):
+    """Somebody chooses every cell exact."""
+
+    def exact(problem: ProtectionProblem, *_: Any) -> Publication:
+        return Publication(np.flatnonzero(problem.aggregate), problem.a[problem.aggregate], np.zeros(int(problem.aggregate.sum())))
+
+    revise(desk, HIDDEN)
+    monkeypatch.setattr(pipeline, "choose_bases", exact)
+    ended = desk.release()
+    assert ended.code == 3, ended.text
+    assert VICTIM in ended.complained
+    assert [each for each in ("AT", "BE") if f"{each}.TURNOVER" in ended.complained] == []
+    certificate = json.loads((desk.folder / "out" / "audit.json").read_text())
+    broken = {each["cell"]: each["profiles"] for each in certificate["primaries"] if not each["protected"]}
+    assert broken == {VICTIM: {"external": True, "vintage": False}}
+    assert not (desk.folder / "out" / "table.csv").exists()
+    for secret in (*SECRETS, "251509", "498501", "251499"):
+        assert secret not in ended.text + (desk.folder / "out" / "audit.json").read_text()
+    stored = warehouse(desk.folder / "out")
+    assert (stored.versions, stored.runs, stored.unsound) == ([1], ["blocked", "published"], [])
+
+
+def test_the_same_release_again_does_not_count_itself_as_history(desk):
+    revise(desk, HIDDEN)
+    assert desk.release().code == 0
+    before = {name: (desk.folder / "out" / name).read_bytes() for name in ("table.csv", "audit.json")}
+    ended = desk.release()
+    assert ended.code == 0, ended.text
+    assert "version 2 stands already" in ended.said
+    assert {name: (desk.folder / "out" / name).read_bytes() for name in before} == before
+
+
+def test_a_release_begun_before_another_was_published_is_not_published_without_knowing_it(tmp_path):
+    """All three hide the loop, the sum is exact: version 1. CY revises, still hidden, and that run stops after assembly. CY delivers once
+    more, now public: version 2, exact. Then the first run is resumed: its exact sum, beside version 2, gives CY away.
+    """
+    desk = new_desk(tmp_path, AT=PROTECTED, BE=PROTECTED, CY=PROTECTED)
+    desk.settle("id: small", "id: small\naudit: {profiles: [external, vintage]}")
+    assert desk.release().code == 0
+    desk.deliver("CY", HIDDEN)
+    office = steps.open_desk(f"sqlite:///{desk.folder / 'out' / 'warehouse.db'}", str(desk.domain), PERIOD)
+    begun, received = steps.discover(office, desk.inbox)
+    for each in received:
+        steps.ingest(office, each.digest)
+        steps.check(office, each.digest)
+    steps.assemble(office, begun)
+    desk.deliver("CY", FREE)
+    ended = desk.release()
+    assert "version 2 published" in ended.said, ended.text
+    steps.baseline(office, begun)
+    steps.choose_bases(office, begun)
+    for chunk in range(office.domain.audit.chunks):
+        steps.audit_chunk(office, begun, chunk)
+    steps.verdict(office, begun)
+    with pytest.raises(ReleaseBlocked, match="published since"):
+        steps.publish(office, begun)
+
+
+def test_code_lists_changed_within_a_period_are_bad_input(desk):
+    (desk.folder / "sizes.csv").write_text("code,parent\n_T,\nL,_T\nS,_T\n")
+    assert desk.release().refused("code lists")

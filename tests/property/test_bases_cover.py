@@ -1,0 +1,105 @@
+"""Cuts of successful attacks, the covering problem over them, and the rule for bases that is made of both."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import needs, one_cell_release, releases, shares
+from test_bases_laws import a_choice, ladder, quiet
+from test_bases_minimum_uncertainty import least_loss
+
+from sdc_tasks.domains.schema import Bases
+from sdc_tasks.methods.attack import Attacker, baseline
+from sdc_tasks.methods.bases import Case, Ladder, bound, by_audit, by_cover, repair
+from sdc_tasks.methods.bases.cover import cover
+from sdc_tasks.methods.bases.cut import Cut
+from sdc_tasks.model.problem import ProtectionProblem
+
+LAW = settings(derandomize=True, deadline=None, max_examples=40)
+
+
+def gives(cut: Cut, options: Ladder, choice: np.ndarray) -> float:
+    """Σ price⁺ high + Σ |price⁻| low, one cell after the other."""
+    total = 0.0
+    for k, price in zip(cut.cells.tolist(), cut.price.tolist(), strict=True):
+        total += abs(price) * min((options.high if price > 0 else options.low)[k, choice[k]], 1e30)
+    return total
+
+
+def met(cuts: list[Cut], options: Ladder, choice: np.ndarray) -> bool:
+    return all(gives(cut, options, choice) >= cut.rhs * (1 - 1e-6) for cut in cuts)
+
+
+def case_of(problem: ProtectionProblem, options: Ladder) -> Case:
+    weights = 1 / np.maximum(np.abs(problem.a[problem.aggregate]), 1)
+    requirements, _ = baseline(problem)
+    none = np.zeros(len(weights), dtype=bool)
+    return Case(problem, requirements, Attacker(problem, requirements), options, weights, none, Bases(), quiet)
+
+
+@LAW
+@given(releases())
+def test_every_safe_publication_meets_every_cut_that_repair_has_left(draw):
+    """Cuts from one start, safe choices from others: of the same release, on the same ladder."""
+    requirements, _ = baseline(draw.problem)
+    attacker, options, cuts = Attacker(draw.problem, requirements), ladder(draw.problem), []
+    safe = [repair(attacker, options, np.zeros(len(options.cells), dtype=int), 60, quiet, cuts)]
+    safe += [repair(attacker, options, a_choice(draw, options), 60, quiet, []) for _ in range(4)]
+    for choice in safe:
+        assert met(cuts, options, choice)
+
+
+def small_pool(seed: int, cells: int, count: int) -> tuple[Ladder, list[Cut]]:
+    rng, rungs = np.random.default_rng(seed), 3
+    nothing, never = np.zeros((cells, 1)), np.full((cells, 1), np.inf)
+    low, high, base = (np.hstack([nothing, np.cumsum(rng.integers(0, 5, (cells, rungs)), axis=1), never]) for _ in range(3))
+    loss = np.hstack([nothing, np.cumsum(rng.integers(1, 6, (cells, rungs + 1)), axis=1)])
+    cuts = []
+    for _ in range(count):
+        some = rng.choice(cells, rng.integers(1, cells + 1), replace=False)
+        cuts.append(Cut(0, some, rng.choice([-1.0, 1.0], len(some)) * rng.integers(1, 4, len(some)), float(rng.integers(1, 12))))
+    return Ladder(np.arange(cells), np.zeros_like(base), base, low, high, loss), cuts
+
+
+def test_the_cover_is_next_to_always_the_cheapest_of_all_choices_and_no_cell_of_it_can_be_lowered():
+    """200 small pools, every choice tried."""
+    cheapest = 0
+    for seed in range(200):
+        options, cuts = small_pool(seed, cells=1 + seed % 4, count=seed % 5)
+        found = cover(options, cuts, np.full(len(options.cells), options.withheld), seed=1)
+        assert met(cuts, options, found)
+        for k in np.flatnonzero(found):
+            lower = np.tile(found, (found[k], 1))
+            lower[:, k] = np.arange(found[k])
+            assert not any(met(cuts, options, choice) for choice in lower)
+        choices = (np.array(choice) for choice in product(range(options.withheld + 1), repeat=len(found)))
+        least = min(options.loss_of(choice) for choice in choices if met(cuts, options, choice))
+        assert options.loss_of(found) >= least
+        cheapest += options.loss_of(found) == least
+    assert cheapest >= 190
+
+
+@LAW
+@given(releases(sliding=False), st.sampled_from([0.0, 0.005]))
+def test_the_rule_is_safe_loses_no_more_than_the_audit_alone_and_its_bound_holds(draw, charge):
+    case = case_of(draw.problem, ladder(draw.problem, Bases(rounding_charge=charge)))
+    alone = by_audit(case)
+    choice = by_cover(case, alone)
+    assert shares(draw.problem, case.ladder.publication(choice)).min(initial=1) >= 1 - 1e-4
+    assert case.ladder.loss_of(choice) <= case.ladder.loss_of(alone)
+    assert bound(case) <= least_loss(draw.problem, needs(draw.problem), case.weights) * (1 + 1e-4) + 1e-6
+
+
+def test_one_coarse_total_is_cheaper_than_two():
+    """AT hides 100 in EU and EA. Rounding EU = 697 alone helps against EU only: both must be rounded, each to base 50 (or EA, 340, to 20).
+
+    697 with base 20 reads [690, 710], 7 below; 340 with base 20 reads [330, 350], 10 to both sides.
+    """
+    problem = one_cell_release("AT 100 secret 10 | BE 240 public | CY 357 public", EU="AT BE CY", EA="AT BE")
+    case = case_of(problem, ladder(problem))
+    publication = case.ladder.publication(by_cover(case, by_audit(case)))
+    assert publication.base.tolist() == [50, 20]
+    assert bound(case) > 0
