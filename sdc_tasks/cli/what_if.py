@@ -30,7 +30,7 @@ def what_if(
     spec = load_domain(domain)
     problem = problem_of_inbox(spec, inbox, period)
     requirements, _ = pipeline.baseline(problem, spec)
-    shares = bases.least_loss(pipeline.bases_case(problem, requirements, spec)).found.blame()
+    shares = bases.least_loss(pipeline.bases_case(problem, requirements, spec)).blame()
     if not shares:
         out.print("nothing is lost: every aggregate cell can be published exactly")
         return

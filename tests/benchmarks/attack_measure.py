@@ -179,7 +179,7 @@ def _half_widths(problem: ProtectionProblem, domain: Domain, weights: Weights) -
     sharp = domain.model_copy(update={"bases": domain.bases.model_copy(update={"gap": GAP, "passes": PASSES, "weights": weights})})
     requirements, _ = pipeline.baseline(problem)
     began = time.perf_counter()
-    found = bases.least_loss(pipeline.bases_case(problem, requirements, sharp)).found
+    found = bases.least_loss(pipeline.bases_case(problem, requirements, sharp))
     seconds = time.perf_counter() - began
     return seconds, {"loss": found.loss, "bound": found.bound, "gap": found.gap, "widened": int((found.half > 0).sum())}
 

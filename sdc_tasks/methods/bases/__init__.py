@@ -7,7 +7,7 @@ from sdc_tasks.methods.bases.implied import implied, sharpen
 from sdc_tasks.methods.bases.ladder import Ladder, ladder_of, nearest_multiple
 from sdc_tasks.methods.bases.minimum_uncertainty import HalfWidths, minimum_uncertainty
 from sdc_tasks.methods.bases.repair import Stuck, repair
-from sdc_tasks.methods.bases.rules import AUDIT, CTA, LEAST, Case, LeastLoss, bound, by_audit, by_cover, by_cta, least_loss
+from sdc_tasks.methods.bases.rules import AUDIT, CTA, LEAST, Case, bound, by_audit, by_cover, by_cta, least_loss
 from sdc_tasks.methods.bases.strata import strata_of
 from sdc_tasks.methods.bases.wishes import Wishes, wishes_of
 
@@ -19,7 +19,6 @@ __all__ = [
     "Extension",
     "HalfWidths",
     "Ladder",
-    "LeastLoss",
     "Stuck",
     "Wishes",
     "additive",

@@ -23,7 +23,7 @@ from sdc_tasks.methods.bases.cut import Cut
 from sdc_tasks.methods.bases.extension import Extension
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.minimum_uncertainty import HalfWidths, least_possible, minimum_uncertainty
-from sdc_tasks.methods.bases.repair import repair
+from sdc_tasks.methods.bases.repair import Stuck, repair
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
@@ -69,14 +69,6 @@ class Case:
         return len(self.attacker.broken)
 
 
-@dataclass(frozen=True)
-class LeastLoss:
-    """The least half-widths and the live models that found them."""
-
-    found: HalfWidths
-    extension: Extension
-
-
 def by_audit(case: Case) -> Ints:
     """From all exact: the fallback that needs no adjusted table."""
     return case.safe(choose(case.problem, case.ladder, None))
@@ -95,12 +87,14 @@ def by_cover(case: Case, choice: Ints) -> Ints:
         promised = case.ladder.loss_of(proposed)
         if promised > loss * (1 - LITTLE):
             break
-        found = case.safe(proposed)
-        case.progress(
-            f"search {number}: {promised:.4g} would meet all cuts so far, {case.ladder.loss_of(found):.4g} is safe; best {loss:.4g}"
-        )
-        if case.ladder.loss_of(found) < loss:
-            best, loss = found, case.ladder.loss_of(found)
+        try:
+            found = case.safe(proposed)
+        except Stuck:  # wishes leave no way from there
+            break
+        lost = case.ladder.loss_of(found)
+        case.progress(f"search {number}: {promised:.4g} would meet all cuts so far, {lost:.4g} is safe; best before: {loss:.4g}")
+        if lost < loss:
+            best, loss = found, lost
     return best
 
 
@@ -109,10 +103,10 @@ def bound(case: Case) -> float:
     return least_possible(case.cuts, case.weights)
 
 
-def least_loss(case: Case) -> LeastLoss:
-    """The half-widths before any ladder, from what the exact publication breaks."""
+def least_loss(case: Case) -> HalfWidths:
+    """The least half-widths, before any ladder, from what the exact publication breaks."""
     cells = np.flatnonzero(case.problem.aggregate)
     broken = case.broken(Publication(cells, case.problem.a[cells], np.zeros(len(cells))))
     case.progress(f"everything exact would break {broken} requirements")
     extension = Extension(case.problem, case.weights, case.requirements, case.attacker.broken, case.exact)
-    return LeastLoss(minimum_uncertainty(extension, case.weights, case.effort.gap, case.effort.passes, case.progress), extension)
+    return minimum_uncertainty(extension, case.weights, case.effort.gap, case.effort.passes, case.progress)
