@@ -17,7 +17,7 @@ from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import SolverName, Watch, solve_milp
 
-LAST = 2.0  # seconds for a table whose senses are found, when time is already up
+LAST = 0.5  # seconds for a table whose senses are found, when time is already up
 
 
 def solve_whole(problem: CtaProblem, run: Run, solver: SolverName = "highs", polygon: bool = True, nodes: int | None = None) -> None:
