@@ -189,19 +189,25 @@ def bases_case(problem: ProtectionProblem, requirements: attack.Requirements, do
 
 
 def _least(case: bases.Case, adjustment: Adjustment, domain: Domain, keep: Keep) -> Publication:
-    """A CTA table that leaves cells short of their level (more than `accept_short`) is no start."""
+    """A CTA table that leaves cells short of their level (more than `accept_short`) is no start, nor is one that loses more before any
+    repair than what is at hand: repair only adds to that.
+    """
     ladder, x, rungs, bound = case.ladder, adjustment.x, [], None
     case.progress(f"bases by {bases.AUDIT}")
     found = {bases.AUDIT: bases.by_audit(case)}
-    short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
-    if x is not None and short <= domain.cta.accept_short * len(case.requirements.cells):
-        case.progress(f"bases by {bases.CTA}")
-        found[bases.CTA] = bases.by_cta(case, x)
-    if domain.bases.rule == "minimum-uncertainty":
-        if x is not None:
-            alone = ladder.publication(bases.choose(case.problem, ladder, x))
+    if x is not None:
+        start = bases.choose(case.problem, ladder, x)
+        short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
+        worth = ladder.loss_of(start) < ladder.loss_of(found[bases.AUDIT])
+        if worth and short <= domain.cta.accept_short * len(case.requirements.cells):
+            case.progress(f"bases by {bases.CTA}")
+            found[bases.CTA] = case.safe(start)
+        if domain.bases.rule == "minimum-uncertainty":
+            alone = ladder.publication(start)
             keep(ALONE, alone)
-            rungs.append(Rung(ALONE, Outcome.RELAXED, None, None, None, 0.0, "before any repair", unprotected=case.broken(alone)))
+            broken = case.broken(alone)
+            rungs.append(Rung(ALONE, Outcome.RELAXED, None, None, None, 0.0, "before any repair", unprotected=broken))
+    if domain.bases.rule == "minimum-uncertainty":
         found[bases.LEAST] = bases.by_cover(case, min(found.values(), key=ladder.loss_of))
         bound = bases.bound(case)
     if domain.bases.sharpen:

@@ -186,7 +186,7 @@ class Bases(Strict):
 
     rule: Literal["cta", "minimum-uncertainty"] = "minimum-uncertainty"
     gap: float = Field(default=0.05, ge=0)
-    passes: int = Field(default=3, ge=1)
+    passes: int = Field(default=2, ge=1)
     mantissas: tuple[Annotated[float, Field(ge=1, lt=10)], ...] = (1.0, 2.0, 5.0)
     smallest: float = Field(default=1.0, gt=0)
     maximum_relative_base: float = Field(default=0.5, gt=0)

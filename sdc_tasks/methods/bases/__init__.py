@@ -7,7 +7,7 @@ from sdc_tasks.methods.bases.implied import implied, sharpen
 from sdc_tasks.methods.bases.ladder import Ladder, ladder_of, nearest_multiple
 from sdc_tasks.methods.bases.minimum_uncertainty import HalfWidths, minimum_uncertainty
 from sdc_tasks.methods.bases.repair import Stuck, repair
-from sdc_tasks.methods.bases.rules import AUDIT, CTA, LEAST, Case, bound, by_audit, by_cover, by_cta, least_loss
+from sdc_tasks.methods.bases.rules import AUDIT, CTA, LEAST, Case, bound, by_audit, by_cover, least_loss
 from sdc_tasks.methods.bases.strata import strata_of
 from sdc_tasks.methods.bases.wishes import Wishes, wishes_of
 
@@ -25,7 +25,6 @@ __all__ = [
     "bound",
     "by_audit",
     "by_cover",
-    "by_cta",
     "choose",
     "half_widths",
     "implied",

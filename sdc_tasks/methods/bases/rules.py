@@ -74,11 +74,6 @@ def by_audit(case: Case) -> Ints:
     return case.safe(choose(case.problem, case.ladder, None))
 
 
-def by_cta(case: Case, x: Floats) -> Ints:
-    """From the adjusted table x (space.size,)."""
-    return case.safe(choose(case.problem, case.ladder, x))
-
-
 def by_cover(case: Case, choice: Ints) -> Ints:
     """A safe choice that loses no more than the given safe one."""
     best, loss = choice, case.ladder.loss_of(choice)
