@@ -12,7 +12,7 @@ lower bound is recomputed from the master's prices by weak duality.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -102,8 +102,14 @@ def widen(extension: Extension, demands: Sequence[Demand], half: Floats, cuts: l
 def least_possible(cuts: Sequence[Cut], weights: Floats) -> float:
     """A lower bound on Σ w h of any half-widths that meet these cuts, so of all safe ones."""
     master = _Master(weights)
-    master.add(cuts)
+    master.add([_scaled(cut, weights) for cut in cuts if len(cut.cells)])
     return master.bound()[0]
+
+
+def _scaled(cut: Cut, weights: Floats) -> Cut:
+    """The same cut with |price| ≤ weight, as those of `extension.py` are: prices and right-hand sides near 1 for the master."""
+    size = float((np.abs(cut.price) / weights[cut.cells]).max())
+    return replace(cut, price=cut.price / size, rhs=cut.rhs / size)
 
 
 class _Master:
