@@ -18,7 +18,7 @@ import numpy as np
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack.attacker import MET, Attack, Attacker
-from sdc_tasks.methods.bases.cut import ENDLESS, Cut, cut_of
+from sdc_tasks.methods.bases.cut import Cut, cut_of, slack_of
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.table import Floats, Ints
 
@@ -61,9 +61,12 @@ def repair(attacker: Attacker, ladder: Ladder, choice: Ints, rounds: int, progre
 
 def _raise(attack: Attack, ladder: Ladder, choice: Ints) -> None:
     """Raises bases until the cut of the attack holds, each time the one that costs least per unit of what is still missing."""
+    cells, price = attack.decided, attack.price
+    slack = slack_of(ladder, cells, price)
+    more = np.abs(price)[:, None] * (slack - slack[np.arange(len(cells)), choice[cells]][:, None])
     gains: dict[int, Floats] = {}
-    for k, price in zip(attack.decided.tolist(), attack.price.tolist(), strict=True):
-        gains[k] = gains.get(k, 0.0) + _gains(ladder, k, price, choice[k])
+    for k, by_option in zip(cells.tolist(), more, strict=True):
+        gains[k] = gains.get(k, 0.0) + by_option
     given = dict.fromkeys(gains, 0.0)
     while (missing := attack.need - attack.reach - sum(given.values())) > MET * attack.need:
         best = (np.inf, -1, -1)
@@ -83,12 +86,6 @@ def _raise(attack: Attack, ladder: Ladder, choice: Ints) -> None:
             choice[raised] = option
             if raised in gains:
                 given[raised] = float(gains[raised][option])
-
-
-def _gains(ladder: Ladder, k: int, price: float, now: int) -> Floats:
-    """What each option of an aggregate cell adds to the reach, at that price, over the option it has now."""
-    slack = np.minimum(ladder.high[k] if price > 0 else ladder.low[k], ENDLESS)
-    return np.asarray(abs(price) * (slack - slack[now]))
 
 
 def _withhold(attack: Attack, ladder: Ladder, choice: Ints) -> None:

@@ -13,6 +13,7 @@ from sdc_tasks.methods.cta.model import CtaProblem, Distance
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import FIRM, SenseLP, refined
 from sdc_tasks.methods.cta.shortfall import least_short, unprotectable
+from sdc_tasks.methods.cta.verify import Incumbent
 from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import SolverName, Watch, solve_milp
@@ -28,7 +29,7 @@ def solve_whole(problem: CtaProblem, run: Run, solver: SolverName = "highs", pol
     only_l1(problem)
     valid = violated_inequalities(problem, run) if polygon else no_inequalities(problem)
     best, polish, name = run.protected, Polish(problem, run), f"milp {solver}"
-    model = valid.added_to((problem if best is None else problem.no_worse_than(best.verdict.objective)).milp)
+    model = valid.added_to(_near(problem, best).milp)
     start = None if best is None else problem.columns(best.z)
     watch = Watch(
         stop=lambda: run.over,
@@ -46,12 +47,13 @@ def solve_whole(problem: CtaProblem, run: Run, solver: SolverName = "highs", pol
 
 def proves(problem: CtaProblem, run: Run) -> bool:
     """Is a bound of the MILP one of the problem? Its big-M must not keep any sensitive cell from where a better table could move it."""
-    p, best = problem.sensitive, run.protected
-    room = np.maximum(problem.upper[p], -problem.lower[p])
-    if best is not None:
-        weighted = problem.w[p] > 0
-        room[weighted] = np.minimum(room[weighted], best.verdict.objective / (problem.w[p][weighted] * problem.unit))
-    return bool((room <= problem.far).all())
+    p, near = problem.sensitive, _near(problem, run.protected)
+    return bool((np.maximum(near.upper[p], -near.lower[p]) <= problem.far).all())
+
+
+def _near(problem: CtaProblem, best: Incumbent | None) -> CtaProblem:
+    """The problem without what only tables worse than this one can use."""
+    return problem if best is None else problem.no_worse_than(best.verdict.objective)
 
 
 def only_l1(problem: CtaProblem) -> None:
