@@ -61,7 +61,7 @@ def found_by_us(problem: ProtectionProblem, weights: np.ndarray, gap: float = 1e
     attacker.face(Publication(cells, problem.a[cells], np.zeros(len(cells))))
     attacker.settle()
     extension = Extension(problem, weights, requirements, attacker.broken)
-    return minimum_uncertainty(extension, weights, gap, 100, quiet), extension
+    return minimum_uncertainty(extension, weights, gap, quiet), extension
 
 
 def weights_of(problem: ProtectionProblem, kind: str) -> np.ndarray:

@@ -6,6 +6,8 @@ What repair leaves was raised attack by attack, each for itself. A move here low
 often; raises others, at least loss per unit of what is missing, until every cut holds again; and lowers what has become more than
 enough. It stays where nothing is lost by it. No linear program is solved: repair attacks the result, and what still succeeds are new
 cuts for the next search.
+
+As every safe choice meets the cuts, the relaxation of the same problem bounds from below what the ladder allows (`least`).
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import scipy.sparse as sp
 from sdc_tasks.methods.bases.cut import Cut, slack_of
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.solver.lp import LiveLP
 
 MOVES, AT_LEAST = 5, 200  # for each cell; in all
 MOST = 3  # cells and options that a move lowers
@@ -35,6 +38,41 @@ def cover(ladder: Ladder, cuts: Sequence[Cut], choice: Ints, seed: int) -> Ints:
             break
         search.move(rng)
     return search.choice
+
+
+def least(ladder: Ladder, cuts: Sequence[Cut]) -> float:
+    """A lower bound on the loss of every choice that meets the cuts, so of every safe one; 0 without cuts.
+
+    The linear relaxation, one column for each cell and option, a gain counted at most as far as the cut needs it. Its prices λ ≥ 0 are
+    all that is taken from the solver: Σ λ − Σ_k max_o (Σ λ gain_ko − loss_ko)⁺ is a bound whatever they are.
+    """
+    cuts = [cut for cut in cuts if cut.rhs > 0]
+    if not cuts:
+        return 0.0
+    row = np.repeat(np.arange(len(cuts)), [len(cut.cells) for cut in cuts])
+    cells = np.concatenate([cut.cells for cut in cuts])
+    price = np.concatenate([cut.price / cut.rhs for cut in cuts])
+    named, at = np.unique(row * len(ladder.cells) + cells, return_inverse=True)  # a cell may be named on both sides
+    gain = np.zeros((len(named), ladder.loss.shape[1]))
+    np.add.at(gain, at, np.abs(price)[:, None] * slack_of(ladder, cells, price))
+    row, cells = np.divmod(named, len(ladder.cells))
+    worth = np.minimum(gain, 1.0) * np.isfinite(ladder.loss[cells])
+    entry, option = np.nonzero(worth > HOLDS)
+    columns, column = np.unique(cells[entry] * ladder.loss.shape[1] + option, return_inverse=True)
+    cell, option_of = np.divmod(columns, ladder.loss.shape[1])
+    gains = sp.csr_array((worth[entry, option], (row[entry], column)), shape=(len(cuts), len(columns)))
+    loss = ladder.loss[cell, option_of]
+    owner, mine = np.unique(cell, return_inverse=True)
+    once = sp.csr_array((np.ones(len(columns)), (mine, np.arange(len(columns)))), shape=(len(owner), len(columns)))
+    scale = float(np.median(loss)) or 1.0
+    live = LiveLP(
+        loss / scale, sp.csr_array(sp.vstack([gains, once], format="csr")), np.repeat([1.0, -np.inf], [len(cuts), len(owner)]),
+        np.repeat([np.inf, 1.0], [len(cuts), len(owner)]), np.zeros(len(columns)), np.full(len(columns), np.inf),
+    )  # fmt: skip
+    prices = np.maximum(live.solve().dual[: len(cuts)], 0.0) * scale
+    excess = np.zeros(len(owner))
+    np.maximum.at(excess, mine, gains.T @ prices - loss)
+    return max(0.0, float(prices.sum() - excess.sum()))
 
 
 class _Search:

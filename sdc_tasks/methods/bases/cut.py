@@ -10,14 +10,14 @@ holds for every publication against which the attack fails, rounded to whatever 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.methods.attack.attacker import MET, Attack
 from sdc_tasks.methods.bases.ladder import Ladder
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.table import Bools, Floats, Ints
 
 ENDLESS = 1e30  # stands for the slack of a withheld cell
 
@@ -33,6 +33,11 @@ class Cut:
     cells: Ints = field(repr=False)
     price: Floats = field(repr=False)
     rhs: float = field(repr=False)
+
+    def apart_from(self, exact: Bools) -> Cut:
+        """The same, said of publications in which these cells leave no slack."""
+        others = ~exact[self.cells]
+        return replace(self, cells=self.cells[others], price=self.price[others])
 
 
 def cut_of(attack: Attack, needs: Requirements, ladder: Ladder, choice: Ints) -> Cut:

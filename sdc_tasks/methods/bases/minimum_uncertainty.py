@@ -3,10 +3,12 @@
     min Σ_k w_k h_k  over h ≥ 0  such that each requirement has a witness z with |B z| ≤ h
 
 is one linear program with a copy of z for each requirement. It is solved by cutting planes. Only requirements that the exact publication
-breaks can ever be active: wider intervals never help the attacker. A pass takes them one by one, widens h by what each lacks
-(`extension.py`), and keeps the cuts: it ends with a safe h, an upper bound. The master LP over all cuts gives the lower bound; the next
-pass starts from the master's optimum within a box around the best safe h (Marsten's boxstep), whose size follows its success. The
-lower bound is recomputed from the master's prices by weak duality.
+breaks can ever be active: wider intervals never help the attacker. A pass takes some of them one by one, widens h by what each lacks
+(`extension.py`), and keeps the cuts: it ends with an h that meets them all. The master LP over all cuts gives the lower bound; the next
+pass starts from the master's optimum within a box around the best h (Marsten's boxstep) while the two are far apart, and half-way
+between them (in-out separation, Ben-Ameur and Neto) once they are near. Few requirements are ever active: passes over those that lacked
+something lately alternate with rounds over all, which make h safe, an upper bound. The lower bound is recomputed from the master's
+prices by weak duality.
 """
 
 from __future__ import annotations
@@ -25,8 +27,10 @@ from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 Progress = Callable[[str], None]
 WIDEST = 1.0
 BOX = 0.5  # the box at first, as a share of the half-widths
-INNER = 10  # passes over the demands that lacked something lately, between two passes over all
-RENEW = 3  # after so many passes over all, only those that lacked something in the last one count as such
+FAR = 0.15  # gap beyond which a step stays in the box
+FIRST = 0.03  # gap of the first round; a quarter of it in the next, and so on
+LATELY = 3  # passes after which a demand that lacked nothing is left to the next round
+ROUNDS, PASSES = 30, 60  # at most; rounds over all demands, passes over the active ones in a round
 FLOOR = 1e-3  # a half-width counts at least as this share of the mean one
 
 
@@ -58,32 +62,48 @@ class HalfWidths:
         return {primary: share / total for primary, share in shares.items()}
 
 
-def minimum_uncertainty(extension: Extension, weights: Floats, gap: float, rounds: int, progress: Progress) -> HalfWidths:
-    """Half-widths within `gap` of the least loss, or what `rounds` passes leave. `weights` > 0: loss per unit, (aggregate cells,)."""
-    cuts: list[Cut] = []
-    master, bound, prices, box = _Master(weights), 0.0, np.zeros(0), BOX
-    best, lacking = widen(extension, extension.demands, np.zeros(len(weights)), cuts)
-    for number in range(rounds):
-        master.add(cuts)
-        found, prices = master.bound()
-        bound, loss = max(bound, found), float(weights @ best)
-        progress(f"minimum uncertainty, pass {number}: loss {loss:.5g}, bound {bound:.5g}, {len(cuts)} cuts, {extension.lps} LPs")
-        if loss - bound <= gap * loss:
+def minimum_uncertainty(extension: Extension, weights: Floats, gap: float, progress: Progress, cuts: Sequence[Cut] = ()) -> HalfWidths:
+    """Half-widths within `gap` of the least loss, or what `ROUNDS` rounds leave. `weights` > 0: loss per unit, (aggregate cells,).
+
+    `cuts` that are known already save the first steps.
+    """
+    master = _Master(weights, [scaled(cut, weights) for cut in cuts if len(cut.cells)])
+    best, active = widen(extension, extension.demands, master.least().half, master.cuts)
+    near, least = best, master.least()
+    for number in range(ROUNDS):
+        near, least, recent = _least_for(active, extension, near, max(gap / 2, FIRST / 4**number), master)
+        near, lacking = widen(extension, extension.demands, near, master.cuts)
+        active = sorted({*recent, *lacking}, key=order)
+        best = min(best, near, key=weights.__matmul__)
+        loss = float(weights @ best)
+        progress(
+            f"minimum uncertainty, round {number}: loss {loss:.5g}, bound {least.bound:.5g}, {len(lacking)} requirements lacked something, "
+            f"{len(master.cuts)} cuts, {extension.lps} LPs"
+        )
+        if loss - least.bound <= gap * loss:
             break
-        start = master.near(best, box)
-        for _ in range(INNER):  # the demands that lacked something lately first: few, and they lack most
-            wider, _ = widen(extension, lacking, start, cuts)
-            if weights @ (wider - start) <= max(gap * loss, loss - bound) / 4:
-                break
-            master.add(cuts)
-            start = master.near(best, box)
-        wider, found_lacking = widen(extension, extension.demands, start, cuts)
-        lacking = sorted({*found_lacking, *lacking}, key=order) if number % RENEW else found_lacking
-        if weights @ wider < loss:
-            best, box = wider, min(2 * box, WIDEST)
-        else:
-            box /= 2
-    return HalfWidths(best, float(weights @ best), bound, tuple(cuts), prices)
+    return HalfWidths(best, float(weights @ best), least.bound, tuple(master.cuts), least.prices)
+
+
+def _least_for(
+    active: Sequence[Demand], extension: Extension, best: Floats, gap: float, master: _Master
+) -> tuple[Floats, _Least, list[Demand]]:
+    """The least half-widths for these demands alone, from `best`, which meets them; and the demands that lacked something lately."""
+    weights, box, last = master.weights, BOX, dict.fromkeys(active, -PASSES)
+    for number in range(PASSES):
+        least, loss = master.least(), float(weights @ best)
+        if loss - least.bound <= gap * loss:
+            break
+        far = loss - least.bound > FAR * loss
+        start = master.near(best, box) if far else (best + least.half) / 2
+        wider, lacking = widen(extension, active, start, master.cuts)
+        last |= dict.fromkeys(lacking, number)
+        better = weights @ wider < loss
+        if better:
+            best = wider
+        if far:
+            box = min(2 * box, WIDEST) if better else box / 2
+    return best, least, [demand for demand in active if last[demand] >= number - LATELY]
 
 
 def widen(extension: Extension, demands: Sequence[Demand], half: Floats, cuts: list[Cut]) -> tuple[Floats, list[Demand]]:
@@ -99,24 +119,26 @@ def widen(extension: Extension, demands: Sequence[Demand], half: Floats, cuts: l
     return half, lacking
 
 
-def least_possible(cuts: Sequence[Cut], weights: Floats) -> float:
-    """A lower bound on Σ w h of any half-widths that meet these cuts, so of all safe ones."""
-    master = _Master(weights)
-    master.add([_scaled(cut, weights) for cut in cuts if len(cut.cells)])
-    return master.bound()[0]
-
-
-def _scaled(cut: Cut, weights: Floats) -> Cut:
+def scaled(cut: Cut, weights: Floats) -> Cut:
     """The same cut with |price| ≤ weight, as those of `extension.py` are: prices and right-hand sides near 1 for the master."""
     size = float((np.abs(cut.price) / weights[cut.cells]).max())
     return replace(cut, price=cut.price / size, rhs=cut.rhs / size)
 
 
-class _Master:
-    """min Σ y over the cuts, y_k = w_k h_k: all cost and prices are near 1 then."""
+@dataclass(frozen=True)
+class _Least:
+    """The master's optimum: half-widths, proven bound, and the price λ ≥ 0 of each cut."""
 
-    def __init__(self, weights: Floats) -> None:
-        self._weights, self.count = weights, 0
+    half: Floats = field(repr=False)
+    bound: float
+    prices: Floats = field(repr=False)
+
+
+class _Master:
+    """min Σ y over the `cuts`, to which anybody may append; y_k = w_k h_k, so all cost and prices are near 1."""
+
+    def __init__(self, weights: Floats, cuts: Sequence[Cut] = ()) -> None:
+        self.weights, self.cuts = weights, list(cuts)
         n = len(weights)
         self._everything = np.arange(n)
         self._rows: list[sp.csr_array] = []
@@ -124,39 +146,35 @@ class _Master:
         self._live = LiveLP(np.ones(n), sp.csr_array((0, n)), np.zeros(0), np.zeros(0), np.zeros(n), np.full(n, np.inf))
         self._live.method("dual")
 
-    def add(self, cuts: Sequence[Cut]) -> None:
-        """Takes in the cuts that are new since the last call."""
-        cuts = cuts[self.count :]
-        if not cuts:
-            return
-        rows = symmetric(cuts, self._weights)
-        rhs = np.array([cut.rhs for cut in cuts])
-        self._live.add_rows(rows, rhs, np.full(len(rhs), np.inf))
-        self._rows.append(rows)
-        self._rhs = np.concatenate([self._rhs, rhs])
-        self.count += len(cuts)
-
-    def bound(self) -> tuple[float, Floats]:
-        """A proven lower bound on the loss, and the price λ ≥ 0 of each cut: Σ λ rhs, with λ scaled down to Σ λ |q| ≤ w."""
-        if not self.count:
-            return 0.0, np.zeros(0)
-        n = len(self._weights)
+    def least(self) -> _Least:
+        """The optimum over the cuts; its prices are scaled down to Σ λ |q| ≤ w, which makes Σ λ rhs a proven bound."""
+        n = len(self.weights)
         result = self._solve(np.zeros(n), np.full(n, np.inf))
         prices = np.maximum(result.dual, 0.0)
-        load = sp.csr_array(sp.vstack(self._rows, format="csr")).T @ prices
+        load = sp.csr_array(sp.vstack(self._rows, format="csr")).T @ prices if self._rows else np.zeros(n)
         prices /= max(1.0, float(load.max(initial=0.0)))
-        return float(prices @ self._rhs), prices
+        return _Least(np.maximum(result.x, 0.0) / self.weights, float(prices @ self._rhs), prices)
 
     def near(self, half: Floats, box: float) -> Floats:
         """The best half-widths for the cuts within a box around the given ones."""
-        y = self._weights * half
+        y = self.weights * half
         size = box * np.maximum(y, FLOOR * y.mean())
-        return np.maximum(self._solve(np.maximum(y - size, 0.0), y + size).x, 0.0) / self._weights
+        return np.maximum(self._solve(np.maximum(y - size, 0.0), y + size).x, 0.0) / self.weights
 
     def _solve(self, lower: Floats, upper: Floats) -> LPResult:
+        self._take()
         self._live.set_bounds(self._everything, lower, upper)
         result = self._live.solve()
         return result if result.status is Status.OPTIMAL else self._live.solve(fresh=True)
+
+    def _take(self) -> None:
+        """Takes in the cuts that are new."""
+        if cuts := self.cuts[len(self._rhs) :]:
+            rows = symmetric(cuts, self.weights)
+            rhs = np.array([cut.rhs for cut in cuts])
+            self._live.add_rows(rows, rhs, np.full(len(rhs), np.inf))
+            self._rows.append(rows)
+            self._rhs = np.concatenate([self._rhs, rhs])
 
 
 def symmetric(cuts: Sequence[Cut], weights: Floats) -> sp.csr_array:

@@ -5,7 +5,7 @@
     minimum uncertainty    the best of both; then, on all cuts that the attacks have left, the least loss that meets them (`cover.py`),
                            made safe again, which gives new cuts, and so on
 
-The same cuts bound from below what any intervals around the true values lose that protect everything (`minimum_uncertainty.py`).
+The same cuts bound from below what any safe choice on the ladder loses. Without a ladder, `minimum_uncertainty.py` finds the least.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Protocol
 import numpy as np
 
 from sdc_tasks.methods.attack import Attacker, Requirements
-from sdc_tasks.methods.bases.cover import cover
+from sdc_tasks.methods.bases.cover import cover, least
 from sdc_tasks.methods.bases.cta_rule import choose
-from sdc_tasks.methods.bases.cut import Cut
+from sdc_tasks.methods.bases.cut import Cut, cut_of
 from sdc_tasks.methods.bases.extension import Extension
 from sdc_tasks.methods.bases.ladder import Ladder
-from sdc_tasks.methods.bases.minimum_uncertainty import HalfWidths, least_possible, minimum_uncertainty
+from sdc_tasks.methods.bases.minimum_uncertainty import HalfWidths, minimum_uncertainty
 from sdc_tasks.methods.bases.repair import Stuck, repair
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
@@ -94,8 +94,8 @@ def by_cover(case: Case, choice: Ints) -> Ints:
 
 
 def bound(case: Case) -> float:
-    """Half-widths around the true values that keep every requirement lose no less than this; withheld cells aside."""
-    return least_possible(case.cuts, case.weights)
+    """No safe choice on this ladder loses less, as `Ladder.loss` counts it."""
+    return least(case.ladder, case.cuts)
 
 
 def least_loss(case: Case) -> HalfWidths:
@@ -103,5 +103,7 @@ def least_loss(case: Case) -> HalfWidths:
     cells = np.flatnonzero(case.problem.aggregate)
     broken = case.broken(Publication(cells, case.problem.a[cells], np.zeros(len(cells))))
     case.progress(f"everything exact would break {broken} requirements")
+    exact = np.zeros(len(cells), dtype=np.int64)
+    cuts = [cut_of(attack, case.requirements, case.ladder, exact).apart_from(case.exact) for attack in case.attacker.broken]
     extension = Extension(case.problem, case.weights, case.requirements, case.attacker.broken, case.exact)
-    return minimum_uncertainty(extension, case.weights, case.effort.gap, case.effort.passes, case.progress)
+    return minimum_uncertainty(extension, case.weights, case.effort.gap, case.progress, cuts)
