@@ -15,6 +15,7 @@ from sdc_tasks.methods.attack import Attacker, baseline
 from sdc_tasks.methods.bases import Case, Ladder, bound, by_audit, by_cover, repair
 from sdc_tasks.methods.bases.cover import cover, least
 from sdc_tasks.methods.bases.cut import Cut
+from sdc_tasks.methods.bases.rules import tighten
 from sdc_tasks.model.problem import ProtectionProblem
 
 LAW = settings(derandomize=True, deadline=None, max_examples=40)
@@ -93,6 +94,21 @@ def test_the_rule_is_safe_loses_no_more_than_the_audit_alone_and_its_bound_holds
     assert case.ladder.loss_of(choice) <= case.ladder.loss_of(alone)
     others = [repair(case.attacker, case.ladder, a_choice(draw, case.ladder), 60, quiet, []) for _ in range(3)]
     assert bound(case) <= min(case.ladder.loss_of(each) for each in (choice, *others)) * (1 + 1e-6)
+
+
+@LAW
+@given(releases(sliding=False))
+def test_no_cell_of_a_tightened_choice_can_be_lowered(draw):
+    """Each lower option of each cell, alone, lets an attack succeed, or loses no less."""
+    case = case_of(draw.problem, ladder(draw.problem))
+    choice = tighten(case, case.safe(a_choice(draw, case.ladder)))
+    assert case.broken(case.ladder.publication(choice)) == 0
+    loss = case.ladder.loss
+    for k in np.flatnonzero(choice):
+        for option in np.flatnonzero(loss[k, : choice[k]] < loss[k, choice[k]]):
+            lower = choice.copy()
+            lower[k] = option
+            assert case.broken(case.ladder.publication(lower)) > 0
 
 
 def test_one_coarse_total_is_cheaper_than_two():

@@ -40,6 +40,13 @@ def cover(ladder: Ladder, cuts: Sequence[Cut], choice: Ints, seed: int) -> Ints:
     return search.choice
 
 
+def spare(ladder: Ladder, cuts: Sequence[Cut], choice: Ints) -> Ints:
+    """The choice with every cell lowered as far as all cuts still hold, the dear ones first: then none can be lowered alone."""
+    search = _Search(ladder, [cut for cut in cuts if cut.rhs > 0], choice)
+    search.spare(np.flatnonzero(choice), {})
+    return search.choice
+
+
 def least(ladder: Ladder, cuts: Sequence[Cut]) -> float:
     """A lower bound on the loss of every choice that meets the cuts, so of every safe one; 0 without cuts.
 
@@ -100,7 +107,8 @@ class _Search:
         for k in self._some(rng).tolist():
             self._take(k, self._lower(k, rng), before)
         if self._repaired(cost, before):
-            self._spare(before)
+            cuts = np.unique(np.concatenate([self._gives(k)[0] for k in sorted(before)]))[:ROWS]
+            self.spare(self._in_cuts(cuts), before, NEAR)
             if self._total() <= cost:
                 return
         for k, option in before.items():
@@ -153,12 +161,10 @@ class _Search:
             cost += max(0.0, float(self._loss[k, option] - self._loss[k, self.choice[k]]))
             self._take(k, option, before)
 
-    def _spare(self, before: dict[int, int]) -> None:
-        """Lowers cells near those of the move as far as every cut still holds, the dear ones first."""
-        cuts = np.unique(np.concatenate([self._gives(k)[0] for k in sorted(before)]))[:ROWS]
-        near = self._in_cuts(cuts)
+    def spare(self, near: Ints, before: dict[int, int], most: int | None = None) -> None:
+        """Lowers these cells as far as every cut still holds, the dear ones first."""
         near = near[self.choice[near] > 0]
-        for k in near[np.argsort(-self._loss[near, self.choice[near]], kind="stable")][:NEAR].tolist():
+        for k in near[np.argsort(-self._loss[near, self.choice[near]], kind="stable")][:most].tolist():
             now = self.choice[k]
             at, gives = self._gives(k)
             enough = np.all(gives[:, [now]] - gives[:, :now] <= (self._given[at] - 1 + HOLDS)[:, None], axis=0)

@@ -3,7 +3,7 @@
     the audit alone        all exact, and raised where an attack succeeds (`repair.py`)
     the CTA rule           the adjusted table says how much each cell needs ([1]; `cta_rule.py`); then as above
     minimum uncertainty    the best of both; then, on all cuts that the attacks have left, the least loss that meets them (`cover.py`),
-                           made safe again, which gives new cuts, and so on
+                           made safe again, which gives new cuts, and so on; at last every cell is lowered that can be
 
 The same cuts bound from below what any safe choice on the ladder loses. Without a ladder, `minimum_uncertainty.py` finds the least.
 """
@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from sdc_tasks.methods.attack import Attacker, Requirements
-from sdc_tasks.methods.bases.cover import cover, least
+from sdc_tasks.methods.bases.cover import cover, least, spare
 from sdc_tasks.methods.bases.cta_rule import choose
 from sdc_tasks.methods.bases.cut import Cut, cut_of
 from sdc_tasks.methods.bases.extension import Extension
@@ -90,7 +90,27 @@ def by_cover(case: Case, choice: Ints) -> Ints:
         case.progress(f"search {number}: {promised:.4g} would meet all cuts so far, {lost:.4g} is safe; best before: {loss:.4g}")
         if lost < loss:
             best, loss = found, lost
-    return best
+    return tighten(case, best)
+
+
+def tighten(case: Case, choice: Ints) -> Ints:
+    """The safe choice with every cell lowered that can be: at the end each one is held by a cut that some attack has left.
+
+    Cells of a stratum are left as they are, for they share one base.
+    """
+    if (case.ladder.stratum >= 0).any():
+        return choice
+    for number in range(case.effort.rounds):
+        lower = spare(case.ladder, case.cuts, choice)
+        if (lower == choice).all():
+            break
+        broken = case.broken(case.ladder.publication(lower))
+        case.progress(f"tightening {number}: {int((lower < choice).sum())} cells lowered, {broken} requirements broken")
+        if not broken:
+            choice = lower
+            break
+        case.cuts.extend(cut_of(attack, case.requirements, case.ladder, lower) for attack in case.attacker.broken)
+    return choice
 
 
 def bound(case: Case) -> float:
