@@ -15,10 +15,10 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup release test test-fast bench-cta bench-attack lint clean
+.PHONY: help setup release test test-fast bench-cta bench-attack bench-rounding lint clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## the environment in .venv, from the lock files; does nothing when it is there
 
@@ -57,6 +57,9 @@ bench-cta: $(READY)  ## CTA beside plain solvers on named tables, hours in all: 
 
 bench-attack: $(READY)  ## audits and safe bases on named releases: tests/benchmarks/ATTACK.md; ARGS="--quick", ARGS="--help"
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.attack_run $(ARGS)
+
+bench-rounding: $(READY)  ## small count rounding on named tables, up to census size: tests/benchmarks/ROUNDING.md; ARGS="--quick", ARGS="--help"
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.rounding_run $(ARGS)
 
 clean:  ## removes what was made, but not the environment
 	@rm -rf var build *.egg-info .hypothesis .mypy_cache .ruff_cache .import_linter_cache

@@ -6,7 +6,8 @@ multiple m of each rounded cell, stays what it is, and a value r inside each of 
     min Σ_k |r_k − m_k| / b_k   over   M r = 0 inside each composition,   m − b/2 ≤ r ≤ m + b/2,   exact cells as they are,
 
 a withheld cell being any value above its external bound; r on the grid of the decimals. The truth is such a point, so the linear
-program has one. Its vertex is on the grid as a rule; where not, a small MILP looks among the neighbours (controlled rounding, [2] §3).
+program has one. Its vertex is on the grid as a rule; where not, a small MILP looks among the neighbours. The model is that of controlled
+rounding ([2] §3, methods/rounding), with a step of the grid as its base and each cell's safe interval as its reach.
 
 r is computed from nothing but the safe publication and what is public: whoever holds that can compute it, so it tells nothing new. The
 world reads [r − b'/2, r + b'/2] with b' = b + 2 |r − m|, which contains the safe interval, and with it the truth. b' is between b and
@@ -16,13 +17,17 @@ what is printed asks for less than that.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.methods.rounding.pieces import nearest
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
-from sdc_tasks.solver.lp import LiveLP, Status
-from sdc_tasks.solver.milp import Milp, solve_milp
+from sdc_tasks.solver.lp import Status
+from sdc_tasks.solver.milp import solve_milp
+from sdc_tasks.solver.vertex import vertex
 
 ON_GRID = 1e-6  # of a step of the grid
 NODES = 1000
@@ -57,36 +62,24 @@ def additive(space: CellSpace, publication: Publication, decimals: Ints, lowest:
 
 def _nearest(M: sp.csr_array, middle: Floats, weight: Floats, lower: Floats, upper: Floats) -> Floats | None:
     """The nearest additive point within the bounds, on the grid or not."""
-    cost, rows, row_lower, row_upper = _model(M, middle, weight, middle)
-    n = len(middle)
-    first, last = np.concatenate([lower - middle, np.zeros(n)]), np.concatenate([upper - middle, np.full(n, np.inf)])
-    live = LiveLP(cost, rows, row_lower, row_upper, first, last)
-    result = live.solve()
-    return middle + result.x[:n] if result.status is Status.OPTIMAL else None
+    if (lower > upper).any():  # no step of the grid within a safe interval
+        return None
+    rows = np.zeros(M.shape[0])
+    pieces = nearest(middle, weight, lower, upper)
+    result = vertex(pieces.model(M, rows, rows))
+    return pieces.value(result.x) if result.status is Status.OPTIMAL else None
 
 
 def _neighbour(M: sp.csr_array, middle: Floats, weight: Floats, lower: Floats, upper: Floats, near: Floats, told: Bools) -> Floats | None:
     """The nearest additive point on the grid among those next to a point: each published cell goes up or down."""
-    n, below = len(middle), np.where(told, np.floor(near + ON_GRID), 0.0)
-    cost, rows, row_lower, row_upper = _model(M, middle, weight, below)
-    first, last = np.where(told, np.clip(lower - below, 0, 1), lower), np.where(told, np.clip(upper - below, 0, 1), upper)
-    model = Milp(
-        cost, rows, row_lower, row_upper, np.concatenate([first, np.zeros(n)]), np.concatenate([last, np.full(n, np.inf)]),
-        np.flatnonzero(told),
-    )  # fmt: skip
-    x = solve_milp(model, "highs", np.inf, 0.0, NODES).x
-    return None if x is None else below + x[:n]
-
-
-def _model(M: sp.csr_array, middle: Floats, weight: Floats, origin: Floats) -> tuple[Floats, sp.csr_array, Floats, Floats]:
-    """Cost, rows and their bounds over (x, e): values r = origin + x, e ≥ |r − middle|."""
-    n = len(middle)
-    one = sp.eye_array(n)
-    rows = sp.vstack([sp.hstack([M, sp.csr_array(M.shape)]), sp.hstack([one, one]), sp.hstack([-one, one])], format="csr")
-    relation, shift = -(M @ origin), middle - origin
-    row_lower = np.concatenate([relation, shift, -shift])
-    row_upper = np.concatenate([relation, np.full(2 * n, np.inf)])
-    return np.concatenate([np.zeros(n), weight]), sp.csr_array(rows), row_lower, row_upper
+    below, rows = np.floor(near + ON_GRID), np.zeros(M.shape[0])
+    first, last = np.where(told, np.maximum(lower, below), lower), np.where(told, np.minimum(upper, below + 1), upper)
+    if (first > last).any():
+        return None
+    pieces = nearest(middle, weight, first, last)
+    model = pieces.model(M, rows, rows)
+    x = solve_milp(replace(model, binary=pieces.binary[told[pieces.column[pieces.binary]]]), "highs", np.inf, 0.0, NODES).x
+    return None if x is None else pieces.value(x)
 
 
 def _amiss(M: sp.csr_array, value: Floats, told: Bools) -> bool:

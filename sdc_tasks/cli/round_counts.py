@@ -1,0 +1,262 @@
+"""`sdc round-counts`: a table of counts in, rounded so that nothing small is published out."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from rich.markup import escape
+from rich.table import Table as Grid
+
+from sdc_tasks.cli.shared import out
+from sdc_tasks.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from sdc_tasks.methods.rounding.small_count import Dummy, Hierarchy, InnerCells, Publication, Rounded, Steps
+
+IMAGES: dict[str, Literal["svg", "png"]] = {".svg": "svg", ".png": "png"}
+QUIET = 1.0  # seconds between two lines where the output is no terminal
+
+
+def round_counts(
+    file: Annotated[Path, typer.Argument(help="inner cells, or microdata: CSV (also .gz) or Parquet")],
+    dims: Annotated[str, typer.Option("--dims", help="the columns of the codes, as A,B,…")],
+    freq: Annotated[str | None, typer.Option("--freq", help="the column of the counts; without it each record counts one")] = None,
+    max_order: Annotated[int | None, typer.Option("--max-order", min=0, help="publish all crossings of at most so many dimensions")] = None,
+    crossings: Annotated[str | None, typer.Option("--crossings", help="publish these and their sub-totals, as A:B,C:D:E")] = None,
+    formula: Annotated[str | None, typer.Option("--formula", help="publish the terms of a formula, as ~(A+B)*C")] = None,
+    hierarchy: Annotated[
+        list[Path] | None,
+        typer.Option("--hierarchy", help="a dimension's code,parent or .hrc, as FILE (named DIM.csv) or DIM=FILE; repeat"),
+    ] = None,
+    base: Annotated[list[int] | None, typer.Option("--base", help="the rounding base; repeat it to compare several [default: 3]")] = None,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    quality: Annotated[
+        Literal["paper", "fast", "best"], typer.Option(help="paper: the algorithm of [4]; fast and best go on from it")
+    ] = "fast",
+    max_round: Annotated[
+        int | None, typer.Option("--max-round", help="the largest published count to be rounded [default: base − 1]")
+    ] = None,
+    zero_candidates: Annotated[
+        bool, typer.Option("--zero-candidates", help="empty inner cells of small published cells may be filled")
+    ] = False,
+    protect_zeros: Annotated[bool, typer.Option("--protect-zeros", help="inner cells of empty published cells may be filled")] = False,
+    leverage: Annotated[bool, typer.Option("--leverage", help="also round small inner cells that follow by sums and differences")] = False,
+    force: Annotated[str | None, typer.Option("--force", help="a column with 1 where an inner cell must be rounded")] = None,
+    given: Annotated[str | None, typer.Option("--given", help="a column of rounded values that are fixed, empty where free")] = None,
+    steps: Annotated[
+        str | None, typer.Option("--steps", help="FORWARD,BACK,FINAL: how fillings and removals alternate [default: 0,0,1]")
+    ] = None,
+    batch: Annotated[int | None, typer.Option("--batch", help="inner cells that are filled at once")] = None,
+    inner: Annotated[Path | None, typer.Option("--out", help="inner cells with original and rounded counts; confidential")] = None,
+    published: Annotated[Path | None, typer.Option("--published", help="the rounded publication: what may leave the house")] = None,
+    facts: Annotated[Path | None, typer.Option("--json", help="measures and the tables of [4]; confidential")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="the tables as a picture, .svg or .png")] = None,
+) -> None:
+    """Rounds small counts so that no published cell is in 1 … base − 1, and all stay close, additive and consistent.
+
+    Without --max-order, --crossings, --formula or --hierarchy all crossings are published. Nothing is written where the input is wrong.
+    """
+    from sdc_tasks.intake.counts import read_counts
+    from sdc_tasks.methods.rounding.small_count import Options, dummy_of
+    from sdc_tasks.methods.rounding.small_count import round_counts as round_all
+
+    for place in (inner, published, facts, plot):
+        _refuse_place(place, file)
+    if plot is not None and plot.suffix.lower() not in IMAGES:
+        raise InvalidInput(f"{plot}: not a picture that can be drawn. Remedy: name it .svg or .png")
+    bases = base or [3]
+    if len(set(bases)) < len(bases):
+        raise InvalidInput("base: one is named twice. Remedy: name each once")
+    options = [Options(b, seed, quality, max_round, zero_candidates, protect_zeros, leverage, _steps(steps), batch) for b in bases]
+    with _progress() as tell:
+        tell("reading")
+        table = read_counts(file, [name.strip() for name in dims.split(",")], freq, force, given)
+        tell("published cells")
+        dummy = dummy_of(table.cells, _publication(table.cells, max_order, crossings, formula, hierarchy or []))
+        results = [round_all(dummy, each, table.force, table.given, _under(tell, each.base, len(bases))) for each in options]
+        tell("writing")
+        _write(results, inner, published, facts, plot)
+    out.print(f"{len(table.cells)} inner cells, {dummy.published} published cells in {len(dummy.parent)} crossings", style="dim")
+    for result in results:
+        out.print(_shown(result))
+    if inner is not None:
+        out.print(f"[bold]confidential[/bold], original counts: {escape(str(inner))}")
+    if published is not None:
+        out.print(f"publication: {escape(str(published))}")
+
+
+def _publication(cells: InnerCells, max_order: int | None, crossings: str | None, formula: str | None, files: list[Path]) -> Publication:
+    from sdc_tasks.methods.rounding.small_count import by_formula, by_hierarchies, by_list, by_order
+
+    if sum(stated is not None for stated in (max_order, crossings, formula)) > 1:
+        raise InvalidInput("--max-order, --crossings and --formula each say what is published. Remedy: give one of them")
+    hierarchies = dict(_hierarchy(cells, file) for file in files)
+    if len(hierarchies) < len(files):
+        raise InvalidInput("--hierarchy: a dimension has two. Remedy: one file for each dimension")
+    if crossings is not None:
+        named = [[name.strip() for name in crossing.split(":")] for crossing in crossings.split(",")]
+        return by_list(cells, named, hierarchies)
+    if formula is not None:
+        return by_formula(cells, formula, hierarchies)
+    if max_order is not None:
+        return by_order(cells, max_order, hierarchies)
+    return by_hierarchies(cells, hierarchies)
+
+
+def _hierarchy(cells: InnerCells, given: Path) -> tuple[str, Hierarchy]:
+    from sdc_tasks.methods.rounding.small_count import read_hierarchy
+
+    name, equals, file = str(given).partition("=")
+    path = Path(file) if equals and name in cells.dimensions else given
+    dimension = name if path is not given else given.stem
+    if dimension not in cells.dimensions:
+        raise InvalidInput(f"{given}: whose hierarchy? Remedy: write DIM=FILE, with DIM one of {', '.join(cells.dimensions)}")
+    return dimension, read_hierarchy(path)
+
+
+def _steps(text: str | None) -> Steps:
+    from sdc_tasks.methods.rounding.small_count import Steps
+
+    if text is None:
+        return Steps()
+    numbers = text.split(",")
+    if len(numbers) > 3 or not all(number.strip().isdigit() for number in numbers):
+        raise InvalidInput(f"steps {text}: up to three numbers are expected. Remedy: FORWARD,BACK,FINAL, such as 10,5,10")
+    forward = int(numbers[0])
+    backward = int(numbers[1]) if len(numbers) > 1 else forward // 2
+    return Steps(forward, backward, int(numbers[2]) if len(numbers) > 2 else max(forward, 1))
+
+
+def _refuse_place(place: Path | None, source: Path) -> None:
+    """Before the work, not after it: a place that cannot be written, or the table itself."""
+    if place is None:
+        return
+    folder = place.absolute().parent
+    if not folder.is_dir() or place.is_dir() or not os.access(folder, os.W_OK):
+        raise InvalidInput(f"{place}: cannot be written. Remedy: name a file in a folder that can be")
+    if place.resolve() == source.resolve():
+        raise InvalidInput(f"{place}: this is the table itself. Remedy: write to another file")
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """Shows what is done: a line that changes at a terminal, else a line now and then."""
+    if out.is_terminal:
+        with out.status("") as status:
+            yield status.update
+        return
+    said = time.monotonic()
+
+    def tell(what: str) -> None:
+        nonlocal said
+        if time.monotonic() >= said + QUIET:
+            said = time.monotonic()
+            out.print(what)
+
+    yield tell
+
+
+def _under(tell: Callable[[str], None], base: int, count: int) -> Callable[[str], None]:
+    return tell if count == 1 else lambda what: tell(f"base {base}: {what}")
+
+
+def _write(results: list[Rounded], inner: Path | None, published: Path | None, facts: Path | None, plot: Path | None) -> None:
+    """All files are made before the first is written."""
+    import numpy as np
+
+    from sdc_tasks.intake.counts import table_bytes
+
+    dummy = results[0].dummy
+    dimensions = dummy.cells.dimensions
+    made: list[tuple[Path, bytes, int]] = []
+    if plot is not None:
+        made.append((plot, _picture(results[0], plot), 0o644))
+    if facts is not None:
+        made.append((facts, (json.dumps(_facts(results), ensure_ascii=False, indent=1) + "\n").encode(), 0o600))
+    if inner is not None:
+        codes = {
+            name: np.array(labels, dtype=object)[own]
+            for name, labels, own in zip(dimensions, dummy.cells.labels, dummy.cells.codes, strict=True)
+        }
+        columns = {"original": dummy.cells.y} | {
+            name + _suffix(result, results): values
+            for result in results
+            for name, values in (("rounded", result.inner), ("difference", result.inner - dummy.cells.y))
+        }
+        made.append((inner, table_bytes(inner, codes | columns), 0o600))
+    if published is not None:
+        keys = dict(zip(dimensions, dummy.labels(np.arange(dummy.published)), strict=True))
+        values = {"rounded" + _suffix(result, results): result.published for result in results}
+        made.append((published, table_bytes(published, keys | values), 0o644))
+    for path, content, mode in made:
+        _replace(path, content, mode)
+
+
+def _suffix(result: Rounded, results: list[Rounded]) -> str:
+    return f"_{result.options.base}" if len(results) > 1 else ""
+
+
+def _replace(path: Path, content: bytes, mode: int) -> None:
+    """In one step; what is confidential is its owner's from the first byte."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as stream:
+            stream.write(content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _picture(result: Rounded, plot: Path) -> bytes:
+    from sdc_tasks.methods.rounding.small_count.measures import differences, frequencies
+    from sdc_tasks.report.rounding_figures import plot_rounding
+
+    return plot_rounding(frequencies(result), differences(result), differences(result, simple=True), IMAGES[plot.suffix.lower()])
+
+
+def _facts(results: list[Rounded]) -> dict[str, Any]:
+    from sdc_tasks.methods.rounding.small_count.measures import differences, frequencies, largest, measures
+
+    dummy: Dummy = results[0].dummy
+    return {
+        "inner_cells": len(dummy.cells),
+        "published_cells": dummy.published,
+        "crossings": len(dummy.parent),
+        "roundings": [
+            {
+                "options": asdict(result.options) | {"max_round": result.options.largest, "batch": result.options.filled_at_once},
+                "parts": result.parts,
+                "rounds": result.rounds,
+                "rounded_inner_cells": int(result.rounded.sum()),
+                "inner": asdict(measures(dummy.cells.y, result.inner)),
+                "published": asdict(measures(dummy.z, result.published)),
+                "frequencies": asdict(frequencies(result)),
+                "differences": asdict(differences(result)),
+                "simple_differences": asdict(differences(result, simple=True)),
+                "largest": [asdict(moved) for moved in largest(result)],
+            }
+            for result in results
+        ],
+    }
+
+
+def _shown(result: Rounded) -> Grid:
+    """Measures of the whole table; no count of a cell."""
+    from sdc_tasks.methods.rounding.small_count.measures import measures
+
+    grid = Grid("", "cells", "changed", "max |difference|", "mean", "root mean square", "utility", title=f"base {result.options.base}")
+    grid.title_justify = "left"
+    dummy = result.dummy
+    for name, found in (("inner", measures(dummy.cells.y, result.inner)), ("published", measures(dummy.z, result.published))):
+        grid.add_row(
+            name, str(found.cells), str(found.changed), str(found.maximum), f"{found.mean:.4f}", f"{found.rms:.4f}", f"{found.utility:.6f}"
+        )
+    return grid

@@ -1,0 +1,196 @@
+"""`sdc round-table`: controlled rounding, or random rounding with quadratic programming, of any table.
+
+Nothing is written before a table is found, verified and protected; on bad input nothing is written at all.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from sdc_tasks.cli.shared import out
+from sdc_tasks.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from sdc_tasks.methods.rounding.separable import Search
+    from sdc_tasks.methods.rounding.table import RoundingTable
+    from sdc_tasks.model.table import Floats
+
+Fact = float | int | str | bool | None
+JJ = (".jj", ".jj.gz")
+
+
+def round_table(
+    file: Annotated[Path, typer.Argument(help="a τ-ARGUS JJ file, FILE.jj or FILE.jj.gz, or a CSV file with a line for each cell")],
+    base: Annotated[
+        str, typer.Option(help="the rounding base; auto, with quadratic: the least that levels allow, if it can be of their sum")
+    ],
+    method: Annotated[
+        Literal["controlled", "quadratic"],
+        typer.Option(help="controlled: every cell to a multiple; quadratic: sensitive cells to multiples, others adjusted, margins kept"),
+    ] = "controlled",
+    dims: Annotated[str | None, typer.Option(help="CSV: its dimensions, such as REGION,ACTIVITY")] = None,
+    value: Annotated[str, typer.Option(help="CSV: the column of values")] = "VALUE",
+    total: Annotated[str, typer.Option(help="CSV: the code of totals")] = "TOTAL",
+    hierarchy: Annotated[list[str] | None, typer.Option(help="CSV: DIMENSION=FILE, a CSV file code,parent; may be given again")] = None,
+    zero_restricted: Annotated[bool, typer.Option("--zero-restricted", help="controlled: multiples of the base stay")] = False,
+    reach: Annotated[
+        int, typer.Option(min=1, help="controlled: multiples that a cell may move; more is tried where less is not enough")
+    ] = 4,
+    weights: Annotated[
+        Literal["one", "inverse", "sqrt"], typer.Option(help="controlled: what moving a cell costs, 1, 1/a or 1/√a")
+    ] = "one",
+    solver: Annotated[Literal["cbc", "highs"], typer.Option(help="who solves the mixed-integer models")] = "highs",
+    time_limit: Annotated[float, typer.Option("--time-limit", min=0.1, help="seconds of the search")] = 60.0,
+    gap: Annotated[float, typer.Option(min=0.0, help="stop when (distance − bound) / distance is proven to be no more than this")] = 1e-3,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    rounded: Annotated[
+        Path | None, typer.Option("--out", help="the rounded table, .csv: codes or number of each cell, and its value")
+    ] = None,
+    facts: Annotated[Path | None, typer.Option("--json", help="base, distance, bound, …; no cell and no value")] = None,
+) -> None:
+    """Rounds a table so that it still adds up and keeps the protection levels of its primary cells.
+
+    Exit codes: 0 rounded, 2 bad input, 3 no table keeps what is asked for.
+    """
+    from sdc_tasks.intake.jj import write_private
+    from sdc_tasks.methods.rounding.separable import Search
+
+    for place in (rounded, facts):
+        _refuse_place(place, file)
+    wanted = _base(base, method)
+    source = _source(file, dims, value, total, hierarchy or [])
+    table = source.table
+    out.print(f"{escape(str(file))}: {len(table.a)} cells, {len(table.rhs)} relations, {len(table.primary)} primaries", style="dim")
+    began = time.monotonic()
+
+    def progress(line: str) -> None:
+        out.print(f"{time.monotonic() - began:7.1f} s  {escape(line)}")
+
+    search = Search(solver=solver, seconds=time_limit, gap=gap, seed=seed)
+    if method == "controlled":
+        assert wanted is not None
+        x, found = _controlled(table, wanted, zero_restricted, reach, weights, search, progress)
+    else:
+        x, found = _quadratic(table, wanted, search, progress)
+    found["seconds"] = round(time.monotonic() - began, 3)
+    body: dict[str, Fact] = {"method": method, "cells": len(table.a), "relations": len(table.rhs), "primaries": len(table.primary), **found}
+    if rounded is not None:
+        write_private(rounded, source.text(x))
+    if facts is not None:
+        write_private(facts, json.dumps(body, indent=1) + "\n")
+    shown = Table(show_header=False)
+    for name, fact in body.items():
+        shown.add_row(name.replace("_", " "), f"{fact:.10g}" if isinstance(fact, float) else str(fact))
+    out.print(shown)
+    if rounded is not None:
+        out.print(f"rounded table: {escape(str(rounded))}")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What was read, and how to write it again."""
+
+    table: RoundingTable
+    header: list[str]
+    keys: list[tuple[str, ...]]
+
+    def text(self, x: Floats) -> str:
+        from sdc_tasks.intake.jj import printed
+
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.header)
+        writer.writerows((*key, printed(number + 0.0)) for key, number in zip(self.keys, x.tolist(), strict=True))
+        return text.getvalue()
+
+
+def _source(file: Path, dims: str | None, value: str, total: str, hierarchy: list[str]) -> Source:
+    from sdc_tasks.intake.jj import read_jj
+    from sdc_tasks.intake.rounding import of_jj, read_table
+
+    if file.name.lower().endswith(JJ):
+        if dims is not None or hierarchy:
+            raise InvalidInput(f"{file}: a JJ file brings its own relations. Remedy: leave out --dims and --hierarchy")
+        table = of_jj(read_jj(file))
+        return Source(table, ["cell", "value"], [(str(i),) for i in range(len(table.a))])
+    if dims is None:
+        raise InvalidInput(f"{file}: which columns are dimensions? Remedy: name them, as --dims REGION,ACTIVITY")
+    parents = {}
+    for each in hierarchy:
+        name, _, place = each.partition("=")
+        if not place or name in parents:
+            raise InvalidInput(f"--hierarchy {each}: DIMENSION=FILE is expected, each dimension once. Remedy: give it so")
+        parents[name] = Path(place)
+    read = read_table(file, [name.strip() for name in dims.split(",")], value, total, parents)
+    return Source(read.table, [*read.dimensions, value], list(read.keys))
+
+
+def _base(text: str, method: str) -> float | None:
+    """The base; None for auto."""
+    if text == "auto":
+        if method == "quadratic":
+            return None
+        raise InvalidInput("--base auto: only for the quadratic method. Remedy: give a number")
+    try:
+        base = float(text)
+    except ValueError:
+        base = -1.0
+    if not 0 < base < float("inf"):
+        raise InvalidInput(f"--base {text}: not a number above 0. Remedy: give one, such as 5")
+    return base
+
+
+def _controlled(
+    table: RoundingTable, base: float, zero_restricted: bool, reach: int, weights: str, search: Search, progress: Callable[[str], None]
+) -> tuple[Floats, dict[str, Fact]]:
+    import numpy as np
+
+    from sdc_tasks.intake.jj import FORMULAS
+    from sdc_tasks.methods.rounding.controlled import Options
+    from sdc_tasks.methods.rounding.controlled import round_table as controlled
+    from sdc_tasks.model.weights import weights_of
+
+    options = Options(base, zero_restricted, reach, None if weights == "one" else weights_of(table.a, FORMULAS[weights]), search)
+    found = controlled(table, options, progress)
+    return found.x, {
+        "base": base, "zero_restricted": zero_restricted, "reach": found.reach, "weights": weights, "distance": found.distance,
+        "bound": found.bound, "gap": found.gap, "optimal": found.optimal, "stopped_by_time": found.clock, "attacks": found.rounds,
+        "largest_move": float(np.abs(found.x - table.a).max(initial=0.0)), "moved": int((found.x != table.a).sum()),
+    }  # fmt: skip
+
+
+def _quadratic(
+    table: RoundingTable, wanted: float | None, search: Search, progress: Callable[[str], None]
+) -> tuple[Floats, dict[str, Fact]]:
+    from sdc_tasks.methods.rounding.quadratic import base_for, round_quadratic
+
+    base = base_for(table) if wanted is None else wanted
+    found = round_quadratic(table, base, search, progress)
+    return found.x, {
+        "base": base, "distance": found.distance, "set_distance": found.set_distance, "z": found.z, "cost": found.cost,
+        "bound": found.bound, "sum_kept": found.sum_kept, "margins": int(found.margin.sum()), "optimal": found.optimal,
+        "stopped_by_time": found.clock, "attacks": found.rounds, "moved": int((found.x != table.a).sum()),
+    }  # fmt: skip
+
+
+def _refuse_place(place: Path | None, source: Path) -> None:
+    """Before the work, not after it: a place that cannot be written, or the table itself."""
+    if place is None:
+        return
+    folder = place.absolute().parent
+    if not folder.is_dir() or place.is_dir() or not os.access(folder, os.W_OK):
+        raise InvalidInput(f"{place}: cannot be written. Remedy: name a file in a folder that can be")
+    if place.resolve() == source.resolve():
+        raise InvalidInput(f"{place}: this is the table itself. Remedy: write to another file")

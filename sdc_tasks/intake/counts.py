@@ -1,0 +1,233 @@
+"""Tables of counts: microdata or inner cells, as CSV (`,` `;` or tab, also .gz) or Parquet, a column for each dimension.
+
+Codes are read as they are written; an empty one is refused. Counts are whole numbers, 0 or more.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from itertools import count, islice
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.rounding.small_count import InnerCells, inner_cells
+from sdc_tasks.model.table import Bools, Ints
+
+Codes = npt.NDArray[np.int32]
+CHUNK = 50_000  # lines that are held as text at once
+LARGEST = 2**53  # what totals must stay below to be exact
+FLAGS = {"": False, "0": False, "1": True, "false": False, "true": True}
+REMEDIES = {
+    "count": "counts are whole numbers, 0 or more. Remedy: correct it",
+    "force": "1 or 0 is expected. Remedy: mark inner cells that must be rounded with 1",
+    "given": "a whole number, 0 or more, or nothing is expected. Remedy: leave it empty where the rounded value is free",
+}
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Inner cells as read; `force` (n): to be rounded in any case; `given` (n): rounded values fixed beforehand, −1 where free."""
+
+    cells: InnerCells
+    force: Bools | None = field(default=None, repr=False)
+    given: Ints | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """`codes` of the records are indices of `labels`, the texts that occur, in the order in which they do."""
+
+    codes: Codes
+    labels: list[str]
+
+
+def read_counts(path: Path, dimensions: Sequence[str], frequency: str | None, force: str | None = None, given: str | None = None) -> Counts:
+    """Reads a table. Without `frequency` every record counts one. `force` and `given` name columns that hold what `Counts` says.
+
+    Raises InvalidInput with file, line and column; never with a count.
+    """
+    if not dimensions or len(set(dimensions)) < len(dimensions):
+        raise InvalidInput("dimensions: each is named once. Remedy: name the columns of the codes, as A,B,…")
+    wanted = [*dimensions, *(name for name in (frequency, force, given) if name is not None)]
+    if len(set(wanted)) < len(wanted):
+        raise InvalidInput("one column cannot be a dimension and a count, or two of the others. Remedy: name different columns")
+    columns, line_of = (_parquet if path.suffix.lower() in (".parquet", ".pq") else _csv)(path, wanted)
+    if not len(columns[wanted[0]].codes):
+        raise InvalidInput(f"{path}: no record. Remedy: give a table with at least one")
+    for name in dimensions:
+        if (empty := _first(columns[name], lambda label: not label.strip())) is not None:
+            raise InvalidInput(
+                f"{path}, {line_of(empty)}: column {name}: the code is missing. Remedy: give it, or a code that says unknown"
+            )
+    counts = None if frequency is None else _whole(path, line_of, frequency, columns[frequency], "count")
+    if counts is not None and float(counts.astype(np.float64).sum()) >= LARGEST:
+        raise InvalidInput(f"{path}: column {frequency}: the total is too large to be exact. Remedy: these are no counts")
+    cells, which = inner_cells(dimensions, [(columns[name].codes, columns[name].labels) for name in dimensions], counts)
+    if (force or given) and len(cells) < len(which):
+        twice = int(np.flatnonzero(np.bincount(which) > 1)[0])
+        raise InvalidInput(f"{path}: {cells.key(twice)} occurs twice. Remedy: one record per inner cell where --force or --given is used")
+    return Counts(
+        cells,
+        None if force is None else _scattered(which, _whole(path, line_of, force, columns[force], "force") > 0),
+        None if given is None else _scattered(which, _whole(path, line_of, given, columns[given], "given")),
+    )
+
+
+def _scattered(which: Ints, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    placed = np.empty_like(values)
+    placed[which] = values
+    return placed
+
+
+class _Lines:
+    """How a message names a record."""
+
+    def __init__(self, word: str, numbers: Ints) -> None:
+        self._word, self._numbers = word, numbers
+
+    def __call__(self, record: int) -> str:
+        return f"{self._word} {self._numbers[record]}"
+
+
+def _csv(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Lines]:
+    opener = gzip.open if path.suffix.lower() == ".gz" else open
+    known: list[defaultdict[str, int]] = [defaultdict(count().__next__) for _ in wanted]
+    codes: list[list[Codes]] = [[] for _ in wanted]
+    lines: list[Ints] = []
+    try:
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
+            head = stream.readline()
+            names = next(csv.reader([head], delimiter=_separator(head)), [])
+            places = _places(path, [name.strip() for name in names], wanted)
+            reader = csv.reader(stream, delimiter=_separator(head), strict=True)
+            while chunk := list(islice(_numbered(reader), CHUNK)):
+                numbers, rows = zip(*chunk, strict=True)
+                if any(len(row) != len(names) for row in rows):
+                    wrong = next(number for number, row in chunk if len(row) != len(names))
+                    raise InvalidInput(f"{path}, line {wrong}: {len(names)} fields are expected. Remedy: as many as the header has")
+                for at, place in enumerate(places):
+                    code = known[at].__getitem__
+                    codes[at].append(np.fromiter((code(row[place]) for row in rows), dtype=np.int32, count=len(rows)))
+                lines.append(np.array(numbers))
+    except OSError as error:
+        raise InvalidInput(f"{path}: cannot be read ({error.strerror or error}). Remedy: name a CSV or Parquet file") from error
+    except (UnicodeDecodeError, csv.Error, EOFError) as error:
+        raise InvalidInput(f"{path}: not a CSV file in UTF-8. Remedy: save it as CSV, UTF-8") from error
+    none = np.empty(0, dtype=np.int32)
+    found = {name: _Column(np.concatenate([none, *codes[at]]), list(known[at])) for at, name in enumerate(wanted)}
+    return found, _Lines("line", np.concatenate([np.empty(0, dtype=np.int64), *lines]))
+
+
+def _numbered(reader: Any) -> Iterator[tuple[int, list[str]]]:
+    """(line of the file, fields) of every record that is not blank; the header is line 1."""
+    for row in reader:
+        if row:
+            yield reader.line_num + 1, row
+
+
+def _separator(head: str) -> str:
+    return max(",;\t", key=head.count)
+
+
+def _places(path: Path, names: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    if not any(names):
+        raise InvalidInput(f"{path}: the file is empty. Remedy: a header with the names of the columns, and a line for each record")
+    if missing := [name for name in wanted if name not in names]:
+        raise InvalidInput(f"{path}, line 1: there is no column {missing[0]}. Remedy: name one of {', '.join(names)}")
+    if twice := [name for name in wanted if names.count(name) > 1]:
+        raise InvalidInput(f"{path}, line 1: two columns are called {twice[0]}. Remedy: rename one")
+    return [names.index(name) for name in wanted]
+
+
+def _parquet(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Lines]:
+    if not path.is_file():
+        raise InvalidInput(f"{path}: cannot be read. Remedy: name a CSV or Parquet file")
+    parquet, arrow = parquet_library(path)
+    try:
+        _places(path, parquet.read_schema(path).names, wanted)
+        table = parquet.read_table(path, columns=list(wanted))
+    except arrow.ArrowException as error:
+        raise InvalidInput(f"{path}: not a Parquet file that can be read. Remedy: write it again, or give it as CSV") from error
+    found = {}
+    for name in wanted:
+        column = table.column(name).combine_chunks()
+        if arrow.types.is_floating(column.type):  # what pandas makes of counts with gaps
+            whole = arrow.compute.equal(column, arrow.compute.floor(column))
+            if arrow.compute.all(whole).as_py() in (True, None):
+                column = column.cast(arrow.int64())
+        encoded = column if arrow.types.is_dictionary(column.type) else column.cast(arrow.string()).dictionary_encode("encode")
+        labels = encoded.dictionary.cast(arrow.string()).to_pylist()
+        codes = encoded.indices.fill_null(len(labels)).to_numpy(zero_copy_only=False).astype(np.int32)
+        found[name] = _used(_Column(codes, ["" if label is None else label for label in [*labels, None]]))
+    return found, _Lines("record", np.arange(1, table.num_rows + 1))
+
+
+def _used(column: _Column) -> _Column:
+    """Without labels that no record has, and each label once."""
+    names = sorted({column.labels[i] for i in np.unique(column.codes)})
+    index = {name: i for i, name in enumerate(names)}
+    rank = np.array([index.get(label, -1) for label in column.labels], dtype=np.int32)
+    return _Column(rank[column.codes], names)
+
+
+def parquet_library(path: Path) -> tuple[Any, Any]:
+    """(pyarrow.parquet, pyarrow). Raises InvalidInput where it is not installed."""
+    try:
+        arrow = import_module("pyarrow")
+        import_module("pyarrow.compute")
+        return import_module("pyarrow.parquet"), arrow
+    except ImportError as error:
+        raise InvalidInput(f"{path}: Parquet needs the package pyarrow. Remedy: install it, or use CSV") from error
+
+
+def _first(column: _Column, is_wrong: Any) -> int | None:
+    """The first record whose text is wrong."""
+    wrong = [i for i, label in enumerate(column.labels) if is_wrong(label)]
+    where = np.flatnonzero(np.isin(column.codes, wrong)) if wrong else np.empty(0)
+    return int(where[0]) if len(where) else None
+
+
+def _whole(path: Path, line_of: _Lines, name: str, column: _Column, kind: Literal["count", "force", "given"]) -> Ints:
+    """Each text once: there are far fewer than records."""
+    values: list[int | None] = [_number(label.strip(), kind) for label in column.labels]
+    if any(value is None for value in values):
+        where = _first(column, lambda label: _number(label.strip(), kind) is None)
+        assert where is not None
+        raise InvalidInput(f"{path}, {line_of(where)}: column {name}: {REMEDIES[kind]}")
+    return np.array(values, dtype=np.int64)[column.codes]
+
+
+def _number(text: str, kind: str) -> int | None:
+    if kind == "force":
+        flag = FLAGS.get(text.lower())
+        return None if flag is None else int(flag)
+    if kind == "given" and not text:
+        return -1
+    whole, _, rest = text.partition(".")
+    good = whole.isascii() and whole.isdigit() and not rest.strip("0") and len(whole) <= 15
+    return int(whole) if good else None
+
+
+def table_bytes(path: Path, columns: dict[str, npt.NDArray[Any]]) -> bytes:
+    """The columns as a file of the kind that its name says, Parquet or CSV (compressed where it ends in .gz)."""
+    if path.suffix.lower() in (".parquet", ".pq"):
+        parquet, arrow = parquet_library(path)
+        stream = io.BytesIO()
+        parquet.write_table(arrow.table({name: arrow.array(values) for name, values in columns.items()}), stream)
+        return stream.getvalue()
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
+    content = text.getvalue().encode("utf-8")
+    return gzip.compress(content, mtime=0) if path.suffix.lower() == ".gz" else content

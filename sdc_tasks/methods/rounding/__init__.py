@@ -1,0 +1,1 @@
+"""Rounding of tables of counts, each system beside its paper."""

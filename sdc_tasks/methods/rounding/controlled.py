@@ -1,0 +1,172 @@
+"""Controlled rounding: every cell of an additive table becomes a multiple of one base, and the table still adds up ([2] §3; [3] §1).
+
+    min Σ_i w_i |x_i − a_i|   over   A x = rhs,   x_i / b whole,   |x_i − a_i| ≤ s · b,   ⌊lb_i⌋ ≤ x_i ≤ ⌈ub_i⌉ in multiples of b
+
+`b` is the base and `s` the reach: 1 means a nearest or next-nearest multiple, and more is tried only where no table is found with less. In
+the zero-restricted variant a cell that is a multiple already stays, and all others move by less than s · b. Protection levels of primary
+cells are kept by cuts (protection.py): the model is solved, attacked, and solved again with the protection equations that were broken
+(Salazar's model, which [3] compares itself with). In two dimensions without levels the relaxation is whole, and the answer exact at once.
+
+What everybody may know is that the truth lies within s · b of what is printed, s included.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.methods.rounding.pieces import nearest
+from sdc_tasks.methods.rounding.protection import Attacker, Verdict, cells_too_wide, necessary
+from sdc_tasks.methods.rounding.separable import Found, Progress, Search, least_cost, relations, silent
+from sdc_tasks.methods.rounding.table import NOISE, RoundingTable, multiples
+from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.solver.lp import Status
+
+ROUNDS = 200  # of solving and attacking
+NAMED = 5  # cells in a message
+
+
+@dataclass(frozen=True)
+class Options:
+    """`reach`: multiples of the base that a cell may move, at most; `weights` (n,) of the cells, 1 by default."""
+
+    base: float
+    zero_restricted: bool = False
+    reach: int = 4
+    weights: Floats | None = field(default=None, repr=False)
+    search: Search = field(default_factory=Search)
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.base) and self.base > 0):
+            raise ValueError("a base is above 0")
+        if self.reach < 1:
+            raise ValueError("a cell may move by one multiple at least")
+
+
+@dataclass(frozen=True)
+class ControlledRounding:
+    """The rounded table `x`, verified. `distance` is Σ w|x − a|, `bound` what it is at least; `reach` the s of the table.
+
+    `clock`: stopped by the time limit. `verdict` is None where nothing is primary; `rounds` counts the tables that were attacked.
+    """
+
+    x: Floats = field(repr=False)
+    base: float
+    reach: int
+    distance: float
+    bound: float
+    optimal: bool
+    clock: bool
+    rounds: int
+    verdict: Verdict | None = field(default=None, repr=False)
+
+    @property
+    def gap(self) -> float:
+        return max(0.0, (self.distance - self.bound) / self.distance) if self.distance > 0 else 0.0
+
+
+def round_table(table: RoundingTable, options: Options, progress: Progress = silent) -> ControlledRounding:
+    """The closest table of multiples that keeps all levels.
+
+    Raises InvalidInput where relations or fixed cells are no multiples of the base, Unprotectable where no reach allows a table.
+    """
+    base = options.base
+    rhs, whole = multiples(table.rhs, base)
+    if not whole.all():
+        row = int(np.flatnonzero(~whole)[0])
+        raise InvalidInput(f"relation {row} adds up to no multiple of the base. Remedy: add its sum as a cell, or choose another base")
+    _, multiple = multiples(table.a, base)
+    if (stuck := np.flatnonzero(table.fixed & ~multiple)).size:
+        names = ", ".join(table.label(int(i)) for i in stuck[:NAMED])
+        raise InvalidInput(f"{names} and {len(stuck) - 1} more are fixed, but no multiples of the base. Remedy: let them move")
+    ended = time.monotonic() + options.search.seconds
+    clock, reason = False, ""
+    for reach in range(1, options.reach + 1):
+        if (tight := cells_too_wide(table, reach * base)).size:
+            reason = f"{table.label(int(tight[0]))} and {len(tight) - 1} more ask for a wider interval than the base leaves"
+            continue
+        found = _at_reach(table, options, reach, rhs, ended, progress)
+        if isinstance(found, ControlledRounding):
+            return replace(found, clock=found.clock or clock)
+        clock |= found.clock
+        reason = "time ran out" if found.clock else "no table of multiples keeps all relations, bounds and levels"
+        progress(f"nothing within {reach} × the base: {reason}")
+    raise Unprotectable(
+        f"no rounded table within {options.reach} × the base: {reason}. Remedy: choose a larger base, a wider reach, or more time"
+    )
+
+
+def _at_reach(
+    table: RoundingTable, options: Options, reach: int, rhs: Floats, ended: float, progress: Progress
+) -> ControlledRounding | Found:
+    """The table within a reach; what the search ended with where there is none."""
+    base, n = options.base, len(table.a)
+    target = table.a / base
+    weights = np.ones(n) if options.weights is None else options.weights
+    lower, upper = _ends(table, options, reach)
+    half = np.where(table.fixed, 0.0, reach * base)
+    lowest, highest = necessary(table, reach * base)
+    p = table.primary
+    lower[p] = np.maximum(lower[p], np.ceil(lowest / base - NOISE))
+    upper[p] = np.minimum(upper[p], np.floor(highest / base + NOISE))
+    if (lower > upper).any():
+        return Found(Status.INFEASIBLE, None)
+    attacker = Attacker(table, half, base) if len(p) else None
+    rows, least = sp.csr_array((0, n)), np.zeros(0)
+    target = np.where(np.abs(target - np.rint(target)) <= NOISE * np.maximum(1.0, np.abs(target)), np.rint(target), target)
+    pieces = nearest(target, weights, lower, upper)
+    for rounds in range(1, ROUNDS + 1):
+        search = replace(options.search, seconds=max(ended - time.monotonic(), 0.1))
+        found = least_cost(pieces, relations(table.A, rhs, rows, least), search, progress)
+        if found.k is None:
+            return found
+        x = found.k * base
+        verdict = None if attacker is None else attacker.judge(x, ended - time.monotonic())
+        if verdict is None or verdict.protected.all():
+            _check(table, x, options, reach)
+            return ControlledRounding(
+                x, base, reach, float(weights @ np.abs(x - table.a)), found.bound * base,
+                found.status is Status.OPTIMAL and not found.clock, found.clock, rounds, verdict,
+            )  # fmt: skip
+        if not len(verdict.cuts.least) or time.monotonic() > ended:
+            return Found(Status.STOPPED, None, clock=time.monotonic() > ended)
+        progress(f"attack {rounds}: {int((~verdict.protected).sum())} of {len(p)} primaries found out, {len(verdict.cuts.least)} cuts")
+        rows = sp.csr_array(sp.vstack([rows, verdict.cuts.coefficients], format="csr"))
+        least = np.concatenate([least, verdict.cuts.least])
+    return Found(Status.STOPPED, None)
+
+
+def _ends(table: RoundingTable, options: Options, reach: int) -> tuple[Floats, Floats]:
+    """The lowest and the highest multiple of each cell, in units of the base."""
+    base = options.base
+    down, multiple = multiples(table.a, base)
+    up = np.where(multiple, down, down + 1)
+    lower, upper = up - reach, down + reach  # |x − a| ≤ reach · base
+    if options.zero_restricted:
+        lower, upper = np.where(multiple, down, lower), np.where(multiple, down, upper)
+    lower = np.maximum(lower, np.floor(table.lb / base + NOISE))
+    upper = np.minimum(upper, np.ceil(table.ub / base - NOISE))
+    return np.where(table.fixed, down, lower), np.where(table.fixed, down, upper)
+
+
+def _check(table: RoundingTable, x: Floats, options: Options, reach: int) -> None:
+    """Plain arithmetic on the table itself. A failure is a defect of this program, not of the input."""
+    base, k = options.base, np.rint(x / options.base)
+    size = abs(table.A) @ np.abs(k) + 1
+    noise = NOISE * (np.abs(table.a) + base)
+    _, multiple = multiples(table.a, base)
+    wrong: tuple[tuple[Bools | Ints, str], ...] = (
+        (np.abs(k * base - x) > noise, "no multiple of the base"),
+        (np.abs(table.A @ k - table.rhs / base) > NOISE * size, "not additive"),
+        (np.abs(x - table.a) > reach * base + noise, "further from the truth than its reach"),
+        ((x < np.floor(table.lb / base + NOISE) * base) | (x > np.ceil(table.ub / base - NOISE) * base), "outside its bounds"),
+        ((x != table.a) & table.fixed & (np.abs(x - table.a) > noise), "fixed and moved"),
+        (multiple & (np.abs(x - table.a) > noise) & options.zero_restricted, "a multiple that moved"),
+    )
+    for mask, what in wrong:
+        if np.any(mask):
+            raise RuntimeError(f"controlled rounding: {what}")

@@ -1,0 +1,165 @@
+"""Who attacks a rounded table, what he finds out, and the cuts that keep him from it: the protection equations of [3], eq. 2.2–2.11.
+
+The attacker knows the relations, the bounds of each cell, and that the truth lies within `half` of what is printed (2.2):
+
+    A y = rhs,   max(lb, x − half) ≤ y ≤ min(ub, x + half)
+
+A primary p is protected where he cannot exclude a − lpl and a + upl, and no interval shorter than spl remains (2.3–2.5). By weak duality
+any multipliers γ bound his reach by a sum over the ends of the cells, each of which is linear in x or a constant: what is asked for must
+not exceed that sum, which is a protection equation (2.8, 2.9, 2.11). One that the table at hand breaks is a cut for the rounding model.
+
+Protection is told by witnesses, points of the attacker's that are looked at by plain arithmetic. Values are in units of the base.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.rounding.table import RoundingTable
+from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.solver.lp import LiveLP, LPResult, Status
+
+BOX = 1e4  # units beyond which no deviation is followed
+SLACK = 1e-6  # units by which a witness may miss a row, a bound or a level
+TOGETHER, FEW = 8, 4  # programs for many primaries at once, at most; primaries for which they are worth while
+DEEP = 1e-5  # units by which a cut must be broken: below that it is noise
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """coefficients · x ≥ least, one row for each protection equation that was broken; x in units."""
+
+    coefficients: sp.csr_array = field(repr=False)
+    least: Floats = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """For each primary, in order, whether lower, upper and sliding protection are kept; `cuts` are the equations broken."""
+
+    down: Bools
+    up: Bools
+    slide: Bools
+    cuts: Cuts = field(repr=False)
+    lps: int = 0
+
+    @property
+    def protected(self) -> Bools:
+        return np.asarray(self.down & self.up & self.slide)
+
+
+class Attacker:
+    """The attacker of one table and the half-widths (n,) that he reads around its cells: 0 where a cell is printed as it is."""
+
+    def __init__(self, table: RoundingTable, half: Floats, unit: float) -> None:
+        self._table, self._unit, self._half = table, unit, half / unit
+        self._a = table.a / unit
+        self._first, self._last = (table.lb - table.a) / unit, (table.ub - table.a) / unit
+        n, m = len(table.a), table.A.shape[0]
+        self._size = sp.csr_array(abs(table.A))
+        self._live = LiveLP(np.zeros(n), table.A, np.zeros(m), np.zeros(m), np.zeros(n), np.zeros(n))
+        self._live.method("primal")  # from one cell to the next only the cost changes
+
+    def judge(self, x: Floats, seconds: float = np.inf) -> Verdict:
+        """Is every primary protected in the table x? What is not shown within the time counts as not protected.
+
+        Raises ValueError where x is further than its half-width from the truth.
+        """
+        ended = time.monotonic() + seconds
+        table, unit = self._table, self._unit
+        off = x / unit - self._a
+        near_low, near_high = off - self._half, off + self._half
+        if (near_low > SLACK).any() or (near_high < -SLACK).any():
+            raise ValueError("a printed cell is further from the truth than its half-width")
+        lower, upper = np.minimum(np.maximum(self._first, near_low), 0.0), np.maximum(np.minimum(self._last, near_high), 0.0)
+        lower, upper = np.maximum(lower, -BOX), np.minimum(upper, BOX)
+        n, p = len(off), table.primary
+        self._live.set_bounds(np.arange(n), lower, upper)
+        need = table.down / unit, table.up / unit, table.slide / unit
+        low, high = np.zeros(len(p)), np.zeros(len(p))  # what witnesses reach
+        met_down, met_up, met_slide = (np.zeros(len(p), dtype=bool) for _ in range(3))
+        rows: list[Floats] = []
+        least: list[float] = []
+        lps = 0
+        rng = np.random.default_rng(1)
+        for _ in range(TOGETHER):  # points that move many primaries at once spare most of the others their own programs
+            below, above = -low < need[0] - SLACK, high < need[1] - SLACK
+            open_ = np.flatnonzero(below | above | (high - low < need[2] - SLACK))
+            if len(open_) < FEW or (left := ended - time.monotonic()) <= 0:
+                break
+            towards = np.where(above & ~below, 1.0, np.where(below & ~above, -1.0, rng.choice([-1.0, 1.0], len(p))))[open_]
+            self._live.limit(left)
+            self._live.set_cost(p[open_], -towards)
+            result = self._live.solve()
+            self._live.set_cost(p[open_], np.zeros(len(open_)))
+            lps += 1
+            if result.status is Status.OPTIMAL and self._is_witness(result.x, lower, upper):
+                low, high = np.minimum(low, result.x[p]), np.maximum(high, result.x[p])
+        for i, cell in enumerate(p.tolist()):
+            if (left := ended - time.monotonic()) <= 0:
+                break
+            self._live.limit(left)
+            ends: list[tuple[Floats, float]] = []
+            for side, reached, met in ((-1.0, low, need[0]), (1.0, high, need[1])):
+                if abs(reached[i]) >= met[i] - SLACK and high[i] - low[i] >= need[2][i] - SLACK:
+                    continue
+                result = self._extreme(cell, side)
+                lps += 1
+                if result.status is not Status.OPTIMAL:
+                    continue
+                if self._is_witness(result.x, lower, upper):
+                    low, high = np.minimum(low, result.x[p]), np.maximum(high, result.x[p])
+                equation = self._equation(result.dual, cell, side, lower, upper, near_low, near_high)
+                ends.append(equation)
+                if abs(min(low[i], 0.0) if side < 0 else high[i]) < met[i] - DEEP:
+                    rows.append(equation[0])
+                    least.append(float(met[i] - equation[1]))
+            met_down[i], met_up[i] = -low[i] >= need[0][i] - SLACK, high[i] >= need[1][i] - SLACK
+            met_slide[i] = high[i] - low[i] >= need[2][i] - SLACK
+            if not met_slide[i] and len(ends) == 2:
+                rows.append(ends[0][0] + ends[1][0])
+                least.append(float(need[2][i] - ends[0][1] - ends[1][1]))
+        coefficients = sp.csr_array(np.array(rows)) if rows else sp.csr_array((0, n))
+        return Verdict(met_down, met_up, met_slide, Cuts(coefficients, np.array(least)), lps)
+
+    def _extreme(self, cell: int, side: float) -> LPResult:
+        """As far as the attacker can go from the truth in a cell: down (−1) or up (1)."""
+        at = np.array([cell])
+        self._live.set_cost(at, np.array([-side]))
+        result = self._live.solve()
+        self._live.set_cost(at, np.zeros(1))
+        return result
+
+    def _is_witness(self, z: Floats, lower: Floats, upper: Floats) -> bool:
+        slack = SLACK + 1e-12 * (self._size @ np.abs(z))
+        return bool((np.abs(self._table.A @ z) <= slack).all() and (z >= lower - SLACK).all() and (z <= upper + SLACK).all())
+
+    def _equation(
+        self, dual: Floats, cell: int, side: float, lower: Floats, upper: Floats, near_low: Floats, near_high: Floats
+    ) -> tuple[Floats, float]:
+        """(c, d) with reach ≤ c · x + d for every table x: weak duality with the multipliers of the last solve."""
+        reduced = -(self._table.A.T @ dual)
+        reduced[cell] -= side  # of min −side · z: reach ≤ −Σ r⁺ lower − Σ r⁻ upper
+        reduced[np.abs(reduced) < 1e-12] = 0.0
+        at_low, at_high = np.maximum(reduced, 0.0), np.maximum(-reduced, 0.0)
+        printed_low, printed_high = near_low >= lower, near_high <= upper  # the end that x decides, where it is the one that holds
+        c = np.where(printed_low, -at_low, 0.0) + np.where(printed_high, at_high, 0.0)
+        fixed = np.where(printed_low, at_low * (self._a + self._half), -at_low * lower)
+        fixed += np.where(printed_high, at_high * (self._half - self._a), at_high * upper)
+        return c, float(fixed.sum())
+
+
+def necessary(table: RoundingTable, half: float) -> tuple[Floats, Floats]:
+    """(lowest, highest) printed value of each primary by its own interval alone: x + half ≥ a + upl, x − half ≤ a − lpl."""
+    a = table.a[table.primary]
+    return a + table.up - half, a - table.down + half
+
+
+def cells_too_wide(table: RoundingTable, half: float) -> Ints:
+    """Primaries that ask for more than an interval of twice `half` can hold, wherever it lies."""
+    noise = 1e-9 * half
+    return table.primary[np.maximum(table.down + table.up, table.slide) > 2 * half + noise]

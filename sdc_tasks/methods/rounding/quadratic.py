@@ -1,0 +1,341 @@
+"""Random rounding with quadratic programming ([3] §3): sensitive cells are rounded, their neighbours adjusted, margins stay.
+
+1. Each sensitive cell goes to a multiple of the base b next to it, up or down; where b divides the sum of them all, that sum stays. Of
+   all such sets that the margins and the protection equations (2.8–2.11, see protection.py) allow, one of least distance is taken:
+
+       √ Σ_s (x_s − a_s)²                                                                              (3.1)
+
+2. The other cells are adjusted by as little as possible. Margins fix Σ x, so (3.2), z = Σ x²/a − 1, has its least where
+
+       min Σ_i (x_i − a_i)² / |a_i|   over   A x = rhs,   x_i whole,   lb ≤ x ≤ ub,   |x_i − a_i| ≤ b          (3.3), (3.4)
+
+   has. An empty cell stays empty. Among sets of equal distance, the one whose adjustment costs least is taken, on small tables.
+3. The attacker of (2.2) tries every sensitive cell. An equation that is broken is added, and all is done again.
+
+The quadratic relaxation says where to look, a mixed-integer model with one piece for each whole step does the rest: as convex as the
+square, it is exact at whole numbers, and proven as soon as no cell is at the end of its pieces. The paper stops at two dimensions. Here
+relations are any, with hierarchies: a *margin* is a total that is not sensitive; where a total itself is sensitive, those beside it in
+any relation, and beside these, are adjusted too, as is a total with a single part that is not empty; what lies above them stays. Margins
+are printed as they are, and known to be.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.methods.rounding.pieces import FAR, Pieces, squares
+from sdc_tasks.methods.rounding.protection import Attacker, Verdict, cells_too_wide, necessary
+from sdc_tasks.methods.rounding.separable import Progress, Search, least_cost, relations, silent, twice
+from sdc_tasks.methods.rounding.table import RoundingTable, multiples
+from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.solver.lp import Status
+from sdc_tasks.solver.milp import Milp
+from sdc_tasks.solver.qp import SeparableQP
+
+ROUNDS = 100  # of rounding and attacking
+WINDOW = 3  # steps around the relaxation that are looked at one by one, twice as many each time these are not enough
+LARGE = 10_000  # pieces above which the first of the nearest sets is adjusted, not the best of all that are as near
+LARGEST = 2.0**53
+NAMED = 5
+
+
+@dataclass(frozen=True)
+class QuadraticRounding:
+    """The table `x`, whole and verified. `cost` is Σ (x − a)²/|a| of the adjusted cells, `bound` what it is at least for any set as near,
+    or on large tables for this set.
+
+    `set_distance` and `distance` are (3.1) of the sensitive cells and of the whole table, `z` is (3.2). `margin` cells did not move;
+    `sum_kept`: the base divides the sum of the sensitive cells, which did not move either. `clock`: stopped by the time limit.
+    """
+
+    x: Floats = field(repr=False)
+    base: float
+    margin: Bools = field(repr=False)
+    set_distance: float
+    distance: float
+    z: float
+    cost: float
+    bound: float
+    sum_kept: bool
+    optimal: bool
+    clock: bool
+    rounds: int
+    verdict: Verdict = field(repr=False)
+
+
+def distance(table: RoundingTable, x: Floats) -> float:
+    """(3.1)."""
+    return float(np.sqrt(((x - table.a) ** 2).sum()))
+
+
+def directed_distance(table: RoundingTable, x: Floats) -> float:
+    """(3.2) over the cells inside the table that are neither sensitive nor empty."""
+    inner = ~table.totals & (table.a != 0)
+    inner[table.primary] = False
+    return float((x[inner] ** 2 / table.a[inner]).sum()) - 1.0
+
+
+def base_for(table: RoundingTable) -> float:
+    """The least whole base under which every sensitive cell can be rounded to what its levels ask for.
+
+    Where one of at most twice that divides the sum of the sensitive cells, the least such base.
+    """
+    _refuse(table)
+    widest = float(np.maximum((table.down + table.up) / 2, table.slide / 2).max())
+    total, least = float(table.a[table.primary].sum()), 0.0
+    base = max(2.0, float(np.ceil(widest)))
+    while not least or base <= 2 * least:
+        if _allows(table, base):
+            least = least or base
+            if total % base == 0:
+                return base
+        base += 1
+    return least
+
+
+def round_quadratic(table: RoundingTable, base: float, search: Search | None = None, progress: Progress = silent) -> QuadraticRounding:
+    """The table of least distance that keeps all margins and levels.
+
+    Raises InvalidInput where values are not whole, nothing is sensitive or the base is not whole; Unprotectable where nothing is found.
+    """
+    search = search or Search()
+    _refuse(table)
+    if not (base >= 2 and base == np.rint(base) and base < LARGEST):
+        raise InvalidInput(f"base {base:g}: not a whole number above 1. Remedy: give one")
+    if (tight := cells_too_wide(table, base)).size or not _allows(table, base):
+        names = [table.label(int(i)) for i in (tight if tight.size else table.primary[~_possible(table, base)])]
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        raise Unprotectable(
+            f"{', '.join(names[:NAMED])}{more}: levels that no multiple of base {base:g} can keep. "
+            f"Remedy: base {base_for(table):g} is the least that can"
+        )
+    return _Work(table, base, search, progress).run()
+
+
+def margins(table: RoundingTable) -> Bools:
+    """Totals that stay: those that are not sensitive, nor beside a sensitive total, nor beside one that is.
+
+    A total with a single part that is not empty is that part over again, and as sensitive as that.
+    """
+    A, total = table.A, table.totals
+    row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+    sign = np.sign(A.data)
+    alone = np.column_stack([np.bincount(row[sign == side], minlength=A.shape[0]) == 1 for side in (-1, 1)])
+    head = (alone[row, 0] & (sign < 0)) | (alone[row, 1] & ~alone[row, 0] & (sign > 0))  # the total of its relation
+    part = sp.csr_array((((table.a != 0)[A.indices] & ~head).astype(float), A.indices, A.indptr), shape=A.shape)
+    above = sp.csr_array((head.astype(float), A.indices, A.indptr), shape=A.shape)
+    single = part @ np.ones(A.shape[1]) == 1
+    moved = np.zeros(len(total), dtype=bool)
+    moved[table.primary] = True
+    while True:
+        beside = total & (part.T @ (part @ (moved & total).astype(float)) > 0)
+        over = above.T @ (single & (part @ moved.astype(float) > 0)).astype(float) > 0
+        if not np.any((beside | over) & ~moved):
+            return np.asarray(total & ~moved)
+        moved |= beside | over
+
+
+class _Work:
+    """One table and one base: the columns are the sensitive cells, then those that are adjusted."""
+
+    def __init__(self, table: RoundingTable, base: float, search: Search, progress: Progress) -> None:
+        self.table, self.base, self.search, self.progress = table, base, search, progress
+        self.ended = time.monotonic() + search.seconds
+        a, S = table.a, table.primary
+        self.margin = margins(table) | table.fixed | (a == 0)
+        self.margin[S] = False
+        self.adjusted = np.setdiff1d(np.flatnonzero(~self.margin), S)
+        self.floor, multiple = multiples(a[S], base)
+        self.floor *= base
+        lowest, highest = necessary(table, base)
+        lowest, highest = np.maximum(lowest, table.lb[S]), np.minimum(highest, table.ub[S])
+        self.first = np.where(self.floor >= lowest, 0.0, 1.0)
+        self.last = np.where(~multiple & (self.floor + base <= highest), 1.0, 0.0)
+        self.cost = np.where(multiple, 0.0, (self.floor + base - a[S]) ** 2 - (self.floor - a[S]) ** 2)
+        self.weight = 1 / np.abs(a[self.adjusted])
+        adjusted = a[self.adjusted]
+        self.lower = np.maximum(np.ceil(table.lb[self.adjusted]) - adjusted, -base)
+        self.upper = np.minimum(np.floor(table.ub[self.adjusted]) - adjusted, base)
+        columns = sp.csc_array(table.A)
+        self.A_set, self.A_adjusted = sp.csr_array(columns[:, S] * base), sp.csr_array(columns[:, self.adjusted])
+        self.right = -(columns[:, S] @ (self.floor - a[S]))
+        self.cuts, self.least = sp.csr_array((0, len(a))), np.zeros(0)
+
+    def run(self) -> QuadraticRounding:
+        table, base, a = self.table, self.base, self.table.a
+        half = np.where(self.margin, 0.0, base)
+        attacker = Attacker(table, half, base)
+        total = a[table.primary].sum()
+        keep_sum = bool(total % base == 0)
+        beyond = -np.inf
+        for rounds in range(1, ROUNDS + 1):
+            chosen = self._nearest_set(keep_sum, beyond)
+            if chosen is None:
+                if not keep_sum or self.left <= 0:
+                    break
+                keep_sum, beyond = False, -np.inf
+                self.progress("no set of multiples keeps the sum of the sensitive cells: it is let go")
+                continue
+            found = self._adjust(chosen, keep_sum, beyond)
+            if found is None:  # whole numbers allow none as near: the next distance
+                beyond = float(np.rint(self.cost @ chosen)) + 1
+                continue
+            y, z, bound, optimal = found
+            x = a.copy()
+            x[table.primary] = self.floor + base * y
+            x[self.adjusted] += z
+            verdict = attacker.judge(x, self.left)
+            self.progress(f"round {rounds}: distance {distance(table, x):.4g}, {int((~verdict.protected).sum())} sensitive cells found out")
+            if verdict.protected.all():
+                self._check(x)
+                return QuadraticRounding(
+                    x, base, self.margin, float(np.sqrt(((x - a)[table.primary] ** 2).sum())), distance(table, x),
+                    directed_distance(table, x), float(self.weight @ z**2), bound, keep_sum, optimal, not optimal, rounds, verdict,
+                )  # fmt: skip
+            if not len(verdict.cuts.least) or self.left <= 0:
+                break
+            self.cuts = sp.csr_array(sp.vstack([self.cuts, verdict.cuts.coefficients], format="csr"))
+            self.least = np.concatenate([self.least, verdict.cuts.least])
+            beyond = -np.inf
+        reason = "time ran out" if self.left <= 0 else "margins, bounds and levels leave none"
+        raise Unprotectable(f"no table with sensitive cells rounded to base {base:g}: {reason}. Remedy: choose another base, or more time")
+
+    @property
+    def left(self) -> float:
+        return self.ended - time.monotonic()
+
+    def _nearest_set(self, keep_sum: bool, beyond: float) -> Floats | None:
+        """Up (1) or down (0) of each sensitive cell, at least distance but no nearer than `beyond`; the others need not be whole yet."""
+        k, m = len(self.cost), len(self.adjusted)
+        rows = self._rows(keep_sum, beyond, np.inf, sp.eye_array(m, format="csr"), np.zeros(m))
+        model = Milp(
+            np.concatenate([self.cost, np.zeros(m)]), *rows, np.concatenate([self.first, self.lower]),
+            np.concatenate([self.last, self.upper]), np.arange(k),
+        )  # fmt: skip
+        x = twice(model, self.search.solver, max(self.left, 0.1), 0.0).x
+        return None if x is None else np.rint(x[:k])
+
+    def _adjust(self, chosen: Floats, keep_sum: bool, beyond: float) -> tuple[Floats, Floats, float, bool] | None:
+        """(set, adjustment, bound on its cost, whether proven) of least cost."""
+        centre, reach = self._relaxed(chosen), WINDOW
+        best: tuple[Floats, Floats, float, bool] | None = None
+        while True:
+            pieces = squares(centre, self.weight, self.lower, self.upper, reach)
+            found = self._for_set(chosen, pieces) if len(pieces.slope) > LARGE else self._for_sets(chosen, keep_sum, beyond, pieces)
+            if found is None:
+                return best
+            y, z, bound, optimal = found
+            inside = bool((np.abs(z - pieces.origin) <= reach + FAR).all())
+            if np.array_equal(z, np.rint(z)):
+                best = y, z, min(bound, float(self.weight @ z**2)), optimal and inside
+            if inside or self.left <= 0:
+                return best
+            centre, reach = z, 2 * reach
+
+    def _for_set(self, chosen: Floats, pieces: Pieces) -> tuple[Floats, Floats, float, bool] | None:
+        """For the chosen set alone."""
+        rows = relations(self.A_adjusted, self.right - self.A_set @ chosen)
+        if len(self.least):
+            a = self.table.a.copy()
+            a[self.table.primary] = self.floor + self.base * chosen
+            of_adjusted = sp.csr_array(sp.csc_array(self.cuts)[:, self.adjusted])
+            rows = relations(rows.A, rows.lower, of_adjusted, self.least * self.base - self.cuts @ a)
+        found = least_cost(pieces, rows, replace(self.search, seconds=max(self.left, 0.1)), self.progress)
+        return None if found.k is None else (chosen, found.k, found.bound, found.status is Status.OPTIMAL)
+
+    def _for_sets(self, chosen: Floats, keep_sum: bool, beyond: float, pieces: Pieces) -> tuple[Floats, Floats, float, bool] | None:
+        """For all sets as near as the chosen one."""
+        k, m = len(self.cost), len(self.adjusted)
+        count = len(pieces.column)
+        spread = sp.csr_array((np.ones(count), (pieces.column, np.arange(count))), shape=(m, count))
+        rows = self._rows(keep_sum, beyond, float(np.rint(self.cost @ chosen)), spread, pieces.origin)
+        model = Milp(
+            np.concatenate([np.zeros(k), pieces.slope]), *rows, np.concatenate([self.first, pieces.lower]),
+            np.concatenate([self.last, pieces.upper]), np.concatenate([np.arange(k), k + pieces.binary]),
+        )  # fmt: skip
+        result = twice(model, self.search.solver, max(self.left, 0.1), self.search.gap)
+        if result.x is None:
+            return None
+        z = pieces.value(result.x[k:])
+        near = np.abs(z - np.rint(z)) <= FAR * self.base
+        bound = 0.0 if result.bound is None else max(0.0, result.bound + pieces.constant)
+        return np.rint(result.x[:k]), np.where(near, np.rint(z), z), bound, result.status is Status.OPTIMAL
+
+    def _relaxed(self, chosen: Floats) -> Floats:
+        """The quadratic adjustment in fractions, for one set; without protection equations, which it only starts from."""
+        m = len(self.adjusted)
+        if not m:
+            return np.zeros(0)
+        right = self.right - self.A_set @ chosen
+        used = np.flatnonzero(np.diff(self.A_adjusted.indptr))
+        program = SeparableQP(sp.csr_array(self.A_adjusted[used]), right[used])
+        x = program.solve(2 * self.weight, np.zeros(m), self.lower, self.upper, np.zeros(len(used))).x
+        return np.clip(x, self.lower, self.upper)
+
+    def _rows(
+        self, keep_sum: bool, beyond: float, near: float, spread: sp.csr_array, origin: Floats
+    ) -> tuple[sp.csr_array, Floats, Floats]:
+        """Relations, cuts, distance and sum over the set and columns u with adjustment = origin + spread · u."""
+        k, S = len(self.cost), self.table.primary
+        of_set = sp.csr_array(sp.csc_array(self.cuts)[:, S])
+        of_adjusted = sp.csr_array(sp.csc_array(self.cuts)[:, self.adjusted] * (1 / self.base))
+        a = self.table.a.copy()
+        a[S] = self.floor
+        cut_right = self.least - np.asarray(self.cuts @ a) / self.base - np.asarray(of_adjusted @ origin)
+        parts = [sp.csr_array(self.A_adjusted @ spread), sp.csr_array(of_adjusted @ spread), sp.csr_array((2, spread.shape[1]))]
+        beside = sp.vstack(parts, format="csr")
+        of_sets = sp.vstack([self.A_set, of_set, sp.csr_array(np.vstack([self.cost, np.ones(k)]))], format="csr")
+        rows = sp.hstack([of_sets, beside], format="csr")
+        ups = np.rint((self.table.a[S].sum() - self.floor.sum()) / self.base)
+        right = self.right - self.A_adjusted @ origin
+        lower = np.concatenate([right, cut_right, [beyond - 0.5, ups if keep_sum else -np.inf]])
+        upper = np.concatenate([right, np.full(len(cut_right), np.inf), [near + 0.5, ups if keep_sum else np.inf]])
+        return sp.csr_array(rows), lower, upper
+
+    def _check(self, x: Floats) -> None:
+        """Plain arithmetic on the table itself. A failure is a defect of this program, not of the input."""
+        table, base = self.table, self.base
+        wrong = (
+            (x != np.rint(x), "not whole"),
+            (table.A @ (x - table.a) != 0, "not additive"),
+            ((x != table.a) & self.margin, "a margin that moved"),
+            (x[table.primary] % base != 0, "no multiple of the base"),
+            ((np.abs(x - table.a) > base) | (x < table.lb) | (x > table.ub), "outside its bounds"),
+        )
+        for mask, what in wrong:
+            if np.any(mask):
+                raise RuntimeError(f"quadratic rounding: {what}")
+
+
+def _refuse(table: RoundingTable) -> None:
+    if not len(table.primary):
+        raise InvalidInput("no cell is sensitive: nothing is to be rounded. Remedy: mark primary cells (status u) and their levels")
+    wrong = (table.a != np.rint(table.a)) | (np.abs(table.a) >= LARGEST)
+    for mask, what, remedy in (
+        (wrong, "no whole numbers", "give the table in a unit in which all of them are"),
+        (np.isin(np.arange(len(wrong)), table.primary) & table.fixed, "fixed and sensitive", "let them move"),
+    ):
+        if mask.any():
+            names = ", ".join(table.label(int(i)) for i in np.flatnonzero(mask)[:NAMED])
+            raise InvalidInput(f"{names} and {int(mask.sum()) - min(NAMED, int(mask.sum()))} more: {what}. Remedy: {remedy}")
+
+
+def _allows(table: RoundingTable, base: float) -> bool:
+    return not cells_too_wide(table, base).size and bool(_possible(table, base).all())
+
+
+def _possible(table: RoundingTable, base: float) -> Bools:
+    """Sensitive cells of which a multiple beside the truth keeps the levels by its own interval."""
+    a = table.a[table.primary]
+    down, multiple = multiples(a, base)
+    lowest, highest = necessary(table, base)
+    lowest, highest = np.maximum(lowest, table.lb[table.primary]), np.minimum(highest, table.ub[table.primary])
+    found = np.zeros(len(a), dtype=bool)
+    for k in (down, np.where(multiple, down, down + 1)):
+        found |= (k * base >= lowest) & (k * base <= highest)
+    return found

@@ -1,0 +1,188 @@
+"""Whole numbers of least cost in a system of relations: a proven bound, and the best point found.
+
+1. The vertex of the relaxation. Whole, as on all network tables, it is the answer.
+2. Else a first point, and a search around it (neighbourhoods.py), until the gap is small enough or nothing is found any more.
+3. Then the whole mixed-integer model from there, until the gap, or time, is reached.
+
+The bound is weak duality on the multipliers of the relaxation, by plain arithmetic, or what the solver of the whole model proved. Points
+are looked at in whole numbers: what misses a relation is no point.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.rounding import neighbourhoods
+from sdc_tasks.methods.rounding.pieces import FAR, Pieces
+from sdc_tasks.model.table import Floats
+from sdc_tasks.solver.lp import Status
+from sdc_tasks.solver.milp import Milp, MilpResult, SolverName, solve_milp
+from sdc_tasks.solver.vertex import vertex
+
+SMALL = 1500  # binaries up to which the whole model is faster than a search
+
+Progress = Callable[[str], None]
+
+
+def silent(_: str) -> None:
+    """Nobody listens."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """How long and how well. `seconds` bounds the search, `gap` (cost − bound) / cost ends it, `exact` goes on with the whole model."""
+
+    solver: SolverName = "highs"
+    seconds: float = np.inf
+    gap: float = 0.0
+    seed: int = 1
+    exact: bool = True
+
+
+@dataclass(frozen=True)
+class Relations:
+    """lower ≤ A k ≤ upper; the first `equal` rows are relations of the table, A k = rhs in whole numbers, the others are cuts."""
+
+    A: sp.csr_array = field(repr=False)
+    lower: Floats = field(repr=False)
+    upper: Floats = field(repr=False)
+    equal: int
+
+    def hold(self, k: Floats) -> bool:
+        value = self.A @ k
+        slack = 1e-6 * (1 + abs(self.A) @ np.abs(k))
+        exact = np.array_equal(value[: self.equal], self.lower[: self.equal])
+        return bool(exact and (value >= self.lower - slack).all() and (value <= self.upper + slack).all())
+
+
+@dataclass(frozen=True)
+class Found:
+    """`k` in whole numbers, None where none was found. `clock`: time ran out, so the result depends on the machine."""
+
+    status: Status
+    k: Floats | None = field(repr=False)
+    cost: float = np.inf
+    bound: float = -np.inf
+    clock: bool = False
+
+    @property
+    def gap(self) -> float:
+        """(cost − bound) / cost; 0 where nothing costs anything."""
+        return max(0.0, (self.cost - self.bound) / self.cost) if self.cost > 0 else 0.0
+
+
+def relations(A: sp.csr_array, rhs: Floats, cuts: sp.csr_array | None = None, least: Floats | None = None) -> Relations:
+    """A k = rhs, and cuts · k ≥ least."""
+    if cuts is None or least is None:
+        return Relations(A, rhs, rhs, len(rhs))
+    rows = sp.csr_array(sp.vstack([A, cuts], format="csr"))
+    return Relations(rows, np.concatenate([rhs, least]), np.concatenate([rhs, np.full(len(least), np.inf)]), len(rhs))
+
+
+def least_cost(pieces: Pieces, rows: Relations, search: Search, progress: Progress = silent) -> Found:
+    """The point of least cost, or the best one found, with a proven bound."""
+    began = time.monotonic()
+
+    def left() -> float:
+        return search.seconds - (time.monotonic() - began)
+
+    model = pieces.model(rows.A, rows.lower, rows.upper)
+    relaxed = vertex(model, search.seconds)
+    if relaxed.status is not Status.OPTIMAL:
+        return Found(relaxed.status, None, clock=relaxed.status is Status.STOPPED)
+    bound = weak_duality(model, relaxed.dual) + pieces.constant
+    best = _best(pieces, rows, relaxed.x)
+    if best is not None:
+        return Found(Status.OPTIMAL, best, _cost(pieces, best, model, relaxed.x), bound)
+    progress(f"bound {bound:.6g}, not whole")
+    binary = len(model.binary)
+    start, clock = None, False
+    if binary > SMALL:
+        start, clock = neighbourhoods.search(
+            model, len(np.unique(pieces.column)), relaxed, search.seed, left, search.gap, bound, pieces.constant, progress
+        )
+    cost = np.inf if start is None else float(model.cost @ start) + pieces.constant
+    found = Found(Status.STOPPED, None, bound=bound, clock=clock)
+    if start is not None and (k := _best(pieces, rows, start)) is not None:
+        found = Found(Status.FEASIBLE, k, cost, bound, clock)
+    if found.k is not None and (found.gap <= search.gap or not search.exact):
+        return found if found.gap > search.gap else Found(Status.OPTIMAL, found.k, cost, bound)
+    if left() <= 0:
+        return found
+    return _whole(pieces, rows, model, search, left(), start, found)
+
+
+def twice(model: Milp, solver: SolverName, seconds: float, gap: float, start: Floats | None = None) -> MilpResult:
+    """The model solved; where the solver says that there is no point, the other one is asked too.
+
+    HiGHS 1.15.1 calls some feasible models infeasible in presolve: doubletons of a binary and a continuous column.
+    """
+    result = solve_milp(model, solver, seconds, gap, start=start)
+    if result.status is not Status.INFEASIBLE:
+        return result
+    return solve_milp(model, "cbc" if solver == "highs" else "highs", seconds, gap, start=start)
+
+
+def _whole(pieces: Pieces, rows: Relations, model: Milp, search: Search, seconds: float, start: Floats | None, found: Found) -> Found:
+    """The whole model from a start; never worse than what was found before."""
+    result = twice(model, search.solver, max(seconds, 0.1), search.gap, start)
+    bound = found.bound if result.bound is None else max(found.bound, result.bound + pieces.constant)
+    clock = np.isfinite(seconds) and result.status is not Status.OPTIMAL and result.status is not Status.INFEASIBLE
+    if result.x is None:
+        status = found.status if found.k is not None else result.status
+        return Found(status, found.k, found.cost, bound, clock)
+    k = _best(pieces, rows, result.x)
+    if k is None:
+        return Found(found.status, found.k, found.cost, bound, clock)
+    cost = _cost(pieces, k, model, result.x)
+    if cost >= found.cost:
+        k, cost = (found.k, found.cost) if found.k is not None else (k, cost)
+    return Found(result.status, k, cost, min(bound, cost), clock)
+
+
+def _best(pieces: Pieces, rows: Relations, u: Floats) -> Floats | None:
+    """k in whole numbers where the pieces say so and every row holds."""
+    k = pieces.value(u)
+    whole = np.rint(k)
+    return whole if (np.abs(k - whole) <= FAR * np.maximum(1, np.abs(k))).all() and rows.hold(whole) else None
+
+
+def _cost(pieces: Pieces, k: Floats, model: Milp, u: Floats) -> float:
+    """The cost of k: of its own pieces, filled in their order, which no solver's rounding touches."""
+    return float(model.cost @ filled(pieces, k)) + pieces.constant
+
+
+def filled(pieces: Pieces, k: Floats) -> Floats:
+    """The pieces of k: those above the origin from the flattest on, those below it from the least gain on."""
+    u = np.zeros(len(pieces.slope))
+    short = k - pieces.origin
+    for side in (1.0, -1.0):
+        wide = np.where(side > 0, pieces.upper, -pieces.lower)
+        mine = np.flatnonzero(wide > 0)
+        order = mine[np.lexsort((side * pieces.slope[mine], pieces.column[mine]))]
+        width, column = wide[order], pieces.column[order]
+        finite = np.where(np.isfinite(width), width, np.maximum(np.abs(short[column]), 1.0))
+        ends = np.cumsum(finite)
+        first = np.searchsorted(column, column)
+        before = ends - finite - np.where(first > 0, ends[np.maximum(first - 1, 0)], 0.0)
+        u[order] += side * np.clip(side * short[column] - before, 0.0, finite)
+    return u
+
+
+def weak_duality(model: Milp, dual: Floats) -> float:
+    """A bound on the relaxation from any multipliers: each column at its cheaper end. Arithmetic alone.
+
+    Multipliers on the side of a row that has no end count as none; so does a slope as small as rounding in a column without an end.
+    """
+    y = np.where(dual > 0, np.where(np.isfinite(model.row_lower), dual, 0.0), np.where(np.isfinite(model.row_upper), dual, 0.0))
+    reduced = model.cost - model.A.T @ y
+    ends = np.where(reduced > 0, model.lower, model.upper)
+    reduced = np.where(~np.isfinite(ends) & (np.abs(reduced) <= 1e-9 * (1 + np.abs(model.cost))), 0.0, reduced)
+    used, rows = reduced != 0, y != 0
+    sides = np.where(y > 0, model.row_lower, model.row_upper)
+    return float(sides[rows] @ y[rows] + ends[used] @ reduced[used])

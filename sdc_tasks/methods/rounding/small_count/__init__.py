@@ -1,0 +1,31 @@
+"""Small count rounding: [4] Langsrud, Heldal, *An Algorithm for Small Count Rounding of Tabular Data*, PSD 2018.
+
+Some inner cells of a table of counts are rounded to multiples of a base, such that no published cell holds a small count and all of them
+stay close to what they were. Published cells are sums of rounded inner cells: additive and consistent, whatever their number.
+"""
+
+from sdc_tasks.methods.rounding.small_count.algorithm import Options, Quality, Rounded, round_counts
+from sdc_tasks.methods.rounding.small_count.cells import InnerCells, inner_cells
+from sdc_tasks.methods.rounding.small_count.dummy import Dummy, dummy_of
+from sdc_tasks.methods.rounding.small_count.hierarchy import Hierarchy, read_hierarchy
+from sdc_tasks.methods.rounding.small_count.inner import Steps
+from sdc_tasks.methods.rounding.small_count.publication import Publication, by_formula, by_hierarchies, by_list, by_order
+
+__all__ = [
+    "Dummy",
+    "Hierarchy",
+    "InnerCells",
+    "Options",
+    "Publication",
+    "Quality",
+    "Rounded",
+    "Steps",
+    "by_formula",
+    "by_hierarchies",
+    "by_list",
+    "by_order",
+    "dummy_of",
+    "inner_cells",
+    "read_hierarchy",
+    "round_counts",
+]

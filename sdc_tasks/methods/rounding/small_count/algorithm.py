@@ -1,0 +1,242 @@
+"""The full algorithm of [4] §5: rounds of filling until no sensitive count is left among the published cells.
+
+    ỹ = y, z̃ = z
+    until no published cell is sensitive:
+        the inner cells that cause the sensitive ones, in random batches:
+            X*, z* = X*ᵀ ỹ* + (z − z̃), n_b = (Σ ỹ* + Σ (y − ỹ)) / b rounded
+            the inner algorithm fills b into n_b of them, 0 into the others
+        z̃ = Xᵀ ỹ
+
+`paper` is this alone. `fast` and `best` go on with `refine` after each round, and at the end over all rounded cells together. Inner cells
+that share no published cell, not even by way of others, cannot influence each other: such parts are rounded one by one, each with random
+numbers of its own that follow from its cells, so that a part alone is rounded exactly as it is within the whole. n_b keeps the sum of each
+part within half a base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.errors import InvalidInput, SdcError
+from sdc_tasks.methods.rounding.small_count.cells import Codes
+from sdc_tasks.methods.rounding.small_count.dummy import Dummy
+from sdc_tasks.methods.rounding.small_count.inner import Steps, cross_product, fill
+from sdc_tasks.methods.rounding.small_count.leverage import told_by_the_publication
+from sdc_tasks.methods.rounding.small_count.refine import Refiner
+from sdc_tasks.methods.rounding.small_count.state import State
+from sdc_tasks.model.table import Bools, Ints, read_only
+
+Quality = Literal["paper", "fast", "best"]
+BATCH = {"paper": 1000, "fast": 128, "best": 128}  # as the R package, and what the refinement needs
+COOLING = {
+    "paper": ((), ()),
+    "fast": ((0.0, 0.0), (0.2, 0.0, 0.0)),
+    "best": ((0.0, 0.0), (*np.geomspace(0.8, 0.08, 60).tolist(), 0.0, 0.0, 0.0)),
+}  # heats of the sweeps after each round, and at the end
+ENOUGH, MOST_RUNS, REPEATED = 64, 10, 20_000  # `best` cools tables from so many cells on down several times, up to so many swept
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is rounded, and how. Raises InvalidInput on what makes no sense.
+
+    `base` b; `max_round`: the largest published count that is sensitive, b − 1 unless given; `batch`: inner cells filled at once.
+    `zero_candidates`: empty inner cells of sensitive published cells may get the base. `protect_zeros`: so may those of empty published
+    cells, which then are no certain zeros. `leverage`: small inner cells that follow from the published cells are rounded too.
+    """
+
+    base: int = 3
+    seed: int = 1
+    quality: Quality = "fast"
+    max_round: int | None = None
+    zero_candidates: bool = False
+    protect_zeros: bool = False
+    leverage: bool = False
+    steps: Steps = field(default_factory=Steps)
+    batch: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.base < 2:
+            raise InvalidInput(f"base {self.base}: rounds nothing. Remedy: a base of 2 or more")
+        if self.max_round is not None and self.max_round < 1:
+            raise InvalidInput(f"largest value to round {self.max_round}: rounds nothing. Remedy: 1 or more")
+        if self.batch is not None and self.batch < 1:
+            raise InvalidInput(f"batch {self.batch}: fills nothing. Remedy: 1 or more")
+
+    @property
+    def largest(self) -> int:
+        return self.base - 1 if self.max_round is None else self.max_round
+
+    @property
+    def filled_at_once(self) -> int:
+        return BATCH[self.quality] if self.batch is None else self.batch
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """A rounded table: ỹ of the inner cells and z̃ = Xᵀ ỹ of the published cells; `rounds` is the most that a part took."""
+
+    dummy: Dummy = field(repr=False)
+    options: Options
+    inner: Ints = field(repr=False)
+    published: Ints = field(repr=False)
+    rounded: Bools = field(repr=False)
+    parts: int
+    rounds: int
+
+    def __post_init__(self) -> None:
+        for name in ("inner", "published", "rounded"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+
+def round_counts(
+    dummy: Dummy,
+    options: Options = Options(),
+    force: Bools | None = None,
+    given: Ints | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Rounded:
+    """Rounds the inner cells of `dummy` so that no published cell is sensitive.
+
+    `force` (n): inner cells that are rounded in any case. `given` (n): rounded values that are fixed beforehand, −1 where free.
+    Raises InvalidInput where the values fixed beforehand leave a published cell sensitive.
+    """
+    cells = dummy.cells
+    fixed = np.zeros(len(cells), dtype=bool) if given is None else given >= 0
+    start = cells.y if given is None else np.where(fixed, given, cells.y)
+    state = State(dummy, options.base, options.largest, start)
+    forced = np.zeros(len(cells), dtype=bool) if force is None else force.copy()
+    if options.leverage:
+        progress("leverage")
+        forced |= state.is_sensitive(cells.y) & told_by_the_publication(dummy, options.seed)
+    parts = list(_parts(dummy))
+    hashes, rounds = cells.hashes(), 0
+    concerned = np.zeros(len(cells), dtype=bool)
+    concerned[_Part(state, options, np.arange(len(cells)), forced, fixed).causes(first=True)] = True
+    for number, part in enumerate(parts, start=1):
+        if concerned[part].any():
+            rng = np.random.default_rng([options.seed, int(hashes[part[0]])])
+            told = progress if len(parts) == 1 else _numbered(progress, number, len(parts))
+            rounds = max(rounds, _Part(state, options, part, forced, fixed).round(rng, told))
+    published = dummy.totals(state.y)
+    _refuse_sensitive(state, published, fixed)
+    return Rounded(dummy, options, state.y, published, state.rounded, len(parts), rounds)
+
+
+class _Part:
+    """The rounding of one part; `part` are its inner cells in order."""
+
+    def __init__(self, state: State, options: Options, part: Ints, forced: Bools, fixed: Bools) -> None:
+        self.state, self.options = state, options
+        self.whole = len(part) == len(state.y)
+        self.part, self.forced = part, forced[part]
+        self.true = state.dummy.cells.y[part]
+        self.open = ~fixed[part] & (self.true % options.base != 0)
+        self.candidates = ~fixed[part] & (self.true % options.base == 0) & (self.true <= options.largest)
+        self.chosen = np.empty(0, dtype=np.int64)
+        self.rows = np.empty((0, len(state.dummy.parent)), dtype=np.int32)
+
+    def round(self, rng: np.random.Generator, progress: Callable[[str], None]) -> int:
+        """Rounds until nothing is sensitive; how many rounds it took."""
+        during, after = COOLING[self.options.quality]
+        rounds = 0
+        while len(new := self.causes(first=rounds == 0)):
+            rounds += 1
+            progress(f"round {rounds}: {len(new)} inner cells")
+            rows = self.state.dummy.rows(new)
+            self._fill(new, rows, rng)
+            self.chosen, self.rows = np.concatenate([self.chosen, new]), np.concatenate([self.rows, rows])
+            Refiner(self.state, new, rows, rng).run(during)
+        if len(after) and len(self.chosen) > 1:
+            refiner = Refiner(self.state, self.chosen, self.rows, rng)
+            missing = int(self.true.sum() - self.state.y[self.part].sum())
+            refiner.improve(after, self._runs(), int(self.state.y[self.chosen].sum()) + missing, progress)
+        return rounds
+
+    def _runs(self) -> int:
+        """How often the last refinement is repeated: not where one is enough, or takes long. It follows from the part alone."""
+        if self.options.quality != "best" or len(self.chosen) < ENOUGH:
+            return 1
+        return max(1, min(MOST_RUNS, REPEATED // len(self.chosen)))
+
+    def causes(self, first: bool) -> Ints:
+        """The inner cells that cause a sensitive published cell and are not rounded yet; at first also what the options add."""
+        state, zeros = self.state, first and self.options.protect_zeros
+        hit = np.zeros(len(self.part), dtype=bool)
+        for j, ids in zip(state.dummy.sources, state.dummy.ids, strict=True):
+            if self.whole:  # fewer published cells than inner cells
+                begin, end = int(state.dummy.offsets[j]), int(state.dummy.offsets[j + 1])
+                small = state.is_small(np.arange(begin, end), zeros=zeros)
+                if small.any():
+                    hit |= small[ids - begin] & (ids >= 0)
+            else:
+                hit |= state.is_small(ids[self.part], zeros=zeros)
+        wanted = self.open & hit
+        if first:
+            wanted |= self.open & self.forced
+            if self.options.zero_candidates or self.options.protect_zeros:
+                wanted |= self.candidates & hit
+        causes: Ints = self.part[wanted & ~state.rounded[self.part]]
+        return causes
+
+    def _fill(self, new: Ints, rows: Codes, rng: np.random.Generator) -> None:
+        """Fills the new cells in random batches."""
+        state, b = self.state, self.options.base
+        left = int(self.true.sum() - state.y[self.part].sum())  # Σ (y − ỹ) of this part
+        order = rng.permutation(len(new))
+        for begin in range(0, len(order), self.options.filled_at_once):
+            at = order[begin : begin + self.options.filled_at_once]
+            batch, own = new[at], rows[at]
+            out = state.y[batch] - state.floor[batch]
+            state.move(batch, own, -out)
+            count = int(np.floor((int(out.sum()) + left) / b + 0.5))
+            up = fill(state.gradient(own), cross_product(own, b), min(max(count, 0), len(batch)), self.options.steps)
+            state.move(batch, own, np.where(up, b, 0))
+            left += int(out.sum()) - b * int(up.sum())
+        state.rounded[new] = True
+
+
+def _numbered(progress: Callable[[str], None], number: int, count: int) -> Callable[[str], None]:
+    return lambda what: progress(f"part {number} of {count}, {what}")
+
+
+def _parts(dummy: Dummy) -> Iterator[Ints]:
+    """Inner cells that share published cells, directly or by way of others; those in none are no part."""
+    n = len(dummy.cells)
+    if any(len(crossing) == 0 for crossing in dummy.publication.crossings):  # the grand total
+        if n:
+            yield np.arange(n)
+        return
+    rows = np.stack([dummy.column(j) for j in _coarsest(dummy)], axis=1)
+    there = rows >= 0
+    cell, column = np.nonzero(there)
+    graph = sp.coo_array((np.ones(len(cell), dtype=np.int8), (cell, n + rows[cell, column])), shape=(n + dummy.published,) * 2)
+    _, label = sp.csgraph.connected_components(graph, directed=False)
+    own = np.where(there.any(axis=1), label[:n], -1)
+    order = np.argsort(own, kind="stable")
+    ends = np.flatnonzero(np.diff(own[order], append=-2))
+    found = [part for part in np.split(order, ends[:-1] + 1) if len(part) and own[part[0]] >= 0]
+    yield from sorted(found, key=lambda part: int(part[0]))
+
+
+def _coarsest(dummy: Dummy) -> list[int]:
+    """Crossings that nothing is derived from: cells that share a finer cell share one of these."""
+    parents = set(dummy.parent)
+    return [j for j in range(len(dummy.parent)) if j not in parents]
+
+
+def _refuse_sensitive(state: State, published: Ints, fixed: Bools) -> None:
+    """What the algorithm promises, recomputed from the rounded inner cells."""
+    left = np.flatnonzero(state.is_sensitive(published))
+    if len(left) and fixed.any():
+        raise InvalidInput(
+            f"{state.dummy.key(int(left[0]))}: the values given beforehand leave this published cell small ({len(left)} in all). "
+            "Remedy: give multiples of the base, or fewer values"
+        )
+    if len(left):
+        raise SdcError(f"{state.dummy.key(int(left[0]))}: this published cell stayed small; this is a fault of the program")

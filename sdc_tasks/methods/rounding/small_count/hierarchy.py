@@ -1,0 +1,157 @@
+"""Hierarchies of a dimension: which codes are added up under which other code.
+
+A file is either a table `code,parent` (a code may have several parents, as a country has compositions; `AT*` and `?1` stand for all
+codes of the data that match), or a τ-ARGUS `.hrc`: one code per line, its depth the number of leading `@`.
+"""
+
+from __future__ import annotations
+
+import csv
+import fnmatch
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import numpy as np
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.rounding.small_count.cells import TOTAL, Codes
+
+WILD = frozenset("*?[")
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Pairs (code, parent) of one dimension; a code may be a wildcard for codes of the data. Raises InvalidInput on a cycle.
+
+    `source` is how messages name it. `leaves` are codes that must be there without having a parent.
+    """
+
+    source: str
+    pairs: tuple[tuple[str, str], ...] = field(repr=False)
+    leaves: tuple[str, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        _ = self.bottom_up
+
+    @cached_property
+    def children(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for code, parent in self.pairs:
+            found.setdefault(parent, []).append(code)
+        return found
+
+    @cached_property
+    def bottom_up(self) -> tuple[str, ...]:
+        """The codes that others are below, each after those below it."""
+        try:
+            order = tuple(TopologicalSorter(self.children).static_order())
+        except CycleError as error:
+            raise InvalidInput(f"{self.source}: {error.args[1][0]} is below itself. Remedy: correct its parent") from error
+        return tuple(code for code in order if code in self.children)
+
+    def groups(self, labels: Sequence[str]) -> dict[str, frozenset[int]]:
+        """The codes of the data below every code that others are below, as indices of `labels`. Raises InvalidInput where they do not fit.
+
+        A code of the data that the hierarchy does not know would silently be missing in its totals: it is refused.
+        """
+        index = {label: i for i, label in enumerate(labels)}
+        if wrong := [label for label in labels if label in self.children]:
+            raise InvalidInput(
+                f"{self.source}: {wrong[0]} has codes below it, and records of its own. Remedy: take records of totals out of the table"
+            )
+        below: dict[str, frozenset[int]] = {}
+        for code in self.bottom_up:
+            own: set[int] = set()
+            for child in self.children[code]:
+                if child in below:
+                    own |= below[child]
+                elif WILD & set(child):
+                    own |= {index[label] for label in labels if fnmatch.fnmatchcase(label, child)}
+                elif child in index:
+                    own.add(index[child])
+            below[code] = frozenset(own)
+        known = frozenset[int]().union(*below.values()) | {index[leaf] for leaf in self.leaves if leaf in index}
+        if len(known) < len(labels):
+            missing = next(label for i, label in enumerate(labels) if i not in known)
+            raise InvalidInput(f"{self.source}: the code {missing} of the table is missing. Remedy: add it with its parent")
+        return {code: own for code, own in below.items() if own}
+
+    def root(self, labels: Sequence[str]) -> str | None:
+        """The code that stands for all codes of the data; the one nearest to the top where there are several."""
+        every = [code for code, own in self.groups(labels).items() if len(own) == len(labels)]
+        return every[-1] if every else None
+
+    def levels(self, labels: Sequence[str]) -> Iterator[tuple[tuple[str, ...], Codes]]:
+        """(codes, group of every label): the groups but the root, spread over as few levels as disjointness takes them to, first fit."""
+        root = self.root(labels)
+        open_levels: list[tuple[list[str], Codes]] = []
+        for code, own in sorted(self.groups(labels).items(), key=lambda item: (-len(item[1]), item[0])):
+            if code == root:
+                continue
+            members = np.array(sorted(own))
+            level = next((level for level in open_levels if np.all(level[1][members] < 0)), None)
+            if level is None:
+                level = [], np.full(len(labels), -1, dtype=np.int32)
+                open_levels.append(level)
+            level[1][members] = len(level[0])
+            level[0].append(code)
+        for names, group in open_levels:
+            yield tuple(names), group
+
+
+def read_hierarchy(path: Path) -> Hierarchy:
+    """Reads `code,parent` or a .hrc. Raises InvalidInput with file and line."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(f"{path}: cannot be read ({error.strerror}). Remedy: name a file of codes and parents") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path}: not a text in UTF-8. Remedy: save it as UTF-8") from error
+    return _hrc(path, text) if path.suffix.lower() == ".hrc" else _pairs(path, text)
+
+
+def _pairs(path: Path, text: str) -> Hierarchy:
+    head = text.partition("\n")[0]
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=";" if ";" in head else ","))
+    if not rows or [name.strip().lower() for name in rows[0]] != ["code", "parent"]:
+        raise InvalidInput(f"{path}, line 1: the header is code,parent. Remedy: write one line for each code and what it adds up to")
+    pairs: list[tuple[str, str]] = []
+    leaves: list[str] = []
+    for line, row in enumerate(rows[1:], start=2):
+        if not any(field.strip() for field in row):
+            continue
+        if len(row) != 2 or not row[0].strip():
+            raise InvalidInput(f"{path}, line {line}: a code and its parent are expected. Remedy: two fields, the second empty at the top")
+        code, parent = row[0].strip(), row[1].strip()
+        if WILD & set(parent):
+            raise InvalidInput(f"{path}, line {line}: {parent} is a wildcard. Remedy: wildcards stand for codes, not for parents")
+        if parent:
+            pairs.append((code, parent))
+        else:
+            leaves.append(code)
+    if not pairs:
+        raise InvalidInput(f"{path}: no code has a parent. Remedy: write what adds up to what, or leave the hierarchy out")
+    return Hierarchy(str(path), tuple(dict.fromkeys(pairs)), tuple(leaves))
+
+
+def _hrc(path: Path, text: str) -> Hierarchy:
+    """The total is never listed in a .hrc: every code of depth 0 is below it."""
+    stack: list[str] = [TOTAL]
+    pairs: list[tuple[str, str]] = []
+    for line, row in enumerate(text.splitlines(), start=1):
+        if not row.strip():
+            continue
+        code = row.strip().lstrip("@").strip()
+        depth = len(row.strip()) - len(row.strip().lstrip("@"))
+        if not code or depth > len(stack) - 1:
+            raise InvalidInput(f"{path}, line {line}: one code, at most one level below the line before. Remedy: correct its @")
+        del stack[depth + 1 :]
+        pairs.append((code, stack[depth]))
+        stack.append(code)
+    if not pairs:
+        raise InvalidInput(f"{path}: no code. Remedy: one code per line, @ for each level")
+    return Hierarchy(str(path), tuple(pairs))

@@ -1,0 +1,43 @@
+"""The linear relaxation of a model, solved once and fast: an interior point, then crossover to a vertex.
+
+A vertex, because on network tables (two dimensions) it is whole by itself. Programs that are solved again and again: see lp.py.
+"""
+
+from __future__ import annotations
+
+import highspy
+import numpy as np
+
+from sdc_tasks.solver.lp import LPResult, Status, highs_lp, quiet_highs
+from sdc_tasks.solver.milp import Milp
+
+
+def vertex(model: Milp, seconds: float = np.inf) -> LPResult:
+    """A vertex of the relaxation; STOPPED where time ran out before there was one."""
+    highs = quiet_highs()
+    highs.setOptionValue("solver", "ipx")
+    highs.setOptionValue("time_limit", seconds)
+    highs.passModel(highs_lp(model.cost, model.A, model.row_lower, model.row_upper, model.lower, model.upper))
+    highs.run()
+    if highs.getModelStatus() not in {highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit}:
+        highs.setOptionValue("solver", "simplex")  # an interior point cannot tell why there is none
+        highs.clearSolver()
+        highs.run()
+    found, solution = highs.getModelStatus(), highs.getSolution()
+    status = _STATUS.get(found, Status.STOPPED)
+    return LPResult(
+        status=status,
+        objective=float(highs.getInfo().objective_function_value),
+        x=np.array(solution.col_value),
+        dual=np.array(solution.row_dual),
+        reduced=np.array(solution.col_dual),
+    )
+
+
+_STATUS = {
+    highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
+    highspy.HighsModelStatus.kModelEmpty: Status.OPTIMAL,
+    highspy.HighsModelStatus.kInfeasible: Status.INFEASIBLE,
+    highspy.HighsModelStatus.kUnbounded: Status.UNBOUNDED,
+    highspy.HighsModelStatus.kUnboundedOrInfeasible: Status.INFEASIBLE,
+}

@@ -1,0 +1,185 @@
+"""Controlled and quadratic rounding on named tables: `python -m benchmarks.rounding_controlled_run [--only NAME]`; ROUNDING_CONTROLLED.md.
+
+Each table is rounded in a process of its own, by one thread. The clock starts with the table in memory. Distance, additivity and multiples
+are recomputed here, from the table alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
+
+import numpy as np
+from benchmarks.process import run_python
+from benchmarks.registry import ABSENT, CACHE, HERE, Absent
+
+from sdc_tasks.methods.rounding.controlled import Options, round_table
+from sdc_tasks.methods.rounding.quadratic import round_quadratic
+from sdc_tasks.methods.rounding.separable import Search
+from sdc_tasks.methods.rounding.table import RoundingTable
+from sdc_tasks.model.table import CellSpace, Floats, Hierarchy
+
+RECORDS = CACHE / "rounding-controlled"
+SECONDS, GAP = 30.0, 0.009  # what issue 7 asks for: a gap below 1 % within 30 s
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A table by name, the base it is rounded to, and how many of its cells are sensitive."""
+
+    name: str
+    about: str
+    make: Callable[[], tuple[CellSpace, Floats]]
+    base: float
+    method: str = "controlled"
+    primaries: int = 0
+
+
+def _flat(name: str, parts: int) -> Hierarchy:
+    return Hierarchy(name, ("T", *(f"{name}{i}" for i in range(parts))), (None, *["T"] * parts))
+
+
+def _tree(codes: int) -> Hierarchy:
+    """A total, and below it families of three to eight, breadth first, like a classification of activities."""
+    rng = np.random.default_rng(codes)
+    above: list[int | None] = [None]
+    at = 0
+    while len(above) < codes:
+        above += [at] * min(int(rng.integers(3, 9)), codes - len(above))
+        at += 1
+    return Hierarchy("N", tuple(f"N{i}" for i in range(codes)), tuple(None if i is None else f"N{i}" for i in above))
+
+
+def _counts(axes: tuple[Hierarchy, ...], mean: float = 20.0) -> tuple[CellSpace, Floats]:
+    """Poisson counts of skewed means, and their totals."""
+    rng = np.random.default_rng(2)
+    space = CellSpace(("X",), (), ("V",), axes)
+    shape = space.national_shape[1:]
+    table = rng.poisson(rng.exponential(mean, shape)).astype(float)
+    for d, axis in enumerate(axes):
+        lines = np.moveaxis(table, d, 0)
+        for total, parts in sorted(axis.families, key=lambda family: -axis.depth[family[0]]):
+            lines[total] = lines[list(parts)].sum(axis=0)
+    return space, table.ravel()
+
+
+def _regions() -> tuple[CellSpace, Floats]:
+    """Twelve real regional tables and their sum, where they are at hand."""
+    from benchmarks.attack_registry import REGISTRY
+
+    _, problem = REGISTRY["regions12"].load()
+    return problem.space, problem.a
+
+
+INSTANCES = (
+    Instance("2d-100", "100 × 100 counts", partial(_counts, (_flat("A", 100), _flat("B", 100))), 5),
+    Instance("2d-400", "400 × 400 counts", partial(_counts, (_flat("A", 400), _flat("B", 400))), 5),
+    Instance("12x176x6", "12 × 176 (a tree) × 6 counts", partial(_counts, (_flat("A", 12), _tree(176), _flat("C", 5))), 5),
+    Instance("12x176x6-10", "the same", partial(_counts, (_flat("A", 12), _tree(176), _flat("C", 5))), 10),
+    Instance("regions12", "12 real regions and their sum × 176 × 6, turnover", _regions, 1000),
+    Instance("2d-100-protected", "100 × 100 counts", partial(_counts, (_flat("A", 100), _flat("B", 100))), 5, primaries=200),
+    Instance("quadratic-2d-40", "40 × 40 counts", partial(_counts, (_flat("A", 40), _flat("B", 40))), 10, "quadratic", 40),
+)
+REGISTRY = {instance.name: instance for instance in INSTANCES}
+
+
+def table_of(instance: Instance) -> RoundingTable:
+    space, a = instance.make()
+    n, A = len(a), space.relations
+    rng = np.random.default_rng(7)
+    total = np.zeros(n, dtype=bool)
+    total[A.indices[A.data < 0]] = True
+    inner = np.flatnonzero(~total & (a > 4))
+    p = np.sort(rng.choice(inner, instance.primaries, replace=False)) if instance.primaries else np.zeros(0, dtype=np.int64)
+    level = np.full(len(p), 3.0)
+    return RoundingTable(A, np.zeros(A.shape[0]), a, np.zeros(n), np.full(n, np.inf), a == 0, p, level, level, 2 * level)
+
+
+def measure(instance: Instance) -> dict[str, object]:
+    table, load = table_of(instance), os.getloadavg()[0]
+    began, cpu = time.perf_counter(), time.process_time()
+    search = Search(seconds=SECONDS, gap=GAP, exact=True)
+    if instance.method == "controlled":
+        controlled = round_table(table, Options(instance.base, search=search))
+        x, reached, bound, optimal, clock = controlled.x, controlled.distance, controlled.bound, controlled.optimal, controlled.clock
+        recomputed, steps = float(np.abs(x - table.a).sum()), x / instance.base
+        if np.abs(steps - np.rint(steps)).max() > 1e-9:
+            raise ValueError(f"{instance.name}: no multiples")
+    else:
+        quadratic = round_quadratic(table, instance.base, search)
+        x, reached, bound, optimal, clock = quadratic.x, quadratic.cost, quadratic.bound, quadratic.optimal, quadratic.clock
+        moved = np.setdiff1d(np.flatnonzero(x != table.a), table.primary)
+        recomputed = float(((x - table.a)[moved] ** 2 / table.a[moved]).sum())
+        steps = x
+    if not np.isclose(recomputed, reached) or (table.A @ np.rint(steps)).any():
+        raise ValueError(f"{instance.name}: not what it says")
+    return {
+        "name": instance.name, "about": instance.about, "method": instance.method, "base": instance.base, "cells": len(table.a),
+        "relations": len(table.rhs), "primaries": len(table.primary), "reached": recomputed, "bound": bound, "optimal": optimal,
+        "clock": clock, "seconds": time.perf_counter() - began, "cpu": time.process_time() - cpu,
+        "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "load": load,
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+    }  # fmt: skip
+
+
+def document(records: list[dict[str, object]], failures: dict[str, str]) -> str:
+    versions = ", ".join(f"{name} {version(name)}" for name in ("highspy", "pulp", "scipy", "numpy"))
+    lines = [
+        "# Controlled and quadratic rounding",
+        "",
+        "`PYTHONPATH=tests .venv/bin/python -m benchmarks.rounding_controlled_run`;",
+        f"{versions}. One thread, at most {SECONDS:.0f} s of search, stopped at a gap of {GAP:.1%}.",
+        "*cost* is Σ|x − a| (controlled) or Σ (x − a)²/a of the adjusted cells (quadratic), recomputed from",
+        "the table; *bound* is what it is at least. *load* counts what else the machine did.",
+        "",
+        "| table | method | base | cells | primaries | cost | bound | gap | s | CPU s | MiB | load | made |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for r in records:
+        cost, bound = float(r["reached"]), float(r["bound"])  # type: ignore[arg-type]
+        gap = (cost - bound) / cost if cost else 0.0
+        lines.append(
+            f"| {r['name']}: {r['about']} | {r['method']} | {r['base']:g} | {r['cells']} | {r['primaries']} | {cost:.6g} | {bound:.6g} "
+            f"| {max(gap, 0):.2%} | {r['seconds']:.1f} | {r['cpu']:.1f} | {r['mib']:.0f} | {r['load']:.1f} | {r['made']} |"
+        )
+    lines += ["", *(f"- {name}: {reason}" for name, reason in failures.items())]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", choices=sorted(REGISTRY))
+    parser.add_argument("--measure", choices=sorted(REGISTRY), help=argparse.SUPPRESS)
+    given = parser.parse_args(arguments)
+    RECORDS.mkdir(parents=True, exist_ok=True)
+    if given.measure:
+        try:
+            record = measure(REGISTRY[given.measure])
+        except Absent as reason:
+            print(reason, file=sys.stderr)
+            return ABSENT
+        (RECORDS / f"{given.measure}.json").write_text(json.dumps(record), encoding="utf-8")
+        return 0
+    failures = {}
+    for name in given.only or REGISTRY:
+        status, reason = run_python(["-m", "benchmarks.rounding_controlled_run", "--measure", name], 10 * SECONDS)
+        if status:
+            failures[name] = reason or f"exit code {status}"
+        print(name, failures.get(name, "measured"), flush=True)
+    kept = [RECORDS / f"{name}.json" for name in REGISTRY if name not in failures]
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in kept if path.exists()]
+    (HERE / "ROUNDING_CONTROLLED.md").write_text(document(records, failures), encoding="utf-8")
+    return 1 if set(failures) - {"regions12"} else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

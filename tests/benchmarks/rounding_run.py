@@ -1,0 +1,80 @@
+"""`make bench-rounding ARGS="…"`: every quality on every table, each in a process of its own; writes ROUNDING.md and rounding.json.
+
+What is finished is kept in var/bench/rounding and not measured again, unless our sources have changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks import rounding_document
+from benchmarks.process import command, run_python
+from benchmarks.registry import ABSENT, HERE
+from benchmarks.rounding_measure import FORM, Record, code
+from benchmarks.rounding_registry import INSTANCES, ROUNDING, TINY, Instance
+from rich.console import Console
+
+RECORDS = ROUNDING / "records"
+PATIENCE = 3600.0  # seconds after which a measurement is ended from outside
+out = Console(highlight=False)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    given = _parse(arguments)
+    instances, now = TINY if given.quick else INSTANCES, code()
+    failures: dict[str, str] = {}
+    absent = 0
+    for instance in instances:
+        if not any(fnmatch.fnmatch(instance.name, name) for name in given.only or ["*"]):
+            continue
+        status, reason = run_python(["-m", "benchmarks.rounding_registry", instance.name], PATIENCE)
+        absent += status == ABSENT
+        if status:
+            failures[instance.name] = reason or f"exit code {status}"
+            continue
+        for quality in instance.qualities:
+            kept = _record(instance, quality)
+            if kept is not None and kept.code == now and not given.fresh:
+                continue
+            out.print(f"{instance.name}, {quality} …", markup=False)
+            path = _path(instance, quality)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)
+            status, reason = run_python(["-m", "benchmarks.rounding_measure", instance.name, quality, "--out", str(path)], PATIENCE)
+            found = _record(instance, quality)
+            if status or found is None:
+                failures[f"{instance.name}-{quality}"] = reason or f"exit code {status}"
+            else:
+                out.print(f"    {found.seconds:.2f} s, max {found.maximum}, mean {found.mean:.4f}, RMS {found.rms:.4f}")
+    records = {r.name: r for i in instances for quality in i.qualities if (r := _record(i, quality)) is not None}
+    folder = ROUNDING if given.quick else HERE  # quick figures are for looking at, not for keeping
+    path = rounding_document.write(folder, records, instances, failures, command("bench-rounding", arguments), datetime.now(UTC))
+    out.print(f"written: {path.relative_to(HERE.parents[1])}")
+    return 1 if len(failures) > absent else 0
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make bench-rounding", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", metavar="NAME", help="tables by name or pattern, such as census-hub or 'sixway-*'")
+    parser.add_argument("--quick", action="store_true", help="a tiny table; results to var/bench/rounding")
+    parser.add_argument("--fresh", action="store_true", help="measure again what is kept")
+    return parser.parse_args(arguments)
+
+
+def _path(instance: Instance, quality: str) -> Path:
+    return RECORDS / f"{instance.name}-{quality}.json"
+
+
+def _record(instance: Instance, quality: str) -> Record | None:
+    path = _path(instance, quality)
+    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return Record(**found) if found.get("form") == FORM else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
