@@ -87,11 +87,14 @@ class ColdAttacker:
 
 
 def slack(problem: ProtectionProblem, publication: Publication) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high) of every aggregate cell of a publication, from its value and base."""
+    """(low, high) of every aggregate cell of a publication, from its value and base, or from the share that a sum covers."""
     truth = problem.a[len(problem.space.countries) * problem.space.national_size :]
     value = np.where(np.isinf(publication.base), truth, publication.value)
     half = publication.base / 2
-    return truth - (value - half), value + half - truth
+    low, high = truth - (value - half), value + half - truth
+    for k in np.flatnonzero(publication.covers):
+        low[k], high[k] = truth[k] - publication.value[k], publication.value[k] / publication.covers[k] - truth[k]
+    return low, high
 
 
 def reaches(problem: ProtectionProblem, publication: Publication | None) -> np.ndarray:

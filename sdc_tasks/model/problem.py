@@ -76,7 +76,7 @@ class ProtectionProblem:
     A cell is public (a national cell everybody can read), suppressed (national, `~public & ~aggregate`), or an aggregate
     cell, which the release decides. `primary` cells are suppressed cells with a requirement. `known` is what the largest unit of a
     cell with one or two units knows of it from its own books: the cell itself for a single unit; NaN elsewhere. `earlier` is what was
-    published before of the same period.
+    published before of the same period. `integral` cells hold whole numbers, and everybody knows it.
     """
 
     space: CellSpace
@@ -91,12 +91,15 @@ class ProtectionProblem:
     deliveries: tuple[str, ...]
     known: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
     earlier: Earlier = field(default_factory=Earlier, repr=False)
+    integral: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
 
     def __post_init__(self) -> None:
         n = self.space.size
         if not len(self.known):
             object.__setattr__(self, "known", np.full(n, np.nan))
-        for name in ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known"):
+        if not len(self.integral):
+            object.__setattr__(self, "integral", np.zeros(n, dtype=bool))
+        for name in ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known", "integral"):
             array = getattr(self, name)
             if array.shape != (n,):
                 raise ValueError(f"{name}: shape {array.shape}, expected ({n},)")
@@ -106,6 +109,8 @@ class ProtectionProblem:
         outside = np.flatnonzero((self.a < self.lb) | (self.a > self.ub))
         if len(outside):
             raise ValueError(f"{self.space.key(int(outside[0]))} and {len(outside) - 1} more: true value outside its external bounds")
+        if (self.a[self.integral] != np.rint(self.a[self.integral])).any():
+            raise ValueError("an integral cell holds a whole number")
         if (self.known > self.a).any():
             raise ValueError("a respondent's part of a cell is at most the cell")
         if self.earlier.rows.shape != (0, 0) and self.earlier.rows.shape[1] != n + len(self.earlier.lower):
@@ -134,5 +139,7 @@ class ProtectionProblem:
             h.update(name.encode() + getattr(self, name).tobytes())
         for array in self.earlier.arrays.values():
             h.update(np.ascontiguousarray(array).tobytes())
+        if self.integral.any():
+            h.update(b"integral" + self.integral.tobytes())
         h.update("|".join(self.deliveries).encode())
         return h.hexdigest()

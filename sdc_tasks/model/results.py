@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
@@ -18,6 +19,7 @@ class State(StrEnum):
 
     EXACT = "exact"
     ROUNDED = "rounded"
+    VISIBLE = "visible"
     WITHHELD = "withheld"
 
 
@@ -27,20 +29,29 @@ class Publication:
 
     `value` is what is printed (NaN where withheld); `lower upper` is what the world reads: [value, value] for an exact cell,
     [value − base/2, value + base/2] for a rounded one, [−∞, ∞] for a withheld one. `base` is 0 for exact, ∞ for withheld.
+    Where `covers` is above 0 (and the base ∞), the value is no total but the sum of the visible countries, known to be at least that
+    share of the total: the world reads [value, value / covers] (methods/bases/charter.py).
     """
 
     cells: Ints = field(repr=False)
     value: Floats = field(repr=False)
     base: Floats = field(repr=False)
+    covers: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
 
     def __post_init__(self) -> None:
-        if not (self.cells.shape == self.value.shape == self.base.shape):
-            raise ValueError("cells, value and base differ in shape")
+        if not len(self.covers):
+            object.__setattr__(self, "covers", np.zeros(len(self.cells)))
+        if not (self.cells.shape == self.value.shape == self.base.shape == self.covers.shape):
+            raise ValueError("cells, value, base and covers differ in shape")
         if (self.base < 0).any() or np.isnan(self.base).any():
             raise ValueError("a base is at least 0")
-        if (np.isnan(self.value) != np.isinf(self.base)).any():
+        if not ((self.covers >= 0) & (self.covers <= 1)).all():
+            raise ValueError("a share is between 0 and 1")
+        if ((np.isnan(self.value) | (self.covers > 0)) != np.isinf(self.base)).any() or (np.isnan(self.value) & (self.covers > 0)).any():
             raise ValueError("a cell has no value exactly when it is withheld")
-        for name in ("cells", "value", "base"):
+        if (self.value[self.covers > 0] < 0).any():
+            raise ValueError("a sum of visible countries is at least 0")
+        for name in ("cells", "value", "base", "covers"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @classmethod
@@ -53,26 +64,33 @@ class Publication:
         return read_only(self.base == 0)
 
     @cached_property
+    def visible(self) -> Bools:
+        """The sum of the visible countries instead of the total."""
+        return read_only(self.covers > 0)
+
+    @cached_property
     def withheld(self) -> Bools:
-        return read_only(np.isinf(self.base))
+        return read_only(np.isnan(self.value))
 
     @cached_property
     def rounded(self) -> Bools:
-        return read_only(~self.exact & ~self.withheld)
+        return read_only((self.base > 0) & np.isfinite(self.base))
 
     @cached_property
     def lower(self) -> Floats:
-        return read_only(np.where(self.withheld, -np.inf, np.nan_to_num(self.value) - np.where(self.withheld, 0, self.base) / 2))
+        return read_only(np.where(self.withheld, -np.inf, np.nan_to_num(self.value) - np.where(self.rounded, self.base, 0) / 2))
 
     @cached_property
     def upper(self) -> Floats:
-        return read_only(np.where(self.withheld, np.inf, np.nan_to_num(self.value) + np.where(self.withheld, 0, self.base) / 2))
+        highest = np.nan_to_num(self.value) + np.where(self.rounded, self.base, 0) / 2
+        return read_only(np.where(self.withheld, np.inf, highest / np.where(self.visible, self.covers, 1)))
 
     @cached_property
     def digest(self) -> str:
         """sha256 of the decision: the release is this and nothing else."""
         h = hashlib.sha256()
-        for array in (self.cells, self.value, self.base):
+        told = (self.covers,) if self.visible.any() else ()
+        for array in (self.cells, self.value, self.base, *told):
             h.update(np.ascontiguousarray(array).tobytes())
         return h.hexdigest()
 
@@ -152,21 +170,33 @@ class Multipliers:
 class Evidence:
     """What a second program needs to check a verdict without solving anything (`methods/attack/recheck.py`). Confidential.
 
-    `witness` (witnesses, columns): deviations from the truth of the suppressed cells, then of what is unknown of earlier deliveries, that
-    fool the attackers of profile number `profile`; `lot` the part of the audit that found it, −1 what all share. `broken` proves
-    requirements that are not met, `cut` those that the national tables alone do not keep.
+    `witness` (witnesses, columns up to the last one that moves): deviations from the truth of the suppressed cells, then of what is
+    unknown of earlier deliveries, that fool the attackers of profile number `profile`; `lot` the part of the audit that found it, −1
+    what all share. `broken` proves requirements that are not met, `cut` those that the national tables alone do not keep.
+    `whole whole_profile whole_lot` are the same for the tables of whole numbers that face an attacker with integer knowledge. `whole_cut`
+    (cuts, 5): profile, cell, side, knower, reach of what the national tables alone do not keep against him, on the word of a MILP.
     """
 
-    witness: Floats = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+    witness: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)), repr=False)
     profile: Ints = field(default_factory=_ints, repr=False)
     lot: Ints = field(default_factory=_ints, repr=False)
     broken: Multipliers = field(default_factory=Multipliers, repr=False)
     cut: Multipliers = field(default_factory=Multipliers, repr=False)
+    whole: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)), repr=False)
+    whole_profile: Ints = field(default_factory=_ints, repr=False)
+    whole_lot: Ints = field(default_factory=_ints, repr=False)
+    whole_cut: Ints = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int64), repr=False)
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything as plain arrays, by name."""
-        own = {name: getattr(self, name) for name in ("witness", "profile", "lot")}
+        w = self.witness
+        own = {"witness.data": w.data, "witness.indices": w.indices, "witness.indptr": w.indptr, "witness.shape": np.array(w.shape)}
+        own |= {"profile": self.profile, "lot": self.lot}
+        if self.whole.shape[0] or len(self.whole_cut):
+            w = self.whole
+            own |= {"whole.data": w.data, "whole.indices": w.indices, "whole.indptr": w.indptr, "whole.shape": np.array(w.shape)}
+            own |= {name: getattr(self, name) for name in ("whole_profile", "whole_lot", "whole_cut")}
         return own | {
             f"{kind}.{each.name}": getattr(getattr(self, kind), each.name) for kind in ("broken", "cut") for each in fields(Multipliers)
         }
@@ -175,7 +205,14 @@ class Evidence:
     def of(cls, arrays: Mapping[str, np.ndarray]) -> Evidence:
         """From `arrays` again."""
         parts = {kind: Multipliers(**{e.name: arrays[f"{kind}.{e.name}"] for e in fields(Multipliers)}) for kind in ("broken", "cut")}
-        return cls(arrays["witness"], arrays["profile"], arrays["lot"], parts["broken"], parts["cut"])
+        csr = (arrays["witness.data"], arrays["witness.indices"], arrays["witness.indptr"])
+        witness = sp.csr_array(csr, shape=tuple(arrays["witness.shape"].tolist()))
+        if "whole_cut" not in arrays:
+            return cls(witness, arrays["profile"], arrays["lot"], parts["broken"], parts["cut"])
+        csr = (arrays["whole.data"], arrays["whole.indices"], arrays["whole.indptr"])
+        whole = sp.csr_array(csr, shape=tuple(arrays["whole.shape"].tolist()))
+        told = (arrays["whole_profile"], arrays["whole_lot"], arrays["whole_cut"])
+        return cls(witness, arrays["profile"], arrays["lot"], parts["broken"], parts["cut"], whole, *told)
 
     @cached_property
     def digest(self) -> str:
@@ -194,7 +231,8 @@ class AuditReport:
     effective requirement, cut at 1 where it is met (so 1.0 = protected, never a value); `by_lp` = the verdict needed LPs of its own;
     `baseline` = a requirement was cut to what the national tables alone protect; `requirements` = digest of what was required.
     `held` (profiles, primaries): protected against that profile. `shared_lps` of the `lps` are those that every chunk solves.
-    `evidence` is what the verdict rests on: confidential.
+    `evidence` is what the verdict rests on: confidential. `by_milp`: the verdict against integer knowledge needed MILPs of its own;
+    `undecided`: one of these stopped at its limit, so that the cell counts as not protected.
     """
 
     problem: str
@@ -212,11 +250,16 @@ class AuditReport:
     shared_lps: int = 0
     held: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=bool), repr=False)
     evidence: Evidence = field(default_factory=Evidence, repr=False)
+    by_milp: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
+    undecided: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
 
     def __post_init__(self) -> None:
         if not self.held.size:
             object.__setattr__(self, "held", np.repeat(self.protected[None, :], len(self.profiles), axis=0))
-        for name in ("held", "primaries", "down", "up", "slide", "by_lp", "baseline"):
+        for name in ("by_milp", "undecided"):
+            if not len(getattr(self, name)):
+                object.__setattr__(self, name, np.zeros(len(self.primaries), dtype=bool))
+        for name in ("held", "primaries", "down", "up", "slide", "by_lp", "baseline", "by_milp", "undecided"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @cached_property

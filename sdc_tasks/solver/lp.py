@@ -15,6 +15,8 @@ import scipy.sparse as sp
 
 from sdc_tasks.model.table import Floats, Ints
 
+Basis = highspy.HighsBasis  # where a solve ended, for `LiveLP.restore`
+
 
 class Status(StrEnum):
     """How a solve ended, as a word."""
@@ -112,12 +114,12 @@ class LiveLP:
         for name, value in (("solver", "ipx"), ("run_crossover", "off"), ("presolve", "on"), ("ipm_iteration_limit", 200)):
             self._highs.setOptionValue(name, value)
 
-    def basis(self) -> highspy.HighsBasis:
+    def basis(self) -> Basis:
         """The basis of the last solve, for `restore`."""
-        basis: highspy.HighsBasis = self._highs.getBasis()
+        basis: Basis = self._highs.getBasis()
         return basis
 
-    def restore(self, basis: highspy.HighsBasis) -> None:
+    def restore(self, basis: Basis) -> None:
         """Starts the next solve from this basis, whatever was solved in between."""
         self._highs.clearSolver()  # nothing else of the past may count
         self._highs.setBasis(basis)

@@ -34,7 +34,7 @@ from sdc_tasks.model.results import Adjustment, AuditReport, Publication
 from sdc_tasks.model.weights import Weights, aggregate_weights
 
 SOURCES = Path(pipeline.__file__).parent
-GAP, PASSES = 1e-3, 60  # of the half-widths
+GAP = 1e-3  # of the half-widths
 FORM = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]  # of this file: a record made by another one is not read
 Figures = dict[str, float | int | str | bool | None]
 
@@ -125,10 +125,14 @@ def _bases(problem: ProtectionProblem, domain: Domain, job: Job, release: Releas
         for rung in range(len(chosen.cta.ladder)):
             adjustment = pipeline.climb(problem, requirements, chosen, rung, adjustment)
     adjusted = time.perf_counter()
-    publication = pipeline.choose_bases(problem, requirements, adjustment, chosen)
+    kept: dict[str, Publication | Adjustment] = {}
+    publication = pipeline.choose_bases(problem, requirements, adjustment, chosen, keep=kept.__setitem__)
     done = time.perf_counter()
     keep(publication, job)
     figures: Figures = {"baseline s": based - began, "cta s": adjusted - based, "bases s": done - adjusted}
+    rules = kept["rules"]
+    if isinstance(rules, Adjustment):
+        figures["ladder bound"] = next((rung.bound for rung in rules.rungs if rung.bound is not None), None)
     return done - began, figures | lost(problem, publication, variant, domain) | moved(problem, adjustment)
 
 
@@ -176,7 +180,7 @@ def _kept(job: Job) -> Path:
 
 def _half_widths(problem: ProtectionProblem, domain: Domain, weights: Weights) -> tuple[float, Figures]:
     """To a closer gap than a release asks for. Without the baseline, which is the attacker's."""
-    sharp = domain.model_copy(update={"bases": domain.bases.model_copy(update={"gap": GAP, "passes": PASSES, "weights": weights})})
+    sharp = domain.model_copy(update={"bases": domain.bases.model_copy(update={"gap": GAP, "weights": weights})})
     requirements, _ = pipeline.baseline(problem)
     began = time.perf_counter()
     found = bases.least_loss(pipeline.bases_case(problem, requirements, sharp))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import BASES, DOWN, UP, ColdAttacker, Draw, everything, needs, reaches, releases, shares, slack
 
-from sdc_tasks.methods.attack import Attacker, Requirements, attacker, attacks, audit, baseline, merge, promised
+from sdc_tasks.methods.attack import Attacker, Requirements, attacks, audit, baseline, front, joint, merge, promised
 from sdc_tasks.methods.attack.attacker import MET
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
@@ -186,9 +186,41 @@ def test_a_living_attacker_judges_each_publication_as_if_it_were_the_first(draw)
 def test_joint_attacks_change_no_verdict(draw):
     """Small releases go straight to an LP of their own for each requirement; here the joint LPs are tried first, as on large ones."""
     publication = draw.publication()
-    with patch.object(attacker, "FEW", 0):
+    with patch.object(joint, "FEW", 0):
         report = judge(draw.problem, publication)
     np.testing.assert_allclose(shown(report), shares(draw.problem, publication), atol=1.1 * ROUNDED_DOWN)
+
+
+@FEW
+@given(releases())
+def test_attacks_from_the_truth_find_the_same(draw):
+    """As on large releases: every LP starts at the truth, and goes no further than it needs."""
+    publication = draw.publication()
+    with patch.object(front, "LARGE", 0):
+        report = judge(draw.problem, publication)
+    np.testing.assert_allclose(shown(report), shares(draw.problem, publication), atol=1.1 * ROUNDED_DOWN)
+
+
+@FEW
+@given(releases())
+def test_an_attack_goes_on_from_where_it_stood(draw):
+    """Repair's way on large releases: the same attack, on one publication after another."""
+    publications = [draw.publication() for _ in range(4)]
+    requirements, _ = baseline(draw.problem)
+    with patch.object(front, "LARGE", 0):
+        attacker = Attacker(draw.problem, requirements)
+        attacker.face(publications[0])
+        attacker.settle()
+        for attack in list(attacker.broken)[:2]:
+            for publication in publications:
+                attacker.shift(publication)
+                found = attacker.again(attack)
+                down, up = reaches(draw.problem, publication)[
+                    np.searchsorted(np.flatnonzero(draw.problem.primary), requirements.primaries[attack.primary])
+                ]
+                most = {DOWN: down, UP: up, 0: down + up}[attack.side]
+                assert (attack.need if found is None else found.reach) <= most * (1 + 1e-5) + 1e-4
+                assert found is None or found.reach == pytest.approx(most, rel=1e-5, abs=1e-4)
 
 
 @FEW

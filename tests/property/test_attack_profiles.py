@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from sdc_tasks import pipeline
 from sdc_tasks.domains.schema import Audit
 from sdc_tasks.errors import ReleaseBlocked
-from sdc_tasks.methods.attack import attacker, audit, baseline, blocks, earlier, knowledge_of, promised
+from sdc_tasks.methods.attack import audit, baseline, blocks, earlier, front, joint, knowledge_of, promised
 from sdc_tasks.methods.attack.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import CellSpace, Hierarchy
@@ -52,7 +52,7 @@ def divided(parts: bool) -> Iterator[None]:
     """Even a small table is divided into parts, of a few columns each."""
     with ExitStack() as changed:
         if parts:
-            for module_ in (blocks, attacker):
+            for module_ in (blocks, front):
                 changed.enter_context(patch.object(module_, "LARGE", 6))
             changed.enter_context(patch.object(blocks, "SMALL", 2))
         yield
@@ -82,7 +82,7 @@ def test_all_singletons_together_find_what_two_cold_lps_find(draw, parts):
 @given(releases(most=6, signed=False, sliding=False), st.booleans())
 def test_each_respondent_alone_finds_what_two_cold_lps_find(draw, jointly):
     problem, publication = with_respondents(draw), draw.publication()
-    with patch.object(attacker, "FEW", 0 if jointly else attacker.FEW):
+    with patch.object(joint, "FEW", 0 if jointly else joint.FEW):
         requirements, _ = baseline(problem, ("internal",))
         report = audit(problem, publication, requirements)
     cells = knowledge_of(problem, "internal").cells
@@ -188,7 +188,7 @@ def test_a_second_program_comes_to_the_same_verdict_from_the_evidence(draw, join
     """Without an LP: each requirement met has its witness, each one broken its multipliers."""
     problem, publication = with_respondents(draw), draw.publication()
     profiles = ("external", "internal", "coalition")
-    with divided(parts), patch.object(attacker, "FEW", 0 if jointly else attacker.FEW):
+    with divided(parts), patch.object(joint, "FEW", 0 if jointly else joint.FEW):
         requirements, _ = baseline(problem, profiles)
         report = audit(problem, publication, requirements)
     found = recheck(problem, publication, profiles, report.evidence)

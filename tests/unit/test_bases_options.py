@@ -16,7 +16,7 @@ from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Bases, Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Attack, audit, baseline
-from sdc_tasks.methods.bases import Ladder, additive, ladder_of, nearest_multiple, sharpen
+from sdc_tasks.methods.bases import Ladder, additive, ladder_of, nearest_multiple, outdone, sharpen
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
@@ -78,14 +78,32 @@ def test_an_interval_that_misses_a_little_of_what_is_implied_will_not_do():
     assert sharpen(problem, ladder, choice).tolist() == choice.tolist()
 
 
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (((600, 20), "exact", (200, 50)), [False, False, True]),  # TOTAL less A = [190, 210], inside [175, 225]
+        (((600, 100), (400, 10), (200, 10)), [True, False, False]),  # A + B = [590, 610], inside [550, 650]
+        (((600, 20), "exact", (200, 20)), [False, False, False]),  # each says what the other does
+        (((600, 20), "exact", "withheld"), [False, False, False]),
+        (((600, 20), "withheld", (200, 50)), [False, False, False]),  # A is only known to be BE's 300 or more
+        (((600, 20), (410, 60), (200, 50)), [False, False, False]),  # TOTAL less A = [150, 230], less B = [365, 435]: both wider
+        (((590, 40), "exact", (210, 70)), [False, False, False]),  # TOTAL less A = [170, 210], not inside [175, 245]
+        (("exact", (400, 60), (200, 10)), [False, True, False]),
+    ],
+)
+def test_a_cell_is_outdone_by_what_one_relation_tells(cells, told):
+    problem = two_activities()
+    assert outdone(problem, published(problem, *cells)).tolist() == told
+
+
 def test_a_release_sharpens_where_the_domain_asks_for_it(monkeypatch):
     """A repair that withholds for no reason, as the last round may: EA is told as well as EU tells it."""
     problem = two_totals()
     _, option = options_of(problem)
     careless = np.array([option[50], option[np.inf]])
     monkeypatch.setattr("sdc_tasks.methods.bases.rules.repair", lambda *_: careless)
-    assert chosen(problem).withheld.tolist() == [False, True]
-    sharper = chosen(problem, sharpen=True)
+    assert chosen(problem, rule="cta").withheld.tolist() == [False, True]
+    sharper = chosen(problem, rule="cta", sharpen=True)
     assert sharper.withheld.tolist() == [False, False]
     assert shares(problem, sharper).min() >= 1 - 1e-4
 

@@ -1,7 +1,8 @@
 """The attacker: what the world can compute about each primary cell from all that is published."""
 
 from sdc_tasks.methods.attack.attacker import Attack, Attacker
-from sdc_tasks.methods.attack.audit import attacks, audit, baseline, merge
+from sdc_tasks.methods.attack.audit import attacks, audit, baseline, merge, whole_attacks
+from sdc_tasks.methods.attack.integer import IntegerAttacker, Shortfall, Whole, whole_slacks
 from sdc_tasks.methods.attack.knowledge import EXTERNAL, PROFILES, Knowledge, knowledge_of
 from sdc_tasks.methods.attack.problem import AttackSystem, Requirements, attack_system, contradicted, facing, promised
 from sdc_tasks.methods.attack.vintage import earlier
@@ -12,8 +13,11 @@ __all__ = [
     "Attack",
     "AttackSystem",
     "Attacker",
+    "IntegerAttacker",
     "Knowledge",
     "Requirements",
+    "Shortfall",
+    "Whole",
     "attack_system",
     "attacks",
     "audit",
@@ -24,4 +28,6 @@ __all__ = [
     "knowledge_of",
     "merge",
     "promised",
+    "whole_attacks",
+    "whole_slacks",
 ]

@@ -7,10 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdc_tasks.methods.attack.attacker import DOWN, MET, SLIDE, UP, Attack, Attacker
+from sdc_tasks.methods.attack.integer import IntegerAttacker, Whole
+from sdc_tasks.methods.attack.integer_audit import joined, whole_audit, whole_baseline
 from sdc_tasks.methods.attack.knowledge import EXTERNAL
 from sdc_tasks.methods.attack.problem import Requirements, contradicted, promised
+from sdc_tasks.methods.attack.witness import stacked
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Evidence, Multipliers, Publication
 from sdc_tasks.model.table import Floats, Ints
@@ -49,7 +53,7 @@ def baseline(problem: ProtectionProblem, profiles: tuple[str, ...] = (EXTERNAL,)
         profiles=profiles,
     )
     ordered = whole.rows(np.lexsort((whole.knower, whole.primaries, whole.profile)))
-    return replace(ordered, why=_multipliers(attacker.broken, wanted)), attacker.lps
+    return whole_baseline(problem, replace(ordered, why=_multipliers(attacker.broken, wanted))), attacker.lps
 
 
 def audit(
@@ -86,7 +90,7 @@ def audit(
     by_lp, cut = np.zeros(len(mine), dtype=bool), np.zeros(len(mine), dtype=bool)
     by_lp[at[attacker.by_lp[rows]]] = True
     cut[at[requirements.cut[rows]]] = True
-    return AuditReport(
+    report = AuditReport(
         problem=problem.digest,
         publication=publication.digest,
         profiles=requirements.profiles,
@@ -103,21 +107,19 @@ def audit(
         held=held,
         evidence=_evidence(attacker, lots, rows, requirements),
     )
+    return whole_audit(report, problem, publication, requirements, list(zip(lots.tolist(), cells, strict=True)), seed)
 
 
 def _evidence(attacker: Attacker, lots: Ints, rows: Ints, requirements: Requirements) -> Evidence:
     """What the verdict on these rows rests on; lots by their number in the whole audit."""
     found = list(attacker.witnesses())
-    width = max((len(z) for _, _, z in found), default=0)
-    witness = np.zeros((len(found), width))
-    for i, (_, _, z) in enumerate(found):
-        witness[i, : len(z)] = z
     number = np.append(lots, -1)
+    mine = set(rows.tolist())
     return Evidence(
-        witness=witness,
-        profile=np.array([profile for profile, _, _ in found], dtype=np.int64),
-        lot=np.array([number[lot] for _, lot, _ in found], dtype=np.int64),
-        broken=_multipliers([each for each in attacker.broken if each.primary in set(rows.tolist())], requirements),
+        witness=stacked([each for _, each in found]),
+        profile=np.array([profile for profile, _ in found], dtype=np.int64),
+        lot=np.array([number[each.lot] for _, each in found], dtype=np.int64),
+        broken=_multipliers([each for each in attacker.broken if each.primary in mine], requirements),
         cut=requirements.why,
     )
 
@@ -153,13 +155,26 @@ def attacks(problem: ProtectionProblem, publication: Publication, requirements: 
     return attacker.broken
 
 
+def whole_attacks(
+    problem: ProtectionProblem, publication: Publication, requirements: Requirements, seed: int, tried: Sequence[Whole] = ()
+) -> IntegerAttacker:
+    """The attacker with integer knowledge when he has tried everything, lot by lot as an audit does; `short` holds what was not shown.
+
+    Tables that were `tried` elsewhere count as well; without them, an audit finds the same.
+    """
+    attacker = IntegerAttacker(problem, publication, requirements, seed, tried)
+    cells = requirements.cells
+    attacker.settle([(lot, cells[lot * LOT : (lot + 1) * LOT]) for lot in range(-(-len(cells) // LOT))])
+    return attacker
+
+
 def merge(chunks: Sequence[AuditReport]) -> AuditReport:
     """One report from those of disjoint chunks of the same audit. Raises ValueError on anything else."""
     if len({(c.problem, c.publication, c.requirements, c.profiles, c.shared_lps) for c in chunks}) != 1:
         raise ValueError("only chunks of one audit can be merged")
     first = chunks[0]
     order = np.argsort(np.concatenate([c.primaries for c in chunks]), kind="stable")
-    fields = ("primaries", "down", "up", "slide", "by_lp", "baseline")
+    fields = ("primaries", "down", "up", "slide", "by_lp", "baseline", "by_milp", "undecided")
     joined: dict[str, Any] = {name: np.concatenate([getattr(c, name) for c in chunks])[order] for name in fields}
     if len(np.unique(joined["primaries"])) != len(order):
         raise ValueError("chunks overlap")
@@ -170,14 +185,8 @@ def merge(chunks: Sequence[AuditReport]) -> AuditReport:
 
 def _joined(parts: Sequence[Evidence]) -> Evidence:
     """What all chunks share, once, and then lot by lot."""
-    of_lot = [part.lot >= 0 for part in parts]
-    shared = parts[0].lot < 0
-    width = max(part.witness.shape[1] for part in parts)
-    blocks = [np.pad(part.witness[mask], ((0, 0), (0, width - part.witness.shape[1]))) for part, mask in zip(parts, of_lot, strict=True)]
-    lot = np.concatenate([part.lot[mask] for part, mask in zip(parts, of_lot, strict=True)])
-    profile = np.concatenate([part.profile[mask] for part, mask in zip(parts, of_lot, strict=True)])
-    order = np.lexsort((profile, lot))
-    first = np.pad(parts[0].witness[shared], ((0, 0), (0, width - parts[0].witness.shape[1])))
+    lot = np.concatenate([np.where(part.lot < 0, -1 if n == 0 else -2, part.lot) for n, part in enumerate(parts)])
+    profile = np.concatenate([part.profile for part in parts])
     attacks = [part.broken for part in parts]
     entries = [(a.profile[i], a.cell[i], a.side[i], a.knower[i], n, i) for n, a in enumerate(attacks) for i in range(len(a.cell))]
     picked = [(attacks[n], i) for *_, n, i in sorted(entries)]
@@ -193,13 +202,22 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
         row=np.concatenate([np.zeros(0, dtype=np.int64), *(a.row[span] for (a, _), span in zip(picked, spans, strict=True))]),
         value=np.concatenate([np.zeros(0), *(a.value[span] for (a, _), span in zip(picked, spans, strict=True))]),
     )
+    order = np.lexsort((profile, lot))
+    order = order[lot[order] >= -1]  # what all lots share, once
     return Evidence(
-        witness=np.concatenate([first, np.concatenate(blocks)[order]]),
-        profile=np.concatenate([parts[0].profile[shared], profile[order]]),
-        lot=np.concatenate([parts[0].lot[shared], lot[order]]),
+        witness=sp.csr_array(_tall([part.witness for part in parts])[order]),
+        profile=profile[order],
+        lot=lot[order],
         broken=broken,
         cut=parts[0].cut,
+        **joined(parts),
     )
+
+
+def _tall(parts: Sequence[sp.csr_array]) -> sp.csr_array:
+    """One below the other, as wide as the widest."""
+    width = max(part.shape[1] for part in parts)
+    return sp.csr_array(sp.vstack([sp.csr_array((p.data, p.indices, p.indptr), shape=(p.shape[0], width)) for p in parts], format="csr"))
 
 
 def _share(reached: Floats, needed: Floats) -> Floats:

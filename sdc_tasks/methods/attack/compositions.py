@@ -67,7 +67,8 @@ def _overlapping(aggregates: Sequence[Aggregate]) -> tuple[int, ...]:
 
 def _only(publication: Publication, told: Bools) -> Publication:
     """The publication with everything else withheld."""
-    return Publication(publication.cells, np.where(told, publication.value, np.nan), np.where(told, publication.base, np.inf))
+    value, base = np.where(told, publication.value, np.nan), np.where(told, publication.base, np.inf)
+    return Publication(publication.cells, value, base, np.where(told, publication.covers, 0.0))
 
 
 def _sample(needs: Requirements, most: int) -> Requirements:

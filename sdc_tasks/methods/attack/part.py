@@ -1,47 +1,158 @@
-"""Live models of the attacker's core (see `problem.py`), or of part of it, in which the other columns stay at the truth."""
+"""Live models of the attacker's core (see `problem.py`), or of part of it, in which the other columns stay at the truth.
+
+`Warm` goes from attack to attack by primal steps, from where the last one ended: fast where the model is small, and the way to any of its
+vertices short. `FromTruth` is for large models, where finding a first vertex alone would take longer than all attacks. There every
+deviation is a rise less a fall, both at least 0, so that the truth is a vertex: dual steps put the cell where it is wanted and mend what
+that violates, which involves the neighbours of the cell and hardly ever the whole table.
+"""
 
 from __future__ import annotations
+
+from abc import ABC, abstractmethod
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.attack.problem import AttackSystem
 from sdc_tasks.model.table import Bools, Floats, Ints
-from sdc_tasks.solver.lp import LiveLP
+from sdc_tasks.solver.lp import Basis, LiveLP, LPResult
 
 
-class Part:
+class Part(ABC):
     """An LP over some `columns` of the core (ascending), and the `rows` of the core that they are in.
 
-    `closed`: no row leads from them to another column that is `movable`, so an optimum here is one of the whole.
+    `closed`: no row that tells anything leads from them to another column that is `movable`, so an optimum here is one of the whole.
     """
 
     def __init__(
         self, system: AttackSystem, core: sp.csc_array, bounds: tuple[Floats, Floats], columns: Ints, movable: Bools
     ) -> None:  # fmt: skip
-        low, high = system.row_lower[system.core_rows], system.row_upper[system.core_rows]
         A = sp.csr_array(core[:, columns])
-        told = (np.isfinite(low) | np.isfinite(high)) & (np.diff(A.indptr) > 0)
         self.columns, self._size = columns, core.shape[1]
-        self.rows = np.flatnonzero(told) if len(columns) < core.shape[1] else np.arange(core.shape[0])
+        self.rows = np.flatnonzero(np.diff(A.indptr) > 0)
         outside = movable.copy()
         outside[columns] = False
-        self.closed = not (abs(system.core[self.rows]) @ outside.astype(float)).any()
-        self.live = LiveLP(
-            np.zeros(len(columns)), sp.csr_array(A[self.rows]), low[self.rows], high[self.rows], bounds[0][columns], bounds[1][columns]
-        )
+        self._leads_out = abs(system.core[self.rows]) @ outside.astype(float) > 0
+        self._live = self._model(sp.csr_array(A[self.rows]), *self._limits(system), bounds[0][columns], bounds[1][columns])
 
-    def set_cost(self, column: int, cost: float) -> None:
-        """The cost of a column of the core."""
-        self.live.set_cost(np.searchsorted(self.columns, [column]), np.array([cost]))
+    @abstractmethod
+    def _model(self, A: sp.csr_array, low: Floats, high: Floats, lower: Floats, upper: Floats) -> LiveLP: ...
+
+    @abstractmethod
+    def _bound(self, at: Ints, lower: Floats, upper: Floats) -> None: ...
+
+    @abstractmethod
+    def push(self, column: int, way: float, most: float, afresh: bool = False) -> LPResult:
+        """max way · u of a column of the core, way ±1, at least up to `most`; `afresh`: whatever was solved before.
+
+        `x` and `reduced` of the result are those of the whole core, 0 for columns that are not in this part.
+        """
+
+    @abstractmethod
+    def start(self) -> None:
+        """A round of attacks begins, perhaps on another publication."""
+
+    @abstractmethod
+    def back(self) -> None:
+        """What is found from here on does not depend on what was solved before."""
+
+    def face(self, system: AttackSystem) -> None:
+        """Another publication."""
+        low, high = self._limits(system)
+        self._live.set_row_bounds(np.arange(len(self.rows)), low, high)
 
     def set_bounds(self, columns: Ints, lower: Floats, upper: Floats) -> None:
-        """Bounds of columns of the core, those of others passed over."""
+        """Bounds of columns of the core, which hold the truth; those of others are passed over."""
         mine = np.isin(columns, self.columns)
-        self.live.set_bounds(np.searchsorted(self.columns, columns[mine]), lower[mine], upper[mine])
+        self._bound(np.searchsorted(self.columns, columns[mine]), lower[mine], upper[mine])
 
-    def whole(self, x: Floats) -> Floats:
-        """What was found of the columns, for the whole core: 0 for those of others."""
-        u = np.zeros(self._size)
-        u[self.columns] = x
-        return u
+    def _limits(self, system: AttackSystem) -> tuple[Floats, Floats]:
+        rows = system.core_rows[self.rows]
+        low, high = system.row_lower[rows], system.row_upper[rows]
+        self.closed = not (self._leads_out & (np.isfinite(low) | np.isfinite(high))).any()
+        return low, high
+
+    def _whole(self, result: LPResult, x: Floats, reduced: Floats) -> LPResult:
+        both = np.zeros((2, self._size))
+        both[:, self.columns] = x, reduced
+        return LPResult(result.status, result.objective, both[0], result.dual, both[1])
+
+
+class Warm(Part):
+    """From where the last attack ended; first from a feasible basis, found by dual steps without a cost."""
+
+    _feasible: Basis | None = None
+    _back = True
+
+    def _model(self, A: sp.csr_array, low: Floats, high: Floats, lower: Floats, upper: Floats) -> LiveLP:
+        return LiveLP(np.zeros(len(lower)), A, low, high, lower, upper)
+
+    def _bound(self, at: Ints, lower: Floats, upper: Floats) -> None:
+        self._live.set_bounds(at, lower, upper)
+
+    def back(self) -> None:
+        self._back = True
+
+    def start(self) -> None:
+        self._feasible = None
+
+    def push(self, column: int, way: float, most: float, afresh: bool = False) -> LPResult:
+        """Further than `most`: a bound there would cost the warm basis."""
+        if self._feasible is None:
+            self._live.method("dual")
+            self._live.solve()
+            self._live.method("primal")
+            self._feasible, self._back = self._live.basis(), True
+        if self._back:
+            self._live.restore(self._feasible)
+            self._back = False
+        at = np.searchsorted(self.columns, [column])
+        self._live.set_cost(at, np.array([-way]))
+        result = self._live.solve(fresh=afresh)
+        self._live.set_cost(at, np.zeros(1))
+        return self._whole(result, result.x, result.reduced)
+
+
+class FromTruth(Part):
+    """Each attack from the truth, but one that is the same as the last: that goes on from there."""
+
+    _last: tuple[int, float, float] | None = None
+    _back = False
+
+    def _model(self, A: sp.csr_array, low: Floats, high: Floats, lower: Floats, upper: Floats) -> LiveLP:
+        self._lower, self._upper = lower.copy(), upper.copy()
+        zeros = np.zeros(2 * len(lower))
+        return LiveLP(zeros, sp.csr_array(sp.hstack([A, -A])), low, high, zeros, np.concatenate([upper, -lower]))
+
+    def _bound(self, at: Ints, lower: Floats, upper: Floats) -> None:
+        self._lower[at], self._upper[at] = lower, upper
+        self._halves(at, upper, -lower)
+
+    def start(self) -> None:
+        self._back = True
+
+    def back(self) -> None:
+        self._back = True
+
+    def push(self, column: int, way: float, most: float, afresh: bool = False) -> LPResult:
+        wanted, n = (column, way, most), len(self.columns)
+        hot = self._last == wanted and not afresh and not self._back
+        if self._last is not None:
+            before = np.searchsorted(self.columns, [self._last[0]])
+            self._price(before, 0.0)
+            self._halves(before, self._upper[before], -self._lower[before])
+        at = np.searchsorted(self.columns, [column])
+        self._price(at, -way)
+        rise, fall = (
+            np.minimum(most, bound[at]) if mine else np.zeros(1) for bound, mine in ((self._upper, way > 0), (-self._lower, way < 0))
+        )
+        self._halves(at, rise, fall)
+        self._last, self._back = wanted, False
+        result = self._live.solve(fresh=not hot)
+        return self._whole(result, result.x[:n] - result.x[n:], result.reduced[:n])
+
+    def _halves(self, at: Ints, rise: Floats, fall: Floats) -> None:
+        self._live.set_bounds(np.concatenate([at, at + len(self.columns)]), np.zeros(2 * len(at)), np.concatenate([rise, fall]))
+
+    def _price(self, at: Ints, cost: float) -> None:
+        self._live.set_cost(np.concatenate([at, at + len(self.columns)]), np.array([cost, -cost]))

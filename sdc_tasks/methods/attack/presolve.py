@@ -19,10 +19,19 @@ def tie(A: sp.csr_array) -> sp.csr_array:
     while True:
         reduced = sp.csr_array(A @ R)
         reduced.eliminate_zeros()
-        length = np.diff(reduced.indptr)
-        if not ((length == 1) | (length == 2)).any():
+        short = _short(reduced)
+        if not len(short):
             return R
-        R = sp.csr_array(R @ _substitution(reduced, np.flatnonzero((length == 1) | (length == 2))))
+        R = sp.csr_array(R @ _substitution(reduced, short))
+
+
+def _short(A: sp.csr_array) -> Ints:
+    """Rows that fix a class, or tie two of them one to one; 2 x = y, which a parity makes, stays a row."""
+    length = np.diff(A.indptr)
+    two = np.flatnonzero(length == 2)
+    first = A.indptr[two]
+    even = two[np.abs(A.data[first]) == np.abs(A.data[first + 1])]
+    return np.sort(np.concatenate([np.flatnonzero(length == 1), even])).astype(np.int64)
 
 
 def _substitution(A: sp.csr_array, rows: Ints) -> sp.csr_array:

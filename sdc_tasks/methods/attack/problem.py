@@ -30,6 +30,7 @@ from sdc_tasks.model.results import Multipliers, Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 BOX = 1e4
+WHOLE = 1e-9  # by which a distance may miss a whole number and count as it
 FEASIBLE = 1e-6  # units by which a witness may miss a row or a bound
 
 
@@ -41,7 +42,7 @@ class Requirements:
     levels cut at the external bounds and at what the national tables alone protect; `cut` says where the latter happened: an
     under-protection that no treatment of the aggregates can mend, to be reported to its NSI. `knower` is −1, or for a profile whose
     attackers act alone the one attacker that the row is about, where the national tables protect less against him than promised.
-    `why` proves the cuts.
+    `why` proves the cuts; `whole` (cuts, 5) are those that integer knowledge makes (`Evidence.whole_cut`).
     """
 
     primaries: Ints = field(repr=False)
@@ -53,6 +54,7 @@ class Requirements:
     knower: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     profiles: tuple[str, ...] = (EXTERNAL,)
     why: Multipliers = field(default_factory=Multipliers, repr=False)
+    whole: Ints = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int64), repr=False)
 
     def __post_init__(self) -> None:
         n = len(self.primaries)
@@ -102,11 +104,14 @@ class Requirements:
 
 
 def promised(problem: ProtectionProblem, profiles: tuple[str, ...] = (EXTERNAL,)) -> Requirements:
-    """The protection levels as promised, cut at the external bounds (METHOD §2), against each profile."""
+    """The protection levels as promised, cut at the external bounds (METHOD §2), against each profile. Whole numbers of integral cells:
+    a level is rounded up to what a whole table can be off by, a bound down.
+    """
     p = np.flatnonzero(problem.primary)
-    below, above = problem.a[p] - problem.lb[p], problem.ub[p] - problem.a[p]
-    down, up = np.minimum(problem.lpl[p], below), np.minimum(problem.upl[p], above)
-    slide = np.minimum(problem.spl[p], below + above)
+    integral = problem.integral[p]
+    below, above = _down(integral, problem.a[p] - problem.lb[p]), _down(integral, problem.ub[p] - problem.a[p])
+    lpl, upl, spl = (_up(integral, level[p]) for level in (problem.lpl, problem.upl, problem.spl))
+    down, up, slide = np.minimum(lpl, below), np.minimum(upl, above), np.minimum(spl, below + above)
     at, profile = np.tile(np.arange(len(p)), len(profiles)), np.repeat(np.arange(len(profiles)), len(p))
     return Requirements(p[at], down[at], up[at], slide[at], np.zeros(len(at), dtype=bool), profile, profiles=profiles)
 
@@ -159,6 +164,15 @@ class AttackSystem:
             and (z >= self.lower - FEASIBLE).all()
             and (z <= self.upper + FEASIBLE).all()
         )
+
+
+def _up(integral: Bools, level: Floats) -> Floats:
+    """Levels, those of integral cells up to the next whole number but for the noise of their computation."""
+    return np.where(integral, np.ceil(level - WHOLE), level)
+
+
+def _down(integral: Bools, room: Floats) -> Floats:
+    return np.where(integral, np.floor(room + WHOLE), room)
 
 
 def attack_system(problem: ProtectionProblem, unit: float = 1.0, vintage: bool = False) -> AttackSystem:

@@ -7,6 +7,8 @@ From the deliveries (`ProtectionProblem`), the table (`Publication`) and the evi
   coalition what all of them know but the victim;
 - a successful attack is shown by weak duality: for multipliers y of the rows, `σ z_p ≤ Σ max(y·row bounds) + Σ max(d·bounds)` with
   `d = c − Aᵀy`. Cells that the national relations tie to each other, or fix, count as one (`_classes`);
+- against integer knowledge only tables of whole numbers count, and these must fit exactly. That there is none has no proof of this kind:
+  such a verdict, and a requirement cut for it, rests on the word of a MILP, and is counted as such;
 - a requirement is the promised level, cut at the external bounds, and lower only where multipliers that lean on no aggregate show
   that the national tables alone do not keep it.
 """
@@ -14,7 +16,7 @@ From the deliveries (`ProtectionProblem`), the table (`Publication`) and the evi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,19 +27,31 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 MET = 1e-5  # relative: what counts as reached
 MISS = 2e-4  # of a requirement: by how much its witness may miss a relation or a bound
+WHOLE = 1e-5  # what is left of one where sums of whole numbers are taken for whole
 FAR = 1e4  # units beyond which no deviation is followed
 SIDES = (-1, 1, 0)
 
 
 @dataclass(frozen=True)
 class Recheck:
-    """`protected` (profiles, primaries): proven by witnesses; `exposed`: a successful attack is. Both false: not shown either way."""
+    """`protected` (profiles, primaries): proven by witnesses; `exposed`: a successful attack is. Both false: not shown either way.
+
+    `whole` (primaries,): judged with integer knowledge; where such a cell is neither, no whole table shows it. `words`: requirements
+    that are cut on the word of a MILP.
+    """
 
     primaries: Ints = field(repr=False)
     protected: Bools = field(repr=False)
     exposed: Bools = field(repr=False)
     witnesses: int
     attacks: int
+    whole: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
+    words: int = 0
+
+    @property
+    def unshown(self) -> Bools:
+        """(profiles, primaries): no whole table shows it, and nothing shows the attack either."""
+        return np.asarray(self.whole & ~self.protected & ~self.exposed)
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,7 +74,8 @@ def recheck(problem: ProtectionProblem, publication: Publication, profiles: Sequ
     for number, profile in enumerate(profiles):
         world, nothing = _world(problem, publication, profile), _world(problem, None, profile)
         known = _attackers(problem, profile, primaries)
-        if evidence.witness.shape[1] < len(world.lower) and len(evidence.witness):
+        witnesses = sp.csr_array(evidence.witness[evidence.profile == number])
+        if witnesses.indices.max(initial=-1) >= len(world.lower):
             raise ValueError("the witnesses are not of these deliveries")
         count = len(known.cells) if known.alone else 1
         needed = _needed(problem, primaries, count)
@@ -69,15 +84,35 @@ def recheck(problem: ProtectionProblem, publication: Publication, profiles: Sequ
             side = SIDES.index(int(evidence.cut.side[i]))
             p = int(np.searchsorted(primaries, evidence.cut.cell[i]))
             needed[side, p, knowers] = np.minimum(needed[side, p, knowers], bound)
+        whole = problem.integral[primaries]
+        needed[:, whole] = np.floor(needed[:, whole] + WHOLE)
+        for cut in evidence.whole_cut[evidence.whole_cut[:, 0] == number].tolist():
+            side, p, knowers = SIDES.index(cut[2]), int(np.searchsorted(primaries, cut[1])), slice(None) if cut[3] < 0 else cut[3]
+            needed[side, p, knowers] = np.minimum(needed[side, p, knowers], cut[4])
         open_ = needed > 0
         if known.alone:
             open_ &= (known.owner[None, :] != known.victim[:, None])[None]
-        _prove(world, evidence.witness[evidence.profile == number][:, : len(world.lower)], primaries, needed, open_, known)
+        if whole.any():
+            shown = open_.copy()
+            tables = sp.csr_array(evidence.whole[evidence.whole_profile == number]) if len(evidence.whole_profile) else evidence.whole
+            narrow, knowing = _whole_world(problem, publication, world, tables, known)
+            _prove(narrow, tables, primaries, needed, shown, knowing, np.full(needed.shape, WHOLE), 0.0)
+        _prove(world, witnesses, primaries, needed, open_, known, MISS * needed, MET)
+        if whole.any():
+            open_[:, whole] = shown[:, whole]
         protected[number] = ~open_.any(axis=(0, 2))
         for i, bound, knowers in _bounds(world, tied, evidence.broken, number, primaries, known):
             side, p = SIDES.index(int(evidence.broken.side[i])), int(np.searchsorted(primaries, evidence.broken.cell[i]))
             exposed[number, p] |= bool((bound < needed[side, p, knowers] * (1 - 1e-7)).any())
-    return Recheck(primaries, protected, exposed, len(evidence.witness), len(evidence.broken.cell))
+    return Recheck(
+        primaries,
+        protected,
+        exposed,
+        len(evidence.profile) + len(evidence.whole_profile),
+        len(evidence.broken.cell),
+        problem.integral[primaries],
+        len(evidence.whole_cut),
+    )
 
 
 def _world(problem: ProtectionProblem, publication: Publication | None, profile: str) -> _World:
@@ -157,19 +192,61 @@ def _totals(problem: ProtectionProblem) -> list[list[int]]:
     return totals
 
 
+def _whole_world(
+    problem: ProtectionProblem, publication: Publication, world: _World, tables: sp.csr_array, known: _Known
+) -> tuple[_World, _Known]:
+    """The same for an attacker who knows which values are whole numbers. Raises ValueError where a table of the evidence is not whole.
+
+    Of a rounded whole number he knows that the upper end of its interval would have been rounded up.
+    """
+    n, later = len(world.cells), problem.earlier.code if len(world.lower) > len(world.cells) else np.zeros(0, dtype=np.int64)
+    whole = np.concatenate([problem.integral[world.cells], problem.integral[later]])
+    if tables.indices.max(initial=-1) >= len(whole):
+        raise ValueError("the whole tables are not of these deliveries")
+    entries = sp.coo_array(tables)
+    if (entries.data[whole[entries.col]] % 1 != 0).any():
+        raise ValueError("a table of the evidence is not whole")
+    rows = np.asarray(abs(world.A) @ np.where(whole, 0.0, 1.0) == 0)
+    below, above = np.ceil(world.low - WHOLE), np.floor(world.high + WHOLE)
+    inside = problem.space.relations.shape[0] - len(publication.cells)
+    rounded = np.zeros(len(rows), dtype=bool)
+    rounded[inside : inside + len(publication.cells)] = publication.rounded
+    rounded[inside + len(publication.cells) :] = True  # what earlier releases told
+    under = np.maximum(np.ceil(world.high - WHOLE) - 1, 0.0)
+    above = np.where(rounded, np.minimum(above, under), above)
+    return (
+        _World(
+            world.cells,
+            world.A,
+            np.where(rows, below, world.low),
+            np.where(rows, above, world.high),
+            np.where(whole, np.ceil(world.lower - WHOLE), world.lower),
+            np.where(whole, np.floor(world.upper + WHOLE), world.upper),
+        ),
+        replace(known, lower=np.where(whole[:n][np.searchsorted(world.cells, known.cells)], np.ceil(known.lower - WHOLE), known.lower)),
+    )
+
+
 def _needed(problem: ProtectionProblem, primaries: Ints, count: int) -> Floats:
-    """(sides, primaries, attackers): what was promised, cut at the external bounds."""
+    """(sides, primaries, attackers): what was promised, cut at the external bounds; of whole numbers the next whole step."""
     below, above = (problem.a - problem.lb)[primaries], (problem.ub - problem.a)[primaries]
-    promised = [np.minimum(problem.lpl[primaries], below), np.minimum(problem.upl[primaries], above)]
-    promised.append(np.minimum(problem.spl[primaries], below + above))
+    lpl, upl, spl = problem.lpl[primaries], problem.upl[primaries], problem.spl[primaries]
+    whole = problem.integral[primaries]
+    below, above = (np.where(whole, np.floor(room), room) for room in (below, above))
+    lpl, upl, spl = (np.where(whole, np.ceil(level - 1e-9), level) for level in (lpl, upl, spl))
+    promised = [np.minimum(lpl, below), np.minimum(upl, above), np.minimum(spl, below + above)]
     return np.repeat(np.array(promised)[:, :, None], count, axis=2)
 
 
-def _prove(world: _World, witnesses: Floats, primaries: Ints, needed: Floats, open_: Bools, known: _Known) -> None:
-    """Closes what the witnesses, and their mirror images, prove."""
+def _prove(
+    world: _World, witnesses: sp.csr_array, primaries: Ints, needed: Floats, open_: Bools, known: _Known, slack: Floats, short: float
+) -> None:  # fmt: skip
+    """Closes what the witnesses, and their mirror images, prove, with `slack` to every row and bound, and to what an attacker knows;
+    `short` of the requirement, as a share, still counts as reached.
+    """
     at, held = np.searchsorted(world.cells, primaries), np.searchsorted(world.cells, known.cells)
     width = np.zeros((2, *needed.shape[1:]))
-    for z in (sign * each for each in witnesses for sign in (1.0, -1.0)):
+    for z in (sign * each for each in _tables(witnesses, len(world.lower)) for sign in (1.0, -1.0)):
         row = world.A @ z
         miss = max(
             float(np.maximum(world.low - row, row - world.high).max(initial=0.0)),
@@ -177,12 +254,20 @@ def _prove(world: _World, witnesses: Floats, primaries: Ints, needed: Floats, op
         )
         seen, off = z[at], _off(known, z[held])
         for side, direction in enumerate(SIDES):
-            sound = (miss <= MISS * needed[side]) & (off <= MISS * needed[side])
+            sound = (miss <= slack[side]) & (off <= slack[side])
             if direction:
                 reached = direction * seen[:, None]
-                width[side] = np.where(miss <= MISS * needed[2], np.maximum(width[side], np.where(sound, reached, 0.0)), width[side])
-                open_[side] &= ~(sound & (reached >= needed[side] * (1 - MET)))
-    open_[2] &= width.sum(axis=0) < needed[2] * (1 - MET)
+                width[side] = np.where(miss <= slack[2], np.maximum(width[side], np.where(sound, reached, 0.0)), width[side])
+                open_[side] &= ~(sound & (reached >= needed[side] * (1 - short)))
+    open_[2] &= width.sum(axis=0) < needed[2] * (1 - short)
+
+
+def _tables(witnesses: sp.csr_array, n: int) -> Iterator[Floats]:
+    """The n deviations of each witness."""
+    for start, end in zip(witnesses.indptr[:-1].tolist(), witnesses.indptr[1:].tolist(), strict=True):
+        z = np.zeros(n)
+        z[witnesses.indices[start:end]] = witnesses.data[start:end]
+        yield z
 
 
 def _off(known: _Known, z: Floats) -> Floats:
@@ -248,7 +333,9 @@ def _classes(world: _World) -> sp.csr_array:
     while True:
         left = sp.csr_array(equations @ tied)
         left.eliminate_zeros()
-        short = np.flatnonzero((np.diff(left.indptr) == 1) | (np.diff(left.indptr) == 2))
+        length = np.diff(left.indptr)
+        one_to_one = [row for row in np.flatnonzero(length == 2).tolist() if np.ptp(np.abs(left.data[left.indptr[row] :][:2])) == 0]
+        short = np.sort(np.concatenate([np.flatnonzero(length == 1), np.array(one_to_one, dtype=np.int64)]))
         if not len(short):
             return tied
         step, seen = sp.lil_array(sp.eye_array(left.shape[1])), set[int]()

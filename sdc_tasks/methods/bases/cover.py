@@ -94,7 +94,7 @@ class _Search:
         order = np.lexsort((cut, cells))
         self._cut, self._price = cut[order], price[order]
         self._start = np.searchsorted(cells[order], np.arange(len(choice) + 1))
-        self._cells_of = [np.unique(each.cells) for each in cuts]
+        self._cells_of: list[Ints] = [np.unique(each.cells) for each in cuts]
         self._known: dict[int, tuple[Ints, Floats]] = {}
         self._given = np.zeros(len(cuts))
         for k in np.unique(cells).tolist():
@@ -190,7 +190,7 @@ class _Search:
     def _in_cuts(self, cuts: Ints) -> Ints:
         """The cells that these cuts name."""
         if len(cuts) == 1:
-            return self._cells_of[cuts[0]]
+            return self._cells_of[int(cuts[0])]
         return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(self._cells_of[i] for i in cuts.tolist())]))
 
     def _total(self) -> float:

@@ -9,6 +9,10 @@ That is safe without another audit. Let X be the tables that the attacker cannot
 If every new interval contains [L_k, U_k], every table of X fits the new publication as well: his new X is no smaller, whatever
 he knows besides. The box comes from the bounds of all cells by propagation along the relations M x = 0, one relation at a time; it is wider
 than the best one, which would take two linear programs for each cell.
+
+That is as far as precision comes for nothing. Of a cell that is still coarser than a relation beside it tells (`outdone`), no finer base
+of the ladder has an interval around its nearest multiple that contains the implied one: to print it would tell something, and only an
+audit could say to whom. Such a cell stays as it is, for withholding it would protect nobody either, and the report names it.
 """
 
 from __future__ import annotations
@@ -18,10 +22,12 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import Bools, Floats, Ints
 
 PASSES = 20  # over all relations; each tightens the box, none is needed for it to be right
 NOISE = 1e-15  # of the sums that a bound is the difference of
+NARROWER = 0.99  # times a published width: what is said to be narrower than it
 
 
 def sharpen(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> Ints:
@@ -49,15 +55,39 @@ def implied(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> tuple[F
     return low[ladder.cells], high[ladder.cells]
 
 
+def outdone(problem: ProtectionProblem, publication: Publication) -> Bools:
+    """Rounded cells for which one relation alone, without them, leaves a narrower interval inside their own.
+
+    That is the parent less its other parts, the sum of the parts, or the sum of the members: public knowledge all of it.
+    """
+    cells, truth = publication.cells, problem.a[publication.cells]
+    low = np.where(problem.public, 0.0, problem.a - problem.lb)
+    high = np.where(problem.public, 0.0, problem.ub - problem.a)
+    free = low[cells], high[cells]
+    own = np.where(publication.exact, 0.0, truth - publication.lower), np.where(publication.exact, 0.0, publication.upper - truth)
+    low[cells], high[cells] = np.minimum(free[0], own[0]), np.minimum(free[1], own[1])
+    M = sp.csr_array(problem.space.relations)
+    told = [np.full(problem.space.size, np.inf) for _ in range(2)]
+    _tighten(M, low, high, *told)
+    below, above = (np.minimum(each[cells], most) for each, most in zip(told, free, strict=True))
+    inside = (below <= own[0] * (1 + 1e-12)) & (above <= own[1] * (1 + 1e-12))
+    return np.asarray(publication.rounded & inside & (below + above < NARROWER * publication.base))
+
+
 def _propagate(M: sp.csr_array, low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """One pass over M z = 0, entries ±1, −low ≤ z ≤ high: an entry reaches down as far as all others of its row reach up."""
+    tighter = low.copy(), high.copy()
+    _tighten(M, low, high, *tighter)
+    return tighter
+
+
+def _tighten(M: sp.csr_array, low: Floats, high: Floats, below: Floats, above: Floats) -> None:
+    """Lowers `below above` of every cell to what its relations leave it, given the `low high` of the others."""
     row, cell, plus = np.repeat(np.arange(M.shape[0]), np.diff(M.indptr)), M.indices, M.data > 0
     down, up = np.where(plus, low[cell], high[cell]), np.where(plus, high[cell], low[cell])
     reach_down, reach_up = _others(row, up, M.shape[0]), _others(row, down, M.shape[0])
-    low, high = low.copy(), high.copy()
-    np.minimum.at(low, cell, np.where(plus, reach_down, reach_up))
-    np.minimum.at(high, cell, np.where(plus, reach_up, reach_down))
-    return low, high
+    np.minimum.at(below, cell, np.where(plus, reach_down, reach_up))
+    np.minimum.at(above, cell, np.where(plus, reach_up, reach_down))
 
 
 def _others(row: Ints, reach: Floats, rows: int) -> Floats:

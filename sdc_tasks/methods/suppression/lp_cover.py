@@ -52,7 +52,7 @@ def lp_cover(M: sp.csr_array, a: Floats, primary: Bools, lpl: Floats, upl: Float
     search.cover()
     if clean_up > 0:
         search.give_back(clean_up)
-    _prove(table, search.suppressed, search.witnesses.z)
+    _prove(table, search.suppressed, search.witnesses.pool.z[search.witnesses.rows])
     suppressed = np.zeros(len(a), dtype=bool)
     suppressed[moving] = search.suppressed
     return read_only(suppressed)
@@ -78,30 +78,67 @@ class _Table:
     position: Ints = field(repr=False)
 
 
-class _Witnesses:
-    """Directions `z` (one per row) with `M z = 0`, and how far each lets the world see each cell rise (`up`) and fall (`down`)."""
+class _Pool:
+    """All directions `z` ever found (one per row) with `M z = 0`; how far each lets the world see each primary rise (`up`) and fall."""
 
     def __init__(self, table: _Table) -> None:
-        self.table = table
-        self.z = self.up = self.down = np.zeros((0, len(table.a)))
+        self.table, self.primaries, self._used = table, np.flatnonzero(table.primary), 0
+        self._z = np.zeros((64, len(table.a)))
+        self._reach = np.zeros((2, 64, len(self.primaries)))
+
+    @property
+    def z(self) -> Floats:
+        return self._z[: self._used]
+
+    @property
+    def reach(self) -> Floats:
+        """(up or down, directions, primaries)"""
+        return self._reach[:, : self._used]
+
+    def add(self, z: Floats) -> int:
+        """Its row. Room is doubled where it runs out: appending one by one would copy everything each time."""
+        row, self._used = self._used, self._used + 1
+        if row == len(self._z):
+            self._z = np.concatenate([self._z, np.zeros_like(self._z)])
+            self._reach = np.concatenate([self._reach, np.zeros_like(self._reach)], axis=1)
+        self._z[row] = z
+        self._reach[:, row] = np.array(_reach(self.table, z))[:, self.primaries]
+        return row
+
+
+@dataclass(repr=False)
+class _Witnesses:
+    """Some `rows` of the pool, and the `best` (up or down, primaries) that any of them reaches."""
+
+    pool: _Pool
+    rows: Ints
+    best: Floats
+
+    @classmethod
+    def none(cls, table: _Table) -> _Witnesses:
+        pool = _Pool(table)
+        return cls(pool, np.zeros(0, dtype=np.int64), np.zeros((2, len(pool.primaries))))
 
     def add(self, z: Floats) -> None:
-        up, down = _reach(self.table, z)
-        self.z, self.up, self.down = np.vstack([self.z, z]), np.vstack([self.up, up]), np.vstack([self.down, down])
+        row = self.pool.add(z)
+        self.rows = np.append(self.rows, row)
+        self.best = np.maximum(self.best, self.pool.reach[:, row])
 
     def without(self, cell: int) -> _Witnesses:
-        """The witnesses that do not move a cell."""
-        rest = _Witnesses(self.table)
-        keep = self.z[:, cell] == 0
-        rest.z, rest.up, rest.down = self.z[keep], self.up[keep], self.down[keep]
-        return rest
+        """The witnesses that do not move a cell. Only what was best by one of the others is looked up again."""
+        moves = self.pool.z[self.rows, cell] != 0
+        gone, kept, best = self.rows[moves], self.rows[~moves], self.best.copy()
+        for side, reach in enumerate(self.pool.reach):
+            lost = np.flatnonzero((reach[gone] >= best[side]).any(axis=0) & (best[side] > 0))
+            best[side, lost] = reach[np.ix_(kept, lost)].max(axis=0, initial=0.0)
+        return _Witnesses(self.pool, kept, best)
 
     def lacking(self) -> Ints:
         """The primaries that no witness protects on some side, largest level first."""
-        up, down = self.up.max(axis=0, initial=0.0), self.down.max(axis=0, initial=0.0)
-        levels = np.maximum(self.table.lpl, self.table.upl)
-        short = np.flatnonzero(_short(self.table, up, down))
-        return np.asarray(short[np.argsort(-levels[short], kind="stable")])
+        table, primaries = self.pool.table, self.pool.primaries
+        lpl, upl = table.lpl[primaries], table.upl[primaries]
+        short = np.flatnonzero((self.best[0] < upl * GRANTED) | (self.best[1] < lpl * GRANTED))
+        return np.asarray(primaries[short[np.argsort(-np.maximum(lpl, upl)[short], kind="stable")]])
 
 
 def _reach(table: _Table, z: Floats) -> tuple[Floats, Floats]:
@@ -130,7 +167,7 @@ class _Search:
         zeros = np.zeros(table.M.shape[0])
         self.table = table
         self.suppressed = table.primary.copy()
-        self.witnesses = _Witnesses(table)
+        self.witnesses = _Witnesses.none(table)
         self._weight = table.weight / (np.median(table.weight[table.weight > 0]) if table.weight.any() else 1.0)
         self._columns = np.arange(2 * n)
         self._lp = LiveLP(np.zeros(2 * n), sp.csr_array(sp.hstack([table.M, -table.M])), zeros, zeros, np.zeros(2 * n), np.ones(2 * n))

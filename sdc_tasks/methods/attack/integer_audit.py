@@ -1,0 +1,119 @@
+"""The second half of an audit where values are whole numbers: what the LP audit leaves standing must also be shown by whole tables.
+
+A requirement that the LP audit breaks stays broken. The baseline is treated the same way: where no whole national table reaches a
+level, with nothing published of the aggregates, the requirement is cut to what the best one reaches, so that the weakness of a national
+table is not blamed on the aggregates. Where a MILP of the baseline stops at its limit, the requirement is cut no further than its bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.attack.integer import DOWN, SLIDE, UP, IntegerAttacker, Shortfall, Whole
+from sdc_tasks.methods.attack.problem import Requirements
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import AuditReport, Evidence, Publication
+from sdc_tasks.model.table import Ints
+
+SIDES = {DOWN: "down", UP: "up", SLIDE: "slide"}
+NOISE = 1e-6
+
+
+def whole_audit(
+    report: AuditReport, problem: ProtectionProblem, publication: Publication, requirements: Requirements, lots: Sequence[tuple[int, Ints]],
+    seed: int,
+) -> AuditReport:  # fmt: skip
+    """The report of the LP audit on these (number, primaries), with integer knowledge for the cells that are integral."""
+    if not problem.integral[requirements.primaries].any():
+        return report
+    attacker = IntegerAttacker(problem, publication, requirements, seed)
+    attacker.settle(lots)
+    worst = {name: getattr(report, name).copy() for name in SIDES.values()}
+    held, undecided = report.held.copy(), report.undecided.copy()
+    by_milp = np.isin(report.primaries, requirements.primaries[attacker.asked])
+    for short in attacker.short:
+        p = int(np.searchsorted(report.primaries, requirements.primaries[short.row]))
+        worst[SIDES[short.side]][p] = min(worst[SIDES[short.side]][p], _share(short))
+        held[requirements.profile[short.row], p] = False
+        undecided[p] |= not short.proven
+    evidence = replace(report.evidence, **_evidence(list(attacker.witnesses())), whole_cut=requirements.whole)
+    return replace(
+        report, **worst, held=held, by_milp=by_milp, undecided=undecided, evidence=evidence,
+        lps=report.lps + attacker.milps, shared_lps=report.shared_lps + attacker.shared_milps,
+    )  # fmt: skip
+
+
+def whole_baseline(problem: ProtectionProblem, requirements: Requirements) -> Requirements:
+    """The requirements cut further to what whole national tables alone reach; `requirements` are those of the LP baseline."""
+    integral = problem.integral[requirements.primaries]
+    if not integral.any():
+        return requirements
+    floor = {
+        name: np.where(integral, np.floor(getattr(requirements, name) + NOISE), getattr(requirements, name)) for name in SIDES.values()
+    }
+    least = replace(requirements, **floor)
+    attacker = IntegerAttacker(problem, None, least)
+    attacker.settle([(0, least.cells)])
+    cut, special = least.cut.copy(), dict[tuple[int, int], dict[str, float]]()
+    told = []
+    for short in attacker.short:
+        name, row = SIDES[short.side], short.row
+        knower = int(least.knower[row]) if least.knower[row] >= 0 else short.knower
+        told.append((int(least.profile[row]), int(least.primaries[row]), short.side, knower, short.most))
+        if short.knower < 0 or least.knower[row] >= 0:
+            floor[name][row], cut[row] = min(floor[name][row], short.most), True
+        else:
+            known = special.setdefault((row, short.knower), {})
+            known[name] = min(known.get(name, np.inf), short.most)
+    pairs = sorted(special)
+    at = np.array([row for row, _ in pairs], dtype=np.int64)
+    more = {name: np.minimum(floor[name][at], [special[pair].get(name, np.inf) for pair in pairs]) for name in floor}
+    levels: dict[str, Any] = {name: np.concatenate([floor[name], more[name]]) for name in floor}
+    whole = Requirements(
+        primaries=np.concatenate([least.primaries, least.primaries[at]]),
+        cut=np.concatenate([cut, np.ones(len(at), dtype=bool)]),
+        profile=np.concatenate([least.profile, least.profile[at]]),
+        knower=np.concatenate([least.knower, np.array([knower for _, knower in pairs], dtype=np.int64)]),
+        profiles=least.profiles,
+        **levels,
+    )
+    ordered = whole.rows(np.lexsort((whole.knower, whole.primaries, whole.profile)))
+    return replace(ordered, why=least.why, whole=np.array(sorted(told), dtype=np.int64).reshape(-1, 5))
+
+
+def joined(parts: Sequence[Evidence]) -> dict[str, Any]:
+    """The evidence of whole tables of several chunks: what all share, once, and then lot by lot."""
+    lot = np.concatenate([np.where(part.whole_lot < 0, -1 if n == 0 else -2, part.whole_lot) for n, part in enumerate(parts)])
+    profile = np.concatenate([part.whole_profile for part in parts])
+    width = max(part.whole.shape[1] for part in parts)
+    tall = sp.vstack([sp.csr_array((w.data, w.indices, w.indptr), shape=(w.shape[0], width)) for w in (part.whole for part in parts)])
+    order = np.lexsort((profile, lot))
+    order = order[lot[order] >= -1]
+    return {
+        "whole": sp.csr_array(sp.csr_array(tall)[order]),
+        "whole_profile": profile[order],
+        "whole_lot": lot[order],
+        "whole_cut": parts[0].whole_cut,
+    }
+
+
+def _evidence(found: Iterable[Whole]) -> dict[str, Any]:
+    tables = list(found)
+    start = np.cumsum([0, *(len(each.column) for each in tables)])
+    column = np.concatenate([np.zeros(0, dtype=np.int64), *(each.column for each in tables)])
+    value = np.concatenate([np.zeros(0), *(each.value for each in tables)])
+    return {
+        "whole": sp.csr_array((value, column, start), shape=(len(tables), int(column.max(initial=-1)) + 1)),
+        "whole_profile": np.array([each.profile for each in tables], dtype=np.int64),
+        "whole_lot": np.array([each.lot for each in tables], dtype=np.int64),
+    }
+
+
+def _share(short: Shortfall) -> float:
+    """Reached as a share of needed, rounded down to 1e-4."""
+    return float(np.clip(np.floor(1e4 * short.reach / short.need) / 1e4, 0.0, 1 - 1e-4))

@@ -1,0 +1,61 @@
+"""Tables that the attacker cannot tell from the truth, held compactly: most move a small part of the cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Deviations `value` of the `columns` of z (ascending), 0 elsewhere. `lot`: the part of an audit that found it, −1 for all lots.
+
+    `sound`: whether it, and its mirror image, was found to be a witness.
+    """
+
+    columns: Ints = field(repr=False)
+    value: Floats = field(repr=False)
+    lot: int = -1
+    sound: tuple[bool, bool] = (True, True)
+
+    @classmethod
+    def of(cls, z: Floats, lot: int, sound: tuple[bool, bool]) -> Witness:
+        columns = np.flatnonzero(z)
+        return cls(columns, z[columns], lot, sound)
+
+    def dense(self, n: int) -> Floats:
+        """All n deviations."""
+        z = np.zeros(n)
+        z[self.columns] = self.value
+        return z
+
+
+def fewest(proven: Sequence[Bools]) -> list[int]:
+    """Numbers of some that prove as much as all (what each proves, by item): greedily, the one that proves most of what is left."""
+    if not proven:
+        return []
+    what = sp.csr_array(np.array(proven), dtype=np.int64)
+    by_item = sp.csc_array(what)
+    left, chosen = np.diff(by_item.indptr) > 0, list[int]()
+    more: Ints = np.asarray(what.sum(axis=1)).ravel()
+    while left.any():
+        best = int(more.argmax())
+        chosen.append(best)
+        mine = what.indices[what.indptr[best] : what.indptr[best + 1]]
+        mine = mine[left[mine]]
+        left[mine] = False
+        more -= np.bincount(by_item[:, mine].indices, minlength=len(proven))
+    return sorted(chosen)
+
+
+def stacked(witnesses: Sequence[Witness]) -> sp.csr_array:
+    """(witnesses, columns), as wide as the last column that any of them moves."""
+    value = np.concatenate([np.zeros(0), *(each.value for each in witnesses)])
+    column = np.concatenate([np.zeros(0, dtype=np.int64), *(each.columns for each in witnesses)]).astype(np.int32)
+    start = np.cumsum([0, *(len(each.columns) for each in witnesses)]).astype(np.int32)
+    return sp.csr_array((value, column, start), shape=(len(witnesses), int(column.max(initial=-1)) + 1))

@@ -1,0 +1,95 @@
+"""The sum of the visible countries instead of a total that must be withheld: the "charter" rule (METHOD §4).
+
+Let V be the sum of the member countries whose value is public, T the total, s the share that a domain asks for. Where T is withheld,
+every member is at least 0, V > 0 and V ≥ s T, the table may say V, labelled as what it is. V itself everybody can add up. But that it
+stands there tells T ≤ V / s:
+
+    0 ≤ Σ hidden countries ≤ V (1/s − 1)
+
+and that may bring an attacker close to one of them, by itself or together with other cells. So V goes out as the interval
+[V, V/s] of T, and the attacker has it. All sums that are possible are proposed at once; each attack that succeeds takes back the one that
+is worth least for the price it had in the attack, until none succeeds. It ends: without any sum the publication is the safe one that was
+given. What is taken back first may have been more than needed: this is a rule, not an optimum.
+
+A cell that stays withheld says a little too, to somebody who knows the rule: V covers less than s of T, or to say so would have helped an
+attacker. As with the choice of a base (METHOD §4), the audit does not cover that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from sdc_tasks.methods.attack import Attacker
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import Bools, Floats
+
+NOISE = 1e-9  # of a sum: what adding binary fractions and printing decimals may have done to it
+
+
+def visible_sums(problem: ProtectionProblem) -> Floats:
+    """V of every aggregate cell, in the unit of the data; NaN where it is 0, or where a hidden member may be negative."""
+    first = len(problem.space.countries) * problem.space.national_size
+    members = problem.space.aggregate_relations[:, :first]
+    told, below = problem.public[:first], problem.suppressed[:first] & (problem.lb[:first] < 0)
+    total = members @ np.where(told, problem.a[:first], 0.0)
+    fit = (members @ below.astype(float) == 0) & (problem.lb[problem.aggregate] >= 0) & (total > 0)
+    return np.asarray(np.where(fit, total, np.nan))
+
+
+def proposed(problem: ProtectionProblem, publication: Publication, share: float) -> Publication:
+    """The publication with the sum of the visible countries wherever the rule allows it, safe or not."""
+    total = visible_sums(problem)
+    fit = publication.withheld & (problem.a[publication.cells] <= np.nan_to_num(total / share, nan=-np.inf))
+    return replace(publication, value=np.where(fit, total, publication.value), covers=np.where(fit, share, publication.covers))
+
+
+def charter(
+    problem: ProtectionProblem,
+    attacker: Attacker,
+    publication: Publication,
+    share: float,
+    weights: Floats,
+    progress: Callable[[str], None],
+) -> Publication:
+    """A safe publication, with sums of visible countries in some of its withheld cells, as safe. 0 < share ≤ 1.
+
+    `weights`: loss per unit of each aggregate cell; a sum V is worth weight · V.
+    """
+    told = proposed(problem, publication, share)
+    count = int(told.visible.sum())
+    while told.visible.any():
+        attacker.face(told)
+        attacker.settle()
+        broken = list(attacker.broken)
+        if not broken:
+            break
+        for attack in broken:
+            while told.visible.any() and (found := attacker.again(attack)) is not None:
+                worth = weights[found.decided] * np.nan_to_num(told.value[found.decided])
+                dear = np.where(told.visible[found.decided], worth / np.maximum(np.abs(found.price), 1e-300), np.inf)
+                leaned = told.cells == told.cells[found.decided[dear.argmin()]]
+                # An attack that leans on none of them is at the edge of what counts as met without them.
+                told = publication if np.isinf(dear).all() else _without(told, leaned)
+                attacker.shift(told)
+    progress(f"sums of the visible countries: {int(told.visible.sum())} of {count} that cover {share:.1%} of a withheld total are safe")
+    return told
+
+
+def mislabelled(problem: ProtectionProblem, publication: Publication) -> Bools:
+    """Cells of a publication that are said to be sums of visible countries and are not."""
+    total = np.nan_to_num(visible_sums(problem), nan=-1.0)
+    return publication.visible & ~(np.abs(np.nan_to_num(publication.value) - total) <= NOISE * (1 + np.abs(total)))
+
+
+def _without(publication: Publication, cells: Bools) -> Publication:
+    """The publication with these cells withheld."""
+    return replace(
+        publication,
+        value=np.where(cells, np.nan, publication.value),
+        base=np.where(cells, np.inf, publication.base),
+        covers=np.where(cells, 0.0, publication.covers),
+    )

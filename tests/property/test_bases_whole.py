@@ -1,0 +1,66 @@
+"""Bases of counts: what is chosen withstands an attacker who knows that all values are whole numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from oracle import one_cell_release, releases
+from test_attack_integer import counts, parity, whole, whole_shares
+
+from sdc_tasks.domains.schema import Bases
+from sdc_tasks.methods.attack import Attacker, audit, baseline
+from sdc_tasks.methods.bases import Case, by_audit, ladder_of
+from sdc_tasks.methods.bases import whole as withstand
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Publication
+
+FEW = settings(derandomize=True, deadline=None, max_examples=25)
+OPTIONS = Bases(maximum_relative_base=5.0)
+
+
+def chosen(problem: ProtectionProblem) -> tuple[Publication, Publication]:
+    """What the LP attack leaves of everything exact, and that made safe against integer knowledge."""
+    weights = 1 / np.maximum(np.abs(problem.a[problem.aggregate]), 1)
+    requirements = baseline(problem)[0]
+    ladder = ladder_of(problem, weights, OPTIONS)
+    exact = np.zeros(len(weights), dtype=bool)
+    case = Case(problem, requirements, Attacker(problem, requirements), ladder, weights, exact, OPTIONS, lambda message: None)
+    start = by_audit(case)
+    end = withstand(case, start)
+    assert (end >= start).all()
+    return ladder.publication(start), ladder.publication(end)
+
+
+@FEW
+@given(releases(most=5))
+def test_what_is_chosen_is_safe_for_an_independent_attacker(draw):
+    problem, _ = counts(draw)
+    _, publication = chosen(problem)
+    assert audit(problem, publication, baseline(problem)[0]).passed
+    assert (whole_shares(problem, publication) == 1).all()
+
+
+@FEW
+@given(releases(most=5))
+def test_what_is_safe_already_is_left_alone(draw):
+    problem, _ = counts(draw)
+    start, end = chosen(problem)
+    if audit(problem, start, baseline(problem)[0]).passed:
+        assert end.digest == start.digest
+
+
+def test_a_base_of_two_says_too_much_of_a_count():
+    """24 on a base of 2 reads [23, 25], enough for a level of 1 in the LP; but 25 would read 26. On a base of 5 it is 23 … 27."""
+    problem = whole(one_cell_release("AT 24 secret 1", EU="AT"))
+    start, end = chosen(problem)
+    assert (start.base.tolist(), end.base.tolist()) == ([2], [5])
+    assert [audit(problem, each, baseline(problem)[0]).passed for each in (start, end)] == [False, True]
+
+
+def test_parity_is_mended_where_only_whole_numbers_break_it():
+    """`parity` of test_attack_integer: with all four totals told finely, AT moves by even steps; some total has to give way."""
+    problem, publication = parity()
+    assert not audit(whole(problem), publication, baseline(whole(problem))[0]).passed
+    start, end = chosen(whole(problem))
+    assert audit(whole(problem), end, baseline(whole(problem))[0]).passed
+    assert (end.base >= start.base).all()

@@ -1,0 +1,70 @@
+"""Parts of a large table, and witnesses held compactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sdc_tasks.methods.attack.blocks import levels, lineage, parts
+from sdc_tasks.methods.attack.witness import Witness, fewest, stacked
+from sdc_tasks.model.results import Evidence
+from sdc_tasks.model.table import Hierarchy
+
+LAW = settings(derandomize=True, deadline=None, max_examples=50)
+
+
+@LAW
+@given(st.integers(1, 70), st.integers(1, 40), st.integers(0, 400), st.booleans(), st.integers(0, 99))
+def test_parts_hold_every_column_once(countries, codes, n, dealt, seed):
+    rng = np.random.default_rng(seed)
+    area, code = rng.integers(0, countries, n), rng.integers(0, codes, n)
+    if n:
+        found = parts(area, code, 50, dealt)
+        assert sorted(np.concatenate(found).tolist()) == list(range(n))
+        assert all(len(part) for part in found)
+
+
+@pytest.mark.parametrize(("n", "divisions"), [(900, 0), (7_000, 1), (20_000, 3)])
+def test_a_large_table_is_divided_twice_before_it_is_looked_at_as_a_whole(n, divisions):
+    area, code = np.arange(n) % 90, np.arange(n) // 90
+    found = levels(area, code)
+    assert [len(level.parts) == 1 for level in found] == [False] * divisions + [True]
+    if divisions == 3:
+        beside, dealt = (level.label(n) for level in found[1:3])
+        assert [len(np.unique(area[label == 0])) for label in (beside, dealt)] == [30, 30]
+        assert np.ptp(area[beside == 0]) == 29  # neighbours first
+        assert np.ptp(area[dealt == 0]) == 87  # then every third of them
+
+
+def test_a_branch_is_a_stretch():
+    """A (C (E), D), B (F), in an order that lists level by level."""
+    codes = ("A", "B", "C", "D", "E", "F")
+    assert lineage(Hierarchy("ACTIVITY", codes, (None, None, "A", "A", "C", "B"))).tolist() == [0, 4, 1, 3, 2, 5]
+
+
+@LAW
+@given(st.lists(st.lists(st.booleans(), min_size=6, max_size=6), max_size=8))
+def test_the_fewest_prove_as_much_as_all(proven):
+    what = [np.array(each) for each in proven]
+    chosen = fewest(what)
+    everything = np.any(what, axis=0) if what else np.zeros(6, dtype=bool)
+    some = np.any([what[i] for i in chosen], axis=0) if chosen else np.zeros(6, dtype=bool)
+    np.testing.assert_array_equal(some, everything)
+
+
+def test_greedily_by_hand():
+    """The second proves most; of the rest, the first proves both; the third nothing more."""
+    proven = [np.array(list(row)) == "x" for row in ("xx....", "..xxx.", "x..x..")]
+    assert fewest(proven) == [0, 1]
+
+
+def test_stacked_witnesses_come_back():
+    z = np.array([0.0, 2.5, 0.0, -1.0, 0.0])
+    found = stacked([Witness.of(z, -1, (True, False)), Witness.of(0 * z, 3, (True, True))])
+    assert found.shape == (2, 4)
+    np.testing.assert_array_equal(found.toarray(), [z[:4], 0 * z[:4]])
+    evidence = Evidence(found, np.array([0, 0]), np.array([-1, 3]))
+    assert Evidence.of(evidence.arrays).digest == evidence.digest
+    np.testing.assert_array_equal(Witness.of(z, -1, (True, True)).dense(5), z)
