@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ class Summary:
     refused: int
     exact: int
     rounded: int
+    visible: int
     withheld: int
     mean_relative_base: float
     median_relative_base: float
@@ -35,12 +37,13 @@ class Summary:
     cut: int
     lps: int
     version: int | None
+    embargo: datetime | None
     seconds: dict[str, float]
     strategies: tuple[str, ...]
 
 
 def write_out(desk: Desk, release_id: str, out: Path) -> Path:
-    """Writes audit.json and report.html, and table.csv where exactly this is what stands published. Returns the path of the report."""
+    """Writes audit.json and report.html, and table.csv where exactly this is what the world may see. Returns the path of the report."""
     problem, publication, merged = decided(desk, release_id)
     report.write_whole(out / "audit.json", pipeline.certificate(problem, publication, merged, desk.domain, desk.period))
     table = out / "table.csv"
@@ -48,7 +51,7 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
     if current is not None and current.publication_digest == publication.digest:
         report.write_table(table, desk.domain, problem.space, desk.period, publication)
     else:
-        table.unlink(missing_ok=True)  # an earlier table must not pass for that of this release
+        table.unlink(missing_ok=True)  # an earlier table must not pass for that of this release, nor one under embargo for a public one
     facts = report.gather(
         desk.domain, problem, adjustment_of(desk, release_id), publication, merged,
         compared=compared(desk, release_id), together=together(problem, publication) if merged.passed else None,
@@ -91,13 +94,16 @@ def summary(desk: Desk, release_id: str) -> Summary:
     seconds: dict[str, float] = {}
     for row in reader.steps(desk.engine, release_id):
         seconds[row["step"]] = seconds.get(row["step"], 0.0) + row["seconds"]
-    current = reader.current_release(desk.engine, desk.domain.id, desk.period)
+    versions = [each for each in reader.releases(desk.engine, desk.domain.id) if each.period == desk.period]
+    same = [each for each in versions if each.publication_digest == publication.digest]
+    current = next((each for each in same if each.release_id == release_id), max(same, key=lambda each: each.version, default=None))
     return Summary(
         release_id=release_id,
         accepted=states.count(DeliveryState.ACCEPTED),
         refused=states.count(DeliveryState.REFUSED),
         exact=int(publication.exact.sum()),
         rounded=int(publication.rounded.sum()),
+        visible=int(publication.visible.sum()),
         withheld=int(publication.withheld.sum()),
         mean_relative_base=float(relative.mean()) if rounded.any() else 0.0,
         median_relative_base=float(np.median(relative)) if rounded.any() else 0.0,
@@ -109,6 +115,7 @@ def summary(desk: Desk, release_id: str) -> Summary:
         cut=int(merged.baseline.sum()),
         lps=merged.lps,
         version=None if current is None else current.version,
+        embargo=None if current is None or current.visible else current.embargo,
         seconds=seconds,
         strategies=tuple(f"{r.method}: {r.outcome}, {r.reason}" for r in adjustment_of(desk, release_id).rungs),
     )

@@ -34,6 +34,7 @@ def quiet(message: str) -> None:
 
 
 ALONE = "the CTA rule alone"
+LOST = "information lost (weight · half-width, withheld cells included)"  # what `choose_bases` says before its options have their turn
 MORE_DECIMALS = 2  # than an indicator declares, for additive values: deliveries may carry more
 Keep = Callable[[str, "Publication | Adjustment"], None]
 
@@ -80,6 +81,7 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain) -> Protection
         primary=np.concatenate([primary, decided.astype(bool)]),
         deliveries=tuple(table.delivery for table in ordered),
         known=np.concatenate([_known(ordered, domain, bound[: len(value)] >= 0), np.full(len(totals), np.nan)]),
+        integral=_integral(space, domain, value),
     )
 
 
@@ -131,6 +133,19 @@ def _totals(space: CellSpace, value: Floats) -> Floats:
     return np.concatenate([np.sum([by_country[member] for member in aggregate.members], axis=0) for aggregate in space.aggregates])
 
 
+def _integral(space: CellSpace, domain: Domain, value: Floats) -> Bools:
+    """The cells of indicators that are counted. Raises InvalidInput where one of their national values is no whole number."""
+    counted = np.repeat([indicator.integer for indicator in domain.indicators], space.national_size // len(domain.indicators))
+    integral = np.tile(counted, len(space.areas))
+    broken = np.flatnonzero(integral[: len(value)] & (value != np.rint(value)))
+    if len(broken):
+        raise InvalidInput(
+            f"{space.key(int(broken[0]))}: no whole number, as {len(broken) - 1} other cells, though its indicator is counted. "
+            "Remedy: correct the delivery, or take integer: true out of the domain file"
+        )
+    return integral
+
+
 def _external_bound(space: CellSpace, domain: Domain) -> Floats:
     """What the world knows of any cell: at least 0, unless the indicator is signed."""
     lowest = np.array([-np.inf if indicator.signed else 0.0 for indicator in domain.indicators])
@@ -174,7 +189,22 @@ def choose_bases(
             f"bases.cells: {keys or 'some aggregate cells'} cannot be as precise as they must be: an attack succeeds although nothing else "
             "that it leans on may be coarser. Remedy: take them out of bases.cells, or allow a larger maximum_relative_base"
         ) from stuck
-    return _additive(problem, publication, domain, progress) if domain.bases.additive else publication
+    if domain.bases.additive:
+        publication = _withstanding(case, publication, _additive(problem, publication, domain, progress))
+    if domain.bases.visible_share is None:
+        return publication
+    told = bases.charter(problem, case.attacker, publication, domain.bases.visible_share, case.weights, progress)
+    return _withstanding(case, publication, told)
+
+
+def _withstanding(case: bases.Case, safe: Publication, other: Publication) -> Publication:
+    """The other publication, unless values are counted and it fails an attacker who knows that, as the safe one does not."""
+    if other.digest == safe.digest or not case.problem.integral.any():
+        return other
+    if attack.whole_attacks(case.problem, other, case.requirements, case.seed).short:
+        case.progress("integer knowledge: published without this, which whole tables do not show to be safe")
+        return safe
+    return other
 
 
 def bases_case(problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, progress: Progress = quiet) -> bases.Case:
@@ -206,7 +236,7 @@ def _least(case: bases.Case, adjustment: Adjustment, domain: Domain, keep: Keep)
             alone = ladder.publication(start)
             keep(ALONE, alone)
             broken = case.broken(alone)
-            rungs.append(Rung(ALONE, Outcome.RELAXED, None, None, None, 0.0, "before any repair", unprotected=broken))
+            rungs.append(Rung(ALONE, Outcome.RELAXED, ladder.loss_of(start), None, None, 0.0, "before any repair", unprotected=broken))
     if domain.bases.rule == "minimum-uncertainty":
         found[bases.LEAST] = bases.by_cover(case, min(found.values(), key=ladder.loss_of))
         bound = bases.bound(case)
@@ -214,8 +244,11 @@ def _least(case: bases.Case, adjustment: Adjustment, domain: Domain, keep: Keep)
         found = {name: bases.sharpen(case.problem, ladder, choice) for name, choice in found.items()}
     losses = {name: ladder.loss_of(choice) for name, choice in found.items()}
     best = min(reversed(losses), key=losses.__getitem__)
+    if case.problem.integral.any():
+        found[best] = bases.whole(case, found[best])
+        losses[best] = ladder.loss_of(found[best])
     told = ", ".join(f"{loss:.4g} by {name}" for name, loss in losses.items())
-    case.progress(f"information lost (weight · half-width, withheld cells included): {told}; taken: {best}")
+    case.progress(f"{LOST}: {told}; taken: {best}")
     for name, choice in found.items():
         rungs.append(Rung(name, Outcome.FEASIBLE, losses[name], bound, None, 0.0, "repaired", chosen=name == best))
         if name != best:
@@ -247,7 +280,16 @@ def audit(
     chunk: int,
     adjustment: Adjustment | None = None,
 ) -> AuditReport:
-    """One chunk of the audit, for Airflow to map over workers; `merge` joins them."""
+    """One chunk of the audit, for Airflow to map over workers; `merge` joins them.
+
+    Raises InvalidInput for a table that calls a value the sum of the visible countries which it is not.
+    """
+    if (wrong := bases.mislabelled(problem, publication)).any():
+        keys = ", ".join(problem.space.key(int(cell)) for cell in publication.cells[wrong][:5])
+        raise InvalidInput(
+            f"{keys} ({int(wrong.sum())} in all): VISIBLE_SHARE is for the sum of the members that are public, where no hidden one can be "
+            "negative; this is another value. Remedy: publish that sum, or withhold the cell"
+        )
     witnesses = [] if adjustment is None or adjustment.x is None else [(adjustment.x - problem.a)[problem.suppressed]]
     return attack.audit(problem, publication, requirements, witnesses, domain.audit.seed, chunk, domain.audit.chunks)
 
@@ -299,18 +341,18 @@ def certificate(problem: ProtectionProblem, publication: Publication, report: Au
             "down": _quarters(down),
             "up": _quarters(up),
             "sliding": _quarters(slide),
-            "proof": "own LP" if lp else "witness",
+            "proof": proof,
             "cut_to_national_baseline": bool(cut),
             "profiles": dict(zip(report.profiles, map(bool, held), strict=True)),
         }
-        for cell, held, ok, down, up, slide, lp, cut in zip(
+        for cell, held, ok, down, up, slide, proof, cut in zip(
             report.primaries,
             report.held.T,
             report.protected,
             report.down,
             report.up,
             report.slide,
-            report.by_lp,
+            _proofs(problem, report),
             report.baseline,
             strict=True,
         )
@@ -333,6 +375,7 @@ def certificate(problem: ProtectionProblem, publication: Publication, report: Au
             "aggregate_cells": len(publication.cells),
             "exact": int(publication.exact.sum()),
             "rounded": int(publication.rounded.sum()),
+            "sums_of_visible_countries": int(publication.visible.sum()),
             "withheld": int(publication.withheld.sum()),
             "primaries": len(report.primaries),
             "protected": int(report.protected.sum()),
@@ -340,11 +383,25 @@ def certificate(problem: ProtectionProblem, publication: Publication, report: Au
             "cut_to_national_baseline": int(report.baseline.sum()),
             "proven_by_witness": int((~report.by_lp).sum()),
             "lps": report.lps,
-        },
+        }
+        | _counted(problem, report),
         "contradictions": [key(cell) for cell in report.contradictions],
         "primaries": primaries,
     }
     return json.dumps(body, indent=1, ensure_ascii=False) + "\n"
+
+
+def _proofs(problem: ProtectionProblem, report: AuditReport) -> list[str]:
+    """How the verdict on each primary was found."""
+    plain = np.where(report.by_lp, "own LP", "witness")
+    counted = np.where(report.undecided, "none: MILP stopped at its limit", np.where(report.by_milp, "own MILP", "whole table"))
+    return [str(each) for each in np.where(problem.integral[report.primaries], counted, plain)]
+
+
+def _counted(problem: ProtectionProblem, report: AuditReport) -> dict[str, int]:
+    """What a certificate adds where values are counted."""
+    counted = int(problem.integral[report.primaries].sum())
+    return {"judged_as_whole_numbers": counted, "undecided": int(report.undecided.sum())} if counted else {}
 
 
 def intervals(problem: ProtectionProblem, report: AuditReport) -> str:

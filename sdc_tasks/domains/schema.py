@@ -10,10 +10,12 @@ import csv
 import hashlib
 from collections import Counter
 from collections.abc import Hashable, Iterable
+from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
@@ -84,7 +86,10 @@ class CodelistSource(Strict):
 
 
 class Indicator(Strict):
-    """A measured variable; values are integers times 10^−decimals of unit · 10^unit_multiplier."""
+    """A measured variable; values are integers times 10^−decimals of unit · 10^unit_multiplier.
+
+    `integer`: counts of persons, enterprises and the like: the attacker knows that every value is a whole number.
+    """
 
     code: str
     label: str
@@ -92,6 +97,13 @@ class Indicator(Strict):
     unit_multiplier: int = 0
     decimals: int = Field(default=0, ge=0, le=9)
     signed: bool = False
+    integer: bool = False
+
+    @model_validator(mode="after")
+    def _whole_without_decimals(self) -> Indicator:
+        if self.integer and self.decimals:
+            raise ValueError("integer: not together with decimals")
+        return self
 
 
 class IndicatorRelation(Strict):
@@ -182,6 +194,7 @@ class Bases(Strict):
 
     `strata`: cells of one composition and indicator share one base, apart by `level` or `code` of the hierarchies named; {} for none of
     them. `sharpen`: afterwards no cell is coarser than what the others tell of it. `additive`: values within each composition add up.
+    `visible_share`: where a total is withheld, the sum of the visible countries goes out if it covers at least this share and is safe.
     """
 
     rule: Literal["cta", "minimum-uncertainty"] = "minimum-uncertainty"
@@ -197,6 +210,7 @@ class Bases(Strict):
     strata: dict[str, Literal["level", "code"]] | None = None
     sharpen: bool = False
     additive: bool = False
+    visible_share: float | None = Field(default=None, gt=0, lt=1)
 
     @model_validator(mode="after")
     def _one_base_each(self) -> Bases:
@@ -219,6 +233,38 @@ class Audit(Strict):
         if "external" not in self.profiles:
             raise ValueError("profiles: external is always one of them, for it covers every primary")
         return self
+
+
+class Governance(Strict):
+    """Who must agree before a release goes out, when it may be seen, and how long confidential bytes are kept.
+
+    `approvals`: how many people other than the submitter. `embargo`: period → instant before which nobody outside sees it, as local time
+    of `time_zone`, or with an offset of its own. `retention_days`: after the last that happened in a period; none: for ever.
+    """
+
+    approvals: int = Field(default=0, ge=0)
+    time_zone: str = "UTC"
+    embargo: dict[str, datetime] = Field(default_factory=dict)
+    retention_days: int | None = Field(default=None, ge=0)
+
+    @model_validator(mode="after")
+    def _instants(self) -> Governance:
+        try:
+            zone = ZoneInfo(self.time_zone)
+        except (ZoneInfoNotFoundError, ValueError):
+            raise ValueError(f"time_zone: {self.time_zone} is none; such as Europe/Luxembourg") from None
+        for period, local in self.embargo.items():
+            readings = {local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)}
+            if local.tzinfo is None and len(readings) > 1:
+                raise ValueError(f"embargo of {period}: the clocks of {self.time_zone} change then; give an offset, such as +01:00")
+        return self
+
+    def embargo_of(self, period: str) -> datetime | None:
+        """The instant before which nobody outside sees the release of a period."""
+        local = self.embargo.get(period)
+        if local is None or local.tzinfo is not None:
+            return local
+        return local.replace(tzinfo=ZoneInfo(self.time_zone))
 
 
 class MissingCountry(StrEnum):
@@ -248,6 +294,7 @@ class Domain(Strict):
     cta: Cta = Cta()
     bases: Bases = Bases()
     audit: Audit = Audit()
+    governance: Governance = Governance()
     missing_country: MissingCountry = MissingCountry.BLOCK
     _folder: Path = PrivateAttr(default=HERE)
     _digest: str = PrivateAttr(default="")

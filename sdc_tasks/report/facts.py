@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MINIMUM_CELLS = 10  # a block with fewer cells that could move shows no deviation
+TOP_VISIBLE = 100
 TOP_WITHHELD = 100
 TOP_BROKEN = 200
 
@@ -56,16 +57,20 @@ class Header:
 
 @dataclass(frozen=True)
 class Loss:
-    """Aggregate cells by state. `size` is the class of the median relative base of the rounded ones, 0 if there is none."""
+    """Aggregate cells by state. `size` is the class of the median relative base of the rounded ones, 0 if there is none.
+
+    `visible`: published as the sum of the visible countries.
+    """
 
     exact: int
     rounded: int
+    visible: int
     withheld: int
     size: int
 
     @property
     def total(self) -> int:
-        return self.exact + self.rounded + self.withheld
+        return self.exact + self.rounded + self.visible + self.withheld
 
     def share(self, state: str) -> float:
         count: int = getattr(self, state)
@@ -105,6 +110,16 @@ class RoundedCell:
 
 
 @dataclass(frozen=True)
+class VisibleCell:
+    """A published sum of visible countries, and the share of the total that it is known to cover at least."""
+
+    key: str
+    label: str
+    value: str
+    covers: float
+
+
+@dataclass(frozen=True)
 class DeviationMap:
     """[1] Figure 1 in classes, one indicator: per area, as a whole and by block, Σ|x − a| relative to Σ|a|.
 
@@ -141,8 +156,8 @@ class RuleFact:
     """One rule for bases on the same data. Means to three digits over the cells that it publishes, None where there are none.
 
     `distance` is the mean |r − a| ([1]: x̄ published), `moved` the mean |x − a| of the adjusted table behind it (x̄ CTA); `loss` is
-    Σ weight · base/2 of the rounded cells, `bound` what no choice of intervals can go below, withheld cells aside; `broken`
-    requirements are those that it leaves to repair.
+    what the bases were chosen by, `bound` what no safe choice from the same ladder can go below; `broken` requirements are those that
+    it leaves to repair.
     """
 
     name: str
@@ -224,7 +239,10 @@ class ReportFacts:
     heat_maps: tuple[HeatMap, ...]
     risks: tuple[tuple[str, Loss], ...]
     histogram: Histogram
+    outdone: tuple[str, ...]  # rounded cells of which a relation beside them tells more than they do
+    unit: str  # of published values, in words
     largest: tuple[RoundedCell, ...]
+    visible: tuple[VisibleCell, ...]
     withheld: tuple[str, ...]
     deviations: tuple[DeviationMap, ...]
     no_deviations: str

@@ -12,15 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sdc_tasks.domains.schema import Domain
+from sdc_tasks.domains.schema import Domain, Indicator
 from sdc_tasks.methods.attack.compositions import Together
+from sdc_tasks.methods.bases import outdone
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Rung
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints
-from sdc_tasks.model.weights import aggregate_weights
 from sdc_tasks.report.facts import (
     MINIMUM_CELLS,
     TOP_BROKEN,
+    TOP_VISIBLE,
     TOP_WITHHELD,
     AuditFacts,
     BrokenCell,
@@ -37,6 +38,7 @@ from sdc_tasks.report.facts import (
     RuleFact,
     RungFact,
     StepFact,
+    VisibleCell,
 )
 from sdc_tasks.report.table_csv import printed
 
@@ -45,6 +47,7 @@ REACHED = ("under a quarter", "a quarter to a half", "half to three quarters", "
 RISKS = ((0, 0, "no country"), (1, 1, "1 country"), (2, 2, "2 countries"), (3, 5, "3 to 5 countries"), (6, 10**6, "6 or more"))
 MAXIMUM_SHARE = 0.5  # nor does a block of which one cell holds more of the deviation than this
 TOP_ROUNDED = 20
+MULTIPLIERS = {0: "", 3: "thousand ", 6: "million ", 9: "billion "}
 NARROWER = 0.01  # of an interval, and of the requirement: what must be gone of it before it counts; LPs are exact to much less
 
 
@@ -89,7 +92,10 @@ def gather(
         heat_maps=_heat_maps(space, publication, label),
         risks=_risks(problem, publication),
         histogram=_histogram(sizes, int(publication.rounded.sum()) - len(sizes)),
+        outdone=tuple(space.key(cell) for cell in publication.cells[outdone(problem, publication)]) if report.passed else (),
+        unit=_unit(domain),
         largest=_largest(domain, space, publication, label) if report.passed else (),
+        visible=_visible(domain, space, publication, label) if report.passed else (),
         withheld=tuple(space.key(cell) for cell in publication.cells[publication.withheld][:TOP_WITHHELD]),
         deviations=_deviations(problem, adjustment.x, label) if adjustment.x is not None else (),
         no_deviations="" if adjustment.x is not None else _why_no_table(adjustment),
@@ -172,6 +178,7 @@ def _loss(publication: Publication, mask: Bools) -> Loss:
     return Loss(
         exact=int((publication.exact & mask).sum()),
         rounded=int(rounded.sum()),
+        visible=int((publication.visible & mask).sum()),
         withheld=int((publication.withheld & mask).sum()),
         size=int(_classes(median)),
     )
@@ -214,6 +221,19 @@ def _histogram(sizes: Floats, unplaced: int) -> Histogram:
     return Histogram(tuple(edges.tolist()), tuple(counts.tolist()), unplaced)
 
 
+def _unit(domain: Domain) -> str:
+    """What values are in: one unit for all indicators, or that of each."""
+
+    def words(indicator: Indicator) -> str:
+        power = indicator.unit_multiplier
+        return f"in {MULTIPLIERS.get(power, f'10^{power} ')}{indicator.unit}"
+
+    units = {indicator.label: words(indicator) for indicator in domain.indicators}
+    if len(set(units.values())) == 1:
+        return next(iter(units.values()))
+    return ", ".join(f"{label} {unit}" for label, unit in units.items())
+
+
 def _largest(domain: Domain, space: CellSpace, publication: Publication, label: _Labels) -> tuple[RoundedCell, ...]:
     """The rounded cells that lost most, largest relative base first."""
     relative = np.where(publication.rounded, _relative_base(publication), -1.0)
@@ -231,6 +251,19 @@ def _rounded_cell(
         printed(float(array[i]), places) for array in (publication.value, publication.base, publication.lower, publication.upper)
     )
     return RoundedCell(space.key(cell), label.cell(space, cell), value, base, lower, upper, relative)
+
+
+def _visible(domain: Domain, space: CellSpace, publication: Publication, label: _Labels) -> tuple[VisibleCell, ...]:
+    """The sums of visible countries, in cell order."""
+    decimals = {indicator.code: indicator.decimals for indicator in domain.indicators}
+
+    def fact(i: int) -> VisibleCell:
+        cell = int(publication.cells[i])
+        places = decimals[space.national_keys[cell % space.national_size][0]]
+        value = printed(float(publication.value[i]), places, noise=1e-6 * 10.0**-places)
+        return VisibleCell(space.key(cell), label.cell(space, cell), value, float(publication.covers[i]))
+
+    return tuple(fact(i) for i in np.flatnonzero(publication.visible)[:TOP_VISIBLE].tolist())
 
 
 def _deviations(problem: ProtectionProblem, x: Floats, label: _Labels) -> tuple[DeviationMap, ...]:
@@ -315,11 +348,11 @@ def _rules(
     kept: Adjustment,
 ) -> tuple[RuleFact, ...]:
     """The publication, and what each other rule would have published: averages over many cells, to three digits."""
-    weights = aggregate_weights(problem, domain.bases.weights)
     truth = problem.a[publication.cells]
 
-    def fact(name: str, published: Publication, moved: float | None, bound: float | None, broken: int) -> RuleFact:
-        told, rounded = ~published.withheld, published.rounded
+    def fact(rung: Rung, name: str, published: Publication, moved: float | None, broken: int) -> RuleFact:
+        told, rounded = published.exact | published.rounded, published.rounded
+        loses = int((~published.exact).sum()) >= MINIMUM_CELLS and rung.objective is not None
         relative = _relative_base(published)
         sizes = relative[rounded & np.isfinite(relative)]
         many = told.sum() >= MINIMUM_CELLS
@@ -330,20 +363,19 @@ def _rules(
             moved=moved,
             mean_base=float(sizes.mean()) if len(sizes) else None,
             median_base=float(np.median(sizes)) if len(sizes) else None,
-            loss=_three(float(weights[rounded] @ published.base[rounded]) / 2) if rounded.sum() >= MINIMUM_CELLS else None,
-            bound=bound,
+            loss=_three(rung.objective) if loses and rung.objective is not None else None,
+            bound=_three(rung.bound) if loses and rung.bound is not None else None,
             broken=broken,
         )
 
-    bound = next((_three(rung.bound) for rung in kept.rungs if rung.bound is not None), None)
     moved = None
     if adjustment.x is not None and len(truth) >= MINIMUM_CELLS:
         moved = _three(np.abs(adjustment.x - problem.a)[problem.aggregate].mean())
-    found = [fact(f"{rung.method}: published", publication, None, bound, report.broken) for rung in kept.rungs if rung.chosen]
+    found = [fact(rung, f"{rung.method}: published", publication, None, report.broken) for rung in kept.rungs if rung.chosen]
     for rung in kept.rungs:
         if rung.method in others:
             behind = moved if rung.unprotected else None
-            found.append(fact(f"{rung.method}, {rung.reason}", others[rung.method], behind, bound, rung.unprotected))
+            found.append(fact(rung, f"{rung.method}, {rung.reason}", others[rung.method], behind, rung.unprotected))
     return tuple(found)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from sdc_tasks.report.facts import MINIMUM_CELLS, TOP_BROKEN, TOP_WITHHELD, DeliveryFact, ReportFacts
+from sdc_tasks.report.facts import MINIMUM_CELLS, TOP_BROKEN, TOP_VISIBLE, TOP_WITHHELD, DeliveryFact, ReportFacts
 from sdc_tasks.report.figures import histogram, percent
 
 CLASS_NAMES = ("0", "under 0.1\u202f%", "0.1 to 1\u202f%", "1 to 5\u202f%", "5 to 20\u202f%", "20\u202f% or more")
@@ -35,6 +35,7 @@ def render(facts: ReportFacts) -> str:
         not_attacked=[(name, text) for name, text in KNOWN_PROFILES.items() if name not in facts.audit.profiles],
         states=_by_state(facts.deliveries),
         minimum_cells=MINIMUM_CELLS,
+        top_visible=TOP_VISIBLE,
         top_withheld=TOP_WITHHELD,
         top_broken=TOP_BROKEN,
     )

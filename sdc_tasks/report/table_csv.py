@@ -4,6 +4,10 @@ An exact cell has OBS_STATUS A and no ROUNDING_BASE. A rounded cell is an estima
 [OBS_VALUE − base/2, OBS_VALUE + base/2]. A withheld cell has no OBS_VALUE, OBS_STATUS Q (suppressed) and CONF_STATUS S
 (secondary, set by the receiver). Same publication, same bytes.
 
+Where the domain asks for sums of visible countries (`bases.visible_share`), there is one more column. A cell with a VISIBLE_SHARE s is no
+total but the sum of the members whose value is public (OBS_STATUS D, definition differs), at least the share s of the total: the world
+reads the total in [OBS_VALUE, OBS_VALUE / s].
+
 `read_table` reads such a table back, also one made elsewhere, so that its audit can judge it. Its messages name file, line, key
 and remedy and repeat no OBS_VALUE: a table made elsewhere may hold values that should not have left.
 """
@@ -27,6 +31,7 @@ from sdc_tasks.model.table import CellSpace
 from sdc_tasks.report.files import write_whole
 
 OBSERVATION = ("TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "ROUNDING_BASE")
+VISIBLE_SHARE = "VISIBLE_SHARE"
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 PUBLISHING_ACTIONS = {"", "I", "A", "R", "M"}  # information, append, replace, merge: each of them says what is published
 
@@ -35,14 +40,18 @@ def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publi
     """Writes the whole file or nothing. Raises ValueError on a publication with cells that are not aggregates."""
     if (publication.cells < len(space.countries) * space.national_size).any():
         raise ValueError("a disseminated table holds aggregate cells only")
+    asked = domain.bases.visible_share is not None or bool(publication.visible.any())
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["STRUCTURE", "STRUCTURE_ID", "ACTION", "FREQ", *_dimensions(domain), *OBSERVATION])
+    columns = [*OBSERVATION, VISIBLE_SHARE] if asked else OBSERVATION
+    writer.writerow(["STRUCTURE", "STRUCTURE_ID", "ACTION", "FREQ", *_dimensions(domain), *columns])
     decimals = {indicator.code: indicator.decimals for indicator in domain.indicators}
-    for cell, value, base in zip(publication.cells.tolist(), publication.value.tolist(), publication.base.tolist(), strict=True):
+    told = (array.tolist() for array in (publication.cells, publication.value, publication.base, publication.covers))
+    for cell, value, base, covers in zip(*told, strict=True):
         key = _key(space, cell)
-        observation = _observation(value, base, decimals[key[1]])
-        writer.writerow(["dataflow", domain.structure_id, "I", domain.frequency, *key, period, *observation])
+        observation = _observation(value, base, covers, decimals[key[1]])
+        share = [printed(covers, 0) if covers else ""] if asked else []
+        writer.writerow(["dataflow", domain.structure_id, "I", domain.frequency, *key, period, *observation, *share])
     write_whole(path, buffer.getvalue())
 
 
@@ -58,13 +67,14 @@ def printed(value: float, decimals: int, noise: float = 0.0) -> str:
 
 
 def read_table(path: Path, domain: Domain, space: CellSpace, period: str) -> Publication:
-    """The decision that a published table amounts to: SDMX-CSV 1.0 or 2.0, ROUNDING_BASE optional, a missing row is withheld.
+    """The decision that a published table amounts to: SDMX-CSV 1.0 or 2.0, a missing row is withheld. ROUNDING_BASE and VISIBLE_SHARE
+    are optional.
 
     Raises InvalidInput, naming file, line, key and remedy, on anything that does not say clearly what is published.
     """
     first = len(space.countries) * space.national_size
     cells = np.arange(first, space.size)
-    values, bases = np.full(len(cells), np.nan), np.full(len(cells), np.inf)
+    values, bases, covers = np.full(len(cells), np.nan), np.full(len(cells), np.inf), np.zeros(len(cells))
     position = {_key(space, cell): i for i, cell in enumerate(cells.tolist())}
     seen: dict[int, int] = {}
     for row in _rows(path, domain):
@@ -72,8 +82,8 @@ def read_table(path: Path, domain: Domain, space: CellSpace, period: str) -> Pub
         if i in seen:
             raise row.error(f"{space.key(first + i)} is already in line {seen[i]}; keep one row per cell")
         seen[i] = row.line
-        values[i], bases[i] = _decision(row, space.key(first + i))
-    return Publication(cells, values, bases)
+        values[i], bases[i], covers[i] = _decision(row, space.key(first + i))
+    return Publication(cells, values, bases, covers)
 
 
 def _dimensions(domain: Domain) -> list[str]:
@@ -85,10 +95,10 @@ def _key(space: CellSpace, cell: int) -> tuple[str, ...]:
     return (space.areas[area], *space.national_keys[rest])
 
 
-def _observation(value: float, base: float, decimals: int) -> tuple[str, str, str, str]:
+def _observation(value: float, base: float, covers: float, decimals: int) -> tuple[str, str, str, str]:
     """OBS_VALUE, OBS_STATUS, CONF_STATUS, ROUNDING_BASE."""
-    if base == 0:
-        return printed(value, decimals, noise=1e-6 * 10.0**-decimals), "A", "F", ""
+    if base == 0 or covers:
+        return printed(value, decimals, noise=1e-6 * 10.0**-decimals), "D" if covers else "A", "F", ""
     if np.isinf(base):
         return "", "Q", "S", ""
     return printed(value, decimals), "E", "F", printed(base, decimals)
@@ -178,15 +188,26 @@ def _check_unit(row: _Row, domain: Domain, code: str) -> None:
             raise row.error(f"{column} of {code} is not {expected}; convert its values")
 
 
-def _decision(row: _Row, key: str) -> tuple[float, float]:
-    """(value, base) of one cell, as `Publication` holds them."""
+def _decision(row: _Row, key: str) -> tuple[float, float, float]:
+    """(value, base, covers) of one cell, as `Publication` holds them."""
     if row.get("OBS_VALUE") in {"", "NaN"}:
-        return np.nan, np.inf
+        if row.get(VISIBLE_SHARE):
+            raise row.error(f"{VISIBLE_SHARE} of {key} without an OBS_VALUE; leave both empty for a withheld cell")
+        return np.nan, np.inf, 0.0
     value = _number(row, "OBS_VALUE", key)
     base = _number(row, "ROUNDING_BASE", key) if row.get("ROUNDING_BASE") else 0.0
     if base < 0:
         raise row.error(f"ROUNDING_BASE of {key} is negative; give the base, or leave it empty for an exact value")
-    return value, base
+    if not row.get(VISIBLE_SHARE):
+        return value, base, 0.0
+    covers = _number(row, VISIBLE_SHARE, key)
+    if not 0 < covers <= 1:
+        raise row.error(f"{VISIBLE_SHARE} of {key} is not above 0 and at most 1; 0.95 says that the value is at least 95 % of the total")
+    if base:
+        raise row.error(f"{key} has a {VISIBLE_SHARE} and a ROUNDING_BASE; a sum of visible countries is not rounded: leave one empty")
+    if value < 0:
+        raise row.error(f"OBS_VALUE of {key} is negative; a sum of visible countries never is: leave {VISIBLE_SHARE} empty")
+    return value, np.inf, covers
 
 
 def _number(row: _Row, column: str, key: str) -> float:

@@ -1,10 +1,9 @@
--- The cells of one version of a domain and period; of the newest version when none is given.
-SELECT c.cell, c.area, c.indicator, c.value, c.obs_status, c.conf_status, c.rounding_base
-FROM dissemination.release r
-JOIN dissemination.eu_cell c USING (domain, period, publication_digest)
-WHERE r.domain = :domain AND r.period = :period
-    AND r.version = coalesce(
+-- The cells of one version of a domain and period as the world sees them; of the newest version when none is given.
+SELECT cell, area, indicator, value, obs_status, conf_status, rounding_base, visible_share
+FROM dissemination.public_cell
+WHERE domain = :domain AND period = :period
+    AND version = coalesce(
         :version,
-        (SELECT max(n.version) FROM dissemination.release n WHERE n.domain = r.domain AND n.period = r.period)
+        (SELECT max(n.version) FROM dissemination.public_release n WHERE n.domain = :domain AND n.period = :period)
     )
-ORDER BY c.position
+ORDER BY position

@@ -355,3 +355,38 @@ def test_histogram_bins_are_a_ladder_that_holds_every_rounded_cell(domain: Domai
     edges = small_facts(domain).histogram.edges
     assert all(low < high for low, high in pairwise(edges))
     assert edges == pytest.approx((0.1, 0.2))
+
+
+@pytest.mark.parametrize(("power", "unit"), [(0, "in EUR"), (3, "in thousand EUR"), (6, "in million EUR"), (2, "in 10^2 EUR")])
+def test_published_values_have_a_unit(domain: Domain, power: int, unit: str) -> None:
+    scaled = domain.model_copy(update={"indicators": (domain.indicators[0].model_copy(update={"unit_multiplier": power}),)})
+    assert f"Values and bases as published, {unit}." in render(small_facts(scaled))
+
+
+def test_indicators_in_different_units_are_told_apart(domain: Domain) -> None:
+    turnover = domain.indicators[0]
+    persons = turnover.model_copy(update={"code": "EMPL", "label": "Persons employed", "unit": "persons"})
+    both = domain.model_copy(update={"indicators": (turnover.model_copy(update={"unit_multiplier": 3}), persons)})
+    problem = small_problem(domain)
+    publication = small_publication(problem)
+    facts = gather(
+        both, problem, Adjustment(), publication, audit(problem, publication), period="2024", release_id="small-2024"
+    )  # fmt: skip
+    assert facts.unit == "Turnover in thousand EUR, Persons employed in persons"
+
+
+def test_a_sum_of_visible_countries_is_counted_and_shown_as_published(domain: Domain) -> None:
+    """In place of the withheld A2.L; the mean distance is over totals, so it stays."""
+    problem = small_problem(domain)
+    before = small_publication(problem)
+    publication = replace(before, value=np.where(before.withheld, 4e7, before.value), covers=np.where(before.withheld, 0.3, 0.0))
+    facts = gather(
+        domain, problem, Adjustment(), publication, audit(problem, publication), period="2024", release_id="small-2024"
+    )  # fmt: skip
+    assert (facts.overall.visible, facts.overall.withheld, facts.overall.total) == (1, 0, 15)
+    assert sum(loss.visible for row in facts.heat_maps[0].losses for loss in row) == 1
+    assert [(cell.key, cell.value, cell.covers) for cell in facts.visible] == [("EU.TURNOVER.A2.L", "40000000", 0.3)]
+    page = render(facts)
+    assert '40\u202f000\u202f000</td><td class="n">30\u202f%' in page
+    assert '<span class="part">1<span' in page
+    assert not [said for said in ("VISIBLE_SHARE", "visible sums", "Sums of the visible") if said in render(small_facts(domain))]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sdc_tasks.domains.schema import Domain, load_domain
+from sdc_tasks.domains.schema import Bases, Domain, load_domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.results import Publication
 from sdc_tasks.report.table_csv import printed, read_table, write_table
@@ -43,10 +43,11 @@ def domain(tmp_path_factory: pytest.TempPathFactory) -> Domain:
     return load_domain(folder / "small.yaml")
 
 
-def publication(domain: Domain, cells: list[tuple[float, float]]) -> Publication:
+def publication(domain: Domain, cells: list[tuple[float, ...]]) -> Publication:
+    """(value, base) of each cell, with a third number for the share that a sum of visible countries covers."""
     first = domain.space.size - domain.space.national_size
-    value, base = np.array(cells).T
-    return Publication(np.arange(first, domain.space.size), value, base)
+    value, base, covers = np.array([(*cell, 0.0)[:3] for cell in cells]).T
+    return Publication(np.arange(first, domain.space.size), value, base, covers)
 
 
 WITHHELD = (np.nan, np.inf)
@@ -74,6 +75,31 @@ def test_the_file_is_exactly_this(domain: Domain, tmp_path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["table.csv"]
 
 
+VISIBLE = [*MIXED[:2], (950.0, np.inf, 0.95), *MIXED[3:]]
+
+
+def test_a_sum_of_visible_countries_is_marked(domain: Domain, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    told = publication(domain, VISIBLE)
+    write_table(path, domain, domain.space, "2024", told)
+    lines = path.read_text().splitlines()
+    assert lines[0] == f"{HEADER},VISIBLE_SHARE"
+    assert lines[1:4] == [
+        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,_T,2024,1000000000000,A,F,,",
+        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,S,2024,1500,E,F,500,",
+        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,L,2024,950,D,F,,0.95",
+    ]
+    again = read_table(path, domain, domain.space, "2024")
+    assert again.digest == told.digest
+    assert (again.lower[2], again.upper[2]) == (950.0, pytest.approx(1000.0))
+
+
+def test_the_column_stands_wherever_the_domain_asks_for_such_sums(domain: Domain, tmp_path: Path) -> None:
+    asking = domain.model_copy(update={"bases": Bases(visible_share=0.95)})
+    write_table(tmp_path / "table.csv", asking, domain.space, "2024", publication(domain, MIXED))
+    assert (tmp_path / "table.csv").read_text().splitlines()[0] == f"{HEADER},VISIBLE_SHARE"
+
+
 def test_a_failed_write_leaves_the_old_file(domain: Domain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "table.csv"
     path.write_text("old")
@@ -98,19 +124,21 @@ BASES = st.sampled_from([mantissa * 10.0**k for k in range(-1, 9) for mantissa i
 ROUNDED = st.tuples(st.integers(-(10**6), 10**6), BASES).map(lambda cell: (cell[0] * cell[1], cell[1]))
 
 
-def cell(decimals: int) -> st.SearchStrategy[tuple[float, float]]:
+def cell(decimals: int) -> st.SearchStrategy[tuple[float, ...]]:
     exact = st.integers(-(10**14), 10**14).map(lambda units: (units / 10**decimals, 0.0))
-    return st.one_of(exact, ROUNDED, st.just(WITHHELD))
+    visible = st.tuples(st.integers(0, 10**14).map(lambda units: units / 10**decimals), st.just(np.inf), st.floats(1e-6, 1))
+    return st.one_of(exact, ROUNDED, visible, st.just(WITHHELD))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.tuples(*(cell(0) for _ in range(3)), *(cell(2) for _ in range(3))))
-def test_what_is_written_is_read(domain: Domain, tmp_path: Path, cells: tuple[tuple[float, float], ...]) -> None:
+def test_what_is_written_is_read(domain: Domain, tmp_path: Path, cells: tuple[tuple[float, ...], ...]) -> None:
     written = publication(domain, list(cells))
     write_table(tmp_path / "table.csv", domain, domain.space, "2024", written)
     again = read_table(tmp_path / "table.csv", domain, domain.space, "2024")
     assert np.array_equal(again.cells, written.cells)
     assert np.array_equal(again.base, written.base)
+    assert np.allclose(again.covers, written.covers, rtol=1e-11, atol=0)
     assert np.array_equal(again.value, written.value, equal_nan=True) or np.allclose(
         again.value, written.value, rtol=1e-14, atol=0, equal_nan=True
     )
@@ -190,6 +218,11 @@ BAD = {
     "infinite": (f"{HEADER}\n{ROW.format(value='1e999', base='')}\n", "line 2: OBS_VALUE of .* not a number"),
     "negative base": (f"{HEADER}\n{ROW.format(value='123454321', base='-5')}\n", "line 2: ROUNDING_BASE of .* is negative"),
     "text base": (f"{HEADER}\n{ROW.format(value='123454321', base='inf')}\n", "line 2: ROUNDING_BASE of .* is not a number"),
+    "share without value": (f"{HEADER},VISIBLE_SHARE\n{ROW.format(value='', base='')},0.9\n", "line 2: VISIBLE_SHARE of .* without an OBS"),
+    "share in percent": (f"{HEADER},VISIBLE_SHARE\n{GOOD},95\n", "line 2: VISIBLE_SHARE of .* at most 1; 0.95 says"),
+    "share of nothing": (f"{HEADER},VISIBLE_SHARE\n{GOOD},0\n", "line 2: VISIBLE_SHARE of .* is not above 0"),
+    "share and base": (f"{HEADER},VISIBLE_SHARE\n{ROW.format(value=7, base=5)},0.9\n", "line 2: .* a VISIBLE_SHARE and a ROUNDING_BASE"),
+    "negative sum": (f"{HEADER},VISIBLE_SHARE\n{ROW.format(value='-123454321', base='')},0.9\n", "line 2: OBS_VALUE of .* is negative"),
     "unit": (f"{HEADER},UNIT_MULT\n{GOOD},6\n", "line 2: UNIT_MULT of TURNOVER is not 3; convert"),
     "cut": (f"{HEADER}\n{GOOD}\n{GOOD[:40]}", "line 3: .* fields, the header has 13"),
     "cut in quotes": (f'{HEADER}\n"dataflow,TEST', "not CSV .* cut inside a quoted field"),
