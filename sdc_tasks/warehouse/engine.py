@@ -18,12 +18,15 @@ from typing import Any
 import psycopg
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import URL, ExceptionContext
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError, OperationalError, ProgrammingError
 
 from sdc_tasks.errors import InvalidInput, Retriable
+from sdc_tasks.warehouse.keyring import REMEDY, Keyring, key_file, read_key_file
 from sdc_tasks.warehouse.schema import SCHEMAS
 
 BUSY_SECONDS = 30
+# PostgreSQL: nobody waits for a lock, works on a statement, or sits in a transaction, longer than this.
+TIMEOUTS = {"lock_timeout": "30s", "statement_timeout": "5min", "idle_in_transaction_session_timeout": "10min"}
 LOGGING_NAME = "sdc_warehouse"
 
 # What a transaction that only reads asks of each engine.
@@ -32,12 +35,18 @@ READING: dict[str, dict[str, Any]] = {
     "sqlite": {"sdc_reading": True},
 }
 
+NOT_ALLOWED = "42501"  # SQLSTATE insufficient_privilege
+
 # Classes of SQLSTATE whose primary message names objects and rules only. Class 22 (data exception), for one, quotes the value.
 NAMING_ONLY = {"08", "23", "25", "28", "3D", "3F", "40", "42", "53", "55", "57"}
 
 
-def open_warehouse(url: str) -> Engine:
-    """The warehouse at `sqlite:///path` or `postgresql://…`. Creates an empty SQLite file; `migrate` makes the tables."""
+def open_warehouse(url: str, keys: Keyring | None = None, actor: str = "unknown") -> Engine:
+    """The warehouse at `sqlite:///path` or `postgresql://…`. Creates an empty SQLite file; `migrate` makes the tables.
+
+    `keys` encrypt what is confidential: without them a SQLite file has a key file of its own, and on PostgreSQL nothing confidential
+    can be read or written. `actor` is who the log says it was.
+    """
     try:
         parsed = make_url(url)
     except ArgumentError:
@@ -47,14 +56,30 @@ def open_warehouse(url: str) -> Engine:
     match parsed.get_backend_name():
         case "sqlite" if parsed.database not in (None, "", ":memory:"):
             engine = _open_sqlite(parsed)
+            keys = keys or read_key_file(key_file(Path(str(parsed.database))))
         case "postgresql":
             engine = create_engine(
                 parsed.set(drivername="postgresql+psycopg"), hide_parameters=True, logging_name=LOGGING_NAME, pool_pre_ping=True
             )
+            event.listen(engine, "connect", _set_timeouts)
         case other:
             raise InvalidInput(f"no warehouse on {other!r} like this; use sqlite:///path or postgresql://user@host/database")
     event.listen(engine, "handle_error", _keep_names_only)
+    engine.update_execution_options(sdc_keys=keys, sdc_actor=actor.strip().lower())
     return engine
+
+
+def keys_of(connection: Connection) -> Keyring:
+    """What encrypts and decrypts here. Raises InvalidInput where the warehouse was opened without."""
+    keys: Keyring | None = connection.get_execution_options().get("sdc_keys")
+    if keys is None:
+        raise InvalidInput(f"what is confidential is encrypted, and there is no key. {REMEDY}")
+    return keys
+
+
+def actor_of(connection: Connection) -> str:
+    """Who opened the warehouse, in the form in which names are compared."""
+    return str(connection.get_execution_options()["sdc_actor"])
 
 
 @contextmanager
@@ -98,11 +123,19 @@ def _open_sqlite(url: URL) -> Engine:
     return engine
 
 
+def _set_timeouts(connection: psycopg.Connection[Any], _record: object) -> None:
+    with connection.cursor() as cursor:
+        for name, limit in TIMEOUTS.items():
+            cursor.execute(f"SET {name} = '{limit}'".encode())
+    connection.commit()
+
+
 def _set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # the driver opens no transaction behind our back: `_begin` does
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA recursive_triggers = ON")  # INSERT OR REPLACE deletes, and must ask the triggers
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA secure_delete = ON")  # what is purged is overwritten
     _use_write_ahead_log(connection)
 
 
@@ -135,6 +168,13 @@ def _retriable(engine: Engine) -> Iterator[None]:
             raise
         where = engine.url.render_as_string(hide_password=True)
         raise Retriable(f"the warehouse {where} is away or busy; try again ({error.orig})") from error
+    except ProgrammingError as error:
+        if getattr(error.orig, "sqlstate", None) != NOT_ALLOWED:
+            raise
+        raise InvalidInput(
+            f"the account {engine.url.username} may not do this: {error.orig}. Remedy: see sql/roles.sql; publishing has an address of its "
+            "own, SDC_PUBLISHER_URL, and migrations are run by the owner of the tables"
+        ) from error
 
 
 def _transient(error: OperationalError) -> bool:
@@ -145,13 +185,18 @@ def _transient(error: OperationalError) -> bool:
     return sqlstate is None or sqlstate[:2] in {"08", "40", "55", "57"}
 
 
-def _keep_names_only(context: ExceptionContext) -> None:
+def names_only(error: psycopg.Error) -> psycopg.Error:
     """PostgreSQL puts the failing row into the text of its errors (DETAIL): cut it down to the part that names the rule."""
+    if error.sqlstate is not None:
+        told = error.diag.message_primary if error.sqlstate[:2] in NAMING_ONLY else f"refused with SQLSTATE {error.sqlstate}"
+        error.args = (told,)
+    return error
+
+
+def _keep_names_only(context: ExceptionContext) -> None:
     original = context.original_exception
     if not isinstance(original, psycopg.Error) or original.sqlstate is None:
         return
-    naming_only = original.sqlstate[:2] in NAMING_ONLY
-    message = original.diag.message_primary if naming_only else f"refused with SQLSTATE {original.sqlstate}"
-    original.args = (message,)
+    message = names_only(original).args[0]
     if context.sqlalchemy_exception is not None:
         context.sqlalchemy_exception.args = (f"({type(original).__name__}) {message}",)

@@ -1,19 +1,39 @@
-"""What happened in a release cycle, so that a step can be found, repeated and explained: runs, steps, rungs, audits."""
+"""What happened in a release cycle, so that a step can be found, repeated and explained: runs, submissions, steps, rungs, audits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.results import AuditReport, Rung
-from sdc_tasks.warehouse.engine import reading, serialise, writing
+from sdc_tasks.warehouse.engine import actor_of, reading, serialise, writing
+from sdc_tasks.warehouse.log import record
 from sdc_tasks.warehouse.packing import digest_of
-from sdc_tasks.warehouse.schema import RunState, audit, run, rung, step
+from sdc_tasks.warehouse.schema import RunState, audit, run, rung, step, submission, terms
 from sdc_tasks.warehouse.store import put_rows
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a domain file asks of a release: the profiles to be audited, how many others than the submitter must agree, and for how many
+    days confidential bytes are kept after the last that happened in a period (None: for ever). `settings` is all of it, as JSON.
+    """
+
+    domain: str
+    digest: str
+    profiles: tuple[str, ...]
+    approvals: int = 0
+    retention_days: int | None = None
+    settings: str = "{}"
+
+    @property
+    def row(self) -> dict[str, object]:
+        """As it is stored."""
+        return {**vars(self), "profiles": ",".join(self.profiles)}
 
 
 def start_run(engine: Engine, release_id: str, domain: str, period: str) -> None:
@@ -25,6 +45,44 @@ def start_run(engine: Engine, release_id: str, domain: str, period: str) -> None
         if tuple(found) != (domain, period):
             raise InvalidInput(f"release {release_id} belongs to {found.domain} {found.period}; choose another id for {domain} {period}")
         connection.execute(update(run).where(run.c.release_id == release_id).values(state=RunState.RUNNING, finished_at=None))
+
+
+def submit(engine: Engine, release_id: str, asked: Terms, *, embargo: datetime | None = None, environment: str = "{}") -> None:
+    """Binds a run to its terms, in the name of who opened the warehouse; a repetition changes nothing.
+
+    `embargo` is the instant before which nobody outside may see the release, `environment` the program that makes it (JSON).
+    Raises InvalidInput when the warehouse knows other terms of that digest: somebody tampered with them.
+    """
+    with writing(engine) as connection:
+        serialise(connection, "submission", release_id)
+        if connection.execute(select(submission.c.release_id).where(submission.c.release_id == release_id)).one_or_none():
+            return
+        put_rows(connection, terms, [{**asked.row, "registered_at": datetime.now(UTC)}], keep=True)
+        require_terms(connection, asked)
+        period = connection.execute(select(run.c.period).where(run.c.release_id == release_id)).scalar_one()
+        row = {
+            "release_id": release_id,
+            "domain": asked.domain,
+            "period": period,
+            "terms_digest": asked.digest,
+            "submitter": actor_of(connection),
+            "embargo": embargo,
+            "environment": environment,
+            "submitted_at": datetime.now(UTC),
+        }
+        connection.execute(insert(submission).values(**row))
+        told = None if embargo is None else embargo.isoformat()
+        record(connection, "submit", release_id, terms=asked.digest, environment=digest_of(environment.encode()), embargo=told)
+
+
+def require_terms(connection: Connection, asked: Terms) -> None:
+    """Raises InvalidInput unless the warehouse holds exactly these terms."""
+    known = connection.execute(select(terms).where(terms.c.domain == asked.domain, terms.c.digest == asked.digest)).mappings().one_or_none()
+    if known is None or any(known[name] != value for name, value in asked.row.items()):
+        raise InvalidInput(
+            f"the warehouse knows other terms of {asked.domain} under {asked.digest[:12]} than the domain file states. "
+            "Remedy: find out who wrote them (sdc verify-log); a change to the domain file gives it another digest"
+        )
 
 
 def set_inputs(engine: Engine, release_id: str, inputs_digest: str) -> None:
@@ -100,6 +158,7 @@ def save_audit(engine: Engine, release_id: str, report: AuditReport, certificate
                     audited_at=datetime.now(UTC),
                 )
             )
+            record(connection, "audit", release_id, audit=digest, publication=report.publication, passed=report.passed)
     return digest
 
 

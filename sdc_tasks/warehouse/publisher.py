@@ -2,27 +2,33 @@
 
 One transaction: the cells and the release row become visible together or not at all. Publishing the same release again, or a
 publication that is the current version already, changes nothing. The database refuses on its own what is refused here
-(`sql/migrations/0001_*.sql`); this module says which cell, and what to do.
+(the gate of `sql/migrations/0003_*.sql`); this module says which cell, and what to do.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import Connection, Engine, func, insert, select
 
-from sdc_tasks.errors import ReleaseBlocked
+from sdc_tasks.errors import ReleaseBlocked, Retriable
 from sdc_tasks.model.results import Publication, Release, State
 from sdc_tasks.model.table import CellSpace
+from sdc_tasks.warehouse.bulk import insert_many
 from sdc_tasks.warehouse.engine import serialise, writing
-from sdc_tasks.warehouse.schema import audit, eu_cell, publication, run
+from sdc_tasks.warehouse.journal import Terms, require_terms
+from sdc_tasks.warehouse.log import record
+from sdc_tasks.warehouse.schema import approval, audit, eu_cell, publication, retraction, run, submission
 from sdc_tasks.warehouse.schema import release as release_table
 
-# (OBS_STATUS, CONF_STATUS) of a published cell: normal and free; estimated (it is rounded) and free; suppressed, by the receiver.
-STATUS = {State.EXACT: ("A", "F"), State.ROUNDED: ("E", "F"), State.WITHHELD: ("Q", "S")}
+# (OBS_STATUS, CONF_STATUS) of a published cell: normal and free; estimated (it is rounded) and free; another definition (the sum of
+# the visible countries) and free; suppressed, by the receiver.
+STATUS = {State.EXACT: ("A", "F"), State.ROUNDED: ("E", "F"), State.VISIBLE: ("D", "F"), State.WITHHELD: ("Q", "S")}
 NAMED = 5
+ANEW = "Remedy: start the release anew; it gets an id of its own"
 
 
 class Published(NamedTuple):
@@ -32,19 +38,33 @@ class Published(NamedTuple):
     created: bool
 
 
-def publish(engine: Engine, release: Release, *, space: CellSpace, domain: str, period: str) -> Published:
-    """Publishes a release. Raises ReleaseBlocked when its audit did not pass, is not of it, or is not in the warehouse."""
+class NotApproved(Retriable):
+    """The audit passed, and people must agree before it goes out."""
+
+
+def publish(
+    engine: Engine, release: Release, *, space: CellSpace, terms: Terms, period: str, after: Sequence[str] | None = None
+) -> Published:
+    """Publishes a release under its terms. `after` names the releases of the period that its audit knew, where it has to know them all.
+
+    Raises ReleaseBlocked when its audit did not pass, is not of it, is not in the warehouse, or did not know of a version that is out;
+    NotApproved while approvals are missing.
+    """
     _require_passed_audit(release, space)
-    digest = release.publication.digest
+    digest, domain = release.publication.digest, terms.domain
     with writing(engine) as connection:
         serialise(connection, "release", domain, period)
         versions = _versions(connection, domain, period)
         mine = next((row for row in versions if row.release_id == release.id), None)
         if mine and mine.publication_digest != digest:
             raise ReleaseBlocked(f"release {release.id} was published with another content; start a new release")
+        if mine and mine.reason:
+            raise ReleaseBlocked(f"release {release.id} was retracted ({mine.reason}). Remedy: correct a delivery or the domain file")
         current = mine or (versions[-1] if versions else None)
-        if current and current.publication_digest == digest:
+        if current and current.publication_digest == digest and not current.reason:
             return Published(current.version, created=False)
+        if after is not None and [row.release_id for row in versions] != list(after):
+            raise ReleaseBlocked(f"{release.id}: another version was published since it was assembled. {ANEW}")
         version = len(versions) + 1
         row = {
             "release_id": release.id,
@@ -56,14 +76,17 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, domain: str, 
             "audit_passed": True,
             "released_at": datetime.now(UTC),
         }
+        row["embargo"] = _embargo(connection, release, terms, str(row["audit_digest"]))
         _store(connection, release.publication, space, domain, period)
         connection.execute(insert(release_table), row)
+        record(connection, "release", release.id, version=version, publication=digest, audit=row["audit_digest"])
         return Published(version, created=True)
 
 
 def states(decided: Publication) -> list[State]:
     """What the world gets of each cell, in the order of `decided.cells`."""
-    return [State.WITHHELD if w else State.EXACT if e else State.ROUNDED for w, e in zip(decided.withheld, decided.exact, strict=True)]
+    kinds = ((decided.withheld, State.WITHHELD), (decided.visible, State.VISIBLE), (decided.exact, State.EXACT))
+    return [next((state for mask, state in kinds if mask[i]), State.ROUNDED) for i in range(len(decided.cells))]
 
 
 def _require_passed_audit(release: Release, space: CellSpace) -> None:
@@ -84,8 +107,27 @@ def _require_passed_audit(release: Release, space: CellSpace) -> None:
 
 
 def _versions(connection: Connection, domain: str, period: str) -> list[Any]:
+    """All that was released of the period, with the reason where it was retracted."""
+    known = select(release_table, retraction.c.reason).outerjoin(retraction, retraction.c.release_id == release_table.c.release_id)
     wanted = (release_table.c.domain == domain, release_table.c.period == period)
-    return list(connection.execute(select(release_table).where(*wanted).order_by(release_table.c.version)))
+    return list(connection.execute(known.where(*wanted).order_by(release_table.c.version)))
+
+
+def _embargo(connection: Connection, release: Release, terms: Terms, audit_digest: str) -> datetime | None:
+    """That of the submission, once all is there that the terms ask for."""
+    submitted = connection.execute(select(submission).where(submission.c.release_id == release.id)).one_or_none()
+    if submitted is None or (submitted.domain, submitted.terms_digest) != (terms.domain, terms.digest):
+        raise ReleaseBlocked(f"release {release.id}: not submitted under the terms of the domain file as it is. {ANEW}")
+    require_terms(connection, terms)
+    agreed = (approval.c.release_id == release.id, approval.c.audit_digest == audit_digest)
+    number = connection.execute(select(func.count()).select_from(approval).where(*agreed)).scalar_one()
+    if number < terms.approvals:
+        raise NotApproved(
+            f"release {release.id}: {number} of {terms.approvals} approvals. Remedy: somebody other than {submitted.submitter} reads the "
+            f"report and says sdc approve {release.id} --publication {release.publication.digest[:12]}; then publish again"
+        )
+    embargo: datetime | None = submitted.embargo
+    return embargo
 
 
 def _stored_audit(connection: Connection, release: Release, domain: str, period: str) -> str:
@@ -110,31 +152,28 @@ def _stored_audit(connection: Connection, release: Release, domain: str, period:
 def _store(connection: Connection, decided: Publication, space: CellSpace, domain: str, period: str) -> None:
     """Stores the publication, unless an earlier version was the same."""
     key = {"domain": domain, "period": period, "publication_digest": decided.digest}
-    rows = _cells(decided, space, key)
     stored = connection.execute(select(eu_cell.c.cell).filter_by(**key).order_by(eu_cell.c.position)).scalars().all()
     if not stored:
-        connection.execute(insert(publication).values(domain=domain, period=period, digest=decided.digest, cells=len(rows)))
-        connection.execute(insert(eu_cell), rows)
-    elif stored != [row["cell"] for row in rows]:
+        connection.execute(insert(publication).values(domain=domain, period=period, digest=decided.digest, cells=len(decided.cells)))
+        insert_many(connection, eu_cell, (*key, *COLUMNS), ((*key.values(), *row) for row in _cells(decided, space)))
+    elif stored != [space.key(cell) for cell in decided.cells]:
         raise ReleaseBlocked(f"publication {decided.digest[:12]} is stored with other cells; were the aggregates of the domain renamed?")
 
 
-def _cells(decided: Publication, space: CellSpace, key: dict[str, str]) -> list[dict[str, Any]]:
-    rows = []
+COLUMNS = ("cell", "position", "area", "indicator", "value", "obs_status", "conf_status", "rounding_base", "visible_share")
+
+
+def _cells(decided: Publication, space: CellSpace) -> Iterator[tuple[Any, ...]]:
+    """The rows of the cells, in `COLUMNS`."""
     for position, (cell, state) in enumerate(zip(decided.cells, states(decided), strict=True)):
         area, inside = divmod(int(cell), space.national_size)
-        obs_status, conf_status = STATUS[state]
-        rows.append(
-            {
-                **key,
-                "cell": space.key(cell),
-                "position": position,
-                "area": space.areas[area],
-                "indicator": space.national_keys[inside][0],
-                "value": None if state is State.WITHHELD else float(decided.value[position]),
-                "obs_status": obs_status,
-                "conf_status": conf_status,
-                "rounding_base": float(decided.base[position]) if state is State.ROUNDED else None,
-            }
+        yield (
+            space.key(cell),
+            position,
+            space.areas[area],
+            space.national_keys[inside][0],
+            None if state is State.WITHHELD else float(decided.value[position]),
+            *STATUS[state],
+            float(decided.base[position]) if state is State.ROUNDED else None,
+            float(decided.covers[position]) if state is State.VISIBLE else None,
         )
-    return rows

@@ -7,18 +7,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Boolean, Engine, Row, Table, select, text
+from sqlalchemy import Boolean, Engine, Table, select, text
 
 from sdc_tasks.warehouse.engine import reading
-from sdc_tasks.warehouse.schema import UtcTime, audit, release, run, rung, step
+from sdc_tasks.warehouse.schema import UtcTime, approval, audit, run, rung, step, submission
 from sdc_tasks.warehouse.sqlfiles import statement
 
 Record = dict[str, Any]
+RELEASE_TYPES = {"released_at": UtcTime(), "embargo": UtcTime(), "visible": Boolean()}
 
 
 @dataclass(frozen=True)
 class ReleaseInfo:
-    """A published version."""
+    """A published version. It is `visible` once its `embargo` has passed, by the clock of the database; its cells are, unless it was
+    `retracted`, for that reason.
+    """
 
     release_id: str
     domain: str
@@ -27,11 +30,17 @@ class ReleaseInfo:
     publication_digest: str
     audit_digest: str
     released_at: datetime
+    embargo: datetime | None
+    retracted: str | None
+    visible: bool
 
 
 @dataclass(frozen=True)
 class ReleasedCell:
-    """A cell as the world sees it: `value` is None where withheld, `rounding_base` is None where exact or withheld."""
+    """A cell as the world sees it: `value` is None where withheld, `rounding_base` is None where not rounded.
+
+    With a `visible_share`, `value` is the sum of the visible countries, at least that share of the total.
+    """
 
     cell: str
     area: str
@@ -40,25 +49,28 @@ class ReleasedCell:
     obs_status: str
     conf_status: str
     rounding_base: float | None
+    visible_share: float | None
 
 
 def releases(engine: Engine, domain: str | None = None) -> list[ReleaseInfo]:
-    """Every published version, newest first."""
-    wanted = select(release).order_by(release.c.released_at.desc(), release.c.version.desc())
-    with reading(engine) as connection:
-        return [_release(row) for row in connection.execute(wanted if domain is None else wanted.where(release.c.domain == domain))]
+    """Every published version, newest first, also those that nobody outside sees yet, or no longer."""
+    found = [ReleaseInfo(**row) for row in _query(engine, "releases", RELEASE_TYPES)]
+    return [each for each in found if domain is None or each.domain == domain]
 
 
 def current_release(engine: Engine, domain: str, period: str) -> ReleaseInfo | None:
-    """The version that stands, None when nothing is published."""
-    newest = select(release).filter_by(domain=domain, period=period).order_by(release.c.version.desc()).limit(1)
-    with reading(engine) as connection:
-        row = connection.execute(newest).one_or_none()
-    return _release(row) if row else None
+    """The version that stands: the newest that is visible. None when there is none, or when it was retracted; an older version does
+    not come back by itself.
+    """
+    seen = [each for each in releases(engine, domain) if each.period == period and each.visible]
+    newest = max(seen, key=lambda each: each.version, default=None)
+    return None if newest is None or newest.retracted else newest
 
 
 def released_cells(engine: Engine, domain: str, period: str, version: int | None = None) -> list[ReleasedCell]:
-    """The cells of a version, the newest by default, in the order of the publication; empty when there is no such version."""
+    """The cells of a version, the newest by default, in the order of the publication; empty when there is no such version, or when the
+    world may not see it (yet, or any more).
+    """
     with reading(engine) as connection:
         query = text(statement("queries/released_cells", engine.dialect.name))
         rows = connection.execute(query, {"domain": domain, "period": period, "version": version})
@@ -104,6 +116,16 @@ def audits(engine: Engine, release_id: str) -> list[Record]:
     return _of_run(engine, audit, release_id, "audited_at")
 
 
+def submissions(engine: Engine, release_id: str) -> list[Record]:
+    """Who opened the run and under which terms: one row, or none for a run of an older version."""
+    return _of_run(engine, submission, release_id, "submitted_at")
+
+
+def approvals(engine: Engine, release_id: str) -> list[Record]:
+    """Who agreed, to what, in order."""
+    return _of_run(engine, approval, release_id, "approved_at")
+
+
 def _of_run(engine: Engine, table: Table, release_id: str, order: str) -> list[Record]:
     with reading(engine) as connection:
         rows = connection.execute(select(table).where(table.c.release_id == release_id).order_by(table.c[order]))
@@ -114,15 +136,3 @@ def _query(engine: Engine, name: str, types: dict[str, Any], **parameters: Any) 
     query = text(statement(f"queries/{name}", engine.dialect.name))
     with reading(engine) as connection:
         return [dict(row) for row in connection.execute(query.columns(**types), parameters).mappings()]
-
-
-def _release(row: Row[Any]) -> ReleaseInfo:
-    return ReleaseInfo(
-        release_id=row.release_id,
-        domain=row.domain,
-        period=row.period,
-        version=row.version,
-        publication_digest=row.publication_digest,
-        audit_digest=row.audit_digest,
-        released_at=row.released_at,
-    )

@@ -1,8 +1,10 @@
 """The tables, in three schemas that differ in who may read them.
 
 confidential   one table of bytes: delivered files and the arrays that steps hand to each other. No human reads it.
-operations     what happened, without a value: deliveries, findings, checks, runs, steps, rungs, audits. Operators read it.
-dissemination  what is released, and nothing else. Everybody may read it.
+operations     what happened, without a value: deliveries, findings, checks, runs, steps, rungs, audits, who agreed, the log of it all.
+               Operators read it.
+dissemination  what is released, and nothing else. The world reads its two views, `public_release` and `public_cell`, which know embargo
+               and retraction.
 
 Table names are unique across the schemas, because SQLite has no schemas (`engine.py` folds them away). The migrations in
 `sql/migrations` create the tables; a test compares them with this file. Names end in `_digest` where they hold a sha256.
@@ -90,6 +92,10 @@ def one_of(column: str, values: type[StrEnum]) -> str:
     return f"{column} IN ({', '.join(repr(str(value)) for value in values)})"
 
 
+# A name in the form in which it is compared: no blanks around it, lower case, not empty.
+PERSON = "{0} = lower(trim({0})) AND {0} <> ''"
+
+
 def required(name: str, type_: Any) -> Column[Any]:
     return Column(name, type_, nullable=False)
 
@@ -103,6 +109,7 @@ artefact = Table(
     required("kind", Text),
     required("size", BigInteger),
     required("stored_at", UtcTime),
+    Column("purged_at", UtcTime),
     schema=OPERATIONS,
     comment="one row per stored payload, kept when the payload itself is purged",
 )
@@ -118,6 +125,7 @@ delivery = Table(
     required("received_at", UtcTime),
     required("state", Text),
     Column("superseded_by", Text),
+    Column("times", Integer, nullable=False, server_default="1"),
     ForeignKeyConstraint(["digest"], ["operations.artefact.digest"]),
     ForeignKeyConstraint(
         ["domain", "period", "superseded_by"],
@@ -253,6 +261,97 @@ audit = Table(
     comment="append-only; digest is that of the certificate",
 )
 
+inbox = Table(
+    "inbox",
+    metadata,
+    Column("domain", Text, primary_key=True),
+    Column("period", Text, primary_key=True),
+    Column("file", Text, primary_key=True),
+    Column("digest", Text, primary_key=True),
+    ForeignKeyConstraint(
+        ["domain", "period", "digest"], ["operations.delivery.domain", "operations.delivery.period", "operations.delivery.digest"]
+    ),
+    schema=OPERATIONS,
+    comment="the files that lay in the inbox when it was last looked into: one that was not among them has been sent (again)",
+)
+
+terms = Table(
+    "terms",
+    metadata,
+    Column("domain", Text, primary_key=True),
+    Column("digest", Text, primary_key=True),
+    required("profiles", Text),
+    required("approvals", Integer),
+    Column("retention_days", Integer),
+    required("settings", Text),
+    required("registered_at", UtcTime),
+    CheckConstraint("approvals >= 0", name="approvals"),
+    CheckConstraint("retention_days >= 0", name="retention_days"),
+    schema=OPERATIONS,
+    comment="append-only; a domain file as it was: what it asks of a release, and all its settings as JSON",
+)
+
+submission = Table(
+    "submission",
+    metadata,
+    Column("release_id", Text, primary_key=True),
+    required("domain", Text),
+    required("period", Text),
+    required("terms_digest", Text),
+    required("submitter", Text),
+    Column("embargo", UtcTime),
+    required("environment", Text),
+    required("submitted_at", UtcTime),
+    UniqueConstraint("release_id", "submitter"),  # what an approval refers to
+    ForeignKeyConstraint(
+        ["release_id", "domain", "period"],
+        ["operations.run.release_id", "operations.run.domain", "operations.run.period"],
+    ),
+    ForeignKeyConstraint(["domain", "terms_digest"], ["operations.terms.domain", "operations.terms.digest"]),
+    CheckConstraint(PERSON.format("submitter"), name="submitter"),
+    schema=OPERATIONS,
+    comment="append-only; who opened a run, under which terms, with which program (JSON), and before when nobody may see its release",
+)
+
+approval = Table(
+    "approval",
+    metadata,
+    Column("release_id", Text, primary_key=True),
+    Column("audit_digest", Text, primary_key=True),
+    Column("approver", Text, primary_key=True),
+    required("publication_digest", Text),
+    required("audit_passed", Boolean),
+    required("submitter", Text),
+    required("note", Text),
+    required("approved_at", UtcTime),
+    CheckConstraint("audit_passed", name="audit_passed"),
+    CheckConstraint("approver <> submitter", name="four_eyes"),
+    CheckConstraint(PERSON.format("approver"), name="approver"),
+    ForeignKeyConstraint(["release_id", "submitter"], ["operations.submission.release_id", "operations.submission.submitter"]),
+    ForeignKeyConstraint(
+        ["release_id", "audit_digest", "publication_digest", "audit_passed"],
+        ["operations.audit.release_id", "operations.audit.digest", "operations.audit.publication_digest", "operations.audit.passed"],
+    ),
+    schema=OPERATIONS,
+    comment="append-only; who, other than the submitter, agreed to publish exactly this publication on exactly this passed audit",
+)
+
+log = Table(
+    "log",
+    metadata,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    required("recorded_at", UtcTime),
+    required("actor", Text),
+    required("account", Text),
+    required("action", Text),
+    required("subject", Text),
+    required("details", Text),
+    required("previous", Text),
+    required("digest", Text),
+    schema=OPERATIONS,
+    comment="append-only; who did what: each entry holds the digest of the one before (sdc verify-log)",
+)
+
 # --- confidential ----------------------------------------------------------------------------------------------------------
 
 payload = Table(
@@ -260,9 +359,10 @@ payload = Table(
     metadata,
     Column("digest", Text, primary_key=True),
     required("content", LargeBinary),
+    Column("key_id", Text),
     ForeignKeyConstraint(["digest"], ["operations.artefact.digest"]),
     schema=CONFIDENTIAL,
-    comment="every confidential byte of the warehouse",
+    comment="every confidential byte of the warehouse, encrypted by the key that key_id names; without one, as older versions stored it",
 )
 
 # --- dissemination ---------------------------------------------------------------------------------------------------------
@@ -292,14 +392,20 @@ eu_cell = Table(
     required("obs_status", Text),
     required("conf_status", Text),
     Column("rounding_base", Float(53)),
+    Column("visible_share", Float(53)),
     ForeignKeyConstraint(
         ["domain", "period", "publication_digest"],
         ["dissemination.publication.domain", "dissemination.publication.period", "dissemination.publication.digest"],
     ),
     CheckConstraint("rounding_base > 0", name="rounding_base"),
     CheckConstraint("value IS NOT NULL OR rounding_base IS NULL", name="withheld"),
+    CheckConstraint(
+        "visible_share IS NULL OR (visible_share > 0 AND visible_share <= 1 AND value IS NOT NULL AND rounding_base IS NULL)",
+        name="visible_share",
+    ),
     schema=DISSEMINATION,
-    comment="append-only; value is empty where withheld, rounding_base where exact or withheld",
+    comment="append-only; value is empty where withheld, rounding_base where not rounded; with a visible_share, value is no total but "
+    "the sum of the visible countries, at least that share of it",
 )
 
 release = Table(
@@ -313,6 +419,7 @@ release = Table(
     required("audit_digest", Text),
     required("audit_passed", Boolean),
     required("released_at", UtcTime),
+    Column("embargo", UtcTime),
     UniqueConstraint("domain", "period", "version"),
     CheckConstraint("audit_passed", name="audit_passed"),
     CheckConstraint("version >= 1", name="version"),
@@ -329,5 +436,19 @@ release = Table(
         ["dissemination.publication.domain", "dissemination.publication.period", "dissemination.publication.digest"],
     ),
     schema=DISSEMINATION,
-    comment="append-only; exists only with a passed audit of exactly its publication, made for it",
+    comment="append-only; exists only with a passed audit of exactly its publication, made for it, and all that its terms ask for",
+)
+
+retraction = Table(
+    "retraction",
+    metadata,
+    Column("release_id", Text, primary_key=True),
+    required("reason", Text),
+    required("retracted_by", Text),
+    required("retracted_at", UtcTime),
+    ForeignKeyConstraint(["release_id"], ["dissemination.release.release_id"]),
+    CheckConstraint(PERSON.format("retracted_by"), name="retracted_by"),
+    CheckConstraint("length(trim(reason)) > 0", name="reason"),
+    schema=DISSEMINATION,
+    comment="append-only; releases that the world is no longer shown, and why",
 )

@@ -1,4 +1,7 @@
-"""The statements under `sql/`, by name. They are written for PostgreSQL, with schemas; SQLite reads them without."""
+"""The statements under `sql/`, by name. They are written for PostgreSQL, with schemas; SQLite reads them without.
+
+Where the two engines need other words there are two files, `name.postgresql.sql` and `name.sqlite.sql`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ SQL = Path(__file__).parents[2] / "sql"
 @cache
 def statement(path: str, dialect: str) -> str:
     """The text of `sql/<path>.sql` for that engine."""
-    text = (SQL / f"{path}.sql").read_text(encoding="utf-8")
+    own = SQL / f"{path}.{dialect}.sql"
+    text = (own if own.exists() else SQL / f"{path}.sql").read_text(encoding="utf-8")
     return without_schemas(text) if dialect == "sqlite" else text
 
 

@@ -1,8 +1,9 @@
 """The confidential side: files as they were received, and the arrays that steps hand to each other.
 
-Content is addressed by its sha256 and checked against it whenever it is read. A delivery is received once (the same bytes again
+Content is addressed by its sha256, encrypted, and checked whenever it is read. A delivery is received once (the same bytes again
 are the same delivery), then accepted or refused. Of two accepted files of one country the one received later counts, in
-whatever order they are judged; the other stays, superseded.
+whatever order they are judged; the other stays, superseded. A file that had left the inbox and is back has been sent again: it is
+received anew, so that a country can return to what it delivered before.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from sdc_tasks.errors import SdcError
 from sdc_tasks.model.findings import CheckResult, Finding
-from sdc_tasks.warehouse.engine import reading, serialise, writing
+from sdc_tasks.warehouse.engine import keys_of, reading, serialise, writing
+from sdc_tasks.warehouse.keyring import TamperedError
+from sdc_tasks.warehouse.log import record
 from sdc_tasks.warehouse.packing import digest_of
-from sdc_tasks.warehouse.schema import DeliveryState, artefact, check_result, delivery, finding, payload
+from sdc_tasks.warehouse.schema import DeliveryState, artefact, check_result, delivery, finding, inbox, payload
 
 
 class CorruptedError(SdcError):
@@ -37,7 +40,7 @@ class DeliveryKey(NamedTuple):
 
 @dataclass(frozen=True)
 class Delivery:
-    """A file as it was received. `country` is None where the file does not tell."""
+    """A file as it was received, `times` times, last at `received_at`. `country` is None where the file does not tell."""
 
     key: DeliveryKey
     country: str | None
@@ -45,6 +48,7 @@ class Delivery:
     received_at: datetime
     state: DeliveryState
     superseded_by: str | None
+    times: int
 
 
 def save_artefact(engine: Engine, kind: str, content: bytes) -> str:
@@ -54,23 +58,67 @@ def save_artefact(engine: Engine, kind: str, content: bytes) -> str:
 
 
 def load_artefact(engine: Engine, digest: str) -> bytes:
-    """The bytes of that digest. Raises CorruptedError when they are missing or other than stored."""
+    """The bytes of that digest. Raises CorruptedError when they are missing, purged, or other than stored."""
     with reading(engine) as connection:
-        content = connection.execute(select(payload.c.content).where(payload.c.digest == digest)).scalar_one_or_none()
-    if content is None:
-        raise CorruptedError(f"artefact {digest}: its content is not in the warehouse; run the step that made it again")
-    if digest_of(content) != digest:
+        row = connection.execute(select(payload.c.content, payload.c.key_id).where(payload.c.digest == digest)).one_or_none()
+        if row is None:
+            purged = connection.execute(select(artefact.c.purged_at).where(artefact.c.digest == digest)).scalar_one_or_none()
+            when = f"was purged on {purged:%Y-%m-%d}, when its retention ended" if purged else "is not in the warehouse"
+            raise CorruptedError(
+                f"artefact {digest}: its content {when}; run the step that made it again, or put the delivery into the inbox again"
+            )
+        return plain(connection, digest, row.content, row.key_id)
+
+
+def plain(connection: Connection, digest: str, content: bytes, key_id: str | None) -> bytes:
+    """The content of a stored payload. Raises CorruptedError where it is not that of its digest."""
+    try:
+        found = content if key_id is None else keys_of(connection).open(digest, key_id, content)
+    except TamperedError:
+        found = b""
+    if digest_of(found) != digest:
         raise CorruptedError(f"artefact {digest}: the stored content does not match its digest; run the step that made it again")
-    return bytes(content)
+    return found
 
 
-def receive(engine: Engine, domain: str, period: str, file: str, content: bytes) -> Delivery:
-    """Stores a file before anybody looks into it. The same bytes again change nothing, whatever the file is called."""
+def receive(engine: Engine, domain: str, period: str, file: str, content: bytes, again: bool = False) -> Delivery:
+    """Stores a file before anybody looks into it. The same bytes again change nothing, whatever the file is called, unless they were
+    sent `again` after something else counted: then they are received anew.
+    """
     with writing(engine) as connection:
-        key = DeliveryKey(domain, period, _put(connection, "delivery", content))
-        row = {**key._asdict(), "file": file, "received_at": datetime.now(UTC), "state": DeliveryState.RECEIVED}
-        put_rows(connection, delivery, [row], keep=True)
-        return _delivery(connection.execute(select(delivery).where(_is(key))).one())
+        key = DeliveryKey(domain, period, digest_of(content))
+        serialise(connection, "delivery", *key)
+        known = connection.execute(select(delivery).where(_is(key))).one_or_none()
+        _put(connection, "delivery", content)
+        now = datetime.now(UTC)
+        if known is None:
+            row = {**key._asdict(), "file": file, "received_at": now, "state": DeliveryState.RECEIVED}
+            connection.execute(insert(delivery).values(**row))
+        elif again and known.state in (DeliveryState.SUPERSEDED, DeliveryState.REFUSED):
+            anew = {"received_at": now, "state": DeliveryState.RECEIVED, "superseded_by": None, "times": known.times + 1}
+            connection.execute(update(delivery).where(_is(key)).values(**anew))
+        found = _delivery(connection.execute(select(delivery).where(_is(key))).one())
+        if known is None or known.times != found.times:
+            record(connection, "receive", key.digest, domain=domain, period=period, file=file, times=found.times)
+        return found
+
+
+def appeared(engine: Engine, domain: str, period: str, files: dict[str, str]) -> set[str]:
+    """The names of those files (name → digest) that did not lie in the inbox when it was last looked into."""
+    with reading(engine) as connection:
+        rows = connection.execute(select(inbox.c.file, inbox.c.digest).where(inbox.c.domain == domain, inbox.c.period == period))
+        before = {(row.file, row.digest) for row in rows}
+    return {name for name, digest in files.items() if (name, digest) not in before}
+
+
+def looked_into(engine: Engine, domain: str, period: str, files: dict[str, str]) -> None:
+    """Remembers what lies in the inbox; every file has been received."""
+    with writing(engine) as connection:
+        serialise(connection, "inbox", domain, period)
+        connection.execute(delete(inbox).where(inbox.c.domain == domain, inbox.c.period == period))
+        if files:
+            rows = [{"domain": domain, "period": period, "file": name, "digest": digest} for name, digest in sorted(files.items())]
+            connection.execute(insert(inbox), rows)
 
 
 def accept(engine: Engine, key: DeliveryKey, country: str) -> DeliveryState:
@@ -88,10 +136,14 @@ def accept(engine: Engine, key: DeliveryKey, country: str) -> DeliveryState:
         other = _delivery(rows[0]) if rows else None
         if other and (other.received_at, other.key.digest) > (mine.received_at, key.digest):
             _judge(connection, key, country, DeliveryState.SUPERSEDED, by=other.key.digest)
+            record(connection, "supersede", key.digest, domain=key.domain, period=key.period, country=country, by=other.key.digest)
             return DeliveryState.SUPERSEDED
         if other:
             _judge(connection, other.key, country, DeliveryState.SUPERSEDED, by=key.digest)
         _judge(connection, key, country, DeliveryState.ACCEPTED)
+        if mine.state is not DeliveryState.ACCEPTED:
+            instead = other.key.digest if other else None
+            record(connection, "accept", key.digest, domain=key.domain, period=key.period, country=country, instead_of=instead)
         return DeliveryState.ACCEPTED
 
 
@@ -102,6 +154,8 @@ def refuse(engine: Engine, key: DeliveryKey, country: str | None = None) -> Deli
         if mine.state is DeliveryState.SUPERSEDED:
             return mine.state
         _judge(connection, key, country or mine.country, DeliveryState.REFUSED)
+        if mine.state is not DeliveryState.REFUSED:
+            record(connection, "refuse", key.digest, domain=key.domain, period=key.period, country=country or mine.country)
         return DeliveryState.REFUSED
 
 
@@ -164,7 +218,10 @@ def _put(connection: Connection, kind: str, content: bytes) -> str:
     digest = digest_of(content)
     row = {"digest": digest, "kind": kind, "size": len(content), "stored_at": datetime.now(UTC)}
     put_rows(connection, artefact, [row], keep=True)
-    put_rows(connection, payload, [{"digest": digest, "content": content}])  # heals content that was damaged
+    purged = (artefact.c.digest == digest, artefact.c.purged_at.is_not(None))
+    connection.execute(update(artefact).where(*purged).values(purged_at=None, stored_at=row["stored_at"]))
+    key_id, sealed = keys_of(connection).seal(digest, content)
+    put_rows(connection, payload, [{"digest": digest, "content": sealed, "key_id": key_id}])  # heals content that was damaged
     return digest
 
 
@@ -192,4 +249,5 @@ def _delivery(row: Row[Any]) -> Delivery:
         received_at=row.received_at,
         state=DeliveryState(row.state),
         superseded_by=row.superseded_by,
+        times=row.times,
     )

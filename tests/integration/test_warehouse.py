@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from conftest import PAYLOAD_KEY
 from sqlalchemy import BLANK_SCHEMA, MetaData, insert, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
@@ -32,6 +33,7 @@ from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.checks import known_checks, run_checks
 from sdc_tasks.warehouse.engine import open_warehouse, reading, writing
 from sdc_tasks.warehouse.journal import (
+    Terms,
     finish_run,
     record_step,
     save_audit,
@@ -40,7 +42,9 @@ from sdc_tasks.warehouse.journal import (
     start_run,
     step_output,
     step_outputs,
+    submit,
 )
+from sdc_tasks.warehouse.keyring import Keyring
 from sdc_tasks.warehouse.migrations import VERSION_TABLE, current_revision, downgrade, migrate
 from sdc_tasks.warehouse.publisher import Published, publish
 from sdc_tasks.warehouse.schema import RunState, UtcTime, eu_cell, metadata, payload, publication
@@ -59,6 +63,8 @@ from sdc_tasks.warehouse.store import (
     save_findings,
 )
 
+KEYS = Keyring.of([PAYLOAD_KEY])
+TERMS = Terms("sbs", "t" * 64, ("external",))
 ACTIVITY = Hierarchy("ACTIVITY", ("TOTAL", "C10", "C11"), (None, "TOTAL", "TOTAL"))
 SPACE = CellSpace(("AT", "BE"), (Aggregate("EU", ("AT", "BE")),), ("TURNOVER",), (ACTIVITY,))
 WITHHELD = (np.nan, np.inf)
@@ -102,12 +108,13 @@ def prepared(warehouse, release_id="r1", decided=FIRST, period="2024") -> Releas
     """A release whose run and audit are in the warehouse, ready to be published."""
     report = audited(decided)
     start_run(warehouse, release_id, "sbs", period)
+    submit(warehouse, release_id, TERMS)
     save_audit(warehouse, release_id, report, certificate(report))
     return Release(release_id, report.problem, decided, report)
 
 
 def publish_it(warehouse, release: Release, period="2024") -> Published:
-    return publish(warehouse, release, space=SPACE, domain="sbs", period=period)
+    return publish(warehouse, release, space=SPACE, terms=TERMS, period=period)
 
 
 def raw(warehouse, sql: str, **parameters) -> None:
@@ -137,7 +144,7 @@ def in_parallel(url: str, function, *arguments) -> list:
 
 
 def _process(barrier, answers, url, function, argument) -> None:
-    engine = open_warehouse(url)
+    engine = open_warehouse(url, KEYS, "somebody")
     try:
         with reading(engine):
             barrier.wait(timeout=60)
@@ -200,7 +207,8 @@ def _migrate(engine, _) -> str | None:
 
 
 def test_several_processes_may_migrate_at_once(warehouse_url):
-    assert in_parallel(warehouse_url, _migrate, *range(4)) == ["0001"] * 4
+    newest = max(path.name[:4] for path in (SQL / "migrations/versions").glob("*.py"))
+    assert in_parallel(warehouse_url, _migrate, *range(4)) == [newest] * 4
 
 
 # --- artefacts -------------------------------------------------------------------------------------------------------------
@@ -382,14 +390,47 @@ def test_a_release_shows_exact_rounded_and_withheld_cells(warehouse):
     assert reader.current_release(warehouse, "sbs", "2024") is None
     assert publish_it(warehouse, prepared(warehouse)) == (1, True)
     assert [tuple(vars(cell).values()) for cell in reader.released_cells(warehouse, "sbs", "2024")] == [
-        ("EU.TURNOVER.TOTAL", "EU", "TURNOVER", 42.0, "A", "F", None),
-        ("EU.TURNOVER.C10", "EU", "TURNOVER", 20.0, "E", "F", 10.0),
-        ("EU.TURNOVER.C11", "EU", "TURNOVER", None, "Q", "S", None),
+        ("EU.TURNOVER.TOTAL", "EU", "TURNOVER", 42.0, "A", "F", None, None),
+        ("EU.TURNOVER.C10", "EU", "TURNOVER", 20.0, "E", "F", 10.0, None),
+        ("EU.TURNOVER.C11", "EU", "TURNOVER", None, "Q", "S", None, None),
     ]
     current = reader.current_release(warehouse, "sbs", "2024")
     assert current is not None
     assert (current.version, current.publication_digest) == (1, FIRST.digest)
     assert not any(run_checks(warehouse).values())
+
+
+def test_a_sum_of_visible_countries_is_stored_as_what_it_is(warehouse):
+    """EU.C11 = 25 is withheld; BE's 5 would be 20 % of it. The database refuses a share without a value, beside a base, or above 1."""
+    decided = Publication(FIRST.cells, np.array([42, 20, 5.0]), FIRST.base, np.array([0, 0, 0.2]))
+    assert publish_it(warehouse, prepared(warehouse)) == (1, True)
+    assert publish_it(warehouse, prepared(warehouse, "r2", decided)) == (2, True)
+    cell = reader.released_cells(warehouse, "sbs", "2024")[2]
+    assert (cell.value, cell.obs_status, cell.conf_status, cell.rounding_base, cell.visible_share) == (5.0, "D", "F", None, 0.2)
+    assert not any(run_checks(warehouse).values())
+    raw(warehouse, "INSERT INTO dissemination.publication (domain, period, digest, cells) VALUES ('sbs', '2024', 'raw', 1)")
+    for value, base, share in ((None, None, 0.5), (5, 10, 0.5), (5, None, 1.01), (5, None, 0)):
+        with pytest.raises(IntegrityError):
+            raw(
+                warehouse,
+                "INSERT INTO dissemination.eu_cell VALUES "
+                "('sbs', '2024', 'raw', 'EU.TURNOVER.C11', 0, 'EU', 'TURNOVER', :value, 'D', 'F', :base, :share)",
+                value=value,
+                base=base,
+                share=share,
+            )
+
+
+def test_an_older_warehouse_keeps_what_it_holds(warehouse):
+    """Up from the revision before the share of visible countries, with a release in it."""
+    publish_it(warehouse, prepared(warehouse))
+    before = reader.released_cells(warehouse, "sbs", "2024")
+    downgrade(warehouse, "0001")
+    migrate(warehouse)
+    assert reader.released_cells(warehouse, "sbs", "2024") == before
+    for guarded in ("UPDATE dissemination.eu_cell SET value = 1", "DELETE FROM dissemination.eu_cell"):
+        with pytest.raises(IntegrityError):
+            raw(warehouse, guarded)
 
 
 def test_the_same_release_twice_makes_no_second_version(warehouse):
@@ -474,7 +515,7 @@ def test_a_large_publication_is_stored_whole(warehouse):
     space = CellSpace(("AT",), (Aggregate("EU", ("AT",)),), ("TURNOVER",), (Hierarchy("ACTIVITY", codes, (None,) * len(codes)),))
     size = space.national_size
     decided = Publication(np.arange(size, 2 * size), np.arange(size, dtype=float), np.zeros(size))
-    assert publish(warehouse, prepared(warehouse, decided=decided), space=space, domain="sbs", period="2024") == (1, True)
+    assert publish(warehouse, prepared(warehouse, decided=decided), space=space, terms=TERMS, period="2024") == (1, True)
     cells = reader.released_cells(warehouse, "sbs", "2024")
     assert [cell.value for cell in cells] == list(range(size))
     assert cells[-1].cell == space.key(2 * size - 1)
@@ -493,8 +534,9 @@ RELEASE = """
 def gate(warehouse):
     """Run r1 has a passed audit of FIRST and a failed one of SECOND; both publications are stored, nothing is released."""
     passed, failed = audited(FIRST), audited(SECOND, down=0.5)
-    start_run(warehouse, "r1", "sbs", "2024")
-    start_run(warehouse, "r2", "sbs", "2024")
+    for run in ("r1", "r2"):
+        start_run(warehouse, run, "sbs", "2024")
+        submit(warehouse, run, TERMS)
     digests = [save_audit(warehouse, "r1", report, certificate(report)) for report in (passed, failed)]
     for decided in (FIRST, SECOND):
         raw(
@@ -525,7 +567,7 @@ CELL = """
 
 def test_the_gate_opens_for_a_complete_publication_with_its_passed_audit(gate):
     raw(gate.warehouse, RELEASE, **gate.allowed)
-    assert not any(run_checks(gate.warehouse).values())
+    assert [name for name, rows in run_checks(gate.warehouse).items() if rows] == ["release_not_logged"], "it went round the log"
 
 
 SHUT = [
@@ -562,6 +604,7 @@ def test_the_gate_stays_shut_otherwise(gate, triggers, subtests):
 
 def test_an_incomplete_publication_is_not_released(gate):
     start_run(gate.warehouse, "r3", "sbs", "2024")
+    submit(gate.warehouse, "r3", TERMS)
     third = published((42, 0), (20, 50), WITHHELD)
     digest = save_audit(gate.warehouse, "r3", audited(third), "third")
     raw(
@@ -599,13 +642,22 @@ FORBIDDEN = [
     "UPDATE dissemination.release SET version = 7",
     "DELETE FROM dissemination.release",
     "INSERT INTO dissemination.eu_cell SELECT domain, period, publication_digest, 'EU.TURNOVER.C99', 9, area, indicator, value,"
-    " obs_status, conf_status, rounding_base FROM dissemination.eu_cell WHERE position = 0",
+    " obs_status, conf_status, rounding_base, visible_share FROM dissemination.eu_cell WHERE position = 0",
     "DELETE FROM operations.run",
+    "UPDATE operations.terms SET approvals = 0",
+    "DELETE FROM operations.terms",
+    "UPDATE operations.submission SET embargo = NULL",
+    "DELETE FROM operations.submission",
+    "UPDATE operations.log SET actor = 'nobody'",
+    "DELETE FROM operations.log",
+    "UPDATE dissemination.release SET embargo = NULL",
+    "DELETE FROM confidential.payload",
 ]
 
 
 def test_what_is_released_does_not_change(warehouse, subtests):
     publish_it(warehouse, prepared(warehouse))
+    save_artefact(warehouse, "problem", b"kept")
 
     def everything():
         return reader.released_cells(warehouse, "sbs", "2024"), reader.audits(warehouse, "r1"), reader.releases(warehouse)
@@ -653,11 +705,17 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
     _take_the_guards_away(warehouse)
     damage = {
         "release_incomplete": "DELETE FROM dissemination.eu_cell WHERE position = 2",
-        "release_without_audit": "DELETE FROM operations.audit",
         "release_versions": "UPDATE dissemination.release SET version = 2",
         "eu_cell_of_a_country": "UPDATE dissemination.eu_cell SET area = 'AT' WHERE position = 0",
         "eu_cell_status": "UPDATE dissemination.eu_cell SET obs_status = 'A' WHERE position = 1",
+        "release_not_approved": "UPDATE operations.terms SET approvals = 1",
+        "release_not_attacked": "UPDATE operations.terms SET profiles = 'external,vintage'",
+        "payload_overdue": "UPDATE operations.terms SET retention_days = 0",
+        "payload_plain": "UPDATE confidential.payload SET key_id = NULL",
         "payload_incomplete": "DELETE FROM confidential.payload",
+        "log_of_nothing": "UPDATE operations.log SET subject = 'r9' WHERE action = 'release'",
+        "release_not_logged": "SELECT 1",
+        "release_without_audit": "DELETE FROM operations.audit",
         "delivery_superseded_wrongly": "UPDATE operations.delivery SET country = 'BE' WHERE file = 'old'",
     }
     for name, sql in damage.items():
@@ -671,11 +729,12 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
 def _take_the_guards_away(warehouse) -> None:
     if warehouse.dialect.name == "postgresql":
         raw(warehouse, "DROP INDEX operations.ux_delivery_accepted")
-        for table in ("dissemination.release", "dissemination.eu_cell", "operations.audit"):
+        for table in ("dissemination.release", "dissemination.eu_cell", *(f"operations.{name}" for name in ("audit", "terms", "log"))):
             raw(warehouse, f"ALTER TABLE {table} DISABLE TRIGGER ALL")
+        raw(warehouse, "ALTER TABLE confidential.payload DISABLE TRIGGER ALL")
         return
     raw(warehouse, "DROP INDEX ux_delivery_accepted")
-    for name in ("release_update", "eu_cell_update", "eu_cell_delete", "audit_delete"):
+    for name in ("release_update", "eu_cell_update", "eu_cell_delete", "audit_delete", "terms_update", "log_update", "payload_gate"):
         raw(warehouse, f"DROP TRIGGER {name}")
     with warehouse.connect() as connection:
         connection.connection.driver_connection.execute("PRAGMA foreign_keys = OFF")
@@ -719,7 +778,7 @@ def test_no_error_of_the_server_quotes_a_value(warehouse):
 
 def test_no_log_holds_a_value_whatever_the_level(warehouse_url, caplog):
     with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, logger="sqlalchemy"):
-        engine = open_warehouse(warehouse_url)
+        engine = open_warehouse(warehouse_url, KEYS)
         migrate(engine)
         digest = save_artefact(engine, "problem", SECRET)
         assert load_artefact(engine, digest) == SECRET

@@ -1,0 +1,176 @@
+"""What an office does around releases: agree, take back, explain, verify the log, keep the keys, purge. All on the warehouse alone."""
+
+from __future__ import annotations
+
+import json as json_
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from sdc_tasks.cli.shared import out
+from sdc_tasks.errors import InvalidInput
+
+WarehouseOption = Annotated[str, typer.Option("--warehouse", envvar="SDC_WAREHOUSE_URL", help="database URL")]
+ActorOption = Annotated[str | None, typer.Option("--as", help="who you are; default: SDC_ACTOR, else your account")]
+ReleaseArgument = Annotated[str, typer.Argument(help="id of the release, such as sbs-2024-a48a19d9cf5f")]
+
+
+def approve(
+    release: ReleaseArgument,
+    warehouse: WarehouseOption,
+    publication: Annotated[str, typer.Option("--publication", help="digest of what you agree to, 12 digits or more: see audit.json")],
+    note: Annotated[str, typer.Option("--note", help="kept with the approval")] = "",
+    actor: ActorOption = None,
+) -> None:
+    """Agrees that a release goes out: exactly this publication, on its passed audit. The submitter cannot."""
+    from sdc_tasks.steps import open_office
+    from sdc_tasks.warehouse.decisions import approve
+
+    audit = approve(open_office(warehouse, actor), release, publication, note)
+    out.print(f"approved: {release}, publication {publication[:12]}, audit {audit[:12]}")
+
+
+def retract(
+    release: ReleaseArgument,
+    warehouse: WarehouseOption,
+    reason: Annotated[str, typer.Option("--reason", help="shown to the world in place of the table")],
+    actor: ActorOption = None,
+) -> None:
+    """Takes a release back: its cells are shown to nobody outside any more. An older version does not come back by itself."""
+    from sdc_tasks.steps import open_office
+    from sdc_tasks.warehouse.decisions import retract
+
+    retract(open_office(warehouse, actor), release, reason)
+    out.print(f"retracted: {release}")
+
+
+def verify_log(
+    warehouse: WarehouseOption,
+    head: Annotated[str | None, typer.Option("--head", help="digest of an entry that was noted earlier: it must still be there")] = None,
+    show: Annotated[bool, typer.Option("--show", help="print every entry")] = False,
+) -> None:
+    """Checks that the log is one unbroken chain and agrees with the releases, and these with their audits. Exit code 3 if not."""
+    from sdc_tasks.steps import open_office
+    from sdc_tasks.warehouse.checks import known_checks, run_checks
+    from sdc_tasks.warehouse.log import broken, entries
+
+    engine = open_office(warehouse)
+    chain = entries(engine)
+    if show:
+        table = Table("number", "when", "who", "account", "what", "of what")
+        for each in chain:
+            table.add_row(
+                str(each.number), f"{each.recorded_at:%Y-%m-%d %H:%M:%S}", each.actor, each.account, each.action, each.subject[:40]
+            )
+        out.print(table)
+    wrong = broken(chain, head)
+    told = [name for name in known_checks() if name.startswith(("log_", "release_"))]  # none reads what is confidential
+    wrong += [f"check {name}: {len(rows)} rows, first {rows[0]}" for name, rows in run_checks(engine, told).items() if rows]
+    for line in wrong:
+        out.print(line, markup=False)
+    newest = chain[-1].digest if chain else "none"
+    out.print(f"{'NOT VERIFIED' if wrong else 'verified'}: {len(chain)} entries, newest {newest}")
+    if wrong:
+        raise typer.Exit(3)
+
+
+def explain(
+    release: ReleaseArgument,
+    cell: Annotated[str, typer.Argument(help="key of an aggregate cell, such as EU27_2020.TURNOVER.TOTAL._T")],
+    warehouse: WarehouseOption,
+    json: Annotated[Path | None, typer.Option("--json", help="write all of it, with every setting, here")] = None,
+) -> None:
+    """Tells how a published cell came about: deliveries, settings, program, solvers, seeds, strategies, audit, approvals. No values."""
+    from sdc_tasks.steps import open_office
+    from sdc_tasks.warehouse.lineage import explain
+
+    told = explain(open_office(warehouse), release, cell)
+    if json is not None:
+        json.write_text(json_.dumps(told, indent=1, default=str, ensure_ascii=False) + "\n", encoding="utf-8")
+    table = Table(title=f"{cell} of {release}", show_header=False, title_justify="left")
+    for name, text in _lines(told):
+        table.add_row(name, text)
+    out.print(table)
+
+
+def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
+    release, cell, audit, settings = told["release"], told["cell"], told["audit"], told["settings"] or {}
+    printed = "withheld" if cell["value"] is None else f"{cell['value']:,.10g}"
+    base = "" if cell["rounding_base"] is None else f", base {cell['rounding_base']:,.10g}"
+    adds = [each for each in told["deliveries"] if each["adds"]]
+    lines = [
+        ("published", f"{printed}{base}, OBS_STATUS {cell['obs_status']}"),
+        ("version", f"{release['version']}, released {release['released_at']:%Y-%m-%d %H:%M} UTC"),
+        ("publication", release["publication_digest"]),
+    ]
+    if release["embargo"]:
+        lines.append(("embargo", f"until {release['embargo']:%Y-%m-%d %H:%M} UTC"))
+    if release["retracted"]:
+        lines.append(("retracted", release["retracted"]))
+    lines += [(f"delivery {each['country']}", f"{each['file']}, sha256 {each['digest']}") for each in adds]
+    lines.append(("decided beside", ", ".join(each["country"] for each in told["deliveries"] if not each["adds"]) or "no other country"))
+    if settings:
+        lines += [
+            ("domain file", f"{settings['id']}, digest {told['terms']['digest']}"),
+            ("seeds", f"cta {settings['cta']['seed']}, audit {settings['audit']['seed']}"),
+            ("bases", f"rule {settings['bases']['rule']}, ladder {settings['bases']['mantissas']}"),
+            ("program", ", ".join(f"{name} {version}" for name, version in told["program"].items())),
+            ("submitted by", told["submitted"]["submitter"]),
+        ]
+    lines += [("strategy", f"{each['method']}: {each['outcome']}, {each['reason']}") for each in told["rungs"]]
+    lines.append(("audit", f"{'passed' if audit['passed'] else 'FAILED'} against {audit['profiles']}: {audit['primaries']} primaries"))
+    lines.append(("certificate", audit["digest"]))
+    lines += [("approved by", f"{each['approver']}, {each['approved_at']:%Y-%m-%d %H:%M} UTC {each['note']}") for each in told["approvals"]]
+    return lines
+
+
+def maintenance(warehouse: WarehouseOption, actor: ActorOption = None) -> None:
+    """Purges what is confidential and past its retention, then runs every check of the warehouse. Exit code 3 where one fails."""
+    from sdc_tasks.steps import open_office
+    from sdc_tasks.warehouse.checks import run_checks
+    from sdc_tasks.warehouse.maintenance import purge
+
+    engine = open_office(warehouse, actor)
+    out.print(f"{purge(engine)} payloads purged")
+    failed = {name: rows for name, rows in run_checks(engine).items() if rows}
+    for name, rows in failed.items():
+        out.print(f"check {name}: {len(rows)} rows, first {rows[0]}", markup=False)
+    if failed:
+        raise typer.Exit(3)
+    out.print("every check passes")
+
+
+def new_key() -> None:
+    """Makes a payload key and prints it: for the secret backend that sets SDC_PAYLOAD_KEYS, and for nobody else's eyes."""
+    from sdc_tasks.warehouse.keyring import new_key
+
+    print(new_key())
+
+
+def rotate_keys(
+    warehouse: WarehouseOption,
+    actor: ActorOption = None,
+) -> None:
+    """Encrypts everything by the newest key. A SQLite warehouse with a key file of its own gets a new key; elsewhere, first put a new
+    one (sdc new-key) in front of SDC_PAYLOAD_KEYS, and take the old ones away afterwards.
+    """
+    import os
+
+    from sqlalchemy import make_url
+
+    from sdc_tasks.steps import open_office
+    from sdc_tasks.warehouse.keyring import key_file, new_key, write_key_file
+    from sdc_tasks.warehouse.maintenance import rotate
+
+    url = make_url(warehouse)
+    own = None if os.environ.get("SDC_PAYLOAD_KEYS") or url.get_backend_name() != "sqlite" else key_file(Path(str(url.database)))
+    if own is not None:
+        if not own.exists():
+            raise InvalidInput(f"{own}: no such key file. Remedy: name a warehouse that is there")
+        write_key_file(own, [new_key(), *own.read_text(encoding="ascii").split()])
+    done = rotate(open_office(warehouse, actor))
+    if own is not None:
+        write_key_file(own, own.read_text(encoding="ascii").split()[:1])
+    out.print(f"{done} payloads encrypted anew")

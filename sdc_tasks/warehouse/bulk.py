@@ -1,0 +1,41 @@
+"""Many rows at once: COPY on PostgreSQL, prepared statements in portions on SQLite. Rows come from an iterator, so memory stays flat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from sqlalchemy import Connection, Table
+from sqlalchemy.exc import DBAPIError
+
+from sdc_tasks.warehouse.engine import names_only
+
+PORTION = 10_000
+
+
+def insert_many(connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+    """Inserts the rows, numbers and text in the order of `columns`, within the transaction of the connection."""
+    if connection.dialect.name == "postgresql":
+        _copy(connection, table, columns, rows)
+        return
+    statement = f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    remaining = iter(rows)
+    while portion := list(islice(remaining, PORTION)):
+        connection.exec_driver_sql(statement, portion)
+
+
+def _copy(connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+    """An error of the server names the rule, as that of a statement does; its row stays here."""
+    driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+    target = sql.SQL("COPY {} ({}) FROM STDIN").format(
+        sql.Identifier(str(table.schema), table.name), sql.SQL(", ").join(map(sql.Identifier, columns))
+    )
+    try:
+        with driver.cursor() as cursor, cursor.copy(target) as copy:
+            for row in rows:
+                copy.write_row(row)
+    except psycopg.Error as error:
+        raise DBAPIError.instance(None, None, names_only(error), psycopg.Error, hide_parameters=True) from None

@@ -1,0 +1,73 @@
+"""What people decide about a release: to let it out, and to take it back. Both are final, and both are in the log."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import Engine, insert, select
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.warehouse.engine import actor_of, serialise, writing
+from sdc_tasks.warehouse.log import record
+from sdc_tasks.warehouse.schema import approval, audit, release, retraction, submission
+
+SHORTEST = 12  # digits of a digest that name a publication
+
+
+def approve(engine: Engine, release_id: str, publication: str, note: str = "") -> str:
+    """Agrees, in the name of who opened the warehouse, that this publication goes out; `publication` is its digest, or the beginning.
+
+    Returns the digest of the audit that it is tied to. The same again changes nothing. Raises InvalidInput where there is no such
+    release, no passed audit of that publication, or where the submitter himself wants to agree.
+    """
+    if len(publication) < SHORTEST:
+        raise InvalidInput(f"a publication is named by at least {SHORTEST} digits of its digest: see audit.json or the report")
+    with writing(engine) as connection:
+        serialise(connection, "approval", release_id)
+        approver = actor_of(connection)
+        submitter = connection.execute(select(submission.c.submitter).where(submission.c.release_id == release_id)).scalar_one_or_none()
+        if submitter is None:
+            raise InvalidInput(f"release {release_id}: nobody submitted it; see its id in the report or in the log of `discover`")
+        if submitter == approver:
+            raise InvalidInput(f"release {release_id}: {approver} submitted it. Remedy: somebody else has to agree")
+        found = connection.execute(
+            select(audit.c.digest, audit.c.publication_digest)
+            .where(audit.c.release_id == release_id, audit.c.passed, audit.c.publication_digest.startswith(publication, autoescape=True))
+            .order_by(audit.c.audited_at.desc(), audit.c.digest)
+        ).first()
+        if found is None:
+            raise InvalidInput(f"release {release_id}: no passed audit of publication {publication}. Remedy: read the report once more")
+        mine = (approval.c.release_id == release_id, approval.c.audit_digest == found.digest, approval.c.approver == approver)
+        if connection.execute(select(approval.c.approver).where(*mine)).one_or_none() is None:
+            row = {
+                "release_id": release_id,
+                "audit_digest": found.digest,
+                "approver": approver,
+                "publication_digest": found.publication_digest,
+                "audit_passed": True,
+                "submitter": submitter,
+                "note": note,
+                "approved_at": datetime.now(UTC),
+            }
+            connection.execute(insert(approval).values(**row))
+            record(connection, "approve", release_id, audit=found.digest, publication=found.publication_digest, note=note)
+        return str(found.digest)
+
+
+def retract(engine: Engine, release_id: str, reason: str) -> None:
+    """Takes a release back: nobody outside is shown its cells any more, but its reason. What was seen of it stays known to the attacker
+    of profile vintage. Raises InvalidInput where it was not released, or was retracted for another reason.
+    """
+    if not reason.strip():
+        raise InvalidInput("a retraction needs a reason: it is shown in place of the table")
+    with writing(engine) as connection:
+        serialise(connection, "retraction", release_id)
+        if connection.execute(select(release.c.version).where(release.c.release_id == release_id)).one_or_none() is None:
+            raise InvalidInput(f"release {release_id} was not published; there is nothing to take back")
+        known = connection.execute(select(retraction.c.reason).where(retraction.c.release_id == release_id)).scalar_one_or_none()
+        if known is not None and known != reason:
+            raise InvalidInput(f"release {release_id} was retracted already: {known}")
+        if known is None:
+            row = {"release_id": release_id, "reason": reason, "retracted_by": actor_of(connection), "retracted_at": datetime.now(UTC)}
+            connection.execute(insert(retraction).values(**row))
+            record(connection, "retract", release_id, reason=reason)

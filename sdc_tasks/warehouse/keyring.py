@@ -1,0 +1,117 @@
+"""Confidential bytes at rest: AES-256-GCM, each payload bound to its digest, by the newest of several keys.
+
+A key is 32 random bytes, written as URL-safe base64. The first of a keyring encrypts; all of them decrypt, so that a key can be
+replaced while the warehouse is in use (`maintenance.rotate`). A key is named by the beginning of a digest of it. Keys come from
+whoever opens the warehouse (the environment or a secret backend, see `steps.open_desk`); a SQLite warehouse that is given none
+has a key file of its own beside it, readable by its owner only.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.warehouse.packing import digest_of
+
+KEY_BYTES = 32
+NONCE_BYTES = 12
+OVERHEAD = NONCE_BYTES + 16  # the nonce before, the tag behind
+REMEDY = "Remedy: set SDC_PAYLOAD_KEYS to the keys of this warehouse, separated by commas, newest first; `sdc new-key` makes one"
+
+
+class TamperedError(Exception):
+    """The bytes are not what was encrypted under this digest."""
+
+
+@dataclass(frozen=True)
+class Keyring:
+    """Keys by name, the first of which encrypts."""
+
+    keys: dict[str, bytes] = field(repr=False)
+
+    @classmethod
+    def of(cls, written: Sequence[str]) -> Keyring:
+        """From keys as text. Raises InvalidInput, without the key, where one is none."""
+        keys = [_key(text.strip()) for text in written if text.strip()]
+        if not keys:
+            raise InvalidInput(f"no key among the payload keys. {REMEDY}")
+        return cls({_name(key): key for key in keys})
+
+    @property
+    def newest(self) -> str:
+        """The name of the key that encrypts."""
+        return next(iter(self.keys))
+
+    def seal(self, digest: str, content: bytes) -> tuple[str, bytes]:
+        """The name of the key, and nonce, ciphertext and tag."""
+        nonce = secrets.token_bytes(NONCE_BYTES)
+        return self.newest, nonce + AESGCM(self.keys[self.newest]).encrypt(nonce, content, digest.encode())
+
+    def open(self, digest: str, name: str, sealed: bytes) -> bytes:
+        """The content again. Raises InvalidInput without its key, TamperedError where it is not what was sealed under this digest."""
+        if name not in self.keys:
+            raise InvalidInput(f"artefact {digest} is encrypted with key {name}, which is not among those given. {REMEDY}")
+        try:
+            return AESGCM(self.keys[name]).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], digest.encode())
+        except (InvalidTag, ValueError):
+            raise TamperedError(digest) from None
+
+
+def new_key() -> str:
+    """A key as text."""
+    return urlsafe_b64encode(secrets.token_bytes(KEY_BYTES)).decode()
+
+
+def key_file(warehouse: Path) -> Path:
+    """Where the keys of a SQLite warehouse are, unless somebody else keeps them."""
+    return warehouse.with_name(f"{warehouse.name}.key")
+
+
+def read_key_file(path: Path) -> Keyring:
+    """The keys of the file, one per line, newest first; a new file where there is none yet."""
+    if not path.exists():
+        _place(path, f"{new_key()}\n", over=False)
+    return Keyring.of(path.read_text(encoding="ascii").splitlines())
+
+
+def write_key_file(path: Path, keys: Sequence[str]) -> None:
+    """Replaces the file as a whole."""
+    _place(path, "".join(f"{key}\n" for key in keys), over=True)
+
+
+def _place(path: Path, content: str, over: bool) -> None:
+    """Whole or not at all; of several that make a new file at once, the first one counts."""
+    part = path.with_name(f"{path.name}.{uuid4().hex}")
+    with os.fdopen(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="ascii") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        if over:
+            part.replace(path)
+        else:
+            os.link(part, path)
+    except FileExistsError:
+        pass
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _key(text: str) -> bytes:
+    if not re.fullmatch(r"[A-Za-z0-9_-]{43}=", text):
+        raise InvalidInput(f"a payload key is not {KEY_BYTES} bytes in URL-safe base64. {REMEDY}")
+    return urlsafe_b64decode(text)
+
+
+def _name(key: bytes) -> str:
+    return digest_of(b"sdc payload key " + key)[:16]

@@ -1,0 +1,87 @@
+"""From a published cell back to all that made it: deliveries, settings, program and solvers, seeds, the rungs, the audit, who agreed.
+
+Everything comes from the operations and dissemination schemas: no confidential byte is read, none is told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, select
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.engine import reading
+from sdc_tasks.warehouse.schema import eu_cell, terms
+
+SOURCES = Path(__file__).parents[1]
+# What computes: the program, its solvers (CBC comes with PuLP, HiGHS with highspy), and what they stand on.
+PACKAGES = ("sdc-release", "highspy", "pulp", "numpy", "scipy", "pandas", "great-expectations", "sqlalchemy", "apache-airflow")
+
+
+@cache
+def environment() -> str:
+    """The program that runs, as JSON: versions, and a digest over its own source files."""
+    h = hashlib.sha256()
+    for path in sorted(path for path in SOURCES.rglob("*") if path.suffix in {".py", ".yaml", ".csv", ".j2"}):
+        h.update(str(path.relative_to(SOURCES)).encode() + b"\0" + path.read_bytes() + b"\0")
+    found = {"python": platform.python_version(), "source": h.hexdigest()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return json.dumps(found, sort_keys=True)
+
+
+def explain(engine: Engine, release_id: str, cell: str) -> dict[str, Any]:
+    """All that is known of how a released cell came about. Raises InvalidInput where there is no such release, or no such cell in it."""
+    release = next((each for each in reader.releases(engine) if each.release_id == release_id), None)
+    if release is None:
+        raise InvalidInput(f"release {release_id} was not published; `sdc verify-log` lists those that were")
+    submitted = next(iter(reader.submissions(engine, release_id)), None)
+    [audit] = [each for each in reader.audits(engine, release_id) if each["digest"] == release.audit_digest]
+    key = {"domain": release.domain, "period": release.period, "publication_digest": release.publication_digest}
+    with reading(engine) as connection:
+        found = connection.execute(select(eu_cell).filter_by(**key, cell=cell)).mappings().one_or_none()
+        if found is None:
+            raise InvalidInput(f"release {release_id} has no cell {cell}; a cell is written as in audit.json, such as EU.TURNOVER.TOTAL._T")
+        asked = submitted and {"domain": release.domain, "digest": submitted["terms_digest"]}
+        settings = connection.execute(select(terms).filter_by(**asked)).mappings().one() if asked else None
+    certificate = json.loads(audit["certificate"])
+    return {
+        "release": vars(release),
+        "cell": {name: found[name] for name in ("cell", "value", "obs_status", "conf_status", "rounding_base", "visible_share")},
+        "deliveries": _deliveries(engine, release, certificate["digests"]["deliveries"], found["area"], settings),
+        "terms": settings and {name: settings[name] for name in ("digest", "profiles", "approvals", "retention_days")},
+        "settings": settings and json.loads(settings["settings"]),
+        "program": submitted and json.loads(submitted["environment"]),
+        "submitted": submitted and {name: submitted[name] for name in ("submitter", "submitted_at")},
+        "approvals": [{name: each[name] for name in ("approver", "approved_at", "note")} for each in reader.approvals(engine, release_id)],
+        "rungs": reader.rungs(engine, release_id),
+        "audit": {name: audit[name] for name in ("digest", "profiles", "passed", "primaries", "broken", "lps", "audited_at")},
+        "digests": certificate["digests"],
+    }
+
+
+def _deliveries(engine: Engine, release: reader.ReleaseInfo, digests: list[str], area: str, settings: Any) -> list[dict[str, Any]]:
+    """Those of the release; `adds` tells whether the cell is a sum of their values, or was only decided together with them."""
+    known = {each["digest"]: each for each in reader.deliveries(engine, release.domain, release.period)}
+    asked = json.loads(settings["settings"])["aggregates"] if settings else []
+    members = next((each["members"] for each in asked if area in (each["code"], each.get("partial_code"))), "all")
+    return [
+        {
+            "country": known[digest]["country"],
+            "file": known[digest]["file"],
+            "digest": digest,
+            "received_at": known[digest]["received_at"],
+            "adds": members == "all" or known[digest]["country"] in members,
+        }
+        for digest in digests
+    ]

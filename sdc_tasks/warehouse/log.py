@@ -1,0 +1,98 @@
+"""The log: who did what to which release or delivery, in an order that cannot be changed afterwards without it showing.
+
+An entry holds the digest of the one before; its own digest is sha256 of the JSON list of all its fields. It is written in the
+transaction of what it tells, as the last thing, so that there is never one without the other. PostgreSQL computes the digest
+itself, and refuses an entry that says it was written by another account. Who owns the database can still write the whole log
+anew: note the newest digest elsewhere now and then (`sdc verify-log` prints it) and ask later whether it is still part of the chain.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, insert, select, text
+
+from sdc_tasks.warehouse.engine import actor_of, reading, serialise
+from sdc_tasks.warehouse.packing import digest_of
+from sdc_tasks.warehouse.schema import log
+
+EMBEDDED = "file"  # the account of a SQLite warehouse: whoever may write the file
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the log; `details` is JSON of digests, counts, states and reasons, never a value."""
+
+    number: int
+    recorded_at: datetime
+    actor: str
+    account: str
+    action: str
+    subject: str
+    details: str
+    previous: str
+    digest: str
+
+
+def digest_of_entry(
+    number: int, recorded_at: datetime, actor: str, account: str, action: str, subject: str, details: str, previous: str
+) -> str:
+    """sha256 of the fields as a JSON list, in the form of PostgreSQL's json_build_array."""
+    instant = recorded_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    fields = [number, instant, actor, account, action, subject, details, previous]
+    return digest_of(json.dumps(fields, ensure_ascii=False).encode())
+
+
+def record(connection: Connection, action: str, subject: str, **details: object) -> None:
+    """Adds an entry to the transaction: the last thing that it writes, for all others that log wait from here on."""
+    serialise(connection, "log")
+    last = connection.execute(select(log.c.number, log.c.digest).order_by(log.c.number.desc()).limit(1)).one_or_none()
+    entry: dict[str, Any] = {
+        "number": last.number + 1 if last else 1,
+        "recorded_at": datetime.now(UTC),
+        "actor": actor_of(connection),
+        "account": _account(connection),
+        "action": action,
+        "subject": subject,
+        "details": json.dumps(details, sort_keys=True, ensure_ascii=False),
+        "previous": last.digest if last else "",
+    }
+    connection.execute(insert(log).values(**entry, digest=digest_of_entry(**entry)))
+
+
+def entries(engine: Engine, subject: str | None = None) -> list[Entry]:
+    """The log, or what it tells of one release or delivery, in order."""
+    wanted = select(log).order_by(log.c.number)
+    if subject is not None:
+        wanted = wanted.where(log.c.subject == subject)
+    with reading(engine) as connection:
+        return [Entry(**row) for row in connection.execute(wanted).mappings()]
+
+
+def broken(chain: Sequence[Entry], head: str | None = None) -> list[str]:
+    """What is wrong with the chain; empty when it is whole and, where a digest noted earlier is given, still holds that entry."""
+    wrong, previous = [], ""
+    for number, entry in enumerate(chain, start=1):
+        own = {name: value for name, value in vars(entry).items() if name != "digest"}
+        if entry.number != number:
+            wrong.append(f"entry {number} is missing: entry {entry.number} follows")
+            break
+        if entry.previous != previous:
+            wrong.append(f"entry {number} does not follow the one before it")
+        if entry.digest != digest_of_entry(**own):
+            wrong.append(f"entry {number} was changed: its digest is another")
+        previous = entry.digest
+    if head is not None and head not in {entry.digest for entry in chain}:
+        wrong.append(f"no entry has the digest {head}: the log was written anew, or cut, since it was noted")
+    return wrong
+
+
+def _account(connection: Connection) -> str:
+    """Who the database says we are."""
+    if connection.dialect.name == "sqlite":
+        return EMBEDDED
+    return str(connection.execute(text("SELECT session_user")).scalar_one())

@@ -1,0 +1,69 @@
+"""What is done to the confidential store as time goes by: payloads whose retention ended are purged, keys are replaced.
+
+What is overdue is a question with one answer: `sql/checks/payload_overdue.*.sql` returns it to the purge, and, before and after,
+to whoever checks the warehouse. Bytes that leave SQLite are overwritten, in the write-ahead log too; PostgreSQL frees them at its
+next vacuum, and keeps nothing of them but ciphertext. Backups are the business of who makes them.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import Engine, delete, select, text, update
+
+from sdc_tasks.errors import Retriable
+from sdc_tasks.warehouse.engine import keys_of, serialise, writing
+from sdc_tasks.warehouse.log import record
+from sdc_tasks.warehouse.schema import artefact, payload
+from sdc_tasks.warehouse.sqlfiles import statement
+from sdc_tasks.warehouse.store import plain
+
+BATCH = 16  # payloads that are held in memory, and locked, at a time
+
+
+def purge(engine: Engine) -> int:
+    """Deletes every payload whose retention ended, leaves its row in `operations.artefact`, and returns how many there were."""
+    with writing(engine) as connection:
+        overdue = sorted(connection.execute(text(statement("checks/payload_overdue", engine.dialect.name))).scalars())
+        for digest in overdue:
+            connection.execute(update(artefact).where(artefact.c.digest == digest).values(purged_at=datetime.now(UTC)))
+            connection.execute(delete(payload).where(payload.c.digest == digest))
+        if overdue:
+            record(connection, "purge", "confidential.payload", payloads=len(overdue), digests=overdue)
+    _forget(engine)
+    return len(overdue)
+
+
+def rotate(engine: Engine) -> int:
+    """Encrypts by the newest key what another key, or none, still holds. May be stopped and run again. Returns how many there were."""
+    done = 0
+    while True:
+        with writing(engine) as connection:
+            serialise(connection, "rotate")
+            keys = keys_of(connection)
+            others = payload.c.key_id.is_distinct_from(keys.newest)
+            rows = connection.execute(select(payload).where(others).order_by(payload.c.digest).limit(BATCH).with_for_update()).all()
+            for row in rows:
+                key_id, sealed = keys.seal(row.digest, plain(connection, row.digest, row.content, row.key_id))
+                connection.execute(update(payload).where(payload.c.digest == row.digest).values(content=sealed, key_id=key_id))
+            if rows:
+                record(connection, "rotate", "confidential.payload", payloads=len(rows), key=keys.newest)
+        done += len(rows)
+        if len(rows) < BATCH:
+            break
+    _forget(engine)
+    return done
+
+
+def _forget(engine: Engine) -> None:
+    """SQLite: what was overwritten leaves the write-ahead log too. Raises Retriable while somebody still reads what was there."""
+    if engine.dialect.name != "sqlite":
+        return
+    connection = engine.raw_connection()  # outside any transaction
+    try:
+        connection.cursor().execute("PRAGMA query_only = 0")
+        busy = connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    finally:
+        connection.close()
+    if busy:
+        raise Retriable("the warehouse is being read, so what was deleted still stands in its write-ahead log. Remedy: run it again")

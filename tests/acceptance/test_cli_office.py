@@ -1,0 +1,238 @@
+"""What an office does around a release, at the shell: agree, wait for the embargo, take back, explain, verify, replace keys, purge."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from deliveries import PERIOD
+from test_cli import FREE, PROTECTED, SECRETS, Desk, Ended, new_desk, sdc
+from test_release import warehouse
+
+from sdc_tasks import pipeline, steps
+from sdc_tasks.errors import ReleaseBlocked
+from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.engine import open_warehouse
+
+
+def free(more: int) -> str:
+    """The table of BE with so much more in one cell, public as a whole."""
+    return f"""
+            _T                 S         L
+    TOTAL   {1500000 + more} F  750000 F  {750000 + more} F
+    C       750000 F           300000 F  450000 F
+    D       {750000 + more} F  450000 F  {300000 + more} F
+"""
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    monkeypatch.setenv("SDC_ACTOR", "Anna")
+    return new_desk(tmp_path, AT=PROTECTED, BE=FREE)
+
+
+def url(desk: Desk) -> str:
+    return f"sqlite:///{desk.folder / 'out' / 'warehouse.db'}"
+
+
+def office(desk: Desk, command: str, *arguments: object) -> Ended:
+    return sdc(command, *arguments, "--warehouse", url(desk))
+
+
+def digests(desk: Desk) -> tuple[str, str]:
+    """The id of the newest run, and the digest of its publication."""
+    engine = open_warehouse(url(desk))
+    release_id = reader.runs(engine)[0]["release_id"]
+    engine.dispose()
+    return release_id, json.loads((desk.folder / "out" / "audit.json").read_text())["digests"]["publication"]
+
+
+def govern(desk: Desk, **rules: object) -> None:
+    """Adds these rules to the domain file."""
+    desk.settle("id: small", f"id: small\ngovernance: {json.dumps(rules)}")
+
+
+def test_four_eyes_at_the_shell(desk):
+    govern(desk, approvals=1)
+    ended = desk.release()
+    assert ended.code == 4, ended.text
+    assert "0 of 1 approvals" in ended.complained
+    assert not (desk.folder / "out" / "table.csv").exists()
+    release_id, publication = digests(desk)
+    assert publication[:12] in ended.complained
+    assert warehouse(desk.folder / "out").runs == ["waiting"]
+    assert office(desk, "approve", release_id, "--publication", publication).refused("anna submitted it")
+    assert office(desk, "approve", release_id, "--publication", "0" * 64, "--as", "Bert").refused("no passed audit")
+    assert office(desk, "approve", release_id, "--publication", publication[:12], "--as", "Bert", "--note", "read").code == 0
+    ended = desk.release()
+    assert ended.code == 0, ended.text
+    assert "version 1 published" in ended.said
+    assert (desk.folder / "out" / "table.csv").exists()
+    stored = warehouse(desk.folder / "out")
+    assert (stored.versions, stored.runs, stored.unsound) == ([1], ["published"], [])
+
+
+def test_nothing_is_written_for_the_world_before_the_embargo(desk):
+    later = datetime.now(UTC) + timedelta(days=1)
+    govern(desk, embargo={PERIOD: later.isoformat()})
+    ended = desk.release()
+    assert ended.code == 0, ended.text
+    assert f"under embargo until {later:%Y-%m-%d %H:%M} UTC" in ended.said
+    assert sorted(path.name for path in (desk.folder / "out").iterdir() if "warehouse" not in path.name) == ["audit.json", "report.html"]
+    engine = open_warehouse(url(desk))
+    assert reader.released_cells(engine, "small", PERIOD) == []
+    assert [each.version for each in reader.releases(engine)] == [1]
+    engine.dispose()
+
+
+def test_after_the_embargo_the_same_command_writes_the_table(desk):
+    govern(desk, embargo={PERIOD: (datetime.now(UTC) - timedelta(seconds=1)).isoformat()})
+    ended = desk.release()
+    assert ended.code == 0, ended.text
+    assert "under embargo" not in ended.said
+    assert (desk.folder / "out" / "table.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("rules", "named"),
+    [
+        ({"embargo": {PERIOD: "2026-10-25T02:30:00"}, "time_zone": "Europe/Luxembourg"}, "give an offset"),  # there twice
+        ({"embargo": {PERIOD: "2026-03-29T02:30:00"}, "time_zone": "Europe/Luxembourg"}, "give an offset"),  # not there at all
+        ({"time_zone": "Europe/Atlantis"}, "Europe/Atlantis"),
+        ({"approvals": -1}, "approvals"),
+        ({"aprovals": 1}, "aprovals"),
+    ],
+)
+def test_rules_that_cannot_be_meant_are_refused(desk, rules, named):
+    govern(desk, **rules)
+    assert desk.release().refused(named)
+
+
+def test_a_retracted_table_leaves_the_out_folder(desk):
+    assert desk.release().code == 0
+    release_id, _ = digests(desk)
+    assert office(desk, "retract", release_id, "--reason", " ").refused("needs a reason")
+    assert office(desk, "retract", release_id, "--reason", "AT sent another year").code == 0
+    ended = desk.release()
+    assert ended.code == 3, ended.text
+    assert "was retracted (AT sent another year)" in ended.complained
+    assert not (desk.folder / "out" / "table.csv").exists()
+    told = office(desk, "explain", release_id, "EU.TURNOVER.TOTAL._T")
+    assert "AT sent another year" in told.said
+
+
+def test_a_published_cell_is_explained_without_a_secret(desk, tmp_path):
+    assert desk.release().code == 0
+    release_id, publication = digests(desk)
+    told = office(desk, "explain", release_id, "EU.TURNOVER.TOTAL._T", "--json", tmp_path / "told.json")
+    assert told.code == 0, told.text
+    everything = json.loads((tmp_path / "told.json").read_text())
+    engine = open_warehouse(url(desk))
+    received = {each["country"]: each["digest"] for each in reader.deliveries(engine, "small", PERIOD)}
+    [audit] = reader.audits(engine, release_id)
+    engine.dispose()
+    assert {each["country"]: each["digest"] for each in everything["deliveries"]} == received
+    assert everything["digests"]["publication"] == publication
+    assert everything["audit"]["digest"] == audit["digest"]
+    assert everything["settings"]["audit"]["seed"] == 1
+    assert everything["submitted"]["submitter"] == "anna"
+    assert set(everything["program"]) > {"python", "source", "highspy", "pulp", "sdc-release"}
+    with (desk.folder / "out" / "table.csv").open(newline="", encoding="utf-8") as lines:
+        total = next(row for row in csv.DictReader(lines) if (row["ACTIVITY"], row["SIZECLASS"]) == ("TOTAL", "_T"))
+    assert everything["cell"]["value"] == float(total["OBS_VALUE"])
+    for text in ("AT", "anna", received["AT"], publication, "highspy"):
+        assert text in told.said
+    for secret in SECRETS:
+        assert secret not in told.text + (tmp_path / "told.json").read_text()
+    assert office(desk, "explain", release_id, "EU.TURNOVER.X._T").refused("has no cell")
+    assert office(desk, "explain", "small-2024-none", "EU.TURNOVER.TOTAL._T").refused("not published")
+
+
+def test_the_log_is_verified_and_a_change_to_it_is_found(desk):
+    assert desk.release().code == 0
+    told = office(desk, "verify-log", "--show")
+    assert told.code == 0, told.text
+    head = told.said.split()[-1]
+    assert "anna" in told.said
+    assert office(desk, "verify-log", "--head", head).code == 0
+    assert office(desk, "verify-log", "--head", "0" * 64).code == 3
+    with sqlite3.connect(desk.folder / "out" / "warehouse.db") as prompt:
+        prompt.execute("DROP TRIGGER log_update")
+        prompt.execute("UPDATE log SET actor = 'somebody' WHERE number = 2")
+    found = office(desk, "verify-log")
+    assert found.code == 3
+    assert "entry 2 was changed" in found.said
+
+
+def test_keys_are_replaced_and_what_is_overdue_is_purged(desk):
+    govern(desk, retention_days=0)
+    assert desk.release().code == 0
+    before = (desk.folder / "out" / "table.csv").read_bytes()
+    key = (desk.folder / "out" / "warehouse.db.key").read_text()
+    told = office(desk, "rotate-keys")
+    assert told.code == 0, told.text
+    fresh = (desk.folder / "out" / "warehouse.db.key").read_text()
+    assert fresh != key
+    assert len(fresh.splitlines()) == 1
+    assert fresh.strip() not in told.text
+    assert desk.release().code == 0
+    purged = office(desk, "maintenance")
+    assert purged.code == 0, purged.text
+    assert "every check passes" in purged.said
+    assert int(purged.said.split()[0]) > 5
+    with sqlite3.connect(desk.folder / "out" / "warehouse.db") as prompt:
+        assert prompt.execute("SELECT count(*) FROM payload").fetchone() == (0,)
+    # the files lie in the inbox still: the same release again computes anew, and ends with the same bytes
+    ended = desk.release()
+    assert ended.code == 0, ended.text
+    assert "version 1 stands already" in ended.said
+    assert (desk.folder / "out" / "table.csv").read_bytes() == before
+
+
+def test_a_country_returns_to_its_first_file(desk):
+    """A, B, A: version 3 is that of A again, and not silently that of B."""
+    tables = []
+    for version, drawing in enumerate((FREE, free(1000), FREE), start=1):
+        desk.deliver("BE", drawing)
+        ended = desk.release()
+        assert ended.code == 0, ended.text
+        assert f"version {version} published" in ended.said
+        tables.append((desk.folder / "out" / "table.csv").read_bytes())
+        assert "stands already" in desk.release().said, "run again, nothing is sent again"
+    assert tables[0] == tables[2] != tables[1]
+    stored = warehouse(desk.folder / "out")
+    assert (stored.versions, stored.unsound) == ([1, 2, 3], [])
+
+
+def test_a_version_that_comes_out_while_another_is_being_published_stops_it(desk, monkeypatch):
+    """Profile vintage: between the look at what is out and the publishing transaction, somebody else publishes."""
+    desk.settle("id: small", "id: small\naudit: {profiles: [external, vintage]}")
+    assert desk.release().code == 0
+    desk.deliver("BE", free(1000))
+    mine = steps.open_desk(url(desk), str(desk.domain), PERIOD)
+    begun, received = steps.discover(mine, desk.inbox)
+    for each in received:
+        steps.ingest(mine, each.digest)
+        steps.check(mine, each.digest)
+    steps.assemble(mine, begun)
+    steps.baseline(mine, begun)
+    steps.choose_bases(mine, begun)
+    for chunk in range(mine.domain.audit.chunks):
+        steps.audit_chunk(mine, begun, chunk)
+    steps.verdict(mine, begun)
+    judge = pipeline.release
+
+    def meanwhile(*arguments, **options):
+        monkeypatch.setattr(pipeline, "release", judge)
+        desk.deliver("BE", free(2000))
+        assert "version 2 published" in desk.release().said
+        return judge(*arguments, **options)
+
+    monkeypatch.setattr(pipeline, "release", meanwhile)
+    with pytest.raises(ReleaseBlocked, match="another version was published since"):
+        steps.publish(mine, begun)
+    assert warehouse(desk.folder / "out").versions == [1, 2]

@@ -1,0 +1,319 @@
+"""What a release needs beside a passed audit: terms, profiles, approvals; when it is seen, and that it can be taken back.
+
+The world is that of `test_warehouse.py`. What is refused by name is tried by plain SQL as well, on both engines.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy.exc import IntegrityError
+from test_warehouse import (
+    CELL,
+    FIRST,
+    KEYS,
+    RELEASE,
+    SECOND,
+    SPACE,
+    TERMS,
+    WITHHELD,
+    audited,
+    certificate,
+    count,
+    in_parallel,
+    prepared,
+    publish_it,
+    published,
+    raw,
+)
+
+from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable
+from sdc_tasks.model.results import Publication, Release
+from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.checks import run_checks
+from sdc_tasks.warehouse.decisions import approve, retract
+from sdc_tasks.warehouse.engine import open_warehouse
+from sdc_tasks.warehouse.journal import Terms, save_audit, start_run, submit
+from sdc_tasks.warehouse.publisher import NotApproved, publish
+from sdc_tasks.warehouse.store import accept, accepted, appeared, deliveries, looked_into, receive
+
+TWO_EYES_MORE = replace(TERMS, digest="a" * 64, approvals=2)
+HARDER = replace(TERMS, digest="b" * 64, profiles=("external", "vintage"))
+
+
+@pytest.fixture
+def people(warehouse, warehouse_url):
+    """name → the warehouse opened in that name."""
+    opened = {name: open_warehouse(warehouse_url, KEYS, name) for name in ("Anna ", "bert", "TESTER")}
+    yield opened
+    for engine in opened.values():
+        engine.dispose()
+
+
+def submitted(warehouse, release_id: str, terms: Terms, decided: Publication = FIRST, embargo: datetime | None = None) -> Release:
+    """A release whose run is bound to these terms, with its passed audit."""
+    start_run(warehouse, release_id, "sbs", "2024")
+    submit(warehouse, release_id, terms, embargo=embargo)
+    report = audited(decided)
+    save_audit(warehouse, release_id, report, certificate(report))
+    return Release(release_id, report.problem, decided, report)
+
+
+def out(warehouse, release: Release, terms: Terms = TERMS, after: list[str] | None = None):
+    return publish(warehouse, release, space=SPACE, terms=terms, period="2024", after=after)
+
+
+def by_hand(warehouse, release_id: str, decided: Publication = FIRST, **changes) -> None:
+    """The rows of a release by plain SQL, as somebody who leaves out the publisher."""
+    if not count(warehouse, "dissemination.publication"):
+        raw(warehouse, "INSERT INTO dissemination.publication VALUES ('sbs', '2024', :digest, 1)", digest=decided.digest)
+        raw(warehouse, CELL, digest=decided.digest, cell="EU.TURNOVER.TOTAL")
+    [audit] = reader.audits(warehouse, release_id)
+    row = {"release_id": release_id, "domain": "sbs", "period": "2024", "version": 1, "publication": decided.digest}
+    row |= {"audit": audit["digest"], "passed": True, "now": "2026-01-01 00:00:00"}
+    raw(warehouse, RELEASE, **{**row, **changes})
+
+
+# --- approvals -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_release_waits_for_everybody_who_has_to_agree(warehouse, people):
+    release = submitted(warehouse, "r1", TWO_EYES_MORE)
+    for given, name in enumerate(("Anna ", "bert")):
+        with pytest.raises(NotApproved, match=f"{given} of 2 approvals"):
+            out(warehouse, release, TWO_EYES_MORE)
+        approve(people[name], "r1", FIRST.digest[:12], "read the report")
+        approve(people[name], "r1", FIRST.digest)  # once more is once
+    assert [each["approver"] for each in reader.approvals(warehouse, "r1")] == ["anna", "bert"]
+    assert out(warehouse, release, TWO_EYES_MORE) == (1, True)
+    assert not any(run_checks(warehouse).values())
+
+
+def test_the_database_itself_counts_approvals(warehouse, people):
+    submitted(warehouse, "r1", TWO_EYES_MORE)
+    for name in ("Anna ", "bert"):
+        with pytest.raises(IntegrityError, match="approvals are missing"):
+            by_hand(warehouse, "r1")
+        approve(people[name], "r1", FIRST.digest)
+    by_hand(warehouse, "r1")
+    assert count(warehouse, "dissemination.release") == 1
+
+
+def test_an_approval_is_of_one_publication_of_a_passed_audit_by_somebody_else(warehouse, people):
+    submitted(warehouse, "r1", TWO_EYES_MORE)
+    failed = audited(SECOND, down=0.5)
+    save_audit(warehouse, "r1", failed, certificate(failed))
+    refused = [
+        ("TESTER", "r1", FIRST.digest, "tester submitted it"),  # however he writes his name
+        ("bert", "r1", SECOND.digest, "no passed audit of publication"),
+        ("bert", "r1", "0" * 64, "no passed audit of publication"),
+        ("bert", "r1", "%" * 12, "no passed audit of publication"),
+        ("bert", "r1", FIRST.digest[:11], "at least 12 digits"),
+        ("bert", "r9", FIRST.digest, "nobody submitted it"),
+    ]
+    for name, release_id, publication, why in refused:
+        with pytest.raises(InvalidInput, match=why):
+            approve(people[name], release_id, publication)
+    assert reader.approvals(warehouse, "r1") == []
+
+
+def test_no_approval_can_be_forged_by_plain_sql(warehouse, subtests):
+    submitted(warehouse, "r1", TWO_EYES_MORE)
+    failed = audited(SECOND, down=0.5)
+    bad = save_audit(warehouse, "r1", failed, certificate(failed))
+    [good] = [each["digest"] for each in reader.audits(warehouse, "r1") if each["passed"]]
+    sql = """INSERT INTO operations.approval
+                 (release_id, audit_digest, approver, publication_digest, audit_passed, submitter, note, approved_at)
+             VALUES (:release, :audit, :approver, :publication, :passed, :submitter, '', '2026-01-01 00:00:00')"""
+    right = {"release": "r1", "audit": good, "approver": "bert", "publication": FIRST.digest, "passed": True, "submitter": "tester"}
+    for change in (
+        {"approver": "tester"},
+        {"approver": "tester", "submitter": "bert"},  # the submitter is who submitted
+        {"approver": "Tester"},
+        {"approver": " tester"},
+        {"approver": ""},
+        {"audit": bad, "publication": SECOND.digest},
+        {"audit": bad, "publication": SECOND.digest, "passed": False},
+        {"publication": SECOND.digest},
+        {"release": "r9"},
+    ):
+        with subtests.test(str(change)), pytest.raises(IntegrityError):
+            raw(warehouse, sql, **{**right, **change})
+    raw(warehouse, sql, **right)
+    for changed in ("UPDATE operations.approval SET approver = 'anna'", "DELETE FROM operations.approval"):
+        with subtests.test(changed), pytest.raises(IntegrityError, match="append-only"):
+            raw(warehouse, changed)
+
+
+# --- terms -----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_nobody_submitted_is_not_released(warehouse):
+    start_run(warehouse, "r1", "sbs", "2024")
+    report = audited(FIRST)
+    save_audit(warehouse, "r1", report, certificate(report))
+    with pytest.raises(ReleaseBlocked, match="not submitted under the terms"):
+        out(warehouse, Release("r1", report.problem, FIRST, report))
+    with pytest.raises(IntegrityError, match="not submitted under any terms"):
+        by_hand(warehouse, "r1")
+
+
+def test_a_profile_that_the_terms_ask_for_must_have_been_audited(warehouse):
+    release = submitted(warehouse, "r1", HARDER)
+    with pytest.raises(IntegrityError, match="profile that the terms ask for"):
+        out(warehouse, release, HARDER)
+    with pytest.raises(IntegrityError, match="profile that the terms ask for"):
+        by_hand(warehouse, "r1")
+
+
+def test_terms_stay_what_they_were_when_the_run_was_submitted(warehouse):
+    release = submitted(warehouse, "r1", TWO_EYES_MORE)
+    with pytest.raises(ReleaseBlocked, match="not submitted under the terms of the domain file as it is"):
+        out(warehouse, release, TERMS)
+    softened = replace(TWO_EYES_MORE, approvals=0)
+    for attempt in (lambda: out(warehouse, release, softened), lambda: submitted(warehouse, "r2", softened)):
+        with pytest.raises(InvalidInput, match="other terms"):
+            attempt()
+
+
+def test_an_audit_is_known_by_its_certificate(warehouse):
+    """SQLite has no sha256: there the program checks."""
+    start_run(warehouse, "r1", "sbs", "2024")
+    sql = """INSERT INTO operations.audit (release_id, digest, problem_digest, publication_digest, profiles, passed, primaries, broken, lps,
+                 certificate, audited_at)
+             VALUES ('r1', :digest, 'p', 'q', 'external', :passed, 2, 0, 4, :certificate, '2026-01-01 00:00:00')"""
+    if warehouse.dialect.name == "postgresql":
+        with pytest.raises(IntegrityError, match="not that of its certificate"):
+            raw(warehouse, sql, digest="0" * 64, passed=True, certificate="{}")
+    digest = save_audit(warehouse, "r1", audited(FIRST), certificate(audited(FIRST)))
+    assert [each["digest"] for each in reader.audits(warehouse, "r1")] == [digest]
+
+
+# --- versions --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_version_that_came_out_meanwhile_is_seen_inside_the_transaction(warehouse):
+    """Both looked at the warehouse before either published."""
+    first, second = submitted(warehouse, "r1", TERMS), submitted(warehouse, "r2", TERMS, SECOND)
+    assert out(warehouse, first, after=[]) == (1, True)
+    with pytest.raises(ReleaseBlocked, match="another version was published since"):
+        out(warehouse, second, after=[])
+    assert out(warehouse, first, after=[]) == (1, False), "what is out is out"
+    assert out(warehouse, second, after=["r1"]) == (2, True)
+
+
+def _publish_after_nothing(engine, release: Release) -> str:
+    try:
+        return str(out(engine, release, after=[]).version)
+    except ReleaseBlocked:
+        return "blocked"
+
+
+def test_of_several_that_know_of_nothing_exactly_one_is_published(warehouse, warehouse_url):
+    bases = {base: published((42, 0), (20, base), WITHHELD) for base in (1, 2, 5, 10)}
+    different = [submitted(warehouse, f"r{base}", TERMS, decided) for base, decided in bases.items()]
+    found = in_parallel(warehouse_url, _publish_after_nothing, *different)
+    assert sorted(found) == ["1", "blocked", "blocked", "blocked"]
+
+
+# --- embargo and retraction ------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_seen_before_the_embargo(warehouse):
+    soon = datetime.now(UTC) + timedelta(seconds=4)
+    assert out(warehouse, submitted(warehouse, "r1", TERMS, embargo=soon)) == (1, True)
+    assert reader.current_release(warehouse, "sbs", "2024") is None
+    assert reader.released_cells(warehouse, "sbs", "2024") == reader.released_cells(warehouse, "sbs", "2024", version=1) == []
+    assert count(warehouse, "dissemination.public_release") == count(warehouse, "dissemination.public_cell") == 0
+    [known] = reader.releases(warehouse)
+    assert (known.visible, known.embargo) == (False, soon)
+    while datetime.now(UTC) < soon + timedelta(seconds=1.1):  # SQLite tells whole seconds
+        time.sleep(0.1)
+    assert reader.current_release(warehouse, "sbs", "2024").version == 1
+    assert len(reader.released_cells(warehouse, "sbs", "2024")) == 3
+
+
+def test_the_version_before_stands_until_the_embargo_of_the_next(warehouse):
+    publish_it(warehouse, prepared(warehouse))
+    out(warehouse, submitted(warehouse, "r2", TERMS, SECOND, datetime.now(UTC) + timedelta(days=1)))
+    assert reader.current_release(warehouse, "sbs", "2024").version == 1
+    assert [c.rounding_base for c in reader.released_cells(warehouse, "sbs", "2024")] == [None, 10.0, None]
+    assert [each.version for each in reader.releases(warehouse)] == [2, 1], "whoever attacks the next one knows both"
+
+
+def test_an_embargo_cannot_be_left_out_by_plain_sql(warehouse):
+    submitted(warehouse, "r1", TERMS, embargo=datetime.now(UTC) + timedelta(days=1))
+    with pytest.raises(IntegrityError, match="not the embargo"):
+        by_hand(warehouse, "r1")
+
+
+def test_a_retracted_release_is_shown_no_more_and_stays_known(warehouse, people):
+    publish_it(warehouse, prepared(warehouse))
+    publish_it(warehouse, prepared(warehouse, "r2", SECOND))
+    retract(people["bert"], "r2", "the delivery of AT was that of another year")
+    retract(people["bert"], "r2", "the delivery of AT was that of another year")
+    assert reader.current_release(warehouse, "sbs", "2024") is None, "the older version does not come back by itself"
+    assert reader.released_cells(warehouse, "sbs", "2024") == reader.released_cells(warehouse, "sbs", "2024", version=2) == []
+    assert len(reader.released_cells(warehouse, "sbs", "2024", version=1)) == 3
+    assert [each.retracted for each in reader.releases(warehouse)] == ["the delivery of AT was that of another year", None]
+    with pytest.raises(ReleaseBlocked, match="r2 was retracted"):
+        publish_it(warehouse, prepared(warehouse, "r2", SECOND))
+    for release_id, reason, why in (("r2", "another", "retracted already"), ("r9", "x", "not published"), ("r1", " ", "needs a reason")):
+        with pytest.raises(InvalidInput, match=why):
+            retract(people["bert"], release_id, reason)
+    for forbidden in ("UPDATE dissemination.retraction SET reason = 'x'", "DELETE FROM dissemination.retraction"):
+        with pytest.raises(IntegrityError, match="append-only"):
+            raw(warehouse, forbidden)
+    # the same table by another run is a new version, and stands
+    assert publish_it(warehouse, prepared(warehouse, "r3", SECOND)) == (3, True)
+    assert reader.current_release(warehouse, "sbs", "2024").version == 3
+    assert not any(run_checks(warehouse).values())
+
+
+# --- a country returns to what it delivered before ---------------------------------------------------------------------------
+
+
+def look(warehouse, **files: bytes) -> dict[str, str]:
+    """A look into an inbox with these files, all judged as good ones of AT. What counts afterwards, by content."""
+    from sdc_tasks.warehouse.packing import digest_of
+
+    digests = {name: digest_of(content) for name, content in files.items()}
+    sent = appeared(warehouse, "sbs", "2024", digests)
+    for name, content in files.items():
+        receive(warehouse, "sbs", "2024", name, content, again=name in sent)
+    looked_into(warehouse, "sbs", "2024", digests)
+    for each in deliveries(warehouse, "sbs", "2024"):
+        accept(warehouse, each.key, "AT")
+    known = {digest_of(content): content.decode() for content in (b"A", b"B", b"C")}
+    return {country: known[digest] for country, digest in accepted(warehouse, "sbs", "2024").items()}
+
+
+def times(warehouse) -> list[int]:
+    return [each.times for each in deliveries(warehouse, "sbs", "2024")]
+
+
+def test_a_file_that_comes_back_counts_again(warehouse):
+    assert look(warehouse, at=b"A") == {"AT": "A"}
+    assert look(warehouse, at=b"B") == {"AT": "B"}
+    assert look(warehouse, at=b"A") == {"AT": "A"}
+    assert look(warehouse, at=b"A") == {"AT": "A"}
+    assert times(warehouse) == [1, 2], "B, then A, sent twice"
+    assert look(warehouse, at=b"B") == {"AT": "B"}
+    assert times(warehouse) == [2, 2]
+    assert not any(rows for name, rows in run_checks(warehouse).items() if name.startswith("delivery"))
+
+
+def test_a_file_that_only_lies_there_does_not(warehouse):
+    assert look(warehouse, first=b"A") == {"AT": "A"}
+    for _ in range(2):
+        assert look(warehouse, first=b"A", second=b"B") == {"AT": "B"}
+    assert look(warehouse, first=b"A") == {"AT": "B"}, "taking B away sends nothing"
+    assert look(warehouse, first=b"A", third=b"A") == {"AT": "A"}, "a copy under a new name is sent"
+    assert look(warehouse, third=b"A", first=b"C") == {"AT": "C"}
+
+
+def test_retrying_is_what_a_missing_approval_asks_for():
+    assert issubclass(NotApproved, Retriable)

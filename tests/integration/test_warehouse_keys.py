@@ -1,0 +1,269 @@
+"""Confidential bytes at rest: unreadable without the keys, readable while keys are replaced, gone when their retention ends."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from conftest import PAYLOAD_KEY
+from sqlalchemy import select, update
+from test_warehouse import KEYS, TERMS, count, in_parallel, prepared, publish_it, raw
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.warehouse.checks import run_checks
+from sdc_tasks.warehouse.engine import open_warehouse, reading, writing
+from sdc_tasks.warehouse.journal import record_step, start_run, submit
+from sdc_tasks.warehouse.keyring import Keyring, key_file, new_key
+from sdc_tasks.warehouse.log import entries
+from sdc_tasks.warehouse.maintenance import purge, rotate
+from sdc_tasks.warehouse.migrations import migrate
+from sdc_tasks.warehouse.schema import artefact, delivery, payload, step
+from sdc_tasks.warehouse.store import CorruptedError, load_artefact, receive, save_artefact
+
+SECRET = b"AT;C10;987654321.125;secret"
+
+
+def stored(engine) -> list[tuple[str, bytes, str | None]]:
+    with reading(engine) as connection:
+        return [tuple(row) for row in connection.execute(payload.select().order_by(payload.c.digest))]
+
+
+# --- keys ------------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_stored_is_not_what_is_kept_secret(warehouse):
+    digest = receive(warehouse, "sbs", "2024", "at.csv", SECRET).key.digest
+    [(_, content, key_id)] = stored(warehouse)
+    assert SECRET not in content
+    assert b"987654321" not in content
+    assert (len(content), key_id) == (len(SECRET) + 28, KEYS.newest)
+    assert load_artefact(warehouse, digest) == SECRET
+    assert run_checks(warehouse)["payload_incomplete"] == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [(Keyring.of([new_key()]), f"encrypted with key {KEYS.newest}"), (None, "there is no key")],
+    ids=["another key", "none"],
+)
+def test_without_its_key_nothing_is_read(warehouse, warehouse_url, keys, why):
+    digest = save_artefact(warehouse, "problem", SECRET)
+    if keys is None and warehouse.dialect.name == "sqlite":
+        why = f"encrypted with key {KEYS.newest}"  # it made a key file of its own
+    other = open_warehouse(warehouse_url, keys)
+    with pytest.raises(InvalidInput, match=why) as caught:
+        load_artefact(other, digest)
+    assert PAYLOAD_KEY not in str(caught.value)
+    other.dispose()
+
+
+def test_bytes_put_under_another_digest_are_refused(warehouse):
+    """An honest ciphertext in the wrong place."""
+    one, two = save_artefact(warehouse, "problem", b"one"), save_artefact(warehouse, "problem", b"two")
+    content = {digest: content for digest, content, _ in stored(warehouse)}
+    raw(warehouse, "UPDATE confidential.payload SET content = :content WHERE digest = :digest", content=content[two], digest=one)
+    with pytest.raises(CorruptedError, match=one):
+        load_artefact(warehouse, one)
+    assert load_artefact(warehouse, two) == b"two"
+
+
+def test_keys_are_replaced_while_the_warehouse_is_in_use(warehouse, warehouse_url):
+    contents = {save_artefact(warehouse, "problem", f"{i}".encode() * 100): f"{i}".encode() * 100 for i in range(40)}
+    with writing(warehouse) as connection:  # as a version before encryption left it
+        first = min(contents)
+        connection.execute(update(payload).where(payload.c.digest == first).values(content=contents[first], key_id=None))
+    assert [row["digest"] for row in run_checks(warehouse)["payload_plain"]] == [first]
+    assert load_artefact(warehouse, first) == contents[first]
+    fresh = new_key()
+    both, only = (open_warehouse(warehouse_url, Keyring.of(keys)) for keys in ([fresh, PAYLOAD_KEY], [fresh]))
+    assert rotate(both) == 40
+    assert rotate(both) == 0
+    assert {digest: load_artefact(only, digest) for digest in contents} == contents
+    with pytest.raises(InvalidInput, match="which is not among those given"):
+        load_artefact(warehouse, first)
+    assert {key_id for _, _, key_id in stored(only)} == {Keyring.of([fresh]).newest}
+    assert not any(run_checks(only).values())
+    assert [entry.action for entry in entries(only)] == ["rotate"] * 3
+    both.dispose()
+    only.dispose()
+
+
+FRESH = "bmV3LWtleS1vZi10aGUtdGVzdHMtYWxzby1wdWJsaWM="
+
+
+def _rotate_or_save(engine, number: int) -> int:
+    engine.update_execution_options(sdc_keys=Keyring.of([FRESH, PAYLOAD_KEY]))
+    if number < 2:
+        return rotate(engine)
+    for i in range(30):
+        save_artefact(engine, "problem", f"{i}".encode() * 50)
+    return 0
+
+
+def test_who_saves_while_keys_are_replaced_loses_nothing(warehouse, warehouse_url):
+    contents = {save_artefact(warehouse, "problem", f"{i}".encode() * 50): f"{i}".encode() * 50 for i in range(30)}
+    in_parallel(warehouse_url, _rotate_or_save, *range(4))
+    only = open_warehouse(warehouse_url, Keyring.of([FRESH]))
+    assert {digest: load_artefact(only, digest) for digest in contents} == contents
+    only.dispose()
+
+
+# --- the key file of a SQLite warehouse --------------------------------------------------------------------------------------
+
+
+def _save(engine, number: int) -> str:
+    engine = open_warehouse(str(engine.url))
+    found = save_artefact(engine, "problem", f"{number}".encode())
+    engine.dispose()
+    return found
+
+
+def test_a_sqlite_warehouse_makes_one_key_file_that_only_its_owner_reads(tmp_path: Path):
+    url = f"sqlite:///{tmp_path / 'w.db'}"
+    engine = open_warehouse(url)
+    migrate(engine)
+    file = key_file(tmp_path / "w.db")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file.unlink()
+    digests = in_parallel(url, _save, *range(4))  # all at once make it anew
+    engine.dispose()
+    engine = open_warehouse(url)
+    assert sorted(load_artefact(engine, digest) for digest in digests) == [b"0", b"1", b"2", b"3"]
+    assert [path.name for path in tmp_path.iterdir() if "key" in path.name] == ["w.db.key"], "no part of a file is left"
+    engine.dispose()
+
+
+# --- retention -------------------------------------------------------------------------------------------------------------
+
+DAYS = 30
+KEEPING = replace(TERMS, digest="d" * 64, retention_days=DAYS)
+ATTACKED = replace(KEEPING, digest="e" * 64, domain="trade", profiles=("external", "vintage"))
+
+
+def age(warehouse, period: str, days: float) -> None:
+    """Lets everything of a period have happened so long ago."""
+    then = datetime.now(UTC) - timedelta(days=days)
+    with writing(warehouse) as connection:
+        connection.execute(update(delivery).where(delivery.c.period == period).values(received_at=then))
+        files = select(delivery.c.digest).where(delivery.c.period == period)
+        connection.execute(update(artefact).where(artefact.c.digest.in_(files)).values(stored_at=then))
+        connection.execute(update(step).where(step.c.release_id == f"r{period}").values(finished_at=then))
+
+
+def a_period(warehouse, period: str, terms=KEEPING) -> dict[str, str]:
+    """A delivery, an assembled problem and a chunk of an audit; what → digest."""
+    release_id = f"r{period}"
+    start_run(warehouse, release_id, terms.domain, period)
+    submit(warehouse, release_id, terms)
+    kept = {"delivery": receive(warehouse, terms.domain, period, "at.csv", f"delivery of {period}".encode()).key.digest}
+    for name, key in (("assemble", ""), ("bases", ""), ("bases", "rules"), ("audit", "0")):
+        kept[f"{name} {key}".strip()] = save_artefact(warehouse, name, f"{name} {key} of {period}".encode())
+        record_step(warehouse, release_id, name, key, seconds=0.0, artefact_digest=kept[f"{name} {key}".strip()])
+    return kept
+
+
+def readable(warehouse, kept: dict[str, str]) -> set[str]:
+    found = set()
+    for name, digest in kept.items():
+        if digest in {each for each, _, _ in stored(warehouse)}:
+            load_artefact(warehouse, digest)
+            found.add(name)
+        else:
+            with pytest.raises(CorruptedError, match="was purged on"):
+                load_artefact(warehouse, digest)
+    return found
+
+
+def test_what_is_past_its_retention_is_purged_and_nothing_else(warehouse):
+    old, young = a_period(warehouse, "2023"), a_period(warehouse, "2024")
+    shared = save_artefact(warehouse, "problem", b"of both")
+    for period in ("2023", "2024"):
+        record_step(warehouse, f"r{period}", "baseline", seconds=0.0, artefact_digest=shared)
+    age(warehouse, "2023", DAYS + 1)
+    age(warehouse, "2024", DAYS - 1)
+    assert {row["digest"] for row in run_checks(warehouse)["payload_overdue"]} == set(old.values())
+    assert purge(warehouse) == len(old)
+    assert (readable(warehouse, old), readable(warehouse, young)) == (set(), set(young))
+    assert load_artefact(warehouse, shared) == b"of both"
+    assert not any(run_checks(warehouse).values())
+    assert purge(warehouse) == 0
+    assert [entry.action for entry in entries(warehouse, "confidential.payload")] == ["purge"]
+    # delivered again, it is there again
+    assert receive(warehouse, "sbs", "2023", "at.csv", b"delivery of 2023").key.digest == old["delivery"]
+    assert readable(warehouse, old) == {"delivery"}
+    assert not any(run_checks(warehouse).values())
+
+
+def test_without_a_retention_nothing_is_purged(warehouse):
+    kept = a_period(warehouse, "2023", TERMS)
+    age(warehouse, "2023", 10_000)
+    assert purge(warehouse) == 0
+    assert readable(warehouse, kept) == set(kept)
+
+
+def test_what_the_attacker_of_profile_vintage_knows_is_kept_of_released_tables(warehouse):
+    kept = a_period(warehouse, "2023", ATTACKED)
+    other = a_period(warehouse, "2022", ATTACKED)
+    raw(warehouse, "INSERT INTO dissemination.publication VALUES ('trade', '2023', 'p', 0)")
+    _release_without_the_gate(warehouse)
+    for period in ("2022", "2023"):
+        age(warehouse, period, DAYS + 1)
+    purge(warehouse)
+    assert readable(warehouse, kept) == {"assemble", "bases"}
+    assert readable(warehouse, other) == set()
+
+
+def _release_without_the_gate(warehouse) -> None:
+    """Of run r2023: what its audit said is not what is asked here."""
+    raw(
+        warehouse,
+        """INSERT INTO operations.audit
+           VALUES ('r2023', :digest, 'p', 'p', 'external,vintage', :passed, 0, 0, 0, '{}', '2026-01-01 00:00:00')""",
+        digest="44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",  # sha256 of {}
+        passed=True,
+    )
+    raw(
+        warehouse,
+        """INSERT INTO dissemination.release
+               (release_id, domain, period, version, publication_digest, audit_digest, audit_passed, released_at)
+           VALUES ('r2023', 'trade', '2023', 1, 'p', :digest, :passed, '2026-01-01 00:00:00')""",
+        digest="44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",
+        passed=True,
+    )
+
+
+def test_what_nothing_uses_goes_after_the_shortest_retention(warehouse):
+    """A step that was killed between saving and saying so."""
+    a_period(warehouse, "2024")
+    lost = save_artefact(warehouse, "problem", b"lost")
+    assert purge(warehouse) == 0
+    raw(warehouse, "UPDATE operations.artefact SET stored_at = '2020-01-01 00:00:00' WHERE digest = :digest", digest=lost)
+    assert purge(warehouse) == 1
+
+
+def test_purged_bytes_are_overwritten_in_a_sqlite_file(tmp_path: Path):
+    """Ciphertext too is looked for: in the database, and in its write-ahead log."""
+    engine = open_warehouse(f"sqlite:///{tmp_path / 'w.db'}", KEYS)
+    migrate(engine)
+    kept = a_period(engine, "2023")
+    held = {digest: content for digest, content, _ in stored(engine)}
+    on_disk = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert all(content in on_disk for content in held.values())
+    age(engine, "2023", DAYS + 1)
+    assert purge(engine) == len(kept)
+    on_disk = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert [digest for digest, content in held.items() if content in on_disk] == []
+    engine.dispose()
+
+
+def test_a_purge_and_a_release_do_not_meet(warehouse):
+    """Released tables stay when all that is confidential of them is gone."""
+    publish_it(warehouse, prepared(warehouse))
+    before = count(warehouse, "dissemination.public_cell")
+    a_period(warehouse, "2023")
+    age(warehouse, "2023", DAYS + 1)
+    purge(warehouse)
+    assert count(warehouse, "dissemination.public_cell") == before == 3

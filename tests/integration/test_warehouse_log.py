@@ -1,0 +1,136 @@
+"""The log: a chain that shows every change made to it afterwards, by whatever means; both engines write the same digests."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import insert
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from test_warehouse import SECOND, in_parallel, prepared, publish_it, raw
+
+from sdc_tasks.warehouse.decisions import retract
+from sdc_tasks.warehouse.engine import reading, writing
+from sdc_tasks.warehouse.log import Entry, broken, digest_of_entry, entries, record
+from sdc_tasks.warehouse.schema import log
+from sdc_tasks.warehouse.store import accept, receive, refuse
+
+
+def test_everything_that_counts_is_in_the_log_once(warehouse):
+    one, two, bad = (receive(warehouse, "sbs", "2024", name, name.encode()).key for name in ("one", "two", "bad"))
+    for _ in range(2):
+        receive(warehouse, "sbs", "2024", "one", b"one")
+        accept(warehouse, two, "AT")
+        accept(warehouse, one, "AT")
+        refuse(warehouse, bad, "AT")
+        publish_it(warehouse, prepared(warehouse))
+    for _ in range(2):
+        retract(warehouse, "r1", "wrong")
+    told = [(each.action, each.actor) for each in entries(warehouse)]
+    assert told == [
+        (action, "tester")
+        for action in ("receive", "receive", "receive", "accept", "supersede", "refuse", "submit", "audit", "release", "retract")
+    ]
+    assert broken(entries(warehouse)) == []
+    assert json.loads(entries(warehouse, one.digest)[1].details)["by"] == two.digest
+
+
+def _fail(warehouse) -> None:
+    with writing(warehouse) as connection:
+        record(connection, "release", "r1")
+        raise RuntimeError
+
+
+def test_a_transaction_that_fails_leaves_no_entry(warehouse):
+    with pytest.raises(RuntimeError):
+        _fail(warehouse)
+    assert entries(warehouse) == []
+
+
+def _record(engine, number: int) -> None:
+    for i in range(5):
+        with writing(engine) as connection:
+            record(connection, "test", f"{number}-{i}")
+
+
+def test_many_at_once_write_one_chain(warehouse, warehouse_url):
+    in_parallel(warehouse_url, _record, *range(4))
+    chain = entries(warehouse)
+    assert (len(chain), broken(chain)) == (20, [])
+    assert len({entry.subject for entry in chain}) == 20
+
+
+def test_every_change_to_the_chain_shows():
+    """By arithmetic alone: each field of each entry, a missing one, two that changed places, a new end."""
+    chain, previous = [], ""
+    for number in range(1, 6):
+        own = (number, datetime(2026, 1, number, tzinfo=UTC), "anna", "account", "release", f"r{number}", "{}", previous)
+        previous = digest_of_entry(*own)
+        chain.append(Entry(*own, previous))
+    assert broken(chain) == broken([]) == broken(chain, chain[2].digest) == []
+    for i, entry in enumerate(chain):
+        for name, value in vars(entry).items():
+            other = (
+                value + 1 if isinstance(value, int) else datetime(2020, 1, 1, tzinfo=UTC) if isinstance(value, datetime) else f"{value}x"
+            )
+            assert broken([*chain[:i], replace(entry, **{name: other}), *chain[i + 1 :]]), (i, name)
+    for i in range(4):
+        assert broken([*chain[:i], *chain[i + 1 :]])
+        assert broken([*chain[:i], chain[i + 1], chain[i], *chain[i + 2 :]])
+    assert broken(chain[:4]) == [], "an end that was cut off shows only to who noted it"
+    assert broken(chain[:4], chain[4].digest)
+
+
+def test_the_database_takes_no_other_entry_than_the_next(warehouse, subtests):
+    publish_it(warehouse, prepared(warehouse))
+    last = entries(warehouse)[-1]
+    sqlite = warehouse.dialect.name == "sqlite"
+    own = {
+        "number": last.number + 1,
+        "recorded_at": datetime.now(UTC),
+        "actor": "a",
+        "account": last.account,
+        "action": "x",
+        "subject": "s",
+    }
+    own |= {"details": "{}", "previous": last.digest}
+    changes = [{"number": last.number}, {"number": last.number + 2}, {"previous": "0" * 64}]
+    changes += [] if sqlite else [{"account": "somebody"}, {"digest": "0" * 64}]
+    for change in changes:
+        row = {"digest": digest_of_entry(**{**own, **change}), **own, **change} if "digest" not in change else {**own, **change}
+        with subtests.test(str(change)), pytest.raises(IntegrityError), writing(warehouse) as connection:
+            connection.execute(insert(log).values(**row))
+    if sqlite:
+        with pytest.raises(IntegrityError, match="log"):
+            raw(warehouse, "INSERT OR REPLACE INTO log SELECT * FROM log WHERE number = 1")
+    else:
+        with pytest.raises(DBAPIError, match="append-only"):
+            raw(warehouse, "TRUNCATE operations.log")
+    assert broken(entries(warehouse)) == []
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=20))
+def test_both_engines_know_the_same_digest_of_any_text(warehouse, text):
+    """PostgreSQL computes it anew, and refuses another."""
+    with writing(warehouse) as connection:
+        record(connection, "test", text, note=text)
+    assert entries(warehouse)[-1].subject == text
+    assert broken(entries(warehouse)) == []
+
+
+def test_who_changes_an_entry_with_the_triggers_off_is_found(warehouse):
+    publish_it(warehouse, prepared(warehouse))
+    publish_it(warehouse, prepared(warehouse, "r2", SECOND))
+    if warehouse.dialect.name == "sqlite":
+        raw(warehouse, "DROP TRIGGER log_update")
+    else:
+        raw(warehouse, "ALTER TABLE operations.log DISABLE TRIGGER ALL")
+    raw(warehouse, "UPDATE operations.log SET actor = 'nobody' WHERE number = 2")
+    assert broken(entries(warehouse)) == ["entry 2 was changed: its digest is another"]
+    with reading(warehouse) as connection:
+        assert connection.execute(log.select().where(log.c.number == 2)).mappings().one()["actor"] == "nobody"

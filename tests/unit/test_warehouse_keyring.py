@@ -1,0 +1,54 @@
+"""The keyring alone: what is sealed opens with its key, its name and its digest, and in no other way."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.warehouse.keyring import Keyring, TamperedError, new_key
+
+KEY = new_key()
+
+
+@given(content=st.binary(max_size=200), place=st.integers(min_value=0), bit=st.integers(0, 7))
+def test_every_flipped_bit_is_found(content: bytes, place: int, bit: int) -> None:
+    keys = Keyring.of([KEY])
+    name, sealed = keys.seal("digest", content)
+    assert keys.open("digest", name, sealed) == content
+    damaged = bytearray(sealed)
+    damaged[place % len(sealed)] ^= 1 << bit
+    for digest, found in (("digest", bytes(damaged)), ("other", sealed), ("digest", sealed[:-1]), ("digest", b"")):
+        with pytest.raises(TamperedError):
+            keys.open(digest, name, found)
+
+
+def test_the_same_content_is_never_sealed_the_same_way() -> None:
+    keys = Keyring.of([KEY])
+    assert len({keys.seal("digest", b"same")[1] for _ in range(100)}) == 100
+
+
+def test_the_first_key_seals_and_every_key_opens() -> None:
+    old, fresh = KEY, new_key()
+    name, sealed = Keyring.of([old]).seal("digest", b"content")
+    both = Keyring.of([fresh, old])
+    assert both.open("digest", name, sealed) == b"content"
+    assert both.seal("digest", b"content")[0] == both.newest == Keyring.of([fresh]).newest != name
+    with pytest.raises(InvalidInput, match=name):
+        Keyring.of([fresh]).open("digest", name, sealed)
+
+
+@pytest.mark.parametrize("written", ["", " ", "short", "ö" * 44, KEY[:-4], KEY + KEY, "a b" + KEY[3:]])
+def test_what_is_no_key_is_refused_without_being_told(written: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        Keyring.of([written])
+    assert not written.strip() or written not in str(caught.value)
+
+
+def test_a_keyring_does_not_show_its_keys() -> None:
+    keys = Keyring.of([KEY])
+    assert KEY not in repr(keys)
+    assert repr(urlsafe_b64decode(KEY)) not in repr(keys)
