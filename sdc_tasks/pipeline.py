@@ -22,7 +22,7 @@ from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable
 from sdc_tasks.methods import attack, bases, cta
 from sdc_tasks.methods.primary import protection_levels
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
-from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Release, Rung
+from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Release
 from sdc_tasks.model.table import Bools, CellSpace, Floats
 from sdc_tasks.model.weights import aggregate_weights
 
@@ -33,10 +33,7 @@ def quiet(message: str) -> None:
     """A progress that says nothing."""
 
 
-ALONE = "the CTA rule alone"
-LOST = "information lost (weight · half-width, withheld cells included)"  # what `choose_bases` says before its options have their turn
 MORE_DECIMALS = 2  # than an indicator declares, for additive values: deliveries may carry more
-Keep = Callable[[str, "Publication | Adjustment"], None]
 
 
 def forget(name: str, item: Publication | Adjustment) -> None:
@@ -171,16 +168,18 @@ def choose_bases(
     adjustment: Adjustment,
     domain: Domain,
     progress: Progress = quiet,
-    keep: Keep = forget,
+    keep: bases.Keep = forget,
 ) -> Publication:
-    """The safe publication that loses least, of those that the rules of the domain propose (methods/bases/rules.py).
+    """The safe publication that loses least, of those that the rules of the domain propose (methods/bases/comparison.py).
 
-    What the report compares it with goes to `keep`: the publication by each other rule, that by the CTA rule alone before any repair
-    (`ALONE`), and a rung for each rule with its loss, the bound on the least loss, and how many requirements the CTA rule leaves broken.
+    What the report compares it with goes to `keep`. A CTA table that leaves more cells short of their level than `accept_short` is no
+    start.
     """
     case = bases_case(problem, requirements, domain, progress)
+    short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
+    trusted = short <= domain.cta.accept_short * len(requirements.cells)
     try:
-        publication = _least(case, adjustment, domain, keep)
+        publication = bases.least_lossy(case, domain.bases, adjustment.x, trusted, keep)
     except bases.Stuck as stuck:
         published = bases.wishes_of(problem, domain.bases.cells).published
         forced = stuck.decided[published[stuck.decided]]
@@ -216,45 +215,6 @@ def bases_case(problem: ProtectionProblem, requirements: attack.Requirements, do
         ladder = ladder.in_strata(bases.strata_of(problem, domain.bases.strata, wishes.exact))
     attacker = attack.Attacker(problem, requirements, domain.audit.seed)
     return bases.Case(problem, requirements, attacker, ladder, weights, wishes.exact, domain.bases, progress, domain.audit.seed)
-
-
-def _least(case: bases.Case, adjustment: Adjustment, domain: Domain, keep: Keep) -> Publication:
-    """A CTA table that leaves cells short of their level (more than `accept_short`) is no start, nor is one that loses more before any
-    repair than what is at hand: repair only adds to that.
-    """
-    ladder, x, rungs, bound = case.ladder, adjustment.x, [], None
-    case.progress(f"bases by {bases.AUDIT}")
-    found = {bases.AUDIT: bases.by_audit(case)}
-    if x is not None:
-        start = bases.choose(case.problem, ladder, x)
-        short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
-        worth = ladder.loss_of(start) < ladder.loss_of(found[bases.AUDIT])
-        if worth and short <= domain.cta.accept_short * len(case.requirements.cells):
-            case.progress(f"bases by {bases.CTA}")
-            found[bases.CTA] = case.safe(start)
-        if domain.bases.rule == "minimum-uncertainty":
-            alone = ladder.publication(start)
-            keep(ALONE, alone)
-            broken = case.broken(alone)
-            rungs.append(Rung(ALONE, Outcome.RELAXED, ladder.loss_of(start), None, None, 0.0, "before any repair", unprotected=broken))
-    if domain.bases.rule == "minimum-uncertainty":
-        found[bases.LEAST] = bases.by_cover(case, min(found.values(), key=ladder.loss_of))
-        bound = bases.bound(case)
-    if domain.bases.sharpen:
-        found = {name: bases.sharpen(case.problem, ladder, choice) for name, choice in found.items()}
-    losses = {name: ladder.loss_of(choice) for name, choice in found.items()}
-    best = min(reversed(losses), key=losses.__getitem__)
-    if case.problem.integral.any():
-        found[best] = bases.whole(case, found[best])
-        losses[best] = ladder.loss_of(found[best])
-    told = ", ".join(f"{loss:.4g} by {name}" for name, loss in losses.items())
-    case.progress(f"{LOST}: {told}; taken: {best}")
-    for name, choice in found.items():
-        rungs.append(Rung(name, Outcome.FEASIBLE, losses[name], bound, None, 0.0, "repaired", chosen=name == best))
-        if name != best:
-            keep(name, ladder.publication(choice))
-    keep("rules", Adjustment(rungs=tuple(rungs)))
-    return ladder.publication(found[best])
 
 
 def _additive(problem: ProtectionProblem, publication: Publication, domain: Domain, progress: Progress) -> Publication:

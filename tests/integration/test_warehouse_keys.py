@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from conftest import PAYLOAD_KEY
+from payload_key import PAYLOAD_KEY
 from sqlalchemy import select, update
 from test_warehouse import KEYS, TERMS, count, in_parallel, prepared, publish_it, raw
 

@@ -14,8 +14,8 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from conftest import PAYLOAD_KEY
 from deliveries import HEALTHY, PERIOD, sdmx_1, small_domain
+from payload_key import PAYLOAD_KEY
 from sqlalchemy import Engine, create_engine, make_url
 from test_warehouse import FIRST, KEYS, SECOND, SPACE, TERMS, audited, certificate, prepared, publish_it
 from typer.testing import CliRunner

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from conftest import PAYLOAD_KEY
+from payload_key import PAYLOAD_KEY
 from sqlalchemy import MetaData, inspect, select, text
 from sqlalchemy.exc import IntegrityError
 from test_warehouse import FIRST, KEYS, SECOND, audited, certificate, prepared, publish_it, raw

@@ -10,7 +10,7 @@ from test_attack_integer import counts, parity, whole, whole_shares
 from sdc_tasks.domains.schema import Bases
 from sdc_tasks.methods.attack import Attacker, audit, baseline
 from sdc_tasks.methods.bases import Case, by_audit, ladder_of
-from sdc_tasks.methods.bases import whole as withstand
+from sdc_tasks.methods.bases.whole import whole as withstand
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 
