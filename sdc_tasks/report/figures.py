@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -16,6 +17,7 @@ from matplotlib.figure import Figure
 from sdc_tasks.report.facts import Histogram
 
 INK, ACCENT = "#010203", "#040506"
+ROOM = 36  # characters under the axis of the histogram
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "sdc",
     "svg.fonttype": "none",  # text stays text: it can be read aloud, searched, and set in the font of the page
@@ -40,7 +42,7 @@ def histogram(facts: Histogram) -> str:
         axes = figure.subplots()
         bars = axes.bar(range(len(facts.counts)), facts.counts, width=0.86, align="edge", color=ACCENT)
         axes.bar_label(bars, padding=2)
-        axes.set_xticks([i - 0.07 for i in range(len(facts.edges))], [_hundredths(edge) for edge in facts.edges])
+        axes.set_xticks([i - 0.07 for i in range(len(facts.edges))], _labels(facts.edges))
         axes.set_xlim(-0.3, len(facts.counts) + 0.16)
         axes.set_xlabel("base in percent of the published value")
         axes.set_ylabel("cells")
@@ -49,6 +51,12 @@ def histogram(facts: Histogram) -> str:
         axes.spines[["top", "right", "left"]].set_visible(False)
         figure.tight_layout()
         return _inline(figure, "Histogram of the relative bases of the rounded cells; the same counts are in the table below.")
+
+
+def _labels(edges: Sequence[float]) -> list[str]:
+    """The edges in percent; powers of ten alone where there is no room for more."""
+    labels = [_hundredths(edge) for edge in edges]
+    return labels if sum(map(len, labels)) <= ROOM else [label if label.strip("0.") == "1" else "" for label in labels]
 
 
 def _hundredths(ratio: float) -> str:
