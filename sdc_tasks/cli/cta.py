@@ -26,7 +26,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sdc_tasks.cli.interrupt import Interruption
-from sdc_tasks.cli.shared import out
+from sdc_tasks.cli.shared import out, refuse_place
 from sdc_tasks.errors import InvalidInput, Unprotectable
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def cta(
     interruption: Interruption = context.obj
     source, keys = _source(file, table, solution)
     for place in (solution, facts, plot, deviations):
-        _refuse_place(place, source)
+        refuse_place(place, source)
     draw = None if plot is None else _drawing(plot, f"CTA, weights {weights}, {distance.upper()}")
     areas = None if deviations is None else _areas(keys, deviations)
     whole = read_jj(source, keys)
@@ -165,17 +165,6 @@ def _source(file: Path | None, table: Path | None, solution: Path | None) -> tup
 
     assert table is not None
     return table, read_cells(cells_file(table))
-
-
-def _refuse_place(place: Path | None, source: Path) -> None:
-    """Before the search, not after it: a place that cannot be written, or the table itself."""
-    if place is None:
-        return
-    folder = place.absolute().parent
-    if not folder.is_dir() or place.is_dir() or not os.access(folder, os.W_OK):
-        raise InvalidInput(f"{place}: cannot be written. Remedy: name a file in a folder that can be")
-    if place.resolve() == source.resolve():
-        raise InvalidInput(f"{place}: this is the table itself. Remedy: write to another file")
 
 
 def _is_csv(path: Path) -> bool:

@@ -15,7 +15,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from sdc_tasks.cli.shared import out
+from sdc_tasks.cli.shared import out, refuse_place
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def round_counts(
     from sdc_tasks.methods.rounding.small_count import round_counts as round_all
 
     for place in (inner, published, facts, plot):
-        _refuse_place(place, file)
+        refuse_place(place, file)
     if plot is not None and plot.suffix.lower() not in IMAGES:
         raise InvalidInput(f"{plot}: not a picture that can be drawn. Remedy: name it .svg or .png")
     bases = base or [3]
@@ -133,17 +133,6 @@ def _steps(text: str | None) -> Steps:
     forward = int(numbers[0])
     backward = int(numbers[1]) if len(numbers) > 1 else forward // 2
     return Steps(forward, backward, int(numbers[2]) if len(numbers) > 2 else max(forward, 1))
-
-
-def _refuse_place(place: Path | None, source: Path) -> None:
-    """Before the work, not after it: a place that cannot be written, or the table itself."""
-    if place is None:
-        return
-    folder = place.absolute().parent
-    if not folder.is_dir() or place.is_dir() or not os.access(folder, os.W_OK):
-        raise InvalidInput(f"{place}: cannot be written. Remedy: name a file in a folder that can be")
-    if place.resolve() == source.resolve():
-        raise InvalidInput(f"{place}: this is the table itself. Remedy: write to another file")
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from sdc_tasks.cli.shared import out
+from sdc_tasks.cli.shared import out, refuse_place
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def round_table(
     from sdc_tasks.methods.rounding.separable import Search
 
     for place in (rounded, facts):
-        _refuse_place(place, file)
+        refuse_place(place, file)
     wanted = _base(base, method)
     source = _source(file, dims, value, total, hierarchy or [])
     table = source.table
@@ -183,14 +182,3 @@ def _quadratic(
         "bound": found.bound, "sum_kept": found.sum_kept, "margins": int(found.margin.sum()), "optimal": found.optimal,
         "stopped_by_time": found.clock, "attacks": found.rounds, "moved": int((found.x != table.a).sum()),
     }  # fmt: skip
-
-
-def _refuse_place(place: Path | None, source: Path) -> None:
-    """Before the work, not after it: a place that cannot be written, or the table itself."""
-    if place is None:
-        return
-    folder = place.absolute().parent
-    if not folder.is_dir() or place.is_dir() or not os.access(folder, os.W_OK):
-        raise InvalidInput(f"{place}: cannot be written. Remedy: name a file in a folder that can be")
-    if place.resolve() == source.resolve():
-        raise InvalidInput(f"{place}: this is the table itself. Remedy: write to another file")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,3 +36,14 @@ def problem_of_inbox(spec: Domain, inbox: Path, period: str) -> ProtectionProble
             raise InvalidInput(f"{path.name}: this delivery is refused; `sdc release` tells why. All of them are needed here")
         tables.append(delivery.table)
     return pipeline.build_problem(tables, spec)
+
+
+def refuse_place(place: Path | None, source: Path) -> None:
+    """Before the work, not after it: a place that cannot be written, or the table itself."""
+    if place is None:
+        return
+    folder = place.absolute().parent
+    if not folder.is_dir() or place.is_dir() or not os.access(folder, os.W_OK):
+        raise InvalidInput(f"{place}: cannot be written. Remedy: name a file in a folder that can be")
+    if place.resolve() == source.resolve():
+        raise InvalidInput(f"{place}: this is the table itself. Remedy: write to another file")

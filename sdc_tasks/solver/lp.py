@@ -43,7 +43,7 @@ class LPResult:
     reduced: Floats = field(repr=False)
 
 
-_STATUS = {
+STATUS = {
     highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
     highspy.HighsModelStatus.kModelEmpty: Status.OPTIMAL,
     highspy.HighsModelStatus.kInfeasible: Status.INFEASIBLE,
@@ -151,8 +151,8 @@ class LiveLP:
         self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
         model = self._highs.getModelStatus()
         self.iterations += max(0, self._highs.getInfo().simplex_iteration_count)
-        if _STATUS.get(model) is not Status.OPTIMAL and model != highspy.HighsModelStatus.kTimeLimit:
+        if STATUS.get(model) is not Status.OPTIMAL and model != highspy.HighsModelStatus.kTimeLimit:
             self._highs.clearSolver()
             self._highs.run()
             self.iterations += max(0, self._highs.getInfo().simplex_iteration_count)
-        return _STATUS.get(self._highs.getModelStatus(), Status.STOPPED)
+        return STATUS.get(self._highs.getModelStatus(), Status.STOPPED)

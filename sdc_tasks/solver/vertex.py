@@ -8,7 +8,7 @@ from __future__ import annotations
 import highspy
 import numpy as np
 
-from sdc_tasks.solver.lp import LPResult, Status, highs_lp, quiet_highs
+from sdc_tasks.solver.lp import STATUS, LPResult, Status, highs_lp, quiet_highs
 from sdc_tasks.solver.milp import Milp
 
 
@@ -24,7 +24,7 @@ def vertex(model: Milp, seconds: float = np.inf) -> LPResult:
         highs.clearSolver()
         highs.run()
     found, solution = highs.getModelStatus(), highs.getSolution()
-    status = _STATUS.get(found, Status.STOPPED)
+    status = STATUS.get(found, Status.STOPPED)
     return LPResult(
         status=status,
         objective=float(highs.getInfo().objective_function_value),
@@ -32,12 +32,3 @@ def vertex(model: Milp, seconds: float = np.inf) -> LPResult:
         dual=np.array(solution.row_dual),
         reduced=np.array(solution.col_dual),
     )
-
-
-_STATUS = {
-    highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
-    highspy.HighsModelStatus.kModelEmpty: Status.OPTIMAL,
-    highspy.HighsModelStatus.kInfeasible: Status.INFEASIBLE,
-    highspy.HighsModelStatus.kUnbounded: Status.UNBOUNDED,
-    highspy.HighsModelStatus.kUnboundedOrInfeasible: Status.INFEASIBLE,
-}
