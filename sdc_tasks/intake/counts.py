@@ -152,7 +152,7 @@ def _places(path: Path, names: Sequence[str], wanted: Sequence[str]) -> list[int
 def _parquet(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Lines]:
     if not path.is_file():
         raise InvalidInput(f"{path}: cannot be read. Remedy: name a CSV or Parquet file")
-    parquet, arrow = parquet_library(path)
+    arrow, parquet, compute = parquet_library()
     try:
         _places(path, parquet.read_schema(path).names, wanted)
         table = parquet.read_table(path, columns=list(wanted))
@@ -162,8 +162,8 @@ def _parquet(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Li
     for name in wanted:
         column = table.column(name).combine_chunks()
         if arrow.types.is_floating(column.type):  # what pandas makes of counts with gaps
-            whole = arrow.compute.equal(column, arrow.compute.floor(column))
-            if arrow.compute.all(whole).as_py() in (True, None):
+            whole = compute.equal(column, compute.floor(column))
+            if compute.all(whole).as_py() in (True, None):
                 column = column.cast(arrow.int64())
         encoded = column if arrow.types.is_dictionary(column.type) else column.cast(arrow.string()).dictionary_encode("encode")
         labels = encoded.dictionary.cast(arrow.string()).to_pylist()
@@ -172,22 +172,17 @@ def _parquet(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Li
     return found, _Lines("record", np.arange(1, table.num_rows + 1))
 
 
+def parquet_library() -> tuple[Any, ...]:
+    """pyarrow, its parquet and its compute; late, for a CSV file does not need them. Untyped: they have no stubs."""
+    return tuple(map(import_module, ("pyarrow", "pyarrow.parquet", "pyarrow.compute")))
+
+
 def _used(column: _Column) -> _Column:
     """Without labels that no record has, and each label once."""
     names = sorted({column.labels[i] for i in np.unique(column.codes)})
     index = {name: i for i, name in enumerate(names)}
     rank = np.array([index.get(label, -1) for label in column.labels], dtype=np.int32)
     return _Column(rank[column.codes], names)
-
-
-def parquet_library(path: Path) -> tuple[Any, Any]:
-    """(pyarrow.parquet, pyarrow). Raises InvalidInput where it is not installed."""
-    try:
-        arrow = import_module("pyarrow")
-        import_module("pyarrow.compute")
-        return import_module("pyarrow.parquet"), arrow
-    except ImportError as error:
-        raise InvalidInput(f"{path}: Parquet needs the package pyarrow. Remedy: install it, or use CSV") from error
 
 
 def _first(column: _Column, is_wrong: Any) -> int | None:
@@ -221,7 +216,7 @@ def _number(text: str, kind: str) -> int | None:
 def table_bytes(path: Path, columns: dict[str, npt.NDArray[Any]]) -> bytes:
     """The columns as a file of the kind that its name says, Parquet or CSV (compressed where it ends in .gz)."""
     if path.suffix.lower() in (".parquet", ".pq"):
-        parquet, arrow = parquet_library(path)
+        arrow, parquet, _ = parquet_library()
         stream = io.BytesIO()
         parquet.write_table(arrow.table({name: arrow.array(values) for name, values in columns.items()}), stream)
         return stream.getvalue()
