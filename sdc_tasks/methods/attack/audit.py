@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.attacker import DOWN, MET, SLIDE, UP, Attack, Attacker
+from sdc_tasks.methods.attack.attacker import MET, Attack, Attacker
 from sdc_tasks.methods.attack.integer import IntegerAttacker, Whole
-from sdc_tasks.methods.attack.integer_audit import joined, whole_audit, whole_baseline
+from sdc_tasks.methods.attack.integer_audit import SIDES, joined, whole_audit, whole_baseline
 from sdc_tasks.methods.attack.knowledge import EXTERNAL
 from sdc_tasks.methods.attack.problem import Requirements, contradicted, promised
 from sdc_tasks.methods.attack.witness import stacked
@@ -19,7 +19,6 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Evidence, Multipliers, Publication
 from sdc_tasks.model.table import Floats, Ints
 
-SIDES = {DOWN: "down", UP: "up", SLIDE: "slide"}
 LOT = 64  # primaries that share own LPs: an audit is cut into chunks of whole lots
 
 
@@ -28,32 +27,8 @@ def baseline(problem: ProtectionProblem, profiles: tuple[str, ...] = (EXTERNAL,)
     wanted = promised(problem, profiles)
     attacker = Attacker(problem, wanted)
     attacker.settle()
-    least = {name: getattr(wanted, name).copy() for name in SIDES.values()}
-    cut = np.zeros(len(wanted.primaries), dtype=bool)
-    special: dict[tuple[int, int], dict[str, float]] = {}
-    for attack in attacker.broken:
-        row, name = attack.primary, SIDES[attack.side]
-        if attack.knower < 0:
-            cut[row] = True
-            least[name][row] = min(least[name][row], attack.reach)
-        else:
-            known = special.setdefault((row, attack.knower), {})
-            known[name] = min(known.get(name, np.inf), attack.reach)
-    pairs = sorted(special)
-    at = np.array([row for row, _ in pairs], dtype=np.int64)
-    more = {name: np.minimum(least[name][at], [special[pair].get(name, np.inf) for pair in pairs]) for name in least}
-    whole = Requirements(
-        primaries=np.concatenate([wanted.primaries, wanted.primaries[at]]),
-        down=np.concatenate([least["down"], more["down"]]),
-        up=np.concatenate([least["up"], more["up"]]),
-        slide=np.concatenate([least["slide"], more["slide"]]),
-        cut=np.concatenate([cut, np.ones(len(at), dtype=bool)]),
-        profile=np.concatenate([wanted.profile, wanted.profile[at]]),
-        knower=np.concatenate([wanted.knower, np.array([knower for _, knower in pairs], dtype=np.int64)]),
-        profiles=profiles,
-    )
-    ordered = whole.rows(np.lexsort((whole.knower, whole.primaries, whole.profile)))
-    return whole_baseline(problem, replace(ordered, why=_multipliers(attacker.broken, wanted))), attacker.lps
+    least = wanted.cut_to((attack.primary, SIDES[attack.side], attack.knower, attack.reach) for attack in attacker.broken)
+    return whole_baseline(problem, replace(least, why=_multipliers(attacker.broken, wanted))), attacker.lps
 
 
 def audit(

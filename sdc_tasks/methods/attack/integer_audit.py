@@ -59,31 +59,12 @@ def whole_baseline(problem: ProtectionProblem, requirements: Requirements) -> Re
     least = replace(requirements, **floor)
     attacker = IntegerAttacker(problem, None, least)
     attacker.settle([(0, least.cells)])
-    cut, special = least.cut.copy(), dict[tuple[int, int], dict[str, float]]()
-    told = []
+    reached, told = [], []
     for short in attacker.short:
-        name, row = SIDES[short.side], short.row
-        knower = int(least.knower[row]) if least.knower[row] >= 0 else short.knower
-        told.append((int(least.profile[row]), int(least.primaries[row]), short.side, knower, short.most))
-        if short.knower < 0 or least.knower[row] >= 0:
-            floor[name][row], cut[row] = min(floor[name][row], short.most), True
-        else:
-            known = special.setdefault((row, short.knower), {})
-            known[name] = min(known.get(name, np.inf), short.most)
-    pairs = sorted(special)
-    at = np.array([row for row, _ in pairs], dtype=np.int64)
-    more = {name: np.minimum(floor[name][at], [special[pair].get(name, np.inf) for pair in pairs]) for name in floor}
-    levels: dict[str, Any] = {name: np.concatenate([floor[name], more[name]]) for name in floor}
-    whole = Requirements(
-        primaries=np.concatenate([least.primaries, least.primaries[at]]),
-        cut=np.concatenate([cut, np.ones(len(at), dtype=bool)]),
-        profile=np.concatenate([least.profile, least.profile[at]]),
-        knower=np.concatenate([least.knower, np.array([knower for _, knower in pairs], dtype=np.int64)]),
-        profiles=least.profiles,
-        **levels,
-    )
-    ordered = whole.rows(np.lexsort((whole.knower, whole.primaries, whole.profile)))
-    return replace(ordered, why=least.why, whole=np.array(sorted(told), dtype=np.int64).reshape(-1, 5))
+        row, alone = short.row, int(least.knower[short.row])
+        told.append((int(least.profile[row]), int(least.primaries[row]), short.side, alone if alone >= 0 else short.knower, short.most))
+        reached.append((row, SIDES[short.side], -1 if alone >= 0 else short.knower, short.most))
+    return replace(least.cut_to(reached), why=least.why, whole=np.array(sorted(told), dtype=np.int64).reshape(-1, 5))
 
 
 def joined(parts: Sequence[Evidence]) -> dict[str, Any]:

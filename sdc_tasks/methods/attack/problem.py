@@ -17,6 +17,7 @@ inside the box is a witness, so the box errs on the safe side only, and solver t
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -91,6 +92,34 @@ class Requirements:
         """Some of the rows."""
         parts = {name: getattr(self, name)[chosen] for name in ("primaries", "down", "up", "slide", "cut", "profile", "knower")}
         return Requirements(**parts, profiles=self.profiles)
+
+    def cut_to(self, reached: Iterable[tuple[int, str, int, float]]) -> Requirements:
+        """Cut to the levels that are reached: (row, name of its side, the one attacker against whom or −1 for all, level).
+
+        What holds against one attacker alone becomes a row of its own.
+        """
+        level = {name: getattr(self, name).copy() for name in ("down", "up", "slide")}
+        cut, special = self.cut.copy(), dict[tuple[int, int], dict[str, float]]()
+        for row, name, knower, most in reached:
+            if knower < 0:
+                level[name][row], cut[row] = min(level[name][row], most), True
+            else:
+                known = special.setdefault((row, knower), {})
+                known[name] = min(known.get(name, np.inf), most)
+        pairs = sorted(special)
+        at = np.array([row for row, _ in pairs], dtype=np.int64)
+        more = {name: np.minimum(each[at], [special[pair].get(name, np.inf) for pair in pairs]) for name, each in level.items()}
+        whole = Requirements(
+            primaries=np.concatenate([self.primaries, self.primaries[at]]),
+            down=np.concatenate([level["down"], more["down"]]),
+            up=np.concatenate([level["up"], more["up"]]),
+            slide=np.concatenate([level["slide"], more["slide"]]),
+            cut=np.concatenate([cut, np.ones(len(at), dtype=bool)]),
+            profile=np.concatenate([self.profile, self.profile[at]]),
+            knower=np.concatenate([self.knower, np.array([knower for _, knower in pairs], dtype=np.int64)]),
+            profiles=self.profiles,
+        )
+        return whole.rows(np.lexsort((whole.knower, whole.primaries, whole.profile)))
 
     @cached_property
     def strongest(self) -> Requirements:

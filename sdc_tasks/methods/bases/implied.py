@@ -42,8 +42,7 @@ def sharpen(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> Ints:
 def implied(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> tuple[Floats, Floats]:
     """(low, high) of every aggregate cell: how far below and above the truth it may lie by all that the choice publishes."""
     every = np.arange(len(choice))
-    low = np.where(problem.public, 0.0, problem.a - problem.lb)
-    high = np.where(problem.public, 0.0, problem.ub - problem.a)
+    low, high = _free(problem)
     low[ladder.cells] = np.minimum(low[ladder.cells], ladder.low[every, choice])
     high[ladder.cells] = np.minimum(high[ladder.cells], ladder.high[every, choice])
     M = sp.csr_array(problem.space.relations)
@@ -61,8 +60,7 @@ def outdone(problem: ProtectionProblem, publication: Publication) -> Bools:
     That is the parent less its other parts, the sum of the parts, or the sum of the members: public knowledge all of it.
     """
     cells, truth = publication.cells, problem.a[publication.cells]
-    low = np.where(problem.public, 0.0, problem.a - problem.lb)
-    high = np.where(problem.public, 0.0, problem.ub - problem.a)
+    low, high = _free(problem)
     free = low[cells], high[cells]
     own = np.where(publication.exact, 0.0, truth - publication.lower), np.where(publication.exact, 0.0, publication.upper - truth)
     low[cells], high[cells] = np.minimum(free[0], own[0]), np.minimum(free[1], own[1])
@@ -72,6 +70,11 @@ def outdone(problem: ProtectionProblem, publication: Publication) -> Bools:
     below, above = (np.minimum(each[cells], most) for each, most in zip(told, free, strict=True))
     inside = (below <= own[0] * (1 + 1e-12)) & (above <= own[1] * (1 + 1e-12))
     return np.asarray(publication.rounded & inside & (below + above < NARROWER * publication.base))
+
+
+def _free(problem: ProtectionProblem) -> tuple[Floats, Floats]:
+    """(low, high) of every cell by what is public of it alone."""
+    return np.where(problem.public, 0.0, problem.a - problem.lb), np.where(problem.public, 0.0, problem.ub - problem.a)
 
 
 def _propagate(M: sp.csr_array, low: Floats, high: Floats) -> tuple[Floats, Floats]:
