@@ -74,12 +74,14 @@ def open_office(warehouse: str, actor: str | None = None) -> Engine:
     under which the log keeps what is done: `actor`, else SDC_ACTOR, else the account of the operating system.
     """
     written = os.environ.get("SDC_PAYLOAD_KEYS")
-    engine = open_warehouse(warehouse, Keyring.of(written.split(",")) if written else None, actor or os.environ.get("SDC_ACTOR") or _user())
+    engine = open_warehouse(warehouse, Keyring.of(written.split(",")) if written else None, _name(actor))
     migrate(engine)
     return engine
 
 
-def _user() -> str:
+def _name(actor: str | None) -> str:
+    if actor := actor or os.environ.get("SDC_ACTOR"):
+        return actor
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container whose user has no name
@@ -93,7 +95,7 @@ def _publishing(engine: Engine, address: str, actor: str | None) -> Engine:
         raise InvalidInput(
             "SDC_PUBLISHER_URL names another database than the warehouse. Remedy: the same one, by the account of sdc_publisher"
         )
-    return open_warehouse(address, None, actor or os.environ.get("SDC_ACTOR") or _user())
+    return open_warehouse(address, None, _name(actor))
 
 
 # --- deliveries ---------------------------------------------------------------------------------------------------------------

@@ -67,9 +67,9 @@ def minimum_uncertainty(extension: Extension, weights: Floats, gap: float, progr
 
     `cuts` that are known already save the first steps.
     """
-    master = _Master(weights, [scaled(cut, weights) for cut in cuts if len(cut.cells)])
+    master = _Master(weights, [_scaled(cut, weights) for cut in cuts if len(cut.cells)])
     best, active = widen(extension, extension.demands, master.least().half, master.cuts)
-    near, least = best, master.least()
+    near = best
     for number in range(ROUNDS):
         near, least, recent = _least_for(active, extension, near, max(gap / 2, FIRST / 4**number), master)
         near, lacking = widen(extension, extension.demands, near, master.cuts)
@@ -119,7 +119,7 @@ def widen(extension: Extension, demands: Sequence[Demand], half: Floats, cuts: l
     return half, lacking
 
 
-def scaled(cut: Cut, weights: Floats) -> Cut:
+def _scaled(cut: Cut, weights: Floats) -> Cut:
     """The same cut with |price| ≤ weight, as those of `extension.py` are: prices and right-hand sides near 1 for the master."""
     size = float((np.abs(cut.price) / weights[cut.cells]).max())
     return replace(cut, price=cut.price / size, rhs=cut.rhs / size)
@@ -170,14 +170,14 @@ class _Master:
     def _take(self) -> None:
         """Takes in the cuts that are new."""
         if cuts := self.cuts[len(self._rhs) :]:
-            rows = symmetric(cuts, self.weights)
+            rows = _symmetric(cuts, self.weights)
             rhs = np.array([cut.rhs for cut in cuts])
             self._live.add_rows(rows, rhs, np.full(len(rhs), np.inf))
             self._rows.append(rows)
             self._rhs = np.concatenate([self._rhs, rhs])
 
 
-def symmetric(cuts: Sequence[Cut], weights: Floats) -> sp.csr_array:
+def _symmetric(cuts: Sequence[Cut], weights: Floats) -> sp.csr_array:
     """(cuts, aggregate cells): |price| / weight, what a unit of loss in a cell gives to each cut where low = high."""
     starts = np.concatenate([[0], np.cumsum([len(cut.cells) for cut in cuts])])
     cells = np.concatenate([cut.cells for cut in cuts])
