@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -10,9 +9,7 @@ from pathlib import Path
 
 from benchmarks.attack_measure import Job, Record, code
 from benchmarks.attack_registry import Release, Variant
-from benchmarks.document import NONE, as_number, as_seconds, as_table, machine
-
-from sdc_tasks.report.files import write_whole
+from benchmarks.document import NONE, as_number, as_seconds, as_table, machine, not_measured, write_document
 
 BOUNDS = {"inverse": 13.128, "one": 43_608.0}  # METHOD §4: least possible loss on regions12, as a throw-away script found it
 LEGEND = """\
@@ -39,13 +36,9 @@ def write(folder: Path, records: Records, releases: Sequence[Release], reasons: 
         _audits(records, releases),
         _rules(records, releases),
         _growth(records, releases),
-        "## Not measured\n\n" + "\n".join(f"- {name}: {reason}" for name, reason in reasons.items()) if reasons else "",
+        not_measured(reasons),
     ]
-    path = folder / "ATTACK.md"
-    write_whole(path, "\n\n".join(part for part in parts if part) + "\n")
-    ordered = [records[name].to_json() for name in sorted(records)]
-    write_whole(folder / "attack.json", json.dumps(ordered, indent=1, ensure_ascii=False) + "\n")
-    return path
+    return write_document(folder / "ATTACK.md", parts, records)
 
 
 # --- must reach -----------------------------------------------------------------------------------------------------------------

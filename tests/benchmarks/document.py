@@ -6,10 +6,11 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -42,7 +43,7 @@ def write(records: Sequence[Record], reasons: dict[str, str], command: str, now:
     bounds = best_bounds(records)
     parts = [_head(command, now), summary(records, bounds), LEGEND, _growth(records, bounds)]
     parts += [_section(instance, records, bounds) for instance in INSTANCES]
-    parts += [_reasons(reasons)]
+    parts += [not_measured(reasons)]
     write_whole(RESULTS, "\n\n".join(part for part in parts if part) + "\n")
     write_whole(HERE / "results.json", json.dumps([record.to_json() for record in records], indent=1) + "\n")
 
@@ -165,7 +166,7 @@ def _figure_1(instance: Instance, table: Table) -> str:
     return "Figure 1 of [1] for this table (`auto`, w = 1):\n\n![absolute deviations by area and cell](deviations.svg)"
 
 
-def _reasons(reasons: dict[str, str]) -> str:
+def not_measured(reasons: Mapping[str, str]) -> str:
     return "## Not measured\n\n" + "\n".join(f"- {name}: {reason}" for name, reason in reasons.items()) if reasons else ""
 
 
@@ -194,3 +195,11 @@ def as_table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> s
     """The first `left` columns to the left, the others to the right."""
     rule = [":--" if i < left else "--:" for i in range(len(head))]
     return "\n".join("| " + " | ".join(line) + " |" for line in (head, rule, *rows))
+
+
+def write_document(path: Path, parts: Sequence[str], records: Mapping[str, Any]) -> Path:
+    """The page, of the parts that say something, and its records beside it as JSON, by name; returns the page."""
+    write_whole(path, "\n\n".join(part for part in parts if part) + "\n")
+    ordered = [records[name].to_json() for name in sorted(records)]
+    write_whole(path.with_name(f"{path.stem.lower()}.json"), json.dumps(ordered, indent=1, ensure_ascii=False) + "\n")
+    return path

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from benchmarks.document import NONE, as_number, as_seconds, as_table, machine
+from benchmarks.document import NONE, as_number, as_seconds, as_table, machine, not_measured, write_document
 from benchmarks.rounding_measure import Record, code
 from benchmarks.rounding_registry import Instance
-
-from sdc_tasks.report.files import write_whole
 
 LEGEND = """\
 *seconds* are wall time after import: *read* the CSV, *publish* number the published cells, *round* the rest; *cpu* is all of them.
@@ -77,13 +74,9 @@ def write(
         LEGEND,
         *(_section(instance, records) for instance in instances if any(f"{instance.name}-{q}" in records for q in instance.qualities)),
         PEERS,
-        "## Not measured\n\n" + "\n".join(f"- {name}: {reason}" for name, reason in reasons.items()) if reasons else "",
+        not_measured(reasons),
     ]
-    path = folder / "ROUNDING.md"
-    write_whole(path, "\n\n".join(part for part in parts if part) + "\n")
-    ordered = [records[name].to_json() for name in sorted(records)]
-    write_whole(folder / "rounding.json", json.dumps(ordered, indent=1, ensure_ascii=False) + "\n")
-    return path
+    return write_document(folder / "ROUNDING.md", parts, records)
 
 
 def must_reach(records: Mapping[str, Record]) -> str:

@@ -14,20 +14,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from two_way import two_way
 
 from sdc_tasks.methods.attack.duality import Rounded, protected, reach
 
 NOTHING = (True, True, True)
-
-
-def two_way(rows: int, columns: int) -> sp.csr_array:
-    """Each row and each column: its parts less its total."""
-    cells = np.arange(rows * columns).reshape(rows, columns)
-    lines = [*cells, *cells.T]
-    M = np.zeros((len(lines), cells.size))
-    for i, line in enumerate(lines):
-        M[i, line[:-1]], M[i, line[-1]] = 1, -1
-    return sp.csr_array(M)
 
 
 @dataclass(frozen=True)

@@ -5,23 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from two_way import two_way
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack.duality import Rounded, protected
 from sdc_tasks.methods.rounding import controlled, quadratic
 from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.model.table import Floats
-
-
-def two_way(rows: int, columns: int) -> sp.csr_array:
-    """Each row and each column: its parts less its total."""
-    cells = np.arange(rows * columns).reshape(rows, columns)
-    lines = [*cells, *cells.T]
-    M = np.zeros((len(lines), cells.size))
-    for i, line in enumerate(lines):
-        M[i, line[:-1]], M[i, line[-1]] = 1, -1
-    return sp.csr_array(M)
-
 
 LINE = sp.csr_array(np.array([[1.0] * 10 + [-1.0]]))
 # relations, truth, printed by [3], printed there for Salazar's method, base, (LPL, UPL, SPL) of the sensitive cells from 1 on,
