@@ -20,8 +20,8 @@ from sdc_tasks.solver.milp import Milp, Watch, solve_milp
 KERNELS = (0.56, 0.62, 0.7, 0.8, np.inf)  # cheapest columns, as a share of the number of cells, where a first point is looked for
 TRY = 1 / 10  # of the time left, for a kernel that is not everything
 NEAR = 0.5  # the same for balls
-BALL, LEAST, EASY, HARD = 1000, 100, 500, 4_000  # columns at first, at least; simplex iterations
-NODES = 5  # of a ball
+BALL, LEAST, EASY, HARD = 300, 100, 100, 250  # columns at first, at least; simplex iterations
+NODES = 1  # of a ball: the root says most, and a search tree may take a hundred times as long
 PATIENCE = 40  # balls without a gain after which the search ends
 BETWEEN = 1e-3
 
