@@ -15,7 +15,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup release test test-fast bench-cta bench-attack bench-rounding lint clean
+.PHONY: help setup release up down test test-fast test-stack sbom vulnerabilities bench-cta bench-attack bench-rounding lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,12 @@ $(DEMO)/.written: $(READY) $(wildcard sdc_tasks/demo/*.py sdc_tasks/domains/*.ya
 release: $(DEMO)/.written  ## a whole release of seeded deliveries through Airflow, in one process: var/release
 	@$(BIN)/python dags/run_here.py --domain sbs --period 2024 --inbox $(DEMO)/inbox --out var/release
 
+up: $(DEMO)/.written  ## all servers of a deployment as processes of this machine, and a first release: http://127.0.0.1:8080
+	@$(BIN)/python docker/stack.py up --demo $(DEMO)/inbox
+
+down:  ## ends what `make up` started
+	@$(BIN)/python docker/stack.py down
+
 lint: $(READY)  ## ruff, mypy, import contracts
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -52,13 +58,22 @@ test: lint  ## lint and every test
 test-fast: lint  ## without the full-size runs
 	@$(BIN)/pytest -m "not slow"
 
+test-stack: $(READY)  ## tests against all servers: PostgreSQL and Redis of the system (apt), Celery, REST, pages in a browser
+	@$(BIN)/pytest $(wildcard tests/stack tests/browser)
+
+sbom: $(READY)  ## what is in a release, as CycloneDX: var/sbom.json
+	@mkdir -p var && $(BIN)/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible --of JSON -o var/sbom.json
+
+vulnerabilities: $(READY)  ## known ones among the pins, offline: OSV=FOLDER with advisories of OSV (JSON)
+	@$(BIN)/python tests/supply/vulnerabilities.py "$(OSV)"
+
 bench-cta: $(READY)  ## CTA beside plain solvers on named tables, hours in all: tests/benchmarks/RESULTS.md; ARGS="--help"
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.run $(ARGS)
 
 bench-attack: $(READY)  ## audits and safe bases on named releases: tests/benchmarks/ATTACK.md; ARGS="--quick", ARGS="--help"
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.attack_run $(ARGS)
 
-bench-rounding: $(READY)  ## small count rounding on named tables, up to census size: tests/benchmarks/ROUNDING.md; ARGS="--quick", ARGS="--help"
+bench-rounding: $(READY)  ## rounding on named tables, up to census size: tests/benchmarks/ROUNDING*.md; ARGS="--quick", ARGS="--help"
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.rounding_run $(ARGS)
 
 clean:  ## removes what was made, but not the environment

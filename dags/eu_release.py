@@ -1,60 +1,47 @@
 """The release cycle of a domain, from the national deliveries to the protected European table: one DAG per domain file.
 
-Domain files are those shipped with `sdc_tasks`, then those of the folders in SDC_DOMAINS; a later file with the same id wins.
+Domain files are those shipped with `sdc_tasks`, then those of the folders in SDC_DOMAINS; a later file with the same id wins. A run
+starts by itself when the deliveries of a period are due (the calendar of the domain file), or is triggered with a period.
 The graph is at the end, in `release_dag`. Each task calls one step of `sdc_tasks.steps`; what a task says here is what the person
-on call reads in the UI. Between tasks travel ids and digests, never a value. Parsing imports no solver and no Great Expectations.
+on call reads in the UI.
 """
 
 from __future__ import annotations
 
-import logging
-import os
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from airflow.sdk import DAG, ExceptionRetryPolicy, Param, RetryAction, RetryRule, TaskGroup, chain, get_current_context, task, task_group
+import sdc_office
+from airflow.sdk import DAG, TaskGroup, chain, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from sdc_alerts import deadlines
+from sdc_approval import approvals
+from sdc_office import DEFAULTS, HEAVY, INBOX, OUT, desk, log, place
+from sdc_timetable import CycleTimetable
 
 from sdc_tasks.domains import schema
-from sdc_tasks.errors import InvalidInput, Retriable
-
-if TYPE_CHECKING:
-    from sdc_tasks.steps import Desk
-
-log = logging.getLogger("sdc.release")
-VAR = Path(__file__).resolve().parents[1] / "var"
-
-# Airflow adds up to three retries where the error says that nothing is wrong with the input, or where the worker was lost.
-PATIENCE = timedelta(seconds=float(os.environ.get("SDC_RETRY_SECONDS", "30")))
-DEFAULTS: dict[str, Any] = {
-    "owner": "statistical-disclosure-control",
-    "retries": 3,
-    "retry_delay": PATIENCE,
-    "retry_policy": ExceptionRetryPolicy(
-        [RetryRule(exception=Retriable, action=RetryAction.RETRY, retry_delay=PATIENCE)], default=RetryAction.FAIL
-    ),
-    "execution_timeout": timedelta(minutes=15),
-}
-HOURS = {"execution_timeout": timedelta(hours=4)}  # the attacker's LPs of a large domain
 
 ABOUT = """
 **{title}**: takes in the national deliveries of a period, computes how much uncertainty the European cells need, rounds them to
 safe bases, attacks the result, and publishes it only if the attack fails.
 
-Trigger it with the period. A run over the same files, domain file and program is the same release: what is done already is not
-done again, and no second version is published.
+It starts by itself when the deliveries of a period are due, or trigger it with the period. A run over the same deliveries, domain file
+and program is the same release: what is done already is not done again, and no second version is published.
 
 ### When something is red
 - **`discover`**: no inbox, or it is empty. Correct the parameter `inbox` and trigger again.
 - **one `ingest` or `check`**: that country's file is refused, the others go on. The end of the log names file, line and rule. Ask the
-  country for a corrected file, put it into the inbox, **trigger the DAG again**.
-- **one `ingest` or `check` whose log shows a crash, or whose worker died**: nothing is wrong with the file. Re-run that country alone:
-  *ingest* → *Task Instances* → the country → *Clear Task Instance*, with *Downstream* → *Confirm*.
-- **`assemble`**: a country is missing, and the domain file says `missing_country: {missing}`. As above, then trigger again.
+  country for a corrected file, put it into the inbox under the same name, and re-run that country alone: *ingest* → *Task Instances* →
+  the country → *Clear Task Instance*, with *Downstream* → *Confirm*. The release follows with the corrected file.
+- **one `ingest` or `check` whose log shows a crash, or whose worker died**: nothing is wrong with the file. Re-run that country alone.
+- **`assemble`**: a country is missing, and the domain file says `missing_country: {missing}`. As above; where the country had no file
+  at all, trigger again.
 - **a rung, `cta_…`**: that strategy crashed or ran over its time. Nothing to do tonight: the next rung, or the bases alone, protect
   the table. Keep the log for the methodologist.
 - **`baseline`, `bases`, `audit`**: a limit of the machine, or a defect. Clear the task; if it fails again, call the methodologist.
+- **`approve_…`**: waits for somebody other than who triggered the run, see *Required Actions*. Red: rejected, the log says by whom; or
+  the publication is another than the one that this run asked about: trigger the DAG again.
 - **`publish`**: **the audit did not pass, nothing was published.** Open `report.html`. The methodologist changes the domain file;
   nobody publishes by hand.
 - **`released`**: a task before it failed; look there.
@@ -64,82 +51,77 @@ green although one country is red, where the domain file publishes partial aggre
 """
 
 
-def _desk(domain: str) -> Desk:
-    """Where this run works. The warehouse is that of the deployment, not a parameter: its address may hold a password."""
-    from sdc_tasks import steps
-
-    warehouse = os.environ.get("SDC_WAREHOUSE_URL") or f"sqlite:///{VAR / 'warehouse.db'}"
-    return steps.open_desk(warehouse, domain, get_current_context()["params"]["period"], log.info)
-
-
-def _folder(name: str) -> Path:
-    """The folder that a parameter of this run names."""
-    params = get_current_context()["params"]
-    return Path(params[name].replace("{period}", params["period"]))
-
-
 def _release() -> str:
-    """The id of this run's release, from `discover`."""
-    return str(get_current_context()["ti"].xcom_pull(task_ids="discover", key="release_id"))
+    """The id of this run's release, from `assemble`."""
+    return str(get_current_context()["ti"].xcom_pull(task_ids="assemble"))
 
 
 @task
 def discover(domain: str) -> list[dict[str, str]]:
-    """Receives every file of the inbox into the warehouse, and opens the release.
+    """Receives every file of the inbox into the warehouse. Lists what is to be judged.
 
     **Red:** the inbox does not exist or is empty. Correct the parameter `inbox` and trigger the DAG again.
     """
     from sdc_tasks import steps
 
-    release_id, received = steps.discover(_desk(domain), _folder("inbox"))
-    get_current_context()["ti"].xcom_push(key="release_id", value=release_id)
-    log.info("%s: %d deliveries", release_id, len(received))
-    return [{"digest": each.digest, "label": each.label} for each in received]
+    at = desk(domain)
+    sdc_office.note_run(at)
+    found = steps.discover(at, place("inbox", at.period))
+    log.info("%d deliveries", len(found))
+    return [{"file": each.file, "label": each.label} for each in found]
 
 
 @task(map_index_template="{{ task.op_kwargs['file']['label'] }}")
 def ingest(domain: str, file: dict[str, str]) -> str:
-    """Reads one received file; every record that cannot be read is a finding with its line.
+    """Takes in the file that lies in the inbox under this name now, and reads it; every record that cannot be read is a finding with its
+    line.
 
     **Red:** the file is refused, and only this country stops. The last line of the log names the file, line and rule. Ask the
-    country for a corrected file and trigger the DAG again. If the task crashed instead: *Clear Task Instance* with *Downstream*.
+    country for a corrected file, put it into the inbox under the same name, and *Clear Task Instance* here with *Downstream*: the
+    corrected file is taken in, and the release goes on with it.
     """
     from sdc_tasks import steps
 
-    return steps.ingest(_desk(domain), file["digest"])
+    at = desk(domain)
+    return steps.ingest(at, place("inbox", at.period), file["file"])
 
 
 @task(map_index_template="{{ task.op_kwargs['file']['label'] }}")
-def check(domain: str, file: dict[str, str]) -> str:
+def check(domain: str, file: dict[str, str], delivery: str) -> str:
     """Checks the content of one delivery: additivity, signs, completeness, shares, and change against the previous file.
 
-    **Red:** a check refuses the delivery; the log names check and cells. What to do is as for `ingest`. Checks that only warn
-    leave the task green and are in the report.
+    **Red:** a check refuses the delivery; the log names check and cells. What to do is as for `ingest`: clear *its* task of this
+    country. Checks that only warn leave the task green and are in the report.
     """
     from sdc_tasks import steps
 
-    return steps.check(_desk(domain), file["digest"])
+    return steps.check(desk(domain), delivery)
 
 
 @task_group(prefix_group_id=False)
 def delivery(domain: str, file: dict[str, str]) -> None:
     """One received file: read, then checked. A file that cannot be read is not checked; the others go on."""
-    chain(ingest(domain=domain, file=file), check(domain=domain, file=file))
+    check(domain=domain, file=file, delivery=ingest(domain=domain, file=file))
 
 
 @task(trigger_rule="all_done_min_one_success")  # whatever became of the countries; not if `discover` failed
 def assemble(domain: str) -> str:
-    """Joins all accepted deliveries into one protection problem.
+    """Joins all accepted deliveries into one protection problem. The release gets its id here: the same deliveries, domain file and
+    program are the same release.
 
-    **Red:** a country is missing and the domain file does not publish without it (`missing_country`); the log names it. Get its
-    delivery and trigger the DAG again.
+    **Red:** a country is missing and the domain file does not publish without it (`missing_country`); the log names it. Put its
+    delivery into the inbox, and clear *its* `ingest` with *Downstream*; trigger the DAG again where it has none.
     """
     from sdc_tasks import steps
 
-    return steps.assemble(_desk(domain), _release())
+    at = desk(domain)
+    release_id = steps.assemble(at)
+    sdc_office.note_run(at, release_id=release_id)
+    log.info(release_id)
+    return release_id
 
 
-@task(**HOURS)
+@task(**HEAVY)
 def baseline(domain: str) -> str:
     """Finds out what the national tables alone protect, and names the countries whose own tables leave primaries unprotected.
 
@@ -147,7 +129,7 @@ def baseline(domain: str) -> str:
     """
     from sdc_tasks import steps
 
-    return steps.baseline(_desk(domain), _release())
+    return steps.baseline(desk(domain), _release())
 
 
 @task
@@ -160,29 +142,30 @@ def climb(domain: str, rung: int) -> bool:
     """
     from sdc_tasks import steps
 
-    desk, release_id = _desk(domain), _release()
-    enough, why = steps.climbed(desk, release_id, rung)
+    at, release_id = desk(domain), _release()
+    enough, why = steps.climbed(at, release_id, rung)
     if enough:
         log.info("not needed: %s", why)
         raise AirflowSkipException(f"not needed: {why}")
-    return steps.adjust(desk, release_id, rung)
+    return steps.adjust(at, release_id, rung)
 
 
 @task(trigger_rule="all_done")  # rungs may be skipped, and may fail
 def cta_outcome(domain: str) -> None:
     """Says which rung's table the bases start from; where no rung left one, they are driven by the audit alone.
 
-    **Pink:** the ladder was not reached; look at the tasks before it.
+    **Red:** the ladder was not reached; look at the tasks before it. Red and not pink, so that *Clear* of what failed clears this too.
     """
     from sdc_tasks import steps
 
-    if get_current_context()["ti"].xcom_pull(task_ids="baseline") is None:
-        raise AirflowSkipException("the ladder was not reached")
-    _, why = steps.climbed(_desk(domain), _release())
+    ti = get_current_context()["ti"]
+    if ti.get_task_states(dag_id=ti.dag_id, task_ids=["baseline"], run_ids=[ti.run_id])[ti.run_id]["baseline"] != "success":
+        raise AirflowFailException("the ladder was not reached; look at the tasks before it")
+    _, why = steps.climbed(desk(domain), _release())
     log.info(why)
 
 
-@task(**HOURS)
+@task(**HEAVY)
 def bases(domain: str) -> str:
     """Decides for every European cell: exact, rounded to a base, or withheld. Attacks and repairs until the attacker breaks nothing.
 
@@ -190,10 +173,10 @@ def bases(domain: str) -> str:
     """
     from sdc_tasks import steps
 
-    return steps.choose_bases(_desk(domain), _release())
+    return steps.choose_bases(desk(domain), _release())
 
 
-@task(map_index_template="chunk {{ task.op_kwargs['chunk'] + 1 }}", **HOURS)
+@task(map_index_template="chunk {{ task.op_kwargs['chunk'] + 1 }}", **HEAVY)
 def audit(domain: str, chunk: int) -> str:
     """Attacks the chosen publication from outside, for one part of the primaries; knows nothing of how it was chosen.
 
@@ -201,7 +184,7 @@ def audit(domain: str, chunk: int) -> str:
     """
     from sdc_tasks import steps
 
-    return steps.audit_chunk(_desk(domain), _release(), chunk)
+    return steps.audit_chunk(desk(domain), _release(), chunk)
 
 
 @task
@@ -209,7 +192,9 @@ def verdict(domain: str) -> dict[str, str | bool]:
     """Joins the parts of the audit and stores its certificate. Green also when the audit did not pass: a verdict is data."""
     from sdc_tasks import steps
 
-    digest, passed = steps.verdict(_desk(domain), _release())
+    at, release_id = desk(domain), _release()
+    digest, passed = steps.verdict(at, release_id)
+    sdc_office.measure(at, release_id)
     return {"certificate": digest, "passed": passed}
 
 
@@ -217,12 +202,17 @@ def verdict(domain: str) -> dict[str, str | bool]:
 def publish(domain: str) -> int:
     """Publishes to the warehouse in one transaction, only with a passed audit of exactly this publication. Returns the version.
 
-    **Red:** *ReleaseBlocked*, nothing was published. Open `report.html`: it names the cells. A methodologist changes the domain
+    **Red:** *NotApproved*: somebody must agree to this publication, which is another than the one asked about; clear `approve_1` with
+    *Downstream*. *ReleaseBlocked*, nothing was published. Open `report.html`: it names the cells. A methodologist changes the domain
     file (bases, maximum relative base, compositions) and triggers the DAG again. Nobody publishes by hand.
     """
     from sdc_tasks import steps
+    from sdc_tasks.warehouse.publisher import NotApproved
 
-    return steps.publish(_desk(domain), _release())
+    try:
+        return steps.publish(desk(domain), _release())
+    except NotApproved as missing:  # waiting does not help: somebody has to be asked
+        raise AirflowFailException(f"NotApproved: {missing}") from None
 
 
 @task(trigger_rule="all_done_min_one_success")  # also of a blocked release; not without a verdict
@@ -233,7 +223,8 @@ def report(domain: str) -> str:
     """
     from sdc_tasks import outputs
 
-    page = outputs.write_out(_desk(domain), _release(), _folder("out"))
+    at = desk(domain)
+    page = outputs.write_out(at, _release(), place("out", at.period))
     log.info("report: %s", page)
     return str(page)
 
@@ -250,24 +241,16 @@ def release_dag(domain: schema.Domain, file: Path) -> DAG:
         dag_id=f"eu_release_{domain.id}",
         description=domain.title,
         doc_md=ABOUT.format(title=domain.title, missing=domain.missing_country),
-        schedule=None,
+        schedule=CycleTimetable.of(domain.calendar),
+        catchup=False,
         max_active_runs=1,
         default_args=DEFAULTS,
+        deadline=deadlines(domain),
         tags=["release", domain.id],
         params={
-            "period": Param(type="string", pattern=r"^\d{4}([-A-Z0-9]{0,8})$", title="Reference period", description="such as 2024"),
-            "inbox": Param(
-                os.environ.get("SDC_INBOX") or str(VAR / "inbox" / domain.id / "{period}"),
-                type="string",
-                title="Inbox",
-                description="folder with the national deliveries of this period; {period} stands for the period",
-            ),
-            "out": Param(
-                os.environ.get("SDC_OUT") or str(VAR / "out" / domain.id / "{period}"),
-                type="string",
-                title="Output folder",
-                description="folder for table.csv, audit.json and report.html; {period} stands for the period",
-            ),
+            "period": sdc_office.period_param(),
+            "inbox": sdc_office.place_param("Inbox", INBOX, domain.id, "where the national deliveries of this period lie"),
+            "out": sdc_office.place_param("Output folder", OUT, domain.id, "for table.csv, audit.json and report.html"),
         },
     ) as dag:
         files = discover(source)
@@ -279,7 +262,9 @@ def release_dag(domain: schema.Domain, file: Path) -> DAG:
         attacks = audit.override(doc_md=audit.function.__doc__).partial(domain=source).expand(chunk=list(range(domain.audit.chunks)))
         judged, published, page, done = verdict(source), publish(source), report(source), released()
 
-        chain(files, countries, problem, requirements, ladder, chosen, attacks, judged, published, page, done)
+        agreed = [approvals(source, domain.governance.approvals)] if domain.governance.approvals else []
+
+        chain(files, countries, problem, requirements, ladder, chosen, attacks, judged, *agreed, published, page, done)
         chain(files, problem)
         chain(requirements, chosen)
         chain(judged, page)
@@ -292,9 +277,12 @@ def cta(source: str, rungs: tuple[schema.RungOptions, ...], requirements: Any) -
     with TaskGroup("cta", prefix_group_id=False, tooltip="strategies of controlled tabular adjustment, tried in order") as ladder:
         before = None
         outcome = cta_outcome(source)
+        chain(requirements, outcome)
         for position, rung in enumerate(rungs):
             this = climb.override(
                 task_id=f"cta_{position + 1}_{rung.method}",
+                queue=HEAVY["queue"],
+                pool=HEAVY["pool"],
                 execution_timeout=timedelta(minutes=5, seconds=3 * rung.seconds),  # above the solver's own limit
                 trigger_rule="all_success" if before is None else "all_done_min_one_success",  # `requirements` must be there
             )(source, position)
@@ -305,30 +293,4 @@ def cta(source: str, rungs: tuple[schema.RungOptions, ...], requirements: Any) -
     return ladder
 
 
-def refused_dag(dag_id: str, file: Path, error: InvalidInput) -> DAG:
-    """A domain file that cannot be read takes no other domain's DAG with it, and is not overlooked either."""
-    with DAG(dag_id=dag_id, description=f"{file.name} is refused", doc_md=str(error), schedule=None, tags=["release", "refused"]) as dag:
-
-        @task(doc_md=f"**Red:** the domain file `{file}` must be corrected.")
-        def domain_file() -> None:
-            raise AirflowFailException(str(error))
-
-        domain_file()
-    return dag
-
-
-def domain_files() -> list[Path]:
-    """The shipped domain files, then those of the folders in SDC_DOMAINS."""
-    folders = [schema.HERE, *(Path(each) for each in os.environ.get("SDC_DOMAINS", "").split(os.pathsep) if each)]
-    return [file.resolve() for folder in folders for file in sorted(folder.glob("*.yaml"))]
-
-
-dags: dict[str, DAG] = {}
-for path in domain_files():
-    try:
-        spec = schema.load_domain(path)
-        dags[f"eu_release_{spec.id}"] = release_dag(spec, path)
-    except InvalidInput as problem:
-        name = f"eu_release_{path.stem}"
-        dags.setdefault(name, refused_dag(name, path, problem))
-globals().update(dags)
+globals().update(sdc_office.dags_of_domains("eu_release", release_dag))

@@ -84,6 +84,7 @@ def settle(wanted: argparse.Namespace) -> None:
         AIRFLOW__DATABASE__SQL_ALCHEMY_CONN=f"sqlite:///{os.environ['AIRFLOW_HOME']}/airflow.db",
         AIRFLOW__USAGE_DATA_COLLECTION__ENABLED="False",
         GX_ANALYTICS_ENABLED="False",
+        SDC_ONE_PROCESS="1",  # in the name of whoever runs this, not of Airflow's test user
         PYTHONWARNINGS="ignore",
     )
 
@@ -157,7 +158,7 @@ def run(dag: Any, wanted: argparse.Namespace, console: Any) -> tuple[str, str | 
         if stuck:
             order = [task.task_id for task in dag.topological_sort() if task.task_id in stuck]
             console.print(f"[dim]not run: {', '.join(name if stuck[name] == 1 else f'{stuck[name]} × {name}' for name in order)}[/]")
-        found = session.query(XComModel).filter_by(**where, task_id="discover", key="release_id").one_or_none()
+        found = session.query(XComModel).filter_by(**where, task_id="assemble", key="return_value").one_or_none()
         return str(done.state), None if found is None else XComModel.deserialize_value(found)
 
 

@@ -9,10 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from sdc_tasks import checks, pipeline, report
+from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.methods.attack.compositions import together
 from sdc_tasks.model.findings import CheckResult, Severity
+from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import CellSpace
 from sdc_tasks.steps import Desk, adjustment_of, compared, decided
-from sdc_tasks.warehouse import reader, store
+from sdc_tasks.warehouse import publisher, reader, store
 from sdc_tasks.warehouse.schema import DeliveryState
 
 
@@ -42,6 +45,7 @@ class Summary:
     strategies: tuple[str, ...]
 
 
+@keeps_to_itself
 def write_out(desk: Desk, release_id: str, out: Path) -> Path:
     """Writes audit.json and report.html, and table.csv where exactly this is what the world may see. Returns the path of the report."""
     problem, publication, merged = decided(desk, release_id)
@@ -83,6 +87,40 @@ def _step_facts(desk: Desk, release_id: str) -> list[report.StepFact]:
         report.StepFact(f"{row['step']} {row['key']}".strip(), row["seconds"], row["note"] or "")
         for row in reader.steps(desk.engine, release_id)
     ]
+
+
+def brief(desk: Desk, release_id: str) -> str:
+    """What somebody reads before he agrees, in Markdown: digest, verdict, losses, what is other than in the last version. Counts only."""
+    problem, publication, merged = decided(desk, release_id)
+    told = summary(desk, release_id)
+    visible = f", {told.visible} as sum of the visible countries" if told.visible else ""
+    relative = f"mean {told.mean_relative_base:.2%}, median {told.median_relative_base:.2%} of the rounded cells"
+    lines = [
+        f"**Release** [`{release_id}`](/sdc/release/{release_id}), **publication** `{publication.digest}`",
+        f"**Audit** {'passed' if told.passed else 'FAILED'} against {', '.join(merged.profiles)}: {told.protected} of {told.primaries} "
+        f"primaries protected, {told.broken} requirements broken, {told.cut} cut to what their national tables protect, {told.lps} LPs",
+        f"**Cells** {told.exact} exact, {told.rounded} rounded{visible}, {told.withheld} withheld; relative base {relative}; "
+        f"Σ (base/2)/value {told.relative_loss:.3f}",
+        f"**Deliveries** {told.accepted} accepted, {told.refused} refused",
+        _since(desk, release_id, publication, problem.space),
+    ]
+    cycle = desk.domain.calendar.of(desk.period)
+    if cycle is not None and cycle.embargo is not None:
+        lines.append(f"**Embargo** until {cycle.embargo:%Y-%m-%d %H:%M %Z}")
+    return "\n\n".join(lines)
+
+
+def _since(desk: Desk, release_id: str, publication: Publication, space: CellSpace) -> str:
+    others = [each for each in reader.releases(desk.engine, desk.domain.id) if each.period == desk.period and each.release_id != release_id]
+    last = max(others, key=lambda each: each.version, default=None)
+    if last is None:
+        return "**First version** of the period"
+    found = publisher.changes(desk.engine, desk.domain.id, desk.period, last.publication_digest, publication, space)
+    retracted = " (retracted)" if last.retracted else ""
+    return (
+        f"**Since version {last.version}**{retracted}: {found.treatment} cells are treated otherwise, {found.value} have another value, "
+        f"{found.added} are new, {found.gone} are gone"
+    )
 
 
 def summary(desk: Desk, release_id: str) -> Summary:

@@ -20,10 +20,12 @@ import numpy as np
 from sdc_tasks.domains.schema import Domain, MissingCountry, Role
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable
 from sdc_tasks.methods import attack, bases, cta
+from sdc_tasks.methods.parts import Part, part_of
 from sdc_tasks.methods.primary import protection_levels
+from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
-from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Release
-from sdc_tasks.model.table import Bools, CellSpace, Floats
+from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Release, Rung
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 from sdc_tasks.model.weights import aggregate_weights
 
 Progress = Callable[[str], None]
@@ -64,6 +66,12 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain) -> Protection
     role = {code: spec.role for code, spec in domain.flags.items()}
     public = np.isin(flag, [code for code, r in role.items() if r is Role.PUBLIC])
     primary = np.isin(flag, [code for code, r in role.items() if r is Role.PRIMARY])
+    least = np.repeat([indicator.least for indicator in domain.indicators], space.national_size // len(domain.indicators))
+    small = _small_counts(space, np.tile(least, len(space.countries)), value, public, primary)
+    counted = np.tile(least > 0, len(space.countries))
+    primary = np.where(counted, small, primary)
+    lpl, upl = np.where(counted, 0.0, lpl), np.where(counted, 0.0, upl)
+    spl = np.where(counted, np.where(small, np.tile(least, len(space.countries)) - 1.0, 0.0), spl)
     totals = _totals(space, value)
     decided = np.zeros(len(totals))
     return ProtectionProblem(
@@ -79,7 +87,23 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain) -> Protection
         deliveries=tuple(table.delivery for table in ordered),
         known=np.concatenate([_known(ordered, domain, bound[: len(value)] >= 0), np.full(len(totals), np.nan)]),
         integral=_integral(space, domain, value),
+        least=np.tile(least, len(space.areas)),
     )
+
+
+def _small_counts(space: CellSpace, least: Ints, value: Floats, public: Bools, primary: Bools) -> Bools:
+    """The national cells that small count rounding protects: hidden counts of 1 … least − 1. Raises InvalidInput for other primaries.
+
+    What is asked for is that nobody tells them closer than to `least` whole numbers (methods/rounding/counts.py).
+    """
+    small = ~public & (value > 0) & (value < least)
+    other = np.flatnonzero((least > 0) & primary & ~small)
+    if len(other):
+        raise InvalidInput(
+            f"{space.key(int(other[0]))}: flagged as primary, as {len(other) - 1} others, though small count rounding protects counts of "
+            f"1 to {int(least[other[0]]) - 1} and no others. Remedy: flag it as secondary, or protect the indicator by bases"
+        )
+    return small
 
 
 def _known(tables: Sequence[NationalTable], domain: Domain, countable: Bools) -> Floats:
@@ -132,13 +156,13 @@ def _totals(space: CellSpace, value: Floats) -> Floats:
 
 def _integral(space: CellSpace, domain: Domain, value: Floats) -> Bools:
     """The cells of indicators that are counted. Raises InvalidInput where one of their national values is no whole number."""
-    counted = np.repeat([indicator.integer for indicator in domain.indicators], space.national_size // len(domain.indicators))
+    counted = np.repeat([indicator.whole for indicator in domain.indicators], space.national_size // len(domain.indicators))
     integral = np.tile(counted, len(space.areas))
     broken = np.flatnonzero(integral[: len(value)] & (value != np.rint(value)))
     if len(broken):
         raise InvalidInput(
             f"{space.key(int(broken[0]))}: no whole number, as {len(broken) - 1} other cells, though its indicator is counted. "
-            "Remedy: correct the delivery, or take integer: true out of the domain file"
+            "Remedy: correct the delivery, or take integer: true (kind: count) out of the domain file"
         )
     return integral
 
@@ -156,10 +180,23 @@ def baseline(problem: ProtectionProblem, domain: Domain | None = None) -> tuple[
 
 
 def climb(problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, rung: int, before: Adjustment) -> Adjustment:
-    """Rung number `rung` of the CTA ladder; does nothing where an earlier one was good enough."""
-    weights = aggregate_weights(problem, domain.cta.weights, domain.cta.gamma)
-    model = cta.release_problem(problem, requirements.strongest, weights, domain.cta.mirror)
-    return cta.climb(model, problem.a, domain.cta.ladder[rung], domain.cta.seed, before, domain.cta.accept_short)
+    """Rung number `rung` of the CTA ladder; does nothing where an earlier one was good enough. Indicators that are rounded as whole
+    tables stay as they are.
+    """
+    part = to_bases(problem, domain)
+    if part is None:
+        nothing = Rung(domain.cta.ladder[rung].method, Outcome.OPTIMAL, None, None, None, 0.0, "no indicator goes to bases", accepted=True)
+        return Adjustment(None, (*before.rungs, nothing))
+    weights = aggregate_weights(part.problem, domain.cta.weights, domain.cta.gamma)
+    model = cta.release_problem(part.problem, part.requirements(requirements).strongest, weights, domain.cta.mirror)
+    rest = domain.cta.ladder[rung], domain.cta.seed, part.adjustment(before), domain.cta.accept_short
+    return part.adjusted(cta.climb(model, part.problem.a, *rest))
+
+
+def to_bases(problem: ProtectionProblem, domain: Domain) -> Part | None:
+    """The indicators whose aggregates each get a base of their own; None where there is none."""
+    chosen = [indicator.code for indicator in domain.indicators if indicator.rounding is None]
+    return part_of(problem, chosen) if chosen else None
 
 
 def choose_bases(
@@ -173,8 +210,35 @@ def choose_bases(
     """The safe publication that loses least, of those that the rules of the domain propose (methods/bases/comparison.py).
 
     What the report compares it with goes to `keep`. A CTA table that leaves more cells short of their level than `accept_short` is no
-    start.
+    start. Indicators that the domain rounds as whole tables are decided first (methods/rounding/release.py).
     """
+    decided = Publication.nothing(np.flatnonzero(problem.aggregate))
+    for indicator in domain.indicators:
+        if indicator.rounding is not None:
+            progress(f"{indicator.code}: {indicator.rounding.method}")
+            own = part_of(problem, [indicator.code])
+            decided = own.into(decided, round_part(own, decided, requirements, indicator.rounding, domain.audit.seed, progress))
+    part = to_bases(problem, domain)
+    if part is None:
+        return decided
+    told = decided
+
+    def keep_whole(name: str, item: Publication | Adjustment) -> None:
+        keep(name, part.into(told, item) if isinstance(item, Publication) else item)
+
+    found = _bases(part.problem, part.requirements(requirements), part.adjustment(adjustment), domain, progress, keep_whole)
+    return part.into(told, found)
+
+
+def _bases(
+    problem: ProtectionProblem,
+    requirements: attack.Requirements,
+    adjustment: Adjustment,
+    domain: Domain,
+    progress: Progress,
+    keep: bases.Keep,
+) -> Publication:
+    """Safe bases for every aggregate cell of a problem."""
     case = bases_case(problem, requirements, domain, progress)
     short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
     trusted = short <= domain.cta.accept_short * len(requirements.cells)
@@ -220,8 +284,8 @@ def bases_case(problem: ProtectionProblem, requirements: attack.Requirements, do
 def _additive(problem: ProtectionProblem, publication: Publication, domain: Domain, progress: Progress) -> Publication:
     """Values that add up, within the safe intervals; the publication as it is where there are none."""
     space = problem.space
-    one_area = np.repeat([indicator.decimals for indicator in domain.indicators], space.national_size // len(domain.indicators))
-    decimals = np.tile(one_area, len(space.aggregates))
+    places = [indicator.decimals for indicator in domain.indicators if indicator.code in space.indicators]
+    decimals = np.tile(np.repeat(places, space.national_size // len(places)), len(space.aggregates))
     tries = (bases.additive(space, publication, decimals + more, problem.lb[publication.cells]) for more in range(MORE_DECIMALS + 1))
     found = next((each for each in tries if each is not None), None)
     if found is None:
@@ -278,11 +342,14 @@ def release(
         raise ReleaseBlocked(f"{release_id}: the audit is of another publication. Remedy: audit this one")
     if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):
         raise ReleaseBlocked(f"{release_id}: the audit leaves out primaries. Remedy: audit all chunks")
+    if set(small := attack.small_told(problem, publication).tolist()) - set(report.small):
+        raise ReleaseBlocked(f"{release_id}: {problem.space.key(small[0])} tells a small count, of which the audit says nothing")
     if not report.passed:
-        cells = [problem.space.key(int(cell)) for cell in report.primaries[~report.protected][:5]]
+        cells = [problem.space.key(int(cell)) for cell in [*report.small, *report.primaries[~report.protected]][:5]]
         raise ReleaseBlocked(
             f"{release_id}: {report.broken} protection requirements are broken, {len(report.contradictions)} published intervals exclude "
-            f"the true value; first cells: {', '.join(cells) or 'none'}. Remedy: see audit.json; nothing was published"
+            f"the true value, {len(report.small)} cells tell a small count; first cells: {', '.join(cells) or 'none'}. "
+            "Remedy: see audit.json; nothing was published"
         )
     return Release(release_id, problem.digest, publication, report)
 
@@ -346,6 +413,7 @@ def certificate(problem: ProtectionProblem, publication: Publication, report: Au
         }
         | _counted(problem, report),
         "contradictions": [key(cell) for cell in report.contradictions],
+        **_rounding(problem, report, domain),
         "primaries": primaries,
     }
     return json.dumps(body, indent=1, ensure_ascii=False) + "\n"
@@ -362,6 +430,12 @@ def _counted(problem: ProtectionProblem, report: AuditReport) -> dict[str, int]:
     """What a certificate adds where values are counted."""
     counted = int(problem.integral[report.primaries].sum())
     return {"judged_as_whole_numbers": counted, "undecided": int(report.undecided.sum())} if counted else {}
+
+
+def _rounding(problem: ProtectionProblem, report: AuditReport, domain: Domain) -> dict[str, object]:
+    """What a certificate adds where indicators are rounded as whole tables: how, and which cells tell a small count."""
+    asked = {each.code: each.rounding.model_dump(mode="json") for each in domain.indicators if each.rounding is not None}
+    return {"rounding": asked, "small_counts": [problem.space.key(cell) for cell in report.small]} if asked else {}
 
 
 def intervals(problem: ProtectionProblem, report: AuditReport) -> str:

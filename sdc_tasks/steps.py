@@ -1,43 +1,47 @@
 """The steps of a release: load, call one pure function of `pipeline.py`, save. For Airflow tasks and for `sdc` alike.
 
-A release is known by its id, made of domain, period and a digest of all that goes in; the steps pass ids and digests, the values
-stay in the confidential store. A step that has left its result for that id does nothing when it is run again, so a re-run after a
-failure picks up where it stopped and ends with the same bytes.
+A release is known by its id, made of domain, period and a digest of all that goes in, the accepted deliveries among it: it gets it where
+they are put together. The steps pass ids and digests, the values stay in the confidential store. A step that has left its result for
+that id does nothing when it is run again, so a re-run after a failure picks up where it stopped and ends with the same bytes.
 """
 
 from __future__ import annotations
 
 import getpass
 import hashlib
+import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from importlib.metadata import version
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TypeVar
 
 import numpy as np
 from sqlalchemy import Engine, make_url
 
 from sdc_tasks import checks, intake, pipeline
-from sdc_tasks.domains.schema import Domain, load_domain
+from sdc_tasks.confidential import keeps_to_itself, leave_no_core
+from sdc_tasks.domains.schema import Domain, MissingCountry, load_domain
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable, SdcError
 from sdc_tasks.methods import bases
 from sdc_tasks.methods.attack import Requirements, earlier
 from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.model.problem import Earlier, NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication
-from sdc_tasks.warehouse import artefacts, journal, lineage, publisher, reader, store
-from sdc_tasks.warehouse.engine import open_warehouse
+from sdc_tasks.warehouse import artefacts, cycles, decisions, journal, lineage, publisher, reader, store
+from sdc_tasks.warehouse.engine import acting, open_warehouse
 from sdc_tasks.warehouse.keyring import Keyring
 from sdc_tasks.warehouse.migrations import migrate
-from sdc_tasks.warehouse.packing import digest_of
 from sdc_tasks.warehouse.schema import DeliveryState, RunState
 
 Say = Callable[[str], None]
 Item = TypeVar("Item", ProtectionProblem, Requirements, Adjustment, Publication, AuditReport)
 DELIVERY_SUFFIXES = {".csv", ".txt"}
+ROLE_OF = {"SDC_PUBLISHER_URL": "sdc_publisher", "SDC_APPROVER_URL": "sdc_approver"}
+MATTERS = (DeliveryState.ACCEPTED, DeliveryState.RECEIVED)
 
 
 @dataclass(frozen=True)
@@ -54,25 +58,24 @@ class Desk:
 
 
 @dataclass(frozen=True)
-class Received:
-    """A file of the inbox as a task sees it: `label` is what the operator reads in the UI."""
+class Waiting:
+    """A file that waits to be taken in: its name, and what the operator reads in the UI."""
 
-    digest: str
+    file: str
     label: str
 
 
 def open_desk(warehouse: str, domain: str | Path, period: str, say: Say = pipeline.quiet, actor: str | None = None) -> Desk:
     """Opens the warehouse, bringing its tables up to date. Raises InvalidInput for an unknown domain or address."""
     engine = open_office(warehouse, actor)
-    address = os.environ.get("SDC_PUBLISHER_URL")
-    publishing = _publishing(engine, address, actor) if address and engine.dialect.name == "postgresql" else None
-    return Desk(engine, load_domain(domain), period, say, publishing)
+    return Desk(engine, load_domain(domain), period, say, _by_account(engine, "SDC_PUBLISHER_URL", actor))
 
 
 def open_office(warehouse: str, actor: str | None = None) -> Engine:
     """The warehouse with its tables up to date, the payload keys of SDC_PAYLOAD_KEYS (separated by commas, newest first), and the name
     under which the log keeps what is done: `actor`, else SDC_ACTOR, else the account of the operating system.
     """
+    leave_no_core()
     written = os.environ.get("SDC_PAYLOAD_KEYS")
     engine = open_warehouse(warehouse, Keyring.of(written.split(",")) if written else None, _name(actor))
     migrate(engine)
@@ -88,12 +91,17 @@ def _name(actor: str | None) -> str:
         return f"uid {os.getuid()}"
 
 
-def _publishing(engine: Engine, address: str, actor: str | None) -> Engine:
-    """The same database by another account. Raises InvalidInput where it is another database."""
+def _by_account(engine: Engine, variable: str, actor: str | None) -> Engine | None:
+    """The same PostgreSQL database by the account of that variable, None where there is none. Raises InvalidInput where it is another
+    database.
+    """
+    address = os.environ.get(variable)
+    if not address or engine.dialect.name != "postgresql":
+        return None
     here, there = engine.url, make_url(address)
     if (here.host, here.port or 5432, here.database) != (there.host, there.port or 5432, there.database):
         raise InvalidInput(
-            "SDC_PUBLISHER_URL names another database than the warehouse. Remedy: the same one, by the account of sdc_publisher"
+            f"{variable} names another database than the warehouse. Remedy: the same one, by the account of {ROLE_OF[variable]}"
         )
     return open_warehouse(address, None, _name(actor))
 
@@ -101,63 +109,89 @@ def _publishing(engine: Engine, address: str, actor: str | None) -> Engine:
 # --- deliveries ---------------------------------------------------------------------------------------------------------------
 
 
-def discover(desk: Desk, inbox: Path) -> tuple[str, list[Received]]:
-    """Receives every file of the inbox, once, and opens the release cycle. Returns its id and the files.
+def open_cycle(desk: Desk) -> None:
+    """Opens the cycle of the period, or brings it up to date with the domain file."""
+    cycle = desk.domain.calendar.of(desk.period)
+    instants = (
+        {
+            "opened_at": cycle.opens,
+            "delivery_due": cycle.deliveries,
+            "protection_due": cycle.protection,
+            "approval_due": cycle.approval,
+            "embargo": cycle.embargo,
+        }
+        if cycle
+        else {}
+    )
+    cycles.open_cycle(desk.engine, _terms(desk.domain), desk.period, desk.domain.countries, instants)
 
-    Raises InvalidInput where there is no such folder, or nothing was ever delivered for the period.
+
+@keeps_to_itself
+def discover(desk: Desk, inbox: Path) -> list[Waiting]:
+    """Receives every file of the inbox, in the order of their names, and opens the cycle. Returns what is to be judged: these, and
+    earlier deliveries that count, or were never judged, though they do not lie there any more. The inbox may be anything with the
+    methods of a path.
+
+    Raises InvalidInput where there is no such folder, or nothing of the period lies there or counts.
     """
     if not inbox.is_dir():
         raise InvalidInput(f"inbox {inbox}: no such folder")
-    files = sorted(path for path in inbox.iterdir() if path.suffix.lower() in DELIVERY_SUFFIXES)
-    contents = {path.name: intake.file_bytes(path) for path in files}
-    digests = {name: digest_of(content) for name, content in contents.items()}
-    sent = store.appeared(desk.engine, desk.domain.id, desk.period, digests)
-    for name, content in contents.items():
-        store.receive(desk.engine, desk.domain.id, desk.period, name, content, again=name in sent)
-    store.looked_into(desk.engine, desk.domain.id, desk.period, digests)
+    open_cycle(desk)
+    names = sorted(path.name for path in inbox.iterdir() if path.suffix.lower() in DELIVERY_SUFFIXES)
+    for name in names:
+        store.take(desk.engine, desk.domain.id, desk.period, name, intake.file_bytes(inbox / name))
+    store.left(desk.engine, desk.domain.id, desk.period, names)
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
-    if not known:
+    lying = {digest for _, digest in store.lying(desk.engine, desk.domain.id, desk.period)}
+    gone = {each.file for each in known if each.state in MATTERS and each.key.digest not in lying}
+    if not names and not gone:
         raise InvalidInput(f"inbox {inbox}: no delivery ({', '.join(sorted(DELIVERY_SUFFIXES))}) for {desk.domain.id} {desk.period}")
-    inputs = _inputs(desk, [each.key.digest if each.times == 1 else f"{each.key.digest} {each.times}" for each in known])
-    release_id = _id(desk, inputs)
-    journal.start_run(desk.engine, release_id, desk.domain.id, desk.period)
-    journal.set_inputs(desk.engine, release_id, inputs)
-    embargo = desk.domain.governance.embargo_of(desk.period)
-    journal.submit(desk.engine, release_id, _terms(desk.domain), embargo=embargo, environment=lineage.environment())
-    return release_id, [Received(each.key.digest, Path(each.file).stem) for each in known]
+    return [Waiting(name, PurePath(name).stem) for name in sorted({*names, *gone})]
 
 
-def _terms(domain: Domain) -> journal.Terms:
-    asked = domain.governance
-    return journal.Terms(
-        domain.id, domain.digest, domain.audit.profiles, asked.approvals, asked.retention_days, domain.model_dump_json(exclude_none=True)
-    )
+def news(desk: Desk, inbox: Path) -> list[Waiting]:
+    """As `discover`, but only what was never judged since it came."""
+    found = discover(desk, inbox)
+    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    unjudged = {each.key.digest for each in known if each.state is DeliveryState.RECEIVED}
+    lying = {file for file, digest in store.lying(desk.engine, desk.domain.id, desk.period) if digest in unjudged}
+    gone = {each.file for each in known if each.key.digest in unjudged}
+    return [each for each in found if each.file in lying | gone]
 
 
-def _inputs(desk: Desk, deliveries: Sequence[str]) -> str:
-    """Digest of all that goes in: under profile vintage also what was published before, but for this very release."""
-    told = _versions(desk) if "vintage" in desk.domain.audit.profiles else []
-    again = _inputs_digest(desk, deliveries, told[:-1])
-    return again if told and told[-1] == _id(desk, again) else _inputs_digest(desk, deliveries, told)
+def ready(desk: Desk) -> str | None:
+    """The id that a release of what is accepted now would get, where nothing hinders it and it was never run; marks it on the board."""
+    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    accepted = [each for each in known if each.state is DeliveryState.ACCEPTED]
+    missing = set(desk.domain.countries) - {each.country for each in accepted}
+    if any(each.state is DeliveryState.RECEIVED for each in known) or not accepted:
+        return None
+    if missing and desk.domain.missing_country is not MissingCountry.PARTIAL:
+        return None
+    release_id = _id(desk, _inputs(desk, accepted))
+    if any(each["release_id"] == release_id for each in reader.runs(desk.engine, desk.domain.id)):
+        return None
+    said = f"{release_id} can be run: {len(accepted)} deliveries are accepted, and no release was made of exactly these"
+    cycles.raise_alert(desk.engine, desk.domain.id, desk.period, "ready", release_id, said)
+    desk.say(said)
+    return release_id
 
 
-def _inputs_digest(desk: Desk, deliveries: Sequence[str], told: Sequence[str]) -> str:
-    parts = [desk.domain.digest, desk.period, version("sdc-release"), *sorted(deliveries), *told]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+@keeps_to_itself
+def ingest(desk: Desk, inbox: Path, name: str) -> str:
+    """Takes in and reads the bytes that lie in the inbox under this name now; where none do, those that came under it last and matter.
 
-
-def _id(desk: Desk, inputs: str) -> str:
-    return f"{desk.domain.id}-{desk.period}-{inputs[:12]}"
-
-
-def _versions(desk: Desk) -> list[str]:
-    """The releases of the period by version."""
-    mine = [each for each in reader.releases(desk.engine, desk.domain.id) if each.period == desk.period]
-    return [each.release_id for each in sorted(mine, key=lambda each: each.version)]
-
-
-def ingest(desk: Desk, digest: str) -> str:
-    """Reads a received file, records its findings, and returns its country. Raises InvalidInput where it is refused."""
+    Records the findings and returns the digest. Raises InvalidInput where the file is refused.
+    """
+    path = inbox / PurePath(name).name
+    if path.is_file():
+        digest = store.take(desk.engine, desk.domain.id, desk.period, path.name, intake.file_bytes(path)).key.digest
+    else:
+        known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+        matter = [each.key.digest for each in known if each.file == name and each.state in MATTERS]
+        if not matter:
+            raise InvalidInput(f"inbox {inbox}: no file {name} any more. Remedy: put it there again, or trigger the release again")
+        digest = matter[-1]
     file, delivery = _read(desk, digest)
     key = _key(desk, digest)
     store.save_findings(desk.engine, key, delivery.findings)
@@ -166,9 +200,10 @@ def ingest(desk: Desk, digest: str) -> str:
         errors = [finding for finding in delivery.findings if finding.severity is Severity.ERROR]
         where = "" if errors[0].line is None else f"line {errors[0].line}: "
         raise InvalidInput(f"{file} refused, {len(errors)} errors; first: {errors[0].code} {where}{errors[0].message}")
-    return delivery.table.country
+    return digest
 
 
+@keeps_to_itself
 def check(desk: Desk, digest: str) -> str:
     """Checks the content of a delivery that was read, and accepts it. Raises InvalidInput where a check refuses it."""
     file, delivery = _read(desk, digest)
@@ -210,23 +245,75 @@ def _key(desk: Desk, digest: str) -> store.DeliveryKey:
 # --- protection ---------------------------------------------------------------------------------------------------------------
 
 
-def assemble(desk: Desk, release_id: str) -> str:
-    """All accepted deliveries as one protection problem."""
+@keeps_to_itself
+def assemble(desk: Desk) -> str:
+    """All accepted deliveries as one protection problem: that of a release, which is opened here. Returns its id.
+
+    Raises Retriable while a delivery is received and not judged, InvalidInput where the domain does not publish what is there.
+    """
+    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    if unjudged := [each.file for each in known if each.state is DeliveryState.RECEIVED]:
+        raise Retriable(f"{', '.join(unjudged)}: received but not judged. Remedy: run ingest and check of these files again")
+    accepted = [each for each in known if each.state is DeliveryState.ACCEPTED]
+    release_id = _open_release(desk, accepted)
 
     def build() -> ProtectionProblem:
-        known = store.deliveries(desk.engine, desk.domain.id, desk.period)
-        if unjudged := [each.file for each in known if each.state is DeliveryState.RECEIVED]:
-            raise InvalidInput(f"{', '.join(unjudged)}: received but not judged. Remedy: run ingest and check of these files again")
-        accepted = store.accepted(desk.engine, desk.domain.id, desk.period)
-        tables = [_read(desk, digest)[1].table for _, digest in sorted(accepted.items())]
+        tables = [_read(desk, each.key.digest)[1].table for each in sorted(accepted, key=lambda each: str(each.country))]
         problem = pipeline.build_problem([table for table in tables if table is not None], desk.domain)
         return replace(problem, earlier=_earlier(desk, release_id, problem)) if "vintage" in desk.domain.audit.profiles else problem
 
     try:
-        return _once(desk, release_id, "assemble", "", build)
+        _once(desk, release_id, "assemble", "", build)
     except SdcError as error:
         journal.finish_run(desk.engine, release_id, RunState.WAITING if isinstance(error, Retriable) else RunState.FAILED)
         raise
+    return release_id
+
+
+def _open_release(desk: Desk, accepted: Sequence[store.Delivery]) -> str:
+    inputs = _inputs(desk, accepted)
+    release_id = _id(desk, inputs)
+    journal.start_run(desk.engine, release_id, desk.domain.id, desk.period)
+    journal.set_inputs(desk.engine, release_id, inputs)
+    journal.submit(desk.engine, release_id, _terms(desk.domain), embargo=_embargo(desk), environment=lineage.environment())
+    return release_id
+
+
+def _terms(domain: Domain) -> journal.Terms:
+    asked = domain.governance
+    return journal.Terms(
+        domain.id, domain.digest, domain.audit.profiles, asked.approvals, asked.retention_days, json.dumps(domain.settings, sort_keys=True)
+    )
+
+
+def _embargo(desk: Desk) -> datetime | None:
+    cycle = desk.domain.calendar.of(desk.period)
+    return cycle.embargo if cycle else None
+
+
+def _inputs(desk: Desk, accepted: Sequence[store.Delivery]) -> str:
+    """Digest of all that goes in: under profile vintage also what was published before, but for this very release."""
+    deliveries = [each.key.digest if each.times == 1 else f"{each.key.digest} {each.times}" for each in accepted]
+    told = _versions(desk) if "vintage" in desk.domain.audit.profiles else []
+    again = _inputs_digest(desk, deliveries, told[:-1])
+    return again if told and told[-1] == _id(desk, again) else _inputs_digest(desk, deliveries, told)
+
+
+def _inputs_digest(desk: Desk, deliveries: Sequence[str], told: Sequence[str]) -> str:
+    embargo = _embargo(desk)
+    until = [] if embargo is None else [f"embargo {embargo.astimezone(UTC).isoformat()}"]
+    parts = [desk.domain.digest, desk.period, version("sdc-release"), *until, *sorted(deliveries), *told]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _id(desk: Desk, inputs: str) -> str:
+    return f"{desk.domain.id}-{desk.period}-{inputs[:12]}"
+
+
+def _versions(desk: Desk) -> list[str]:
+    """The releases of the period by version."""
+    mine = [each for each in reader.releases(desk.engine, desk.domain.id) if each.period == desk.period]
+    return [each.release_id for each in sorted(mine, key=lambda each: each.version)]
 
 
 def _earlier(desk: Desk, release_id: str, problem: ProtectionProblem) -> Earlier:
@@ -242,6 +329,7 @@ def _earlier(desk: Desk, release_id: str, problem: ProtectionProblem) -> Earlier
         ) from error
 
 
+@keeps_to_itself
 def baseline(desk: Desk, release_id: str) -> str:
     """What the national tables alone protect; names the countries whose own tables leave primaries unprotected."""
     problem = _load(desk, release_id, "assemble", ProtectionProblem)
@@ -256,6 +344,7 @@ def baseline(desk: Desk, release_id: str) -> str:
     return _once(desk, release_id, "baseline", "", attack)
 
 
+@keeps_to_itself
 def adjust(desk: Desk, release_id: str, rung: int) -> bool:
     """One rung of the CTA ladder. Returns whether a further one is needed."""
     problem = _load(desk, release_id, "assemble", ProtectionProblem)
@@ -288,6 +377,7 @@ def adjustment_of(desk: Desk, release_id: str, upto: int | None = None) -> Adjus
     return _load(desk, release_id, "adjust", Adjustment, names[-1]) if names else Adjustment()
 
 
+@keeps_to_itself
 def choose_bases(desk: Desk, release_id: str) -> str:
     """Exact, rounded or withheld for every aggregate cell."""
     problem = _load(desk, release_id, "assemble", ProtectionProblem)
@@ -310,7 +400,8 @@ def choose_bases(desk: Desk, release_id: str) -> str:
         desk.say(f"{int(found.exact.sum())} cells exact, {int(found.rounded.sum())} rounded, {visible}{int(found.withheld.sum())} withheld")
         return found
 
-    return _once(desk, release_id, "bases", "", decide, notes)
+    beside = journal.step_outputs(desk.engine, release_id, "bases").values()  # what `keep` kept, which only `decide` makes
+    return _once(desk, release_id, "bases", "", decide, notes, beside)
 
 
 def compared(desk: Desk, release_id: str) -> tuple[Mapping[str, Publication], Adjustment]:
@@ -321,6 +412,7 @@ def compared(desk: Desk, release_id: str) -> tuple[Mapping[str, Publication], Ad
     return {name: _load(desk, release_id, "bases", Publication, name) for name in names}, rules
 
 
+@keeps_to_itself
 def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
     """Attacks the publication for one chunk of the primaries."""
     problem = _load(desk, release_id, "assemble", ProtectionProblem)
@@ -333,6 +425,7 @@ def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
     )  # fmt: skip
 
 
+@keeps_to_itself
 def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
     """Joins the chunks and stores the certificate. Returns its digest and whether the audit passed."""
     began = time.monotonic()
@@ -345,6 +438,34 @@ def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
     return digest, merged.passed
 
 
+def awaiting(desk: Desk, release_id: str) -> tuple[str, list[str]]:
+    """The digest of the publication that somebody must agree to, and who has agreed to it on its passed audit."""
+    publication = _load(desk, release_id, "bases", Publication).digest
+    return publication, decisions.approvers(desk.engine, release_id, publication)
+
+
+def wait(desk: Desk, release_id: str) -> None:
+    """Somebody is asked: the run waits for the answer."""
+    journal.finish_run(desk.engine, release_id, RunState.WAITING)
+
+
+def answer(desk: Desk, release_id: str, publication: str, agreed: bool, person: str, note: str = "") -> None:
+    """Records what somebody answered about this publication, in his name, by the account of SDC_APPROVER_URL where there is one.
+
+    A rejection blocks the run. Raises OwnSubmission where the submitter himself answers.
+    """
+    engine = _by_account(desk.engine, "SDC_APPROVER_URL", person) or acting(desk.engine, person)
+    if agreed:
+        decisions.approve(engine, release_id, publication, note)
+        desk.say(f"{person} agrees to publication {publication[:12]}")
+        return
+    decisions.reject(engine, release_id, publication, note)
+    journal.record_step(desk.engine, release_id, "approval", person, seconds=0.0, note=f"rejected: {note}" if note else "rejected")
+    journal.finish_run(desk.engine, release_id, RunState.BLOCKED)
+    desk.say(f"{person} rejects publication {publication[:12]}")
+
+
+@keeps_to_itself
 def publish(desk: Desk, release_id: str) -> int:
     """Publishes to the warehouse, in one transaction, once. Returns the version.
 
@@ -394,10 +515,20 @@ def decided(desk: Desk, release_id: str) -> tuple[ProtectionProblem, Publication
 # --- artefacts ----------------------------------------------------------------------------------------------------------------
 
 
-def _once(desk: Desk, release_id: str, step: str, key: str, compute: Callable[[], artefacts.Artefact], notes: Sequence[str] = ()) -> str:
-    """The digest of what the step left for this release; computes it unless a sound result is there. Keeps the notes."""
+def _once(
+    desk: Desk,
+    release_id: str,
+    step: str,
+    key: str,
+    compute: Callable[[], artefacts.Artefact],
+    notes: Sequence[str] = (),
+    beside: Iterable[str] = (),
+) -> str:
+    """The digest of what the step left for this release; computes it unless a sound result is there, and what it left `beside` is sound.
+    Keeps the notes.
+    """
     known = journal.step_output(desk.engine, release_id, step, key)
-    if known is not None and _is_sound(desk, known):
+    if known is not None and all(_is_sound(desk, each) for each in (known, *beside)):
         return known
     began = time.monotonic()
     digest = store.save_artefact(desk.engine, step, artefacts.to_bytes(compute()))

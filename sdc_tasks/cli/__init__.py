@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 
 from sdc_tasks.cli.interrupt import Interruption
+from sdc_tasks.confidential import leave_no_core
 from sdc_tasks.errors import SdcError
 
 
 def main() -> None:
     """Runs `sdc`; errors made on purpose end with their message and exit code, not with a traceback."""
+    leave_no_core()
     interruption = Interruption()
     if sys.argv[1:2] == ["cta"]:
         interruption.listen()

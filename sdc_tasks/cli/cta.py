@@ -10,12 +10,10 @@ import csv
 import io
 import json
 import os
-import shutil
 import sys
-import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -91,12 +89,11 @@ def cta(
     left = max(time_limit - interruption.elapsed, time_limit / 2)
     run, options = Run(problem, left, gap), Options(method, solver, left, gap, seed, threads=threads)
     out.print(f"{source}: {len(whole.a)} cells, {len(whole.rhs)} relations, {len(problem.sensitive)} primaries", style="dim")
-    with _scratch():
-        interruption.something_to_save = True
-        worker = Worker(run, options)
-        worker.start()
-        _watch(run, worker, left, interruption)
-        found = _found(run, worker, interruption)
+    interruption.something_to_save = True
+    worker = Worker(run, options)
+    worker.start()
+    _watch(run, worker, left, interruption)
+    found = _found(run, worker, interruption)
     if found.z is not None and solution is not None:
         x = np.clip(whole.a + found.z * problem.unit, whole.lb, whole.ub)
         write_private(solution, solution_text(whole, x) if keys is None or not _is_csv(solution) else _by_key(keys, whole.a, x))
@@ -211,18 +208,6 @@ def _map_of(picture: Path, z: Floats, areas: Sequence[str]) -> bytes:
 
     by_area = z.reshape(len(areas), -1)
     return plot_deviations(by_area, areas, f"{by_area.shape[1]} cells of each area", "the table's unit", _image(picture))
-
-
-@contextmanager
-def _scratch() -> Iterator[None]:
-    """All temporary files in a folder of their own: solvers write the table there, and a process that has to leave leaves none."""
-    folder, before = tempfile.mkdtemp(prefix="sdc-cta-"), tempfile.tempdir
-    tempfile.tempdir = folder
-    try:
-        yield
-    finally:
-        tempfile.tempdir = before
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _watch(run: Run, worker: Worker, seconds: float, interruption: Interruption) -> None:

@@ -65,16 +65,16 @@ def release(
         out.print(f"[dim]{time.monotonic() - began:7.1f} s[/dim]  {escape(message)}")
 
     desk = steps.open_desk(url, domain, period, say)
-    release_id, received = steps.discover(desk, inbox)
-    say(f"{release_id}: {len(received)} deliveries")
-    for file in received:
+    waiting = steps.discover(desk, inbox)
+    say(f"{len(waiting)} deliveries")
+    for each in waiting:
         try:
-            steps.ingest(desk, file.digest)
-            steps.check(desk, file.digest)
+            steps.check(desk, steps.ingest(desk, inbox, each.file))
         except InvalidInput as error:  # a refused delivery never stops the others
             say(str(error))
     say("deliveries read and checked")
-    steps.assemble(desk, release_id)
+    release_id = steps.assemble(desk)
+    say(release_id)
     steps.baseline(desk, release_id)
     for rung in range(len(desk.domain.cta.ladder)):
         if not steps.adjust(desk, release_id, rung):
@@ -151,6 +151,10 @@ def audit(
         _write_evidence(witnesses, found)
     for cell in found.contradictions[:SHOWN]:
         out.print(f"the published interval of {problem.space.key(cell)} excludes the true value")
+    for cell in found.small[:SHOWN]:
+        out.print(f"{problem.space.key(cell)} tells a small count, by itself or with other compositions, less what is public of it")
+    if len(found.small) > SHOWN:
+        out.print(f"… and {len(found.small) - SHOWN} more tell small counts; --json FILE lists all")
     table = Table("cell", "downwards", "upwards", "sliding", title="what the attacker leaves of the protection asked for")
     for i in (~found.protected).nonzero()[0][:SHOWN]:
         table.add_row(problem.space.key(int(found.primaries[i])), *(_share(s[i]) for s in (found.down, found.up, found.slide)))

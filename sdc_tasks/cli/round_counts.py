@@ -112,7 +112,7 @@ def _publication(cells: InnerCells, max_order: int | None, crossings: str | None
 
 
 def _hierarchy(cells: InnerCells, given: Path) -> tuple[str, Hierarchy]:
-    from sdc_tasks.methods.rounding.small_count import read_hierarchy
+    from sdc_tasks.intake.codes import read_hierarchy
 
     name, equals, file = str(given).partition("=")
     path = Path(file) if equals and name in cells.dimensions else given

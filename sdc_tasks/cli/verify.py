@@ -63,7 +63,10 @@ def verify_certificate(
                 shown = found.protected[number, i] if said else found.exposed[number, i] or found.unshown[number, i]
                 if not shown:
                     wrong.append(f"{key}, {profile}: {'protected' if said else 'not protected'} is not shown by the evidence")
-        passed = all(all(each.values()) for each in claimed.values()) and not told.get("contradictions")
+        small = [problem.space.key(cell) for cell in found.small]
+        if small != told.get("small_counts", []):
+            wrong.append("the certificate names other cells as telling a small count")
+        passed = all(all(each.values()) for each in claimed.values()) and not told.get("contradictions") and not small
         if (told.get("verdict") == "passed") != passed:
             wrong.append("the verdict is not that of its primaries")
         out.print(

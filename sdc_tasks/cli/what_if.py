@@ -29,8 +29,12 @@ def what_if(
 
     spec = load_domain(domain)
     problem = problem_of_inbox(spec, inbox, period)
-    requirements, _ = pipeline.baseline(problem, spec)
-    shares = bases.least_loss(pipeline.bases_case(problem, requirements, spec)).blame()
+    part = pipeline.to_bases(problem, spec)
+    shares: dict[int, float] = {}
+    if part is not None:
+        requirements, _ = pipeline.baseline(part.problem, spec)
+        found = bases.least_loss(pipeline.bases_case(part.problem, requirements, spec)).blame()
+        shares = {int(part.cells[cell]): share for cell, share in found.items()}
     if not shares:
         out.print("nothing is lost: every aggregate cell can be published exactly")
         return

@@ -10,17 +10,16 @@ import csv
 import hashlib
 from collections import Counter
 from collections.abc import Hashable, Iterable
-from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
+from sdc_tasks.domains.calendar import Calendar
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
@@ -85,10 +84,51 @@ class CodelistSource(Strict):
     codelist: str
 
 
+class SmallCountRounding(Strict):
+    """Small count rounding: no aggregate, nor what follows from several, is in 1 … base − 1 (methods/rounding/counts.py).
+
+    For counts of which nobody publishes what is confidential here, nor any total above it.
+    """
+
+    method: Literal["small-count"]
+    base: int = Field(ge=2)
+    quality: Literal["paper", "fast", "best"] = "fast"
+    seed: int = Field(default=1, ge=0)
+
+
+class ControlledRounding(Strict):
+    """Controlled rounding: all aggregates are multiples of one base that add up (methods/rounding/aggregates.py).
+
+    `base`: the least, larger ones are tried where the audit breaks it; `reach`: multiples that a cell may move, as `zero_restricted` in
+    `sdc round-table`; `gap` ends the search, and `seconds` is the limit it never passes.
+    """
+
+    method: Literal["controlled"]
+    base: float = Field(gt=0)
+    reach: int = Field(default=2, ge=1)
+    zero_restricted: bool = False
+    gap: float = Field(default=0.01, ge=0)
+    seconds: float = Field(default=600.0, gt=0)
+    seed: int = Field(default=1, ge=0)
+
+
+class QuadraticRounding(Strict):
+    """Random rounding with quadratic programming, of whole numbers: aggregates that attacks lean on become multiples of the base, those
+    beside them are adjusted, margins are exact (methods/rounding/aggregates.py). `base`, `gap`, `seconds` as for controlled rounding.
+    """
+
+    method: Literal["quadratic"]
+    base: int = Field(ge=2)
+    gap: float = Field(default=0.01, ge=0)
+    seconds: float = Field(default=600.0, gt=0)
+    seed: int = Field(default=1, ge=0)
+
+
 class Indicator(Strict):
     """A measured variable; values are integers times 10^−decimals of unit · 10^unit_multiplier.
 
-    `integer`: counts of persons, enterprises and the like: the attacker knows that every value is a whole number.
+    `kind: count` (of persons, enterprises and the like), or `integer`: the attacker knows that every value is a whole number. `rounding`:
+    how its aggregates are rounded, all together; without it, each goes to a base of its own (`bases`).
     """
 
     code: str
@@ -97,13 +137,29 @@ class Indicator(Strict):
     unit_multiplier: int = 0
     decimals: int = Field(default=0, ge=0, le=9)
     signed: bool = False
+    kind: Literal["magnitude", "count"] = "magnitude"
     integer: bool = False
+    rounding: Annotated[SmallCountRounding | ControlledRounding | QuadraticRounding, Field(discriminator="method")] | None = None
 
     @model_validator(mode="after")
     def _whole_without_decimals(self) -> Indicator:
-        if self.integer and self.decimals:
+        if self.whole and self.decimals:
             raise ValueError("integer: not together with decimals")
+        if self.kind == "count" and self.signed:
+            raise ValueError("kind: a count is never negative, so not together with signed")
+        if self.rounding is not None and self.rounding.method == "small-count" and self.kind != "count":
+            raise ValueError("rounding: small-count is for an indicator of kind: count")
         return self
+
+    @property
+    def whole(self) -> bool:
+        """Are its values whole numbers, and does everybody know it?"""
+        return self.integer or self.kind == "count"
+
+    @property
+    def least(self) -> int:
+        """No published count is in 1 … least − 1; 0 where that is not asked for."""
+        return self.rounding.base if isinstance(self.rounding, SmallCountRounding) else 0
 
 
 class IndicatorRelation(Strict):
@@ -236,35 +292,13 @@ class Audit(Strict):
 
 
 class Governance(Strict):
-    """Who must agree before a release goes out, when it may be seen, and how long confidential bytes are kept.
+    """Who must agree before a release goes out, and how long confidential bytes are kept.
 
-    `approvals`: how many people other than the submitter. `embargo`: period → instant before which nobody outside sees it, as local time
-    of `time_zone`, or with an offset of its own. `retention_days`: after the last that happened in a period; none: for ever.
+    `approvals`: how many people other than the submitter. `retention_days`: after the last that happened in a period; none: for ever.
     """
 
     approvals: int = Field(default=0, ge=0)
-    time_zone: str = "UTC"
-    embargo: dict[str, datetime] = Field(default_factory=dict)
     retention_days: int | None = Field(default=None, ge=0)
-
-    @model_validator(mode="after")
-    def _instants(self) -> Governance:
-        try:
-            zone = ZoneInfo(self.time_zone)
-        except (ZoneInfoNotFoundError, ValueError):
-            raise ValueError(f"time_zone: {self.time_zone} is none; such as Europe/Luxembourg") from None
-        for period, local in self.embargo.items():
-            readings = {local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)}
-            if local.tzinfo is None and len(readings) > 1:
-                raise ValueError(f"embargo of {period}: the clocks of {self.time_zone} change then; give an offset, such as +01:00")
-        return self
-
-    def embargo_of(self, period: str) -> datetime | None:
-        """The instant before which nobody outside sees the release of a period."""
-        local = self.embargo.get(period)
-        if local is None or local.tzinfo is not None:
-            return local
-        return local.replace(tzinfo=ZoneInfo(self.time_zone))
 
 
 class MissingCountry(StrEnum):
@@ -295,6 +329,7 @@ class Domain(Strict):
     bases: Bases = Bases()
     audit: Audit = Audit()
     governance: Governance = Governance()
+    calendar: Calendar = Calendar()
     missing_country: MissingCountry = MissingCountry.BLOCK
     _folder: Path = PrivateAttr(default=HERE)
     _digest: str = PrivateAttr(default="")
@@ -311,7 +346,9 @@ class Domain(Strict):
 
     @property
     def digest(self) -> str:
-        """sha256 of the domain file, of the defaults that it leaves, and of its code lists."""
+        """sha256 of the settings, given or left to their defaults, and of the code lists. Not of the calendar: next year's dates make no
+        new release of this year.
+        """
         return self._digest
 
     @cached_property
@@ -327,6 +364,12 @@ class Domain(Strict):
         found[self.areas.dimension].update({spec.code: spec.label for spec in self.aggregates})
         found[self.indicator_dimension] = {indicator.code: indicator.label for indicator in self.indicators}
         return found
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that the digest is of, as JSON knows it, with the code lists: dimension → [code, parent, label] in file order."""
+        lists = {source.dimension: [list(row) for row in self._codelist(source)] for source in (self.areas, *self.hierarchies)}
+        return {**self.model_dump(mode="json", exclude_none=True, exclude={"calendar"}), "codelists": lists}
 
     @cached_property
     def space(self) -> CellSpace:
@@ -379,10 +422,10 @@ class Domain(Strict):
             raise InvalidInput(f"{path}: the code list is empty")
         return rows
 
-    def _settle(self, folder: Path, text: str) -> None:
+    def _settle(self, folder: Path) -> None:
         """Binds the domain to its folder, and refuses what only the code lists can show."""
         self._folder = folder
-        h = hashlib.sha256((text + self.model_dump_json()).encode())  # defaults count as if they were written
+        h = hashlib.sha256(self.model_dump_json(exclude={"calendar"}).encode())  # defaults count as if they were written
         for source in (self.areas, *self.hierarchies):
             _ = self._codelist(source)  # it can be read
             h.update((folder / source.codelist).read_bytes())
@@ -395,6 +438,8 @@ class Domain(Strict):
             _refuse_repeated(f"indicator relation of {relation.total}", named)
             if unknown := sorted(set(named) - {indicator.code for indicator in self.indicators}):
                 raise InvalidInput(f"indicator relation of {relation.total}: {', '.join(unknown)} are no indicators of the domain")
+            if apart := [each.code for each in self.indicators if each.code in named and each.rounding is not None]:
+                raise InvalidInput(f"indicator relation of {relation.total}: {apart[0]} is rounded by itself. Remedy: drop its rounding")
         codes = [code for spec in self.aggregates for code in (spec.code, spec.partial_code) if code is not None]
         _refuse_repeated("codes of aggregates, partial ones included, and countries", (*codes, *self.countries))
         for spec in self.aggregates:
@@ -442,7 +487,7 @@ def load_domain(id_or_path: str | Path) -> Domain:
         raise InvalidInput(f"{path}: not YAML: {error}") from error
     except ValidationError as error:
         raise InvalidInput(f"{path}: {'; '.join(_told(e) for e in error.errors())}") from error
-    domain._settle(path.parent, text)
+    domain._settle(path.parent)
     return domain
 
 

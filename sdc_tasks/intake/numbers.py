@@ -145,10 +145,11 @@ def _on_grid(keys: Keys, value: Floats, found: Findings) -> Floats:
     with np.errstate(over="ignore"):
         steps = value * unit
     known: Bools = (keys.indicator >= 0) & ~np.isnan(value)
-    large = known & ~(np.abs(steps) < _LARGEST)
+    exact = np.abs(steps) < _LARGEST
+    large = known & ~exact
     message = "OBS_VALUE is too large to be exact: check unit and decimals"
     found.each("SDC/magnitude", np.flatnonzero(large), keys.records.line, message, keys.name)
-    steps = np.where(large, np.nan, steps)
+    steps = np.where(exact, steps, np.nan)  # also of an unknown indicator
     near = np.abs(steps - np.round(steps)) <= 1e-9 + 8 * np.finfo(float).eps * np.abs(steps)
     between = known & ~large & ~near
     message = "OBS_VALUE has more decimals than its indicator: kept as sent, check unit and decimals"

@@ -17,9 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.codes import read_tree
 from sdc_tasks.intake.jj import STATUSES, JJTable
 from sdc_tasks.methods.rounding.table import NOISE, RoundingTable
-from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
 
 NUMBERS = ("LPL", "UPL", "SPL", "LB", "UB")
 MOST = 5_000_000  # cells of a table, the empty ones included
@@ -96,13 +97,7 @@ def _axis(path: Path, name: str, column: list[str], total: str, parents: Path | 
         if not parts:
             raise InvalidInput(f"{path}: dimension {name} has no code but {total}. Remedy: leave it out")
         return Hierarchy(name, (total, *parts), (None, *[total] * len(parts)))
-    rows, header = _rows(parents)
-    if header[:2] != ["code", "parent"]:
-        raise InvalidInput(f"{parents}, line 1: the header begins with code,parent. Remedy: name the columns so")
-    try:
-        axis = Hierarchy(name, tuple(row[0].strip() for row in rows), tuple(row[1].strip() or None for row in rows))
-    except ValueError as error:
-        raise InvalidInput(f"{parents}: {error}. Remedy: correct the codes") from error
+    axis = read_tree(parents, name, total)
     for i, code in enumerate(column, start=2):
         if code not in axis.index:
             raise InvalidInput(
@@ -144,16 +139,7 @@ def _complete(path: Path, axes: Sequence[Hierarchy], keys: Sequence[tuple[str, .
     shape = tuple(len(axis.codes) for axis in axes)
     told = np.zeros(int(np.prod(shape)))
     told[cell] = numbers
-    inside = np.ones(shape, dtype=bool)
-    for d, axis in enumerate(axes):
-        leaf = np.ones(len(axis.codes), dtype=bool)
-        leaf[[above for above, _ in axis.families]] = False
-        inside &= leaf.reshape([-1 if e == d else 1 for e in range(len(axes))])
-    whole = np.where(inside, told.reshape(shape), 0.0)
-    for d, axis in enumerate(axes):
-        lines = np.moveaxis(whole, d, 0)
-        for above, parts in sorted(axis.families, key=lambda family: -axis.depth[family[0]]):
-            lines[above] = lines[list(parts)].sum(axis=0)
+    whole = added_up(np.where(inside(axes), told.reshape(shape), 0.0), axes)
     found, size = whole.ravel(), float(np.abs(numbers).max(initial=0.0))
     off = np.abs(found[cell] - numbers) > NOISE * (np.abs(numbers) + 1e-3 * size)
     if off.any():

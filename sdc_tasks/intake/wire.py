@@ -2,7 +2,7 @@
 
 The formats differ in their separator, their decimal sign and the columns that name the structure; that is data (`FORMATS`), and
 the reading is the same: find the records and their lines at the level of bytes, set aside those that do not have the header's
-number of fields, let pandas split the rest into one long frame of text. Nothing here knows what a column means.
+number of fields, let pandas split the rest into columns of text. Nothing here knows what a column means.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import io
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +19,6 @@ import numpy.typing as npt
 from sdc_tasks.intake.findings import Findings, shown
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.table import Bools, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_RECORD = 65_536  # bytes; the longest honest record has a few hundred
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -65,25 +61,27 @@ class Concepts:
 
 @dataclass(frozen=True)
 class Records:
-    """The records of one file: one categorical text column for each known concept, and the line each record starts on."""
+    """The records of one file: for each known concept its distinct texts, blanks around them removed, and which of them each record has;
+    and the line each record starts on.
+    """
 
     format: WireFormat
     line: Ints = field(repr=False)
-    frame: pd.DataFrame = field(repr=False)
+    columns: Mapping[str, tuple[list[str], Ints]] = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.line)
 
     def has(self, column: str | None) -> bool:
-        return column is not None and column in self.frame.columns
+        return column is not None and column in self.columns
 
     def texts(self, column: str) -> list[str]:
-        """The distinct texts of a column, blanks around them removed."""
-        return [text.strip() for text in self.frame[column].cat.categories]
+        """The texts of a column."""
+        return self.columns[column][0]
 
     def which(self, column: str) -> Ints:
         """For each record, the position of its text in `texts`."""
-        return np.asarray(self.frame[column].cat.codes, dtype=np.int64)
+        return self.columns[column][1]
 
     def where(self, column: str, test: Callable[[str], bool]) -> Bools:
         """The records whose text passes the test; the test runs once per distinct text."""
@@ -94,7 +92,8 @@ class Records:
         return np.array([index.get(text, -1) for text in self.texts(column)], dtype=np.int64)[self.which(column)]
 
     def text(self, column: str, row: int) -> str:
-        return str(self.frame[column].iloc[row]).strip()
+        texts, which = self.columns[column]
+        return texts[int(which[row])]
 
 
 def parse(data: bytes, concepts: Concepts, found: Findings) -> Records | None:
@@ -117,7 +116,7 @@ def parse(data: bytes, concepts: Concepts, found: Findings) -> Records | None:
         found.add("140", "the file holds a header but no record: send the complete table")
     if not good.size:
         return None
-    return Records(wire, layout.line[good], _frame(data, layout, good, wire.separator, names, concepts))
+    return Records(wire, layout.line[good], _columns(data, layout, good, wire.separator, names, concepts))
 
 
 def _plain(data: bytes, found: Findings) -> bytes:
@@ -174,12 +173,17 @@ def _columns_fit(names: list[str], known: set[str], required: tuple[str, ...], f
         if column not in names:
             found.add("150/003", f"column {column} is missing: add it", 1)
     for number, name in enumerate(names, start=1):
-        called = f"column {number} ({shown(name, known)})" if shown(name, known) else f"column {number}"
         if name and name in names[: number - 1]:
-            found.add("150/007", f"{called} repeats an earlier column: send each column once", 1)
+            found.add("150/007", f"{_called(number, name, known)} repeats an earlier column: send each column once", 1)
         elif name not in known:
-            found.add("150/007", f"{called} is not in the structure and is not read", 1, severity=Severity.WARNING)
+            message = f"{_called(number, name, known)} is not in the structure and is not read"
+            found.add("150/007", message, 1, severity=Severity.WARNING)
     return not found.refused
+
+
+def _called(number: int, name: str, known: set[str]) -> str:
+    told = shown(name, known)
+    return f"column {number} ({told})" if told else f"column {number}"
 
 
 @dataclass(frozen=True)
@@ -252,8 +256,10 @@ def _refuse_cut_field(last: bytes, column: int, line: int, found: Findings) -> N
     found.add("140", f"the file ends inside column {column}, which may be cut short: end the last line with a line break", line)
 
 
-def _frame(data: bytes, layout: _Layout, good: Ints, separator: str, names: list[str], concepts: Concepts) -> pd.DataFrame:
-    """The good records, as one categorical text column for each concept that the domain or the format knows."""
+def _columns(
+    data: bytes, layout: _Layout, good: Ints, separator: str, names: list[str], concepts: Concepts
+) -> dict[str, tuple[list[str], Ints]]:
+    """The good records, one column for each concept that the domain or the format knows."""
     import pandas as pd  # here alone: a second that `sdc cta` need not wait for
 
     known = [number for number, name in enumerate(names) if name in concepts.known]
@@ -268,4 +274,8 @@ def _frame(data: bytes, layout: _Layout, good: Ints, separator: str, names: list
         low_memory=False,
         encoding="utf-8",
     )
-    return frame.set_axis([names[number] for number in known], axis="columns").astype("category")
+    found = {}
+    for number in known:
+        which, texts = pd.factorize(frame[number].to_numpy(dtype=object))
+        found[names[number]] = [str(text).strip() for text in texts], which.astype(np.int64)
+    return found

@@ -76,7 +76,8 @@ class ProtectionProblem:
     A cell is public (a national cell everybody can read), suppressed (national, `~public & ~aggregate`), or an aggregate
     cell, which the release decides. `primary` cells are suppressed cells with a requirement. `known` is what the largest unit of a
     cell with one or two units knows of it from its own books: the cell itself for a single unit; NaN elsewhere. `earlier` is what was
-    published before of the same period. `integral` cells hold whole numbers, and everybody knows it.
+    published before of the same period. `integral` cells hold whole numbers, and everybody knows it. `least` (above 0 under small count
+    rounding): no published count may be in 1 … least − 1, nor what follows from published ones (methods/attack/small.py).
     """
 
     space: CellSpace
@@ -92,6 +93,7 @@ class ProtectionProblem:
     known: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
     earlier: Earlier = field(default_factory=Earlier, repr=False)
     integral: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
+    least: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
 
     def __post_init__(self) -> None:
         n = self.space.size
@@ -99,7 +101,9 @@ class ProtectionProblem:
             object.__setattr__(self, "known", np.full(n, np.nan))
         if not len(self.integral):
             object.__setattr__(self, "integral", np.zeros(n, dtype=bool))
-        for name in ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known", "integral"):
+        if not len(self.least):
+            object.__setattr__(self, "least", np.zeros(n, dtype=np.int64))
+        for name in ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known", "integral", "least"):
             array = getattr(self, name)
             if array.shape != (n,):
                 raise ValueError(f"{name}: shape {array.shape}, expected ({n},)")
@@ -141,5 +145,7 @@ class ProtectionProblem:
             h.update(np.ascontiguousarray(array).tobytes())
         if self.integral.any():
             h.update(b"integral" + self.integral.tobytes())
+        if self.least.any():
+            h.update(b"least" + self.least.tobytes())
         h.update("|".join(self.deliveries).encode())
         return h.hexdigest()

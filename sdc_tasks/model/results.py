@@ -232,7 +232,8 @@ class AuditReport:
     `baseline` = a requirement was cut to what the national tables alone protect; `requirements` = digest of what was required.
     `held` (profiles, primaries): protected against that profile. `shared_lps` of the `lps` are those that every chunk solves.
     `evidence` is what the verdict rests on: confidential. `by_milp`: the verdict against integer knowledge needed MILPs of its own;
-    `undecided`: one of these stopped at its limit, so that the cell counts as not protected.
+    `undecided`: one of these stopped at its limit, so that the cell counts as not protected. `small`: aggregate cells that tell a small
+    count, by themselves or together with others (flat indices).
     """
 
     problem: str
@@ -252,6 +253,7 @@ class AuditReport:
     evidence: Evidence = field(default_factory=Evidence, repr=False)
     by_milp: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
     undecided: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
+    small: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.held.size:
@@ -273,7 +275,7 @@ class AuditReport:
 
     @property
     def passed(self) -> bool:
-        return bool(self.protected.all()) and not self.contradictions
+        return bool(self.protected.all()) and not self.contradictions and not self.small
 
 
 @dataclass(frozen=True)

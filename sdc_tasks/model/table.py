@@ -6,6 +6,7 @@ Relations follow [2] §2: every row of `M` holds −1 at a total and +1 at its p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -76,6 +77,26 @@ class Hierarchy:
             if above is not None:
                 children.setdefault(self.index[above], []).append(i)
         return tuple((total, tuple(parts)) for total, parts in sorted(children.items()))
+
+
+def inside(hierarchies: Sequence[Hierarchy]) -> Bools:
+    """(codes of each hierarchy): the inner cells, whose codes have no parts."""
+    found = np.ones(tuple(len(hierarchy.codes) for hierarchy in hierarchies), dtype=bool)
+    for axis, hierarchy in enumerate(hierarchies):
+        leaf = np.ones(len(hierarchy.codes), dtype=bool)
+        leaf[[total for total, _ in hierarchy.families]] = False
+        found &= leaf.reshape([-1 if k == axis else 1 for k in range(len(hierarchies))])
+    return found
+
+
+def added_up(inner: Floats, hierarchies: Sequence[Hierarchy]) -> Floats:
+    """Inner cells with all totals filled in; the last axes are those of the hierarchies, in order."""
+    whole = inner.copy()
+    for axis, hierarchy in enumerate(hierarchies, start=whole.ndim - len(hierarchies)):
+        lines = np.moveaxis(whole, axis, 0)
+        for total, parts in sorted(hierarchy.families, key=lambda family: -hierarchy.depth[family[0]]):
+            lines[total] = lines[list(parts)].sum(axis=0)
+    return whole
 
 
 @dataclass(frozen=True)

@@ -172,6 +172,24 @@ class RuleFact:
 
 
 @dataclass(frozen=True)
+class RoundingFact:
+    """An indicator whose aggregates are rounded as a whole table.
+
+    `base` is what was asked for; `within`: how far from the truth a cell may be, as told of the coarsest. `distance` is the mean |r − a| to
+    three digits, None where there are few cells. Of the published cells, `zero` are 0 and `one` are one base.
+    """
+
+    indicator: Header
+    method: str
+    base: str
+    within: str
+    distance: float | None
+    cells: Loss
+    zero: int
+    one: int
+
+
+@dataclass(frozen=True)
 class CompositionFact:
     """What everything published together tells of primaries beyond one composition alone.
 
@@ -220,6 +238,10 @@ class AuditFacts:
     contradictions: tuple[str, ...]
     countries: tuple[CountryFact, ...]
     together: tuple[CompositionFact, ...]
+    whole: int = 0  # primaries judged as whole numbers
+    by_milp: int = 0  # of these, with integer programs of their own
+    undecided: int = 0  # of these, where one stopped at its limit
+    small: tuple[str, ...] = ()  # cells that tell a small count
 
 
 @dataclass(frozen=True)
@@ -251,3 +273,4 @@ class ReportFacts:
     steps: tuple[StepFact, ...]
     audit: AuditFacts
     deliveries: tuple[DeliveryFact, ...]  # refused ones first
+    rounding: tuple[RoundingFact, ...] = ()

@@ -35,6 +35,7 @@ from sdc_tasks.report.facts import (
     Loss,
     ReportFacts,
     RoundedCell,
+    RoundingFact,
     RuleFact,
     RungFact,
     StepFact,
@@ -97,13 +98,14 @@ def gather(
         largest=_largest(domain, space, publication, label) if report.passed else (),
         visible=_visible(domain, space, publication, label) if report.passed else (),
         withheld=tuple(space.key(cell) for cell in publication.cells[publication.withheld][:TOP_WITHHELD]),
-        deviations=_deviations(problem, adjustment.x, label) if adjustment.x is not None else (),
+        deviations=_deviations(domain, problem, adjustment.x, label) if adjustment.x is not None else (),
         no_deviations="" if adjustment.x is not None else _why_no_table(adjustment),
         rungs=tuple(_rung(rung) for rung in adjustment.rungs),
         rules=_rules(domain, problem, adjustment, publication, report, *compared) if report.passed else (),
         steps=tuple(steps),
         audit=_audit(problem, report, label, together if report.passed else None),
         deliveries=tuple(sorted(deliveries, key=lambda delivery: delivery.state != "refused")),
+        rounding=tuple(_rounding(domain, problem, publication, label)),
     )
 
 
@@ -235,9 +237,12 @@ def _unit(domain: Domain) -> str:
 
 
 def _largest(domain: Domain, space: CellSpace, publication: Publication, label: _Labels) -> tuple[RoundedCell, ...]:
-    """The rounded cells that lost most, largest relative base first."""
-    relative = np.where(publication.rounded, _relative_base(publication), -1.0)
-    order = np.argsort(-relative, kind="stable")[: min(TOP_ROUNDED, int(publication.rounded.sum()))]
+    """The cells rounded to bases of their own that lost most, largest relative base first."""
+    apart = {indicator.code for indicator in domain.indicators if indicator.rounding is not None}
+    indicator = publication.cells % space.national_size // (space.national_size // len(space.indicators))
+    to_bases = publication.rounded & ~np.array([code in apart for code in space.indicators])[indicator]
+    relative = np.where(to_bases, _relative_base(publication), -1.0)
+    order = np.argsort(-relative, kind="stable")[: min(TOP_ROUNDED, int(to_bases.sum()))]
     decimals = {indicator.code: indicator.decimals for indicator in domain.indicators}
     return tuple(_rounded_cell(space, publication, int(i), decimals, float(relative[i]), label) for i in order)
 
@@ -266,8 +271,33 @@ def _visible(domain: Domain, space: CellSpace, publication: Publication, label: 
     return tuple(fact(i) for i in np.flatnonzero(publication.visible)[:TOP_VISIBLE].tolist())
 
 
-def _deviations(problem: ProtectionProblem, x: Floats, label: _Labels) -> tuple[DeviationMap, ...]:
-    """One map per indicator."""
+def _rounding(domain: Domain, problem: ProtectionProblem, publication: Publication, label: _Labels) -> Iterator[RoundingFact]:
+    """The indicators whose aggregates are rounded as whole tables."""
+    space = problem.space
+    of = publication.cells % space.national_size // (space.national_size // len(space.indicators))
+    for indicator in domain.indicators:
+        if indicator.rounding is None:
+            continue
+        mine = of == space.indicators.index(indicator.code)
+        told = mine & ~publication.withheld
+        base = float(indicator.rounding.base)
+        half = publication.base[mine & publication.rounded] / 2
+        within = float(np.floor(half.max(initial=0.0)) if indicator.whole else half.max(initial=0.0))
+        many = told.sum() >= MINIMUM_CELLS
+        yield RoundingFact(
+            indicator=label.indicator(indicator.code),
+            method=indicator.rounding.method,
+            base=printed(base, 0),
+            within=printed(within, indicator.decimals),
+            distance=_three(np.abs(publication.value - problem.a[publication.cells])[told].mean()) if many else None,
+            cells=_loss(publication, mine),
+            zero=int((publication.value[told] == 0).sum()),
+            one=int((publication.value[told] == base).sum()),
+        )
+
+
+def _deviations(domain: Domain, problem: ProtectionProblem, x: Floats, label: _Labels) -> tuple[DeviationMap, ...]:
+    """One map per indicator that goes to bases."""
     space = problem.space
     rows, _ = _rows_and_columns(space, label)
     shape = (len(space.areas), len(space.indicators), -1)
@@ -279,6 +309,7 @@ def _deviations(problem: ProtectionProblem, x: Floats, label: _Labels) -> tuple[
     return tuple(
         _deviation_map(space, label, label.indicator(code), headers, masks, deviation[:, i], size[:, i], movable[:, i])
         for i, code in enumerate(space.indicators)
+        if code not in {indicator.code for indicator in domain.indicators if indicator.rounding is not None}
     )
 
 
@@ -408,6 +439,10 @@ def _audit(problem: ProtectionProblem, report: AuditReport, label: _Labels, toge
         contradictions=tuple(space.key(cell) for cell in report.contradictions),
         countries=tuple(countries),
         together=tuple(_together(problem.space, together, label)) if together is not None and len(together.cells) else (),
+        whole=int(problem.integral[report.primaries].sum()),
+        by_milp=int(report.by_milp.sum()),
+        undecided=int(report.undecided.sum()),
+        small=tuple(space.key(cell) for cell in report.small),
     )
 
 

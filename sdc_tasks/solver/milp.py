@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import signal
-import tempfile
 import threading
 import time
 import warnings
@@ -26,6 +25,7 @@ import pulp
 import scipy.sparse as sp
 
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.solver.cbc import Cbc, Papers, papers
 from sdc_tasks.solver.lp import Status, highs_lp, quiet_highs
 
 SolverName = Literal["cbc", "highs"]
@@ -105,16 +105,16 @@ def _solve_with_cbc(model: Milp, seconds: float, gap: float, nodes: int | None, 
     if start is not None:
         for variable, value in zip(variables, start.tolist(), strict=True):
             variable.setInitialValue(value, check=False)
-    with tempfile.TemporaryDirectory(prefix="sdc-milp-") as folder:
-        log = Path(folder) / "cbc.log"
+    with papers() as mine:
+        log = mine.log
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # PuLP 4 will want its CBC installed beside it
-            command = pulp.PULP_CBC_CMD(
+            command = Cbc(
                 msg=False, timeLimit=seconds if np.isfinite(seconds) else None, gapRel=gap, warmStart=start is not None, maxNodes=nodes,
                 logPath=str(log), options=["randomSeed 1", "randomCbcSeed 1"],
             )  # fmt: skip
-        command.tmpDir = folder
-        guard = _Guard(folder, log, seconds, model.scale, watch)
+        command.papers = mine
+        guard = _Guard(mine, seconds, model.scale, watch)
         guard.start()
         try:
             problem.solve(command)
@@ -139,13 +139,15 @@ def _cbc_status(problem: pulp.LpProblem) -> Status:
 class _Guard(threading.Thread):
     """Follows one CBC: reads bounds from its log, interrupts it when asked to, kills it when it does not end by itself.
 
-    CBC looks at its clock and at interrupts only between phases. Its process is the one that works on files of `folder`.
+    CBC looks at its clock and at interrupts only between phases. Its process is the one that works on these papers. Should ours die, so
+    that nobody kills it, it is left no more processor time than its limit.
     """
 
-    def __init__(self, folder: str, log: Path, seconds: float, scale: float, watch: Watch) -> None:
+    def __init__(self, its: Papers, seconds: float, scale: float, watch: Watch) -> None:
         super().__init__(daemon=True)
         self.interrupted = False
-        self._folder, self._log, self._scale, self._watch = folder, log, scale, watch
+        self._its, self._log, self._scale, self._watch = its, its.log, scale, watch
+        self._seconds, self._limited = seconds, not np.isfinite(seconds)
         self._deadline = time.monotonic() + seconds + GRACE
         self._ended = threading.Event()
 
@@ -156,6 +158,8 @@ class _Guard(threading.Thread):
     def run(self) -> None:
         told = -np.inf
         while not self._ended.wait(LOOK):
+            if not self._limited:
+                self._limited = self._limit()
             if (bound := _cbc_bound(self._log, self._scale)) is not None and bound > told:
                 told = bound
                 self._watch.bound(bound)
@@ -167,15 +171,23 @@ class _Guard(threading.Thread):
 
     def _signal(self, number: signal.Signals) -> bool:
         """Whether there was a process to hear it."""
-        heard = False
+        return self._each(lambda child: child.send_signal(number))
+
+    def _limit(self) -> bool:
+        """Whether there was a process whose processor time could be limited."""
+        most = int(self._seconds + GRACE) + 1
+        return self._each(lambda child: child.rlimit(psutil.RLIMIT_CPU, (most, most)))
+
+    def _each(self, do: Callable[[psutil.Process], object]) -> bool:
+        found = False
         for child in psutil.Process().children(recursive=True):
             try:
-                if child.name().startswith("cbc") and any(self._folder in word for word in child.cmdline()):
-                    child.send_signal(number)
-                    heard = True
+                if child.name().startswith("cbc") and str(self._its.model) in child.cmdline():
+                    do(child)
+                    found = True
             except psutil.NoSuchProcess:
                 pass  # it ended by itself
-        return heard
+        return found
 
 
 def _pulp_model(model: Milp) -> tuple[pulp.LpProblem, list[pulp.LpVariable]]:
@@ -257,8 +269,14 @@ class LiveMilp:
             solution.col_value = start.tolist()
             highs.setSolution(solution)
         self._run(watch)
+        spent = max(0, highs.getInfo().simplex_iteration_count)
+        if highs.getModelStatus() in _INFEASIBLE:  # its presolve has called models infeasible that have a point: asked again without
+            highs.setOptionValue("presolve", "off")
+            self._run(watch)
+            highs.setOptionValue("presolve", "choose")
+            spent += max(0, highs.getInfo().simplex_iteration_count)
         info, status = highs.getInfo(), highs.getModelStatus()
-        bound, iterations = _finite(info.mip_dual_bound * self._model.scale), max(0, info.simplex_iteration_count)
+        bound, iterations = _finite(info.mip_dual_bound * self._model.scale), spent
         if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
             return MilpResult(Status.INFEASIBLE if status in _INFEASIBLE else Status.STOPPED, None, None, bound, iterations)
         done = status == highspy.HighsModelStatus.kOptimal

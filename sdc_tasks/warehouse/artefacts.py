@@ -79,7 +79,7 @@ def _adjustment(header: dict[str, Any], arrays: dict[str, Any]) -> Adjustment:
 
 
 def _report(header: dict[str, Any], arrays: dict[str, Any]) -> AuditReport:
-    tuples = {name: tuple(header[name]) for name in ("profiles", "contradictions")}
+    tuples = {name: tuple(header.get(name, ())) for name in ("profiles", "contradictions", "small")}
     evidence = Evidence.of(_part("evidence.", arrays))
     return AuditReport(**{**header, **tuples}, **arrays, evidence=evidence)
 

@@ -22,6 +22,11 @@ def run_checks(engine: Engine, names: Sequence[str] | None = None) -> dict[str, 
         return {name: _rows(connection, name) for name in (known_checks() if names is None else names)}
 
 
+def failures(engine: Engine, names: Sequence[str] | None = None) -> list[str]:
+    """A line for each check that fails."""
+    return [f"check {name}: {len(rows)} rows, first {rows[0]}" for name, rows in run_checks(engine, names).items() if rows]
+
+
 def _rows(connection: Connection, name: str) -> list[dict[str, Any]]:
     query = text(statement(f"checks/{name}", connection.dialect.name))
     return [dict(row) for row in connection.execute(query).mappings()]

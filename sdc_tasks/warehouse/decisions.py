@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import Engine, insert, select
+from sqlalchemy import Connection, Engine, insert, select
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.warehouse.engine import actor_of, serialise, writing
+from sdc_tasks.warehouse.engine import actor_of, reading, serialise, writing
 from sdc_tasks.warehouse.log import record
 from sdc_tasks.warehouse.schema import approval, audit, release, retraction, submission
 
 SHORTEST = 12  # digits of a digest that name a publication
+
+
+class OwnSubmission(InvalidInput):
+    """Who submitted a release wants to decide about it: somebody else has to."""
 
 
 def approve(engine: Engine, release_id: str, publication: str, note: str = "") -> str:
@@ -20,23 +25,9 @@ def approve(engine: Engine, release_id: str, publication: str, note: str = "") -
     Returns the digest of the audit that it is tied to. The same again changes nothing. Raises InvalidInput where there is no such
     release, no passed audit of that publication, or where the submitter himself wants to agree.
     """
-    if len(publication) < SHORTEST:
-        raise InvalidInput(f"a publication is named by at least {SHORTEST} digits of its digest: see audit.json or the report")
     with writing(engine) as connection:
-        serialise(connection, "approval", release_id)
+        submitter, found = _asked(connection, release_id, publication)
         approver = actor_of(connection)
-        submitter = connection.execute(select(submission.c.submitter).where(submission.c.release_id == release_id)).scalar_one_or_none()
-        if submitter is None:
-            raise InvalidInput(f"release {release_id}: nobody submitted it; see its id in the report or in the log of `discover`")
-        if submitter == approver:
-            raise InvalidInput(f"release {release_id}: {approver} submitted it. Remedy: somebody else has to agree")
-        found = connection.execute(
-            select(audit.c.digest, audit.c.publication_digest)
-            .where(audit.c.release_id == release_id, audit.c.passed, audit.c.publication_digest.startswith(publication, autoescape=True))
-            .order_by(audit.c.audited_at.desc(), audit.c.digest)
-        ).first()
-        if found is None:
-            raise InvalidInput(f"release {release_id}: no passed audit of publication {publication}. Remedy: read the report once more")
         mine = (approval.c.release_id == release_id, approval.c.audit_digest == found.digest, approval.c.approver == approver)
         if connection.execute(select(approval.c.approver).where(*mine)).one_or_none() is None:
             row = {
@@ -52,6 +43,51 @@ def approve(engine: Engine, release_id: str, publication: str, note: str = "") -
             connection.execute(insert(approval).values(**row))
             record(connection, "approve", release_id, audit=found.digest, publication=found.publication_digest, note=note)
         return str(found.digest)
+
+
+def reject(engine: Engine, release_id: str, publication: str, note: str = "") -> None:
+    """Refuses, in the name of who opened the warehouse, that this publication goes out: an entry of the log. Nothing hinders somebody
+    from being asked again, and from agreeing then. Raises InvalidInput as `approve` does.
+    """
+    with writing(engine) as connection:
+        _, found = _asked(connection, release_id, publication)
+        record(connection, "reject", release_id, audit=found.digest, publication=found.publication_digest, note=note)
+
+
+def approvers(engine: Engine, release_id: str, publication: str) -> list[str]:
+    """Who agreed to this publication on its newest passed audit, in order."""
+    with reading(engine) as connection:
+        found = _passed(connection, release_id, publication)
+        if found is None:
+            return []
+        mine = (approval.c.release_id == release_id, approval.c.audit_digest == found.digest)
+        return list(connection.execute(select(approval.c.approver).where(*mine).order_by(approval.c.approved_at)).scalars())
+
+
+def _asked(connection: Connection, release_id: str, publication: str) -> tuple[str, Any]:
+    """The submitter, and the passed audit that a decision of somebody else is about."""
+    if len(publication) < SHORTEST:
+        raise InvalidInput(f"a publication is named by at least {SHORTEST} digits of its digest: see audit.json or the report")
+    serialise(connection, "approval", release_id)
+    who = actor_of(connection)
+    submitter = connection.execute(select(submission.c.submitter).where(submission.c.release_id == release_id)).scalar_one_or_none()
+    if submitter is None:
+        raise InvalidInput(f"release {release_id}: nobody submitted it; see its id in the report or in the log of `assemble`")
+    if submitter == who:
+        raise OwnSubmission(f"release {release_id}: {who} submitted it. Remedy: somebody else has to agree")
+    found = _passed(connection, release_id, publication)
+    if found is None:
+        raise InvalidInput(f"release {release_id}: no passed audit of publication {publication}. Remedy: read the report once more")
+    return str(submitter), found
+
+
+def _passed(connection: Connection, release_id: str, publication: str) -> Any:
+    """The newest passed audit of a publication that begins like this."""
+    return connection.execute(
+        select(audit.c.digest, audit.c.publication_digest)
+        .where(audit.c.release_id == release_id, audit.c.passed, audit.c.publication_digest.startswith(publication, autoescape=True))
+        .order_by(audit.c.audited_at.desc(), audit.c.digest)
+    ).first()
 
 
 def retract(engine: Engine, release_id: str, reason: str) -> None:

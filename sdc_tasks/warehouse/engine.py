@@ -69,6 +69,16 @@ def open_warehouse(url: str, keys: Keyring | None = None, actor: str = "unknown"
     return engine
 
 
+def acting(engine: Engine, actor: str) -> Engine:
+    """The same warehouse, opened in the name of somebody else."""
+    return engine.execution_options(sdc_actor=actor.strip().lower())
+
+
+def actor(engine: Engine) -> str:
+    """In whose name the warehouse was opened."""
+    return str(engine.get_execution_options()["sdc_actor"])
+
+
 def keys_of(connection: Connection) -> Keyring:
     """What encrypts and decrypts here. Raises InvalidInput where the warehouse was opened without."""
     keys: Keyring | None = connection.get_execution_options().get("sdc_keys")
@@ -100,6 +110,14 @@ def serialise(connection: Connection, *names: str) -> None:
     """Lets one transaction at a time go on under these names, until it ends. SQLite has a single writer anyway."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": "\x1f".join(names)})
+
+
+def relaxed(connection: Connection) -> None:
+    """Lets this transaction return before PostgreSQL has it on the disk: for what lies elsewhere, too. Whatever is committed after it,
+    and is on the disk, brings it along.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
 
 
 def _open_sqlite(url: URL) -> Engine:
@@ -135,6 +153,7 @@ def _set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA recursive_triggers = ON")  # INSERT OR REPLACE deletes, and must ask the triggers
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA cache_size = -65536")  # KB: a large publication stays in memory until it is written, once
     connection.execute("PRAGMA secure_delete = ON")  # what is purged is overwritten
     _use_write_ahead_log(connection)
 
@@ -164,16 +183,18 @@ def _retriable(engine: Engine) -> Iterator[None]:
     try:
         yield
     except OperationalError as error:
+        where = engine.url.render_as_string(hide_password=True)
+        if _full(error):
+            raise Retriable(f"no room on the disk of the warehouse {where}, nothing was changed. Remedy: make room, try again") from error
         if not _transient(error):
             raise
-        where = engine.url.render_as_string(hide_password=True)
         raise Retriable(f"the warehouse {where} is away or busy; try again ({error.orig})") from error
     except ProgrammingError as error:
         if getattr(error.orig, "sqlstate", None) != NOT_ALLOWED:
             raise
         raise InvalidInput(
-            f"the account {engine.url.username} may not do this: {error.orig}. Remedy: see sql/roles.sql; publishing has an address of its "
-            "own, SDC_PUBLISHER_URL, and migrations are run by the owner of the tables"
+            f"the account {engine.url.username} may not do this: {error.orig}. Remedy: see sql/roles.sql; publishing and approving have "
+            "addresses of their own, SDC_PUBLISHER_URL and SDC_APPROVER_URL, and migrations are run by the owner of the tables"
         ) from error
 
 
@@ -183,6 +204,13 @@ def _transient(error: OperationalError) -> bool:
         return error.orig.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
     sqlstate = getattr(error.orig, "sqlstate", None)
     return sqlstate is None or sqlstate[:2] in {"08", "40", "55", "57"}
+
+
+def _full(error: OperationalError) -> bool:
+    """SQLite says so where a page, or its journal, could not be written; PostgreSQL by its SQLSTATE disk_full."""
+    if isinstance(error.orig, sqlite3.Error):
+        return error.orig.sqlite_errorcode in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
+    return getattr(error.orig, "sqlstate", None) == "53100"
 
 
 def names_only(error: psycopg.Error) -> psycopg.Error:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, insert, select, text
+import psycopg
+from sqlalchemy import Connection, Engine, insert, select
 
 from sdc_tasks.warehouse.engine import actor_of, reading, serialise
 from sdc_tasks.warehouse.packing import digest_of
@@ -92,7 +93,8 @@ def broken(chain: Sequence[Entry], head: str | None = None) -> list[str]:
 
 
 def _account(connection: Connection) -> str:
-    """Who the database says we are."""
+    """Who the database takes us for: the account of the connection. It refuses an entry that says otherwise."""
     if connection.dialect.name == "sqlite":
         return EMBEDDED
-    return str(connection.execute(text("SELECT session_user")).scalar_one())
+    driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+    return driver.info.user

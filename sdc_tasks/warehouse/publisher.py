@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +17,9 @@ from sqlalchemy import Connection, Engine, func, insert, select
 
 from sdc_tasks.errors import ReleaseBlocked, Retriable
 from sdc_tasks.model.results import Publication, Release, State
-from sdc_tasks.model.table import CellSpace
-from sdc_tasks.warehouse.bulk import insert_many
-from sdc_tasks.warehouse.engine import serialise, writing
+from sdc_tasks.model.table import Bools, CellSpace, Floats
+from sdc_tasks.warehouse.bulk import PORTION, insert_many
+from sdc_tasks.warehouse.engine import reading, serialise, writing
 from sdc_tasks.warehouse.journal import Terms, require_terms
 from sdc_tasks.warehouse.log import record
 from sdc_tasks.warehouse.schema import approval, audit, eu_cell, publication, retraction, run, submission
@@ -83,10 +84,39 @@ def publish(
         return Published(version, created=True)
 
 
+class Changes(NamedTuple):
+    """How many cells a publication treats otherwise than an earlier one (exact, rounded, withheld, or its base), prints another value
+    of, has in addition, and lacks.
+    """
+
+    treatment: int
+    value: int
+    added: int
+    gone: int
+
+
+def changes(engine: Engine, domain: str, period: str, earlier: str, decided: Publication, space: CellSpace) -> Changes:
+    """What is other in this publication than in the stored one with digest `earlier`: counts, whether or not that one may be seen yet."""
+    key = {"domain": domain, "period": period, "publication_digest": earlier}
+    told = ("cell", "obs_status", "rounding_base", "visible_share", "value")
+    with reading(engine) as connection:
+        before = {cell: rest for cell, *rest in connection.execute(select(*(eu_cell.c[name] for name in told)).filter_by(**key))}
+    places = [COLUMNS.index(name) for name in told]
+    now = {cell: rest for cell, *rest in ([row[place] for place in places] for row in _cells((), decided, space))}
+    both = now.keys() & before.keys()
+    return Changes(
+        treatment=sum(now[cell][:3] != before[cell][:3] for cell in both),
+        value=sum(now[cell][3] != before[cell][3] for cell in both),
+        added=len(now) - len(both),
+        gone=len(before) - len(both),
+    )
+
+
 def states(decided: Publication) -> list[State]:
     """What the world gets of each cell, in the order of `decided.cells`."""
-    kinds = ((decided.withheld, State.WITHHELD), (decided.visible, State.VISIBLE), (decided.exact, State.EXACT))
-    return [next((state for mask, state in kinds if mask[i]), State.ROUNDED) for i in range(len(decided.cells))]
+    kinds = (State.WITHHELD, State.VISIBLE, State.EXACT, State.ROUNDED)
+    first = np.select([decided.withheld, decided.visible, decided.exact], [0, 1, 2], 3)
+    return [kinds[i] for i in first.tolist()]
 
 
 def _require_passed_audit(release: Release, space: CellSpace) -> None:
@@ -97,7 +127,7 @@ def _require_passed_audit(release: Release, space: CellSpace) -> None:
     if report.problem != release.problem:
         raise ReleaseBlocked(f"{blocked}: the audit is of problem {report.problem[:12]}, not of {release.problem[:12]}")
     if not report.passed:
-        failed = [*report.contradictions, *report.primaries[~report.protected]]
+        failed = [*report.contradictions, *report.small, *report.primaries[~report.protected]]
         named = ", ".join(space.key(cell) for cell in failed[:NAMED])
         more = f" and {len(failed) - NAMED} more" if len(failed) > NAMED else ""
         raise ReleaseBlocked(f"{blocked}: the audit did not pass; not protected: {named}{more}. See the certificate of the audit")
@@ -155,7 +185,7 @@ def _store(connection: Connection, decided: Publication, space: CellSpace, domai
     stored = connection.execute(select(eu_cell.c.cell).filter_by(**key).order_by(eu_cell.c.position)).scalars().all()
     if not stored:
         connection.execute(insert(publication).values(domain=domain, period=period, digest=decided.digest, cells=len(decided.cells)))
-        insert_many(connection, eu_cell, (*key, *COLUMNS), ((*key.values(), *row) for row in _cells(decided, space)))
+        insert_many(connection, eu_cell, (*key, *COLUMNS), _cells(tuple(key.values()), decided, space))
     elif stored != [space.key(cell) for cell in decided.cells]:
         raise ReleaseBlocked(f"publication {decided.digest[:12]} is stored with other cells; were the aggregates of the domain renamed?")
 
@@ -163,17 +193,30 @@ def _store(connection: Connection, decided: Publication, space: CellSpace, domai
 COLUMNS = ("cell", "position", "area", "indicator", "value", "obs_status", "conf_status", "rounding_base", "visible_share")
 
 
-def _cells(decided: Publication, space: CellSpace) -> Iterator[tuple[Any, ...]]:
-    """The rows of the cells, in `COLUMNS`."""
-    for position, (cell, state) in enumerate(zip(decided.cells, states(decided), strict=True)):
-        area, inside = divmod(int(cell), space.national_size)
-        yield (
-            space.key(cell),
-            position,
-            space.areas[area],
-            space.national_keys[inside][0],
-            None if state is State.WITHHELD else float(decided.value[position]),
-            *STATUS[state],
-            float(decided.base[position]) if state is State.ROUNDED else None,
-            float(decided.covers[position]) if state is State.VISIBLE else None,
+def _cells(key: tuple[str, ...], decided: Publication, space: CellSpace) -> Iterator[tuple[Any, ...]]:
+    """The rows of the cells, the key of the publication and `COLUMNS`; column by column, some thousands of cells at a time."""
+    inside_area = [".".join(names) for names in space.national_keys]
+    for start in range(0, len(decided.cells), PORTION):
+        at = slice(start, start + PORTION)
+        part = Publication(decided.cells[at], decided.value[at], decided.base[at], decided.covers[at])
+        area, inside = (index.tolist() for index in np.divmod(part.cells, space.national_size))
+        names = [space.areas[a] for a in area]
+        status = [STATUS[state] for state in states(part)]
+        yield from zip(
+            *(repeat(text) for text in key),
+            (f"{name}.{inside_area[i]}" for name, i in zip(names, inside, strict=True)),
+            range(start, start + len(names)),
+            names,
+            (space.national_keys[i][0] for i in inside),
+            _or_none(part.value, ~part.withheld),
+            (observed for observed, _ in status),
+            (confidential for _, confidential in status),
+            _or_none(part.base, part.rounded),
+            _or_none(part.covers, part.visible),
+            strict=False,  # the key is repeated for ever
         )
+
+
+def _or_none(numbers: Floats, there: Bools) -> list[float | None]:
+    """The numbers, None where there are none."""
+    return [number if known else None for number, known in zip(numbers.tolist(), there.tolist(), strict=True)]

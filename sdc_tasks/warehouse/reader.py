@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Boolean, Engine, Table, select, text
+from sqlalchemy import Boolean, Engine, Select, Table, select, text
 
 from sdc_tasks.warehouse.engine import reading
-from sdc_tasks.warehouse.schema import UtcTime, approval, audit, run, rung, step, submission
+from sdc_tasks.warehouse.schema import UtcTime, alert, approval, audit, cycle, log, run, rung, step, submission, task_run, terms
+from sdc_tasks.warehouse.schema import dag_run as dag_run_table
 from sdc_tasks.warehouse.sqlfiles import statement
 
 Record = dict[str, Any]
 RELEASE_TYPES = {"released_at": UtcTime(), "embargo": UtcTime(), "visible": Boolean()}
+HISTORY_TYPES = {**RELEASE_TYPES, "started_at": UtcTime(), "finished_at": UtcTime(), "passed": Boolean()}
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,24 @@ def released_cells(engine: Engine, domain: str, period: str, version: int | None
         return [ReleasedCell(*row) for row in rows]
 
 
+def history(engine: Engine, domain: str | None = None) -> list[Record]:
+    """Every release, also those that nothing was published of (`version` is None then), newest first, with what its terms ask for."""
+    found = _query(engine, "history", HISTORY_TYPES)
+    return [each for each in found if domain is None or each["domain"] == domain]
+
+
+def treatments(engine: Engine, release_id: str) -> list[Record]:
+    """Each cell of a published version, in its order, with `treatment` (exact, rounded, visible, withheld) and `size`, the class of its
+    relative base: never a value, so that it may be told before the embargo.
+    """
+    return _query(engine, "treatments", {}, release_id=release_id)
+
+
+def delivery_states(engine: Engine) -> list[Record]:
+    """For every period, country and state, the number of files and when the last of them was received."""
+    return _query(engine, "delivery_states", {"received_at": UtcTime()})
+
+
 def deliveries(engine: Engine, domain: str, period: str) -> list[Record]:
     """Deliveries with the number of findings and of failed checks, in the order received."""
     return _query(engine, "deliveries", {"received_at": UtcTime()}, domain=domain, period=period)
@@ -124,6 +144,56 @@ def submissions(engine: Engine, release_id: str) -> list[Record]:
 def approvals(engine: Engine, release_id: str) -> list[Record]:
     """Who agreed, to what, in order."""
     return _of_run(engine, approval, release_id, "approved_at")
+
+
+def cycles(engine: Engine, domain: str | None = None) -> list[Record]:
+    """The cycles by domain and period, newest period first; `areas` is a list of countries."""
+    wanted = select(cycle).order_by(cycle.c.domain, cycle.c.period.desc())
+    found = _rows(engine, wanted if domain is None else wanted.where(cycle.c.domain == domain))
+    return [{**each, "areas": json.loads(each["areas"])} for each in found]
+
+
+def dag_runs(engine: Engine, domain: str, period: str) -> list[Record]:
+    """The runs of DAGs of a cycle, newest first."""
+    here = (dag_run_table.c.domain == domain, dag_run_table.c.period == period)
+    return _rows(engine, select(dag_run_table).where(*here).order_by(dag_run_table.c.started_at.desc(), dag_run_table.c.run_id))
+
+
+def dag_run(engine: Engine, dag_id: str, run_id: str) -> Record | None:
+    """One run of a DAG; None where it is not known (yet)."""
+    return next(iter(_rows(engine, select(dag_run_table).where(dag_run_table.c.dag_id == dag_id, dag_run_table.c.run_id == run_id))), None)
+
+
+def task_runs(engine: Engine, dag_id: str, run_id: str) -> list[Record]:
+    """The task instances of a run, in the order they ended; those that run last."""
+    here = (task_run.c.dag_id == dag_id, task_run.c.run_id == run_id)
+    order = (task_run.c.finished_at.is_(None), task_run.c.finished_at, task_run.c.task_id, task_run.c.map_index)
+    return _rows(engine, select(task_run).where(*here).order_by(*order))
+
+
+def alerts(engine: Engine, domain: str | None = None, period: str | None = None) -> list[Record]:
+    """What somebody was told of a cycle, or of all, newest first."""
+    asked = ((alert.c.domain, domain), (alert.c.period, period))
+    here = [column == wanted for column, wanted in asked if wanted is not None]
+    return _rows(engine, select(alert).where(*here).order_by(alert.c.raised_at.desc(), alert.c.kind, alert.c.subject))
+
+
+def log_of(engine: Engine, subject: str) -> list[Record]:
+    """Who did what to a release or a delivery, in order."""
+    return _rows(engine, select(log).where(log.c.subject == subject).order_by(log.c.number))
+
+
+def settings_of(engine: Engine, domain: str, digest: str | None = None) -> dict[str, Any]:
+    """The domain file as it was under these terms, or as it is now, with its code lists; {} for a domain that is not known."""
+    wanted = select(terms.c.settings).where(terms.c.domain == domain).order_by(terms.c.registered_at.desc(), terms.c.digest).limit(1)
+    found = _rows(engine, wanted if digest is None else wanted.where(terms.c.digest == digest))
+    settings: dict[str, Any] = json.loads(found[0]["settings"]) if found else {}
+    return settings
+
+
+def _rows(engine: Engine, wanted: Select[Any]) -> list[Record]:
+    with reading(engine) as connection:
+        return [dict(row) for row in connection.execute(wanted).mappings()]
 
 
 def _of_run(engine: Engine, table: Table, release_id: str, order: str) -> list[Record]:

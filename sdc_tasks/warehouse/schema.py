@@ -352,6 +352,72 @@ log = Table(
     comment="append-only; who did what: each entry holds the digest of the one before (sdc verify-log)",
 )
 
+cycle = Table(
+    "cycle",
+    metadata,
+    Column("domain", Text, primary_key=True),
+    Column("period", Text, primary_key=True),
+    required("terms_digest", Text),
+    required("areas", Text),
+    Column("opened_at", UtcTime),
+    Column("delivery_due", UtcTime),
+    Column("protection_due", UtcTime),
+    Column("approval_due", UtcTime),
+    Column("embargo", UtcTime),
+    ForeignKeyConstraint(["domain", "terms_digest"], ["operations.terms.domain", "operations.terms.digest"]),
+    schema=OPERATIONS,
+    comment="a reference period of a domain: the countries awaited (JSON), and the instants of the release calendar as they stand",
+)
+
+dag_run = Table(
+    "dag_run",
+    metadata,
+    Column("dag_id", Text, primary_key=True),
+    Column("run_id", Text, primary_key=True),
+    required("domain", Text),
+    required("period", Text),
+    Column("release_id", Text),
+    required("state", Text),
+    required("triggered_by", Text),
+    Column("started_at", UtcTime),
+    Column("finished_at", UtcTime),
+    ForeignKeyConstraint(["release_id"], ["operations.run.release_id"]),
+    Index(None, "domain", "period"),
+    schema=OPERATIONS,
+    comment="runs of the DAGs as Airflow tells of them; the state is Airflow's, whether something was published stands in release",
+)
+
+task_run = Table(
+    "task_run",
+    metadata,
+    Column("dag_id", Text, primary_key=True),
+    Column("run_id", Text, primary_key=True),
+    Column("task_id", Text, primary_key=True),
+    Column("map_index", Integer, primary_key=True, autoincrement=False),
+    required("label", Text),
+    required("state", Text),
+    required("tries", Integer),
+    Column("seconds", Float),
+    required("said", Text),
+    Column("finished_at", UtcTime),
+    schema=OPERATIONS,
+    comment="task instances, with the last that each said: names, counts, reasons, never a value",
+)
+
+alert = Table(
+    "alert",
+    metadata,
+    Column("domain", Text, primary_key=True),
+    Column("period", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("subject", Text, primary_key=True),
+    required("raised_at", UtcTime),
+    required("said", Text),
+    schema=OPERATIONS,
+    comment="append-only; what somebody was told of once: a delivery missing, a solver over its budget, an approval pending, "
+    "a release ready",
+)
+
 # --- confidential ----------------------------------------------------------------------------------------------------------
 
 payload = Table(

@@ -19,7 +19,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from sdc_tasks.errors import SdcError
 from sdc_tasks.model.findings import CheckResult, Finding
-from sdc_tasks.warehouse.engine import keys_of, reading, serialise, writing
+from sdc_tasks.warehouse.engine import keys_of, reading, relaxed, serialise, writing
 from sdc_tasks.warehouse.keyring import TamperedError
 from sdc_tasks.warehouse.log import record
 from sdc_tasks.warehouse.packing import digest_of
@@ -86,39 +86,39 @@ def receive(engine: Engine, domain: str, period: str, file: str, content: bytes,
     sent `again` after something else counted: then they are received anew.
     """
     with writing(engine) as connection:
-        key = DeliveryKey(domain, period, digest_of(content))
-        serialise(connection, "delivery", *key)
-        known = connection.execute(select(delivery).where(_is(key))).one_or_none()
-        _put(connection, "delivery", content)
-        now = datetime.now(UTC)
-        if known is None:
-            row = {**key._asdict(), "file": file, "received_at": now, "state": DeliveryState.RECEIVED}
-            connection.execute(insert(delivery).values(**row))
-        elif again and known.state in (DeliveryState.SUPERSEDED, DeliveryState.REFUSED):
-            anew = {"received_at": now, "state": DeliveryState.RECEIVED, "superseded_by": None, "times": known.times + 1}
-            connection.execute(update(delivery).where(_is(key)).values(**anew))
-        found = _delivery(connection.execute(select(delivery).where(_is(key))).one())
-        if known is None or known.times != found.times:
-            record(connection, "receive", key.digest, domain=domain, period=period, file=file, times=found.times)
+        relaxed(connection)  # the file is still in the inbox
+        return _receive(connection, DeliveryKey(domain, period, digest_of(content)), file, content, again)
+
+
+def take(engine: Engine, domain: str, period: str, file: str, content: bytes) -> Delivery:
+    """Receives a file that lies in the inbox, anew where these bytes had left it under that name and are back. Remembers that they lie
+    there.
+    """
+    key = DeliveryKey(domain, period, digest_of(content))
+    here = (inbox.c.domain == domain, inbox.c.period == period, inbox.c.file == file)
+    with writing(engine) as connection:
+        relaxed(connection)
+        serialise(connection, "inbox", domain, period)
+        before = set(connection.execute(select(inbox.c.digest).where(*here)).scalars())
+        found = _receive(connection, key, file, content, again=key.digest not in before)
+        if before != {key.digest}:
+            connection.execute(delete(inbox).where(*here))
+            connection.execute(insert(inbox).values(domain=domain, period=period, file=file, digest=key.digest))
         return found
 
 
-def appeared(engine: Engine, domain: str, period: str, files: dict[str, str]) -> set[str]:
-    """The names of those files (name → digest) that did not lie in the inbox when it was last looked into."""
+def lying(engine: Engine, domain: str, period: str) -> set[tuple[str, str]]:
+    """The files that lay in the inbox when it was last looked into: (name, digest)."""
     with reading(engine) as connection:
         rows = connection.execute(select(inbox.c.file, inbox.c.digest).where(inbox.c.domain == domain, inbox.c.period == period))
-        before = {(row.file, row.digest) for row in rows}
-    return {name for name, digest in files.items() if (name, digest) not in before}
+        return {(row.file, row.digest) for row in rows}
 
 
-def looked_into(engine: Engine, domain: str, period: str, files: dict[str, str]) -> None:
-    """Remembers what lies in the inbox; every file has been received."""
+def left(engine: Engine, domain: str, period: str, files: Sequence[str]) -> None:
+    """Forgets all files but these: the others have left the inbox."""
     with writing(engine) as connection:
         serialise(connection, "inbox", domain, period)
-        connection.execute(delete(inbox).where(inbox.c.domain == domain, inbox.c.period == period))
-        if files:
-            rows = [{"domain": domain, "period": period, "file": name, "digest": digest} for name, digest in sorted(files.items())]
-            connection.execute(insert(inbox), rows)
+        connection.execute(delete(inbox).where(inbox.c.domain == domain, inbox.c.period == period, inbox.c.file.not_in(files)))
 
 
 def accept(engine: Engine, key: DeliveryKey, country: str) -> DeliveryState:
@@ -212,6 +212,23 @@ def put_rows(connection: Connection, table: Table, rows: Sequence[dict[str, Any]
         others = [name for name in rows[0] if name not in table.primary_key.columns]
         statement = new.on_conflict_do_update(index_elements=keys, set_={name: new.excluded[name] for name in others})
     connection.execute(statement, rows)
+
+
+def _receive(connection: Connection, key: DeliveryKey, file: str, content: bytes, again: bool) -> Delivery:
+    serialise(connection, "delivery", *key)
+    known = connection.execute(select(delivery).where(_is(key))).one_or_none()
+    _put(connection, "delivery", content)
+    now = datetime.now(UTC)
+    if known is None:
+        row = {**key._asdict(), "file": file, "received_at": now, "state": DeliveryState.RECEIVED}
+        connection.execute(insert(delivery).values(**row))
+    elif again and known.state in (DeliveryState.SUPERSEDED, DeliveryState.REFUSED):
+        anew = {"received_at": now, "state": DeliveryState.RECEIVED, "superseded_by": None, "times": known.times + 1}
+        connection.execute(update(delivery).where(_is(key)).values(**anew))
+    found = _delivery(connection.execute(select(delivery).where(_is(key))).one())
+    if known is None or known.times != found.times:
+        record(connection, "receive", key.digest, domain=key.domain, period=key.period, file=file, times=found.times)
+    return found
 
 
 def _put(connection: Connection, kind: str, content: bytes) -> str:

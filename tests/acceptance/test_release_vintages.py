@@ -164,11 +164,9 @@ def test_a_release_begun_before_another_was_published_is_not_published_without_k
     assert desk.release().code == 0
     desk.deliver("CY", HIDDEN)
     office = steps.open_desk(f"sqlite:///{desk.folder / 'out' / 'warehouse.db'}", str(desk.domain), PERIOD)
-    begun, received = steps.discover(office, desk.inbox)
-    for each in received:
-        steps.ingest(office, each.digest)
-        steps.check(office, each.digest)
-    steps.assemble(office, begun)
+    for each in steps.discover(office, desk.inbox):
+        steps.check(office, steps.ingest(office, desk.inbox, each.file))
+    begun = steps.assemble(office)
     desk.deliver("CY", FREE)
     ended = desk.release()
     assert "version 2 published" in ended.said, ended.text

@@ -11,20 +11,28 @@ from typing import Any
 HOME = Path(tempfile.mkdtemp(prefix="sdc_airflow_"))
 DAGS = Path(__file__).resolve().parents[2] / "dags"
 DOMAINS = HOME / "domains"
+SMALL = HOME / "small"
 os.environ.update(
     AIRFLOW_HOME=str(HOME),
     AIRFLOW__CORE__DAGS_FOLDER=str(DAGS),
+    AIRFLOW__CORE__PLUGINS_FOLDER=str(DAGS.parent / "plugins"),
     AIRFLOW__CORE__LOAD_EXAMPLES="False",
+    AIRFLOW__CORE__MIN_SERIALIZED_DAG_UPDATE_INTERVAL="0",
     AIRFLOW__DATABASE__SQL_ALCHEMY_CONN=f"sqlite:///{HOME / 'airflow.db'}",
     AIRFLOW__LOGGING__LOGGING_LEVEL="WARNING",
     AIRFLOW__USAGE_DATA_COLLECTION__ENABLED="False",
     GX_ANALYTICS_ENABLED="False",
-    SDC_DOMAINS=str(DOMAINS),
+    SDC_DOMAINS=os.pathsep.join((str(DOMAINS), str(SMALL))),
+    SDC_INBOX=str(HOME / "inbox" / "{domain}" / "{period}"),
+    SDC_OUT=str(HOME / "out" / "{domain}" / "{period}"),
     SDC_RETRY_SECONDS="0",
 )
 
 SHAPE = {"countries": 4, "activities": 15, "sizes": 3}  # AT, BE, BG, CY
 BLOCK, PARTIAL, REFUSED = "sbs_4x15x3", "small_partial", "nonsense"
+# Two countries, nine cells each: what is quick to run. One needs two approvals, one has a calendar.
+PLAIN, AGREED, CYCLES = "small_plain", "small_agreed", "small_cycles"
+PERIODS = ("2022", "2023", "2024")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 import yaml
-from airflow_home import BLOCK, DAGS, DOMAINS, HOME, PARTIAL, REFUSED, SHAPE, Run
+from airflow_home import AGREED, BLOCK, CYCLES, DAGS, DOMAINS, HOME, PARTIAL, PERIODS, PLAIN, REFUSED, SHAPE, SMALL, Run
+from deliveries import DOMAIN, HEALTHY, sdmx_1, small_domain
 
 
 def pytest_sessionfinish() -> None:
@@ -25,7 +26,41 @@ def inbox() -> Path:
     partial = yaml.safe_load(domain.read_text(encoding="utf-8")) | {"id": PARTIAL, "missing_country": "partial"}
     (DOMAINS / "small_partial.yaml").write_text(yaml.safe_dump(partial), encoding="utf-8")
     (DOMAINS / f"{REFUSED}.yaml").write_text("id: nonsense\ntypo: 1\n", encoding="utf-8")
+    small_domains()
     return DOMAINS / "inbox"
+
+
+def small_domains() -> None:
+    """Domains of two countries; the cycles of the last three years are over."""
+    SMALL.mkdir(exist_ok=True)
+    small_domain(SMALL)
+    cycles = {
+        period: {"opens": f"{int(period) + 1}-03-01T06:00", "deliveries": f"{int(period) + 1}-04-01T06:00", "embargo": "2099-01-01T11:00"}
+        for period in PERIODS
+    }
+    for name, settings in {
+        PLAIN: {},
+        AGREED: {"governance": {"approvals": 2}},
+        CYCLES: {"calendar": {"time_zone": "Europe/Luxembourg", "cycles": cycles}, "audit": {"profiles": ["external", "vintage"]}},
+    }.items():
+        written = yaml.safe_load(DOMAIN) | {"id": name} | settings
+        (SMALL / f"{name}.yaml").write_text(yaml.safe_dump(written, sort_keys=False), encoding="utf-8")
+    (SMALL / "small.yaml").unlink()
+
+
+@pytest.fixture
+def deliver(inbox: Path) -> Iterator[Any]:
+    """Puts a country's file into the inbox of a small domain; all is taken away again afterwards."""
+
+    def put(domain: str, country: str, drawing: str = HEALTHY, period: str = "2024") -> Path:
+        folder = HOME / "inbox" / domain / period
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{country}_{period}.csv"
+        file.write_text(sdmx_1(drawing, country).replace(",2024,", f",{period},"), encoding="utf-8")
+        return file
+
+    yield put
+    shutil.rmtree(HOME / "inbox", ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +72,8 @@ def bag(inbox: Path) -> Any:
     initdb()
     bag = DagBag(str(DAGS))
     assert bag.dags, "no DAG found"
+    for dag in bag.dags.values():
+        dag.deadline = None  # with one, `dag.test` of this version cannot end a run
     return bag
 
 

@@ -6,14 +6,14 @@ import subprocess
 import sys
 from typing import Any
 
-from airflow_home import BLOCK, DAGS, PARTIAL, REFUSED
+from airflow_home import AGREED, BLOCK, CYCLES, DAGS, PARTIAL, PLAIN, REFUSED
 
 EDGES = """
     discover      -> assemble check ingest
     ingest        -> check
     check         -> assemble
     assemble      -> baseline
-    baseline      -> bases cta_1_auto cta_2_milp
+    baseline      -> bases cta_1_auto cta_2_milp cta_outcome
     cta_1_auto    -> cta_2_milp cta_outcome
     cta_2_milp    -> cta_outcome
     cta_outcome   -> bases
@@ -36,11 +36,22 @@ def drawn(text: str) -> dict[str, list[str]]:
 
 def test_one_dag_per_domain_file(bag: Any) -> None:
     assert bag.import_errors == {}
-    assert set(bag.dags) == {f"eu_release_{domain}" for domain in ("sbs", BLOCK, PARTIAL, REFUSED)}
+    domains = ("sbs", BLOCK, PARTIAL, REFUSED, PLAIN, AGREED, CYCLES)
+    assert set(bag.dags) == {"maintenance", *(f"{kind}_{domain}" for kind in ("eu_release", "national_delivery") for domain in domains)}
 
 
 def test_the_graph_of_a_release(bag: Any) -> None:
     assert edges(bag.dags["eu_release_sbs"]) == edges(bag.dags[f"eu_release_{BLOCK}"]) == drawn(EDGES)
+
+
+def test_people_are_asked_between_verdict_and_publication(bag: Any) -> None:
+    found = edges(bag.dags[f"eu_release_{AGREED}"])
+    assert found["verdict"] == ["approve_1", "report"]
+    assert (found["approve_1"], found["approve_2"]) == (["approve_2"], ["publish"])
+
+
+def test_the_graph_of_deliveries(bag: Any) -> None:
+    assert edges(bag.dags["national_delivery_sbs"]) == {"arrived": ["judge", "ready"], "judge": ["ready"], "ready": []}
 
 
 def test_a_task_that_is_red_says_what_to_do(bag: Any) -> None:
@@ -55,6 +66,14 @@ def test_no_run_beside_another_and_a_limit_on_every_task(bag: Any) -> None:
     assert all(task.execution_timeout is not None for task in dag.tasks)
 
 
+def test_what_is_heavy_goes_to_the_workers_with_the_solvers(bag: Any) -> None:
+    heavy = {"baseline", "cta_1_auto", "cta_2_milp", "bases", "audit"}
+    for task in bag.dags["eu_release_sbs"].tasks:
+        assert (task.queue, task.pool) == (("solver", "solver") if task.task_id in heavy else ("default", "default_pool"))
+    rung = bag.dags["eu_release_sbs"].task_dict["cta_1_auto"]
+    assert rung.execution_timeout.total_seconds() > 60, "the solver's own limit comes first"
+
+
 def test_a_refused_domain_file_has_a_dag_that_says_so(bag: Any) -> None:
     assert "typo" in bag.dags[f"eu_release_{REFUSED}"].doc_md
 
@@ -65,6 +84,8 @@ def test_the_warehouse_is_no_parameter(bag: Any) -> None:
 
 def test_parsing_imports_neither_solver_nor_checks() -> None:
     heavy = "{'pulp', 'highspy', 'great_expectations', 'pandas', 'matplotlib', 'sdc_tasks.steps', 'sdc_tasks.pipeline'}"
-    program = f"import sys; sys.path.insert(0, {str(DAGS)!r}); import eu_release; print(sorted({heavy} & set(sys.modules)))"
+    folders = [str(DAGS), str(DAGS.parent / "plugins")]
+    modules = "eu_release, maintenance, national_delivery"
+    program = f"import sys; sys.path[:0] = {folders}; import {modules}; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

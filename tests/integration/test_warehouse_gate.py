@@ -38,7 +38,7 @@ from sdc_tasks.warehouse.decisions import approve, retract
 from sdc_tasks.warehouse.engine import open_warehouse
 from sdc_tasks.warehouse.journal import Terms, save_audit, start_run, submit
 from sdc_tasks.warehouse.publisher import NotApproved, publish
-from sdc_tasks.warehouse.store import accept, accepted, appeared, deliveries, looked_into, receive
+from sdc_tasks.warehouse.store import accept, accepted, deliveries, left, take
 
 TWO_EYES_MORE = replace(TERMS, digest="a" * 64, approvals=2)
 HARDER = replace(TERMS, digest="b" * 64, profiles=("external", "vintage"))
@@ -280,11 +280,9 @@ def look(warehouse, **files: bytes) -> dict[str, str]:
     """A look into an inbox with these files, all judged as good ones of AT. What counts afterwards, by content."""
     from sdc_tasks.warehouse.packing import digest_of
 
-    digests = {name: digest_of(content) for name, content in files.items()}
-    sent = appeared(warehouse, "sbs", "2024", digests)
     for name, content in files.items():
-        receive(warehouse, "sbs", "2024", name, content, again=name in sent)
-    looked_into(warehouse, "sbs", "2024", digests)
+        take(warehouse, "sbs", "2024", name, content)
+    left(warehouse, "sbs", "2024", list(files))
     for each in deliveries(warehouse, "sbs", "2024"):
         accept(warehouse, each.key, "AT")
     known = {digest_of(content): content.decode() for content in (b"A", b"B", b"C")}

@@ -64,6 +64,9 @@ MAY_UPDATE = {
     "operations.delivery": {"country", "state", "superseded_by", "received_at", "times"},
     "operations.run": {"inputs_digest", "state", "finished_at"},
     "operations.step": {"seconds", "note", "artefact_digest", "finished_at"},
+    "operations.cycle": {"terms_digest", "areas", "opened_at", "delivery_due", "protection_due", "approval_due", "embargo"},
+    "operations.dag_run": {"domain", "period", "release_id", "state", "triggered_by", "started_at", "finished_at"},
+    "operations.task_run": {"label", "state", "tries", "seconds", "said", "finished_at"},
 }
 # What is nobody's but the owner's.
 OWNERS = [

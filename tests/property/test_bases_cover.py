@@ -8,13 +8,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import one_cell_release, releases, shares
+from test_attack_profiles import divided, with_respondents
 from test_bases_laws import a_choice, ladder, quiet
 
 from sdc_tasks.domains.schema import Bases
-from sdc_tasks.methods.attack import Attacker, baseline
+from sdc_tasks.methods.attack import Attacker, audit, baseline
 from sdc_tasks.methods.bases import Case, Ladder, bound, by_audit, by_cover, repair
 from sdc_tasks.methods.bases.cover import cover, least
 from sdc_tasks.methods.bases.cut import Cut
+from sdc_tasks.methods.bases.repair import _raise as raised
 from sdc_tasks.methods.bases.rules import tighten
 from sdc_tasks.model.problem import ProtectionProblem
 
@@ -50,6 +52,47 @@ def test_every_safe_publication_meets_every_cut_that_repair_has_left(draw):
     safe += [repair(attacker, options, a_choice(draw, options), 60, quiet, []) for _ in range(4)]
     for choice in safe:
         assert met(cuts, options, choice)
+
+
+@LAW
+@given(releases(most=6, signed=False), st.booleans())
+def test_cuts_hold_against_attackers_who_know_more_and_those_of_attacks_that_failed_as_well(draw, parts):
+    """From a safe choice nothing but attacks that fail can leave a cut. With parts, LPs of a part of the table say nothing of the whole."""
+    problem = with_respondents(draw)
+    requirements, _ = baseline(problem, ("external", "internal", "coalition"))
+    options, cuts = ladder(problem), []
+    with divided(parts):
+        attacker = Attacker(problem, requirements)
+        found = repair(attacker, options, np.zeros(len(options.cells), dtype=int), 60, quiet, cuts)
+        repair(attacker, options, found, 60, quiet, cuts)
+        repair(Attacker(problem, requirements), options, found, 60, quiet, cuts)
+        safe = [repair(attacker, options, a_choice(draw, options), 60, quiet, []) for _ in range(4)]
+    for choice in (found, *safe):
+        assert met(cuts, options, choice)
+
+
+@LAW
+@given(releases())
+def test_between_any_choice_and_a_safe_one_above_it_repair_finds_a_safe_one(draw):
+    case = case_of(draw.problem, ladder(draw.problem))
+    safe = case.safe(a_choice(draw, case.ladder))
+    below = draw.rng.integers(0, safe + 1)
+    choice = case.between(below, safe)
+    assert ((below <= choice) & (choice <= safe)).all()
+    assert audit(draw.problem, case.ladder.publication(choice), case.requirements).passed
+
+
+def test_repair_raises_no_cell_higher_than_its_cut_takes():
+    """11.9 are missing. A gives 10 for 1; B gives 2 for 1 or 12 for 7, dearer than A for what A gives, but enough alone: 8 in all, 7 with B
+    alone, 2 with both. C gives 1 for 0.05, the cheapest of all at first, and is not needed in the end.
+    """
+    inf = np.inf
+    slack = np.array([[0.0, 10, 10, inf], [0, 2, 12, inf], [0, 1, 1, inf]])
+    loss = np.array([[0, 1, inf, inf], [0, 1, 7, inf], [0, 0.05, inf, inf]])
+    options = Ladder(np.arange(3), np.zeros_like(slack), 2 * slack, slack, slack, loss)
+    choice = np.zeros(3, dtype=int)
+    assert raised(Cut(0, np.arange(3), np.ones(3), rhs=11.9), 11.9, options, choice, np.full(3, options.withheld))
+    assert choice.tolist() == [1, 1, 0]
 
 
 def small_pool(seed: int, cells: int, count: int) -> tuple[Ladder, list[Cut]]:

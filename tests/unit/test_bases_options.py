@@ -15,8 +15,9 @@ from sdc_tasks import pipeline
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Bases, Domain
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.attack import Attack, audit, baseline
+from sdc_tasks.methods.attack import audit, baseline
 from sdc_tasks.methods.bases import Ladder, additive, ladder_of, nearest_multiple, outdone, sharpen
+from sdc_tasks.methods.bases.cut import Cut
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
@@ -170,11 +171,11 @@ def test_a_cell_that_must_be_published_holds_its_stratum_back():
 
 
 def test_what_the_whole_stratum_gives_to_a_cut_counts():
-    """20 are missing, and base 20 gives 10 in A and 10 in B: nothing is raised any further."""
+    """19.9 are missing, and base 20 gives 10 in A and 10 in B: nothing is raised any further."""
     problem = two_activities()
     ladder = ladder_of(problem, np.ones(3), Bases()).in_strata(np.array([-1, 0, 0]))
-    attack, choice = Attack(0, 1, need=20.0, reach=0.0, decided=np.array([1, 2]), price=np.ones(2)), np.zeros(3, dtype=int)
-    sys.modules["sdc_tasks.methods.bases.repair"]._raise(attack, ladder, choice)
+    cut, choice = Cut(0, np.array([1, 2]), np.ones(2), rhs=19.9), np.zeros(3, dtype=int)
+    sys.modules["sdc_tasks.methods.bases.repair"]._raise(cut, 19.9, ladder, choice, np.full(3, ladder.withheld))
     assert ladder.publication(choice).base.tolist() == [0, 20, 20]
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks import rounding_document
+from benchmarks import rounding_controlled_run, rounding_document, rounding_registry
 from benchmarks.rounding_measure import Record, Score
 from benchmarks.rounding_registry import CENSUS, COARSE, CROSSINGS, REGISTRY, census_crossings, census_persons
 
@@ -61,3 +61,17 @@ def test_names_are_those_of_the_limits_and_peers() -> None:
     assert {limit.instance for limit in rounding_document.LIMITS} <= set(REGISTRY)
     assert {peer.instance for peer in rounding_document.MEASURED} <= set(REGISTRY)
     assert all(limit.quality in REGISTRY[limit.instance].qualities for limit in rounding_document.LIMITS)
+
+
+@pytest.mark.parametrize("name", ["tiny", "tiny-tree", "tiny-quadratic"])
+def test_quick_measures_what_it_says_and_marks_what_other_code_made(name: str) -> None:
+    record = rounding_controlled_run.measure(rounding_controlled_run.REGISTRY[name])
+    assert record["bound"] <= record["reached"] * (1 + 1e-9)
+    told = rounding_controlled_run.document([record], {}, "make bench-rounding", rounding_controlled_run.code())
+    assert f"| {name}: " in told
+    assert f"| {name} †: " in rounding_controlled_run.document([record], {}, "make bench-rounding", "of another day")
+
+
+def test_one_name_is_one_table_of_either_half() -> None:
+    both = [*rounding_registry.INSTANCES, *rounding_controlled_run.INSTANCES]
+    assert len({instance.name for instance in both}) == len(both)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.codes import read_hierarchy, read_tree
 from sdc_tasks.intake.counts import Counts, read_counts, table_bytes
-from sdc_tasks.methods.rounding.small_count import Hierarchy, InnerCells, by_formula, by_hierarchies, by_list, inner_cells, read_hierarchy
+from sdc_tasks.methods.rounding.small_count import Hierarchy, InnerCells, by_formula, by_hierarchies, by_list, inner_cells
 from sdc_tasks.methods.rounding.small_count.cells import joint_codes
 from sdc_tasks.methods.rounding.small_count.formula import expand
 
@@ -86,6 +87,7 @@ def test_an_hrc_file_has_a_total_that_is_not_listed(tmp_path: Path) -> None:
         ("h.hrc", "EU\n@@AT\n", "line 2: one code, at most one level"),
         ("h.hrc", "\n\n", "no code"),
         ("h.hrc", None, "cannot be read"),
+        ("h.csv", "", "line 1: the header is code,parent"),
     ],
 )
 def test_what_is_no_hierarchy_is_refused(tmp_path: Path, name: str, text: str | None, match: str) -> None:
@@ -93,6 +95,21 @@ def test_what_is_no_hierarchy_is_refused(tmp_path: Path, name: str, text: str | 
         (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(InvalidInput, match=match):
         read_hierarchy(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["geo.hrc", "geo.csv"])
+def test_either_kind_of_file_is_the_same_tree(tmp_path: Path, name: str) -> None:
+    text = "EU\n@AT\n@BE\nNO\n" if name.endswith("hrc") else "code;parent;label\nALL;;\nEU;ALL;x\nAT;EU;y\nBE;EU;\nNO;ALL;\n"
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    tree = read_tree(tmp_path / name, "geo", "ALL")
+    assert dict(zip(tree.codes, tree.parent, strict=True)) == {"ALL": None, "EU": "ALL", "AT": "EU", "BE": "EU", "NO": "ALL"}
+
+
+@pytest.mark.parametrize(("text", "match"), [("A*,ALL\nALL,\n", "is a wildcard"), ("A,B\nA,C\nB,\nC,\n", "repeated codes")])
+def test_a_tree_has_one_parent_for_each_code(tmp_path: Path, text: str, match: str) -> None:
+    (tmp_path / "geo.csv").write_text(f"code,parent\n{text}", encoding="utf-8")
+    with pytest.raises(InvalidInput, match=match):
+        read_tree(tmp_path / "geo.csv", "geo", "ALL")
 
 
 def test_codes_and_hierarchy_must_fit() -> None:

@@ -5,6 +5,7 @@ from sdc_tasks.methods.attack.audit import attacks, audit, baseline, merge, whol
 from sdc_tasks.methods.attack.integer import IntegerAttacker, Shortfall, Whole, whole_slacks
 from sdc_tasks.methods.attack.knowledge import EXTERNAL, PROFILES, Knowledge, knowledge_of
 from sdc_tasks.methods.attack.problem import AttackSystem, Requirements, attack_system, contradicted, facing, promised
+from sdc_tasks.methods.attack.small import small_told
 from sdc_tasks.methods.attack.vintage import earlier
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "knowledge_of",
     "merge",
     "promised",
+    "small_told",
     "whole_attacks",
     "whole_slacks",
 ]

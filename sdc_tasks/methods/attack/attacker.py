@@ -90,19 +90,28 @@ class Attacker:
         for front in self._fronts:
             front.shift(self._problem, publication)
 
+    def shown(self, attack: Attack) -> bool:
+        """Was a witness seen, since this attack succeeded, against which it would fail?"""
+        front, item = self._place(attack)
+        return not front.open[item, max(attack.knower, 0)]
+
     def again(self, attack: Attack) -> Attack | None:
         """The same attack on the publication as it is now; None where it no longer succeeds."""
         self.broken.clear()
-        front, item = next(
-            (f, int(i)) for f in self._fronts for i in np.flatnonzero((f.row == attack.primary) & (f.side == attack.side)).tolist()
-        )
+        self.failed.clear()
+        front, item = self._place(attack)
         knowers = np.arange(front.open.shape[1]) == max(attack.knower, 0)
         self._try(front, item, knowers, -1)
         return self.broken[0] if self.broken else None
 
+    def _place(self, attack: Attack) -> tuple[Front, int]:
+        """The front of an attack, and its item there."""
+        return next((f, int(i)) for f in self._fronts for i in np.flatnonzero((f.row == attack.primary) & (f.side == attack.side)).tolist())
+
     def _forget(self) -> None:
         self.by_lp = np.zeros(len(self.needs.primaries), dtype=bool)
         self.broken: list[Attack] = []
+        self.failed: list[Attack] = []  # those that an LP has shown to fail: their prices say what would make them succeed
 
     def reached(self) -> tuple[Floats, Floats, Floats]:
         """How far down, up and in all each row was seen to reach against its strongest attacker, in the unit of the data.
@@ -171,9 +180,11 @@ class Attacker:
         groups = [knowers]
         while groups:
             group = groups.pop()
-            found, matter = self._attack(front, item, group, lot)
+            found, matter, whole = self._attack(front, item, group, lot)
             if found.reach >= found.need * (1 - MET):
                 front.open[item] &= ~group
+                if whole and not matter.any():
+                    self.failed.append(found)
             elif not matter.any():  # no attacker's own knowledge is needed: all of them succeed
                 self._note(front, item, found)
             elif matter.sum() == 1:  # nor is anybody else's
@@ -188,17 +199,19 @@ class Attacker:
         self.broken.append(attack)
         front.lowest_reach[item] = min(front.lowest_reach[item], attack.reach / front.system.unit)
 
-    def _attack(self, front: Front, item: int, group: Bools, lot: int) -> tuple[Attack, Bools]:
-        """The strongest attack on an item by a group of attackers who share what they know, and which of them it needs."""
+    def _attack(self, front: Front, item: int, group: Bools, lot: int) -> tuple[Attack, Bools, bool]:
+        """The strongest attack on an item by a group of attackers who share what they know, which of them it needs, and whether it is one
+        on the whole table, not on a part.
+        """
         lower, upper, columns = front.facing(item, group)
         side = int(front.side[item])
-        ways, halves = (DOWN, UP) if side == SLIDE else (side,), [_Half()]
+        ways, halves, whole = (DOWN, UP) if side == SLIDE else (side,), [_Half()], True
         for model in front.where(item) if front.sign[item] != 0 else ():  # else the national relations fix the cell: no LP is needed
             model.set_bounds(columns, lower[columns], upper[columns])
             if front.of_item[item] >= 0:
                 need, column = front.need[item], front.core[[item]]
                 model.set_bounds(column, np.maximum(lower[column], -need), np.minimum(upper[column], need))
-            halves = [self._reach(front, model, item, way, group, lot) for way in ways]
+            halves, whole = [self._reach(front, model, item, way, group, lot) for way in ways], model.closed or model is front.model
             model.set_bounds(columns, front.bounds[0][columns], front.bounds[1][columns])
             if model.closed or sum(half.reach for half in halves) >= front.need[item] * (1 - MET):
                 break
@@ -225,7 +238,7 @@ class Attacker:
             split=len(halves[0].rows),
             unit=unit,
         )
-        return found, matter
+        return found, matter, whole
 
     def _reach(self, front: Front, model: Part, item: int, side: int, group: Bools, lot: int) -> _Half:
         """max σ z_p in a model, at least up to what the item needs, in units, and what it leans on."""

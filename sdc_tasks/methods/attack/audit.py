@@ -14,6 +14,7 @@ from sdc_tasks.methods.attack.integer import IntegerAttacker, Whole
 from sdc_tasks.methods.attack.integer_audit import SIDES, joined, whole_audit, whole_baseline
 from sdc_tasks.methods.attack.knowledge import EXTERNAL
 from sdc_tasks.methods.attack.problem import Requirements, contradicted, promised
+from sdc_tasks.methods.attack.small import small_told
 from sdc_tasks.methods.attack.witness import stacked
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Evidence, Multipliers, Publication
@@ -79,6 +80,7 @@ def audit(
         shared_lps=attacker.joint_lps,
         requirements=requirements.digest,
         contradictions=tuple(int(cell) for cell in publication.cells[contradicted(problem, publication)]),
+        small=tuple(small_told(problem, publication).tolist()),
         held=held,
         evidence=_evidence(attacker, lots, rows, requirements),
     )

@@ -357,14 +357,16 @@ class ProfileSearch:
             lower, upper = np.maximum(lower, -upper), np.minimum(upper, -lower)
         inside = np.zeros(len(lower), dtype=bool)
         inside[columns] = True
-        items = np.flatnonzero(self.open.any(axis=1) & (self.side != SLIDE) & (self.sign != 0) & inside[self.core])
+        lone = ~np.isin(self.row, self.row[self.side != SLIDE])  # a sliding level that no other of its cell brings along
+        items = np.flatnonzero(self.open.any(axis=1) & ((self.side != SLIDE) | lone) & (self.sign != 0) & inside[self.core])
         items = items[(bounds[0] < bounds[1])[self.core[items]]]
         if not len(items):
             return False
         rise, fall = np.zeros(len(lower)), np.zeros(len(lower))
         direction = self.side[items] * self.sign[items]
         for way, target in ((UP, rise), (DOWN, fall)):
-            np.maximum.at(target, self.core[items[direction == way]], self.need[items[direction == way]])
+            mine = items[(direction == way) | (self.side[items] == SLIDE)]
+            np.maximum.at(target, self.core[mine], self.need[mine])
         sense = np.where((rise > 0) & (fall > 0), rng.choice([DOWN, UP], len(lower)), np.where(rise > 0, UP, np.where(fall > 0, DOWN, 0)))
         need = np.maximum(np.where(sense == UP, rise, fall), 1.0)
         lower = np.where(sense == DOWN, np.maximum(lower, -need), lower)

@@ -47,7 +47,8 @@ def _at_all_levels(front: Front, knowers: Bools, rng: np.random.Generator) -> in
     if not front.levels:
         return 0
     bounds = front.imposed(knowers) if front.alone else front.bounds
-    pushed = (front.side != SLIDE) & (front.sign != 0) & (bounds[0] < bounds[1])[front.core]
+    lone = ~np.isin(front.row, front.row[front.side != SLIDE])  # a sliding level that no other of its cell brings along
+    pushed = ((front.side != SLIDE) | lone) & (front.sign != 0) & (bounds[0] < bounds[1])[front.core]
     solved = 0
     for level in front.levels:
         label = level.label(len(bounds[0]))[front.core]
@@ -112,7 +113,7 @@ def _push(front: Front, items: Ints, local: Ints, n: int, rng: np.random.Generat
     rise, fall = np.zeros(n), np.zeros(n)
     direction = front.side[items] * front.sign[items]
     for way, target in ((UP, rise), (DOWN, fall)):
-        chosen = items[direction == way]
+        chosen = items[(direction == way) | (front.side[items] == SLIDE)]
         np.maximum.at(target, local[front.core[chosen]], front.need[chosen])
     sense = np.where((rise > 0) & (fall > 0), rng.choice([DOWN, UP], n), np.where(rise > 0, UP, np.where(fall > 0, DOWN, 0)))
     return sense, np.maximum(np.where(sense == UP, rise, fall), 1e-12)

@@ -10,13 +10,16 @@ From the deliveries (`ProtectionProblem`), the table (`Publication`) and the evi
 - against integer knowledge only tables of whole numbers count, and these must fit exactly. That there is none has no proof of this kind:
   such a verdict, and a requirement cut for it, rests on the word of a MILP, and is counted as such;
 - a requirement is the promised level, cut at the external bounds, and lower only where multipliers that lean on no aggregate show
-  that the national tables alone do not keep it.
+  that the national tables alone do not keep it;
+- where small counts must not be told (`ProtectionProblem.least`), every sum and difference of compositions is looked at again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import product
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,7 +37,8 @@ SIDES = (-1, 1, 0)
 
 @dataclass(frozen=True)
 class Recheck:
-    """`protected` (profiles, primaries): proven by witnesses; `exposed`: a successful attack is. Both false: not shown either way.
+    """`protected` (profiles, primaries): proven by witnesses; `exposed`: a successful attack is. Both false: not shown either way. `small`:
+    aggregate cells that tell a small count.
 
     `whole` (primaries,): judged with integer knowledge; where such a cell is neither, no whole table shows it. `words`: requirements
     that are cut on the word of a MILP.
@@ -47,6 +51,7 @@ class Recheck:
     attacks: int
     whole: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
     words: int = 0
+    small: tuple[int, ...] = ()
 
     @property
     def unshown(self) -> Bools:
@@ -112,7 +117,43 @@ def recheck(problem: ProtectionProblem, publication: Publication, profiles: Sequ
         len(evidence.broken.cell),
         problem.integral[primaries],
         len(evidence.whole_cut),
+        _small(problem, publication),
     )
+
+
+def _small(problem: ProtectionProblem, publication: Publication) -> tuple[int, ...]:
+    """Aggregate cells of which something in 1 … least − 1 is left, alone or as the first of several, less what is public of it."""
+    space, n = problem.space, problem.space.national_size
+    if not problem.least.any():
+        return ()
+    M = space.national_relations
+    made_of: dict[int, list[int]] = {}  # of each total, its parts in one relation
+    for start, end in zip(M.indptr[:-1].tolist(), M.indptr[1:].tolist(), strict=True):
+        entries = dict(zip(M.indices[start:end].tolist(), M.data[start:end].tolist(), strict=True))
+        made_of[next(cell for cell, sign in entries.items() if sign < 0)] = [cell for cell, sign in entries.items() if sign > 0]
+
+    @cache
+    def open_(country: int, cell: int) -> float:
+        if cell in made_of:
+            return sum(open_(country, part) for part in made_of[cell])
+        at = country * n + cell
+        return float(problem.a[at]) if problem.public[at] else 0.0
+
+    told = dict(zip(publication.cells[~publication.visible].tolist(), publication.value[~publication.visible].tolist(), strict=True))
+    found = set()
+    members = [{space.countries.index(member) for member in aggregate.members} for aggregate in space.aggregates]
+    first = len(space.countries)
+    for factors in product((-1, 0, 1), repeat=len(members)):
+        held = [sum(f for f, of in zip(factors, members, strict=True) if country in of) for country in range(first)]
+        chosen = [(f, first + k) for k, f in enumerate(factors) if f]
+        if not any(held) or not set(held) <= {0, 1} or (len(members) > 7 and len(chosen) > 3):
+            continue
+        for cell in range(n):
+            left = sum(f * told.get(area * n + cell, np.nan) for f, area in chosen)
+            left -= sum(open_(country, cell) for country, one in enumerate(held) if one)
+            if WHOLE < left < problem.least[first * n + cell] - WHOLE:
+                found.add(chosen[0][1] * n + cell)
+    return tuple(sorted(found))
 
 
 def _world(problem: ProtectionProblem, publication: Publication | None, profile: str) -> _World:

@@ -5,9 +5,12 @@ An attack that succeeds gives a cut that every safe choice satisfies (`cut.py`),
     need ≤ reach + Σ_k price⁺_k (high_k − high⁰_k) + Σ_k price⁻_k (low_k − low⁰_k).
 
 Repair takes the attacks one by one: it raises bases at least loss until the cut holds, attacks again from where it stands, and goes on
-until the attack fails; then the next, which meets the bases already raised. Cells of one stratum rise together. A full audit follows,
-because a raised interval need not contain the one before. It ends: every raise moves a cell towards withheld, and withholding everything
-is the baseline.
+until the attack fails; then the next, which meets the bases already raised. An attack that a witness has shown to fail in the meantime
+is not made again. Cells of one stratum rise together. A full audit follows, because a raised interval need not contain the one before.
+It ends: every raise moves a cell towards withheld, and withholding everything is the baseline.
+
+Below a choice that is safe no cell need rise further than there: that choice meets every cut. An attack that fails by an LP gives a cut
+as well, one that the choice in hand meets and a lower one may not.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.attack.attacker import MET, Attack, Attacker
+from sdc_tasks.methods.attack.attacker import MET, Attacker
 from sdc_tasks.methods.bases.cut import Cut, cut_of, slack_of
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.table import Floats, Ints
@@ -26,71 +29,95 @@ Progress = Callable[[str], None]
 
 
 class Stuck(Unprotectable):
-    """An attack succeeds although no aggregate cell that it leans on may be raised any further."""
+    """An attack succeeds although no aggregate cell that it leans on may be raised any further; `decided` are these cells."""
 
-    def __init__(self, attack: Attack) -> None:
+    def __init__(self, decided: Ints) -> None:
         super().__init__("bases: an attack succeeds although no aggregate cell that it leans on may be raised any further")
-        self.decided = attack.decided
+        self.decided = decided
 
 
-def repair(attacker: Attacker, ladder: Ladder, choice: Ints, rounds: int, progress: Progress, cuts: list[Cut]) -> Ints:
+def repair(
+    attacker: Attacker, ladder: Ladder, choice: Ints, rounds: int, progress: Progress, cuts: list[Cut], safe: Ints | None = None
+) -> Ints:  # fmt: skip
     """A safe choice, nowhere below the given one. What still fails at audit number `rounds` is withheld, cell by cell.
 
-    The cuts of all attacks that succeed on the way are appended to `cuts`.
+    With a choice above it that is `safe`, nowhere above that one; what still fails then is put where the safe one has it. The cuts of all
+    attacks on the way are appended to `cuts`. Raises Stuck where that ladder leaves no way up.
     """
     choice = choice.copy()
+    most = np.full(len(choice), ladder.withheld) if safe is None else safe
     audits = 0
     while True:
         attacker.face(ladder.publication(choice))
         attacker.settle()
         audits += 1
         broken = list(attacker.broken)
-        cuts += [cut_of(attack, attacker.needs, ladder, choice) for attack in broken]
+        found = [cut_of(attack, attacker.needs, ladder, choice) for attack in broken]
+        cuts += found + _close(attacker, ladder, choice)
         progress(f"audit {audits}: {len(broken)} requirements broken")
         if not broken:
             return choice
-        for attack in broken:
-            while (found := attacker.again(attack)) is not None:
-                cuts.append(cut_of(found, attacker.needs, ladder, choice))
-                if audits < rounds:
-                    _raise(found, ladder, choice)
-                else:
-                    _withhold(found, ladder, choice)
+        for attack, cut in zip(broken, found, strict=True):
+            if audits < rounds:
+                _raise(cut, attack.need, ladder, choice, most)
+            attacker.shift(ladder.publication(choice))
+            while not attacker.shown(attack):
+                again = attacker.again(attack)
+                cuts += _close(attacker, ladder, choice)
+                if again is None:
+                    break
+                cuts.append(cut_of(again, attacker.needs, ladder, choice))
+                if audits >= rounds or not _raise(cuts[-1], attack.need, ladder, choice, most):
+                    _last(cuts[-1], ladder, choice, most)
                 attacker.shift(ladder.publication(choice))
 
 
-def _raise(attack: Attack, ladder: Ladder, choice: Ints) -> None:
-    """Raises bases until the cut of the attack holds, each time the one that costs least per unit of what is still missing."""
-    cells, price = attack.decided, attack.price
-    slack = slack_of(ladder, cells, price)
-    more = np.abs(price)[:, None] * (slack - slack[np.arange(len(cells)), choice[cells]][:, None])
-    gains: dict[int, Floats] = {}
-    for k, by_option in zip(cells.tolist(), more, strict=True):
-        gains[k] = gains.get(k, 0.0) + by_option
-    given = dict.fromkeys(gains, 0.0)
-    while (missing := attack.need - attack.reach - sum(given.values())) > MET * attack.need:
+def _close(attacker: Attacker, ladder: Ladder, choice: Ints) -> list[Cut]:
+    """What the attacks that just failed say of other choices: the cuts among them that not every choice meets."""
+    return [cut for attack in attacker.failed if (cut := cut_of(attack, attacker.needs, ladder, choice)).rhs > 0]
+
+
+def _raise(cut: Cut, need: float, ladder: Ladder, choice: Ints, most: Ints) -> bool:
+    """Raises bases until the cut of an attack with this need holds, as far as `most`, each time the one that costs least per unit of what
+    is still missing; then those back that turn out higher than it takes, the dear ones first. False where it takes nothing.
+    """
+    slack = np.abs(cut.price)[:, None] * slack_of(ladder, cut.cells, cut.price)
+    gives: dict[int, Floats] = {}  # a cell may be named on both sides
+    for k, by_option in zip(cut.cells.tolist(), slack, strict=True):
+        gives[k] = gives.get(k, 0.0) + by_option
+    options, before, enough = np.arange(slack.shape[1]), dict[int, int](), -MET * need / 2
+    while (missing := cut.rhs - sum(float(by_option[choice[k]]) for k, by_option in gives.items())) > enough:
         best = (np.inf, -1, -1)
-        for k, all_gains in gains.items():
-            gain = np.minimum(all_gains - given[k], missing)
+        for k, by_option in gives.items():
+            gain = np.minimum(by_option - by_option[choice[k]], missing - enough)
             loss = np.maximum(ladder.dearer(k, choice), 1e-300)
-            upwards = (np.arange(len(gain)) > choice[k]) & (gain > 0)
-            upwards &= np.isfinite(loss)
+            upwards = (options > choice[k]) & (options <= most[k]) & (gain > 0) & np.isfinite(loss)
             ratio = np.where(upwards, loss / np.where(upwards, gain, 1.0), np.inf)
             option = int(ratio.argmin())
             if ratio[option] < best[0]:
                 best = (float(ratio[option]), k, option)
         _, k, option = best
+        if k < 0 and missing <= -enough:  # all that a choice can give which just meets the need
+            break
         if k < 0:
-            raise Stuck(attack)
-        for raised in ladder.together(k, option, choice).tolist():
-            choice[raised] = option
-            if raised in gains:
-                given[raised] = float(gains[raised][option])
+            raise Stuck(np.unique(cut.cells))
+        before.setdefault(k, int(choice[k]))
+        choice[ladder.together(k, option, choice)] = option
+    for k in sorted(before, key=lambda k: (-float(ladder.loss[k, choice[k]]), k)):
+        if ladder.stratum[k] < 0:
+            back = np.arange(before[k], choice[k])
+            more = gives[k][choice[k]] - gives[k][back]
+            fits = np.flatnonzero((missing + more <= enough) & np.isfinite(ladder.loss[k, back]))
+            if len(fits):
+                missing += float(more[fits[0]])
+                choice[k] = back[fits[0]]
+    return bool(before)
 
 
-def _withhold(attack: Attack, ladder: Ladder, choice: Ints) -> None:
-    """The last resort: withholds every cell that a successful attack leans on."""
-    free = attack.decided[np.isfinite(ladder.loss[attack.decided, ladder.withheld]) & (choice[attack.decided] < ladder.withheld)]
+def _last(cut: Cut, ladder: Ladder, choice: Ints, most: Ints) -> None:
+    """The last resort: every cell that a successful attack leans on goes as far as it may."""
+    cells = np.unique(cut.cells)
+    free = cells[np.isfinite(ladder.loss[cells, most[cells]]) & (choice[cells] < most[cells])]
     if not len(free):
-        raise Stuck(attack)
-    choice[free] = ladder.withheld
+        raise Stuck(cells)
+    choice[free] = most[free]

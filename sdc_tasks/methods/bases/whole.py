@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.attack import Attack, Shortfall, Whole, whole_attacks, whole_slacks
+from sdc_tasks.methods.attack import Shortfall, Whole, whole_attacks, whole_slacks
 from sdc_tasks.methods.attack.blocks import parts
 from sdc_tasks.methods.attack.integer import NEAR, NODES, SECONDS, SLIDE, ProfileSearch
 from sdc_tasks.methods.bases.repair import Stuck
@@ -76,7 +76,7 @@ def _raise(case: Case, search: ProfileSearch, short: Shortfall, slack: tuple[Flo
             if not fit.any():
                 if moved is None:
                     continue
-                raise _stuck(short, np.array([k]))
+                raise Stuck(np.array([k]))
             choice[ladder.together(k, int(fit.argmax()), choice)] = int(fit.argmax())
             raised = True
     if raised or not forced:
@@ -152,7 +152,3 @@ def _least(
         return None
     moved = [core @ np.where(search.integral_u[columns], np.rint(u), u) for u in np.split(x[: tables * n], tables)]
     return np.minimum.reduce(moved), np.maximum.reduce(moved)
-
-
-def _stuck(short: Shortfall, decided: Ints) -> Stuck:
-    return Stuck(Attack(short.row, short.side, float(short.need), float(short.reach), decided, np.zeros(len(decided)), short.knower))

@@ -30,11 +30,11 @@ import scipy.sparse as sp
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.rounding.pieces import FAR, Pieces, squares
 from sdc_tasks.methods.rounding.protection import Attacker, Verdict, cells_too_wide, necessary
-from sdc_tasks.methods.rounding.separable import Progress, Search, least_cost, relations, silent, twice
+from sdc_tasks.methods.rounding.separable import Progress, Search, least_cost, relations, silent
 from sdc_tasks.methods.rounding.table import RoundingTable, multiples
 from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.solver.lp import Status
-from sdc_tasks.solver.milp import Milp
+from sdc_tasks.solver.milp import Milp, solve_milp
 from sdc_tasks.solver.qp import SeparableQP
 
 ROUNDS = 100  # of rounding and attacking
@@ -217,7 +217,7 @@ class _Work:
             np.concatenate([self.cost, np.zeros(m)]), *rows, np.concatenate([self.first, self.lower]),
             np.concatenate([self.last, self.upper]), np.arange(k),
         )  # fmt: skip
-        x = twice(model, self.search.solver, max(self.left, 0.1), 0.0).x
+        x = solve_milp(model, self.search.solver, max(self.left, 0.1), 0.0).x
         return None if x is None else np.rint(x[:k])
 
     def _adjust(self, chosen: Floats, keep_sum: bool, beyond: float) -> tuple[Floats, Floats, float, bool] | None:
@@ -258,7 +258,7 @@ class _Work:
             np.concatenate([np.zeros(k), pieces.slope]), *rows, np.concatenate([self.first, pieces.lower]),
             np.concatenate([self.last, pieces.upper]), np.concatenate([np.arange(k), k + pieces.binary]),
         )  # fmt: skip
-        result = twice(model, self.search.solver, max(self.left, 0.1), self.search.gap)
+        result = solve_milp(model, self.search.solver, max(self.left, 0.1), self.search.gap)
         if result.x is None:
             return None
         z = pieces.value(result.x[k:])

@@ -21,7 +21,7 @@ from sdc_tasks.methods.rounding import neighbourhoods
 from sdc_tasks.methods.rounding.pieces import FAR, Pieces
 from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.lp import Status
-from sdc_tasks.solver.milp import Milp, MilpResult, SolverName, solve_milp
+from sdc_tasks.solver.milp import Milp, SolverName, solve_milp
 from sdc_tasks.solver.vertex import vertex
 
 SMALL = 1500  # binaries up to which the whole model is faster than a search
@@ -117,20 +117,9 @@ def least_cost(pieces: Pieces, rows: Relations, search: Search, progress: Progre
     return _whole(pieces, rows, model, search, left(), start, found)
 
 
-def twice(model: Milp, solver: SolverName, seconds: float, gap: float, start: Floats | None = None) -> MilpResult:
-    """The model solved; where the solver says that there is no point, the other one is asked too.
-
-    HiGHS 1.15.1 calls some feasible models infeasible in presolve: doubletons of a binary and a continuous column.
-    """
-    result = solve_milp(model, solver, seconds, gap, start=start)
-    if result.status is not Status.INFEASIBLE:
-        return result
-    return solve_milp(model, "cbc" if solver == "highs" else "highs", seconds, gap, start=start)
-
-
 def _whole(pieces: Pieces, rows: Relations, model: Milp, search: Search, seconds: float, start: Floats | None, found: Found) -> Found:
     """The whole model from a start; never worse than what was found before."""
-    result = twice(model, search.solver, max(seconds, 0.1), search.gap, start)
+    result = solve_milp(model, search.solver, max(seconds, 0.1), search.gap, start=start)
     bound = found.bound if result.bound is None else max(found.bound, result.bound + pieces.constant)
     clock = np.isfinite(seconds) and result.status is not Status.OPTIMAL and result.status is not Status.INFEASIBLE
     if result.x is None:

@@ -43,7 +43,7 @@ def upgrade() -> None:
     log_what_was_released()
     run(f"0003_{dialect()}")
     if on_postgresql():
-        for statement in statements("roles", "postgresql"):
+        for statement in statements("migrations/0003_roles", "postgresql"):
             op.execute(sa.text(statement.replace(":", r"\:")))
 
 

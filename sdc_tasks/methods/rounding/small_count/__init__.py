@@ -7,11 +7,12 @@ stay close to what they were. Published cells are sums of rounded inner cells: a
 from sdc_tasks.methods.rounding.small_count.algorithm import Options, Quality, Rounded, round_counts
 from sdc_tasks.methods.rounding.small_count.cells import InnerCells, inner_cells
 from sdc_tasks.methods.rounding.small_count.dummy import Dummy, dummy_of
-from sdc_tasks.methods.rounding.small_count.hierarchy import Hierarchy, read_hierarchy
+from sdc_tasks.methods.rounding.small_count.hierarchy import WILD, Hierarchy
 from sdc_tasks.methods.rounding.small_count.inner import Steps
 from sdc_tasks.methods.rounding.small_count.publication import Publication, by_formula, by_hierarchies, by_list, by_order
 
 __all__ = [
+    "WILD",
     "Dummy",
     "Hierarchy",
     "InnerCells",
@@ -26,6 +27,5 @@ __all__ = [
     "by_order",
     "dummy_of",
     "inner_cells",
-    "read_hierarchy",
     "round_counts",
 ]

@@ -173,7 +173,7 @@ class _Part:
                 begin, end = int(state.dummy.offsets[j]), int(state.dummy.offsets[j + 1])
                 small = state.is_small(np.arange(begin, end), zeros=zeros)
                 if small.any():
-                    hit |= small[ids - begin] & (ids >= 0)
+                    hit |= small[np.maximum(ids - begin, 0)] & (ids >= 0)
             else:
                 hit |= state.is_small(ids[self.part], zeros=zeros)
         wanted = self.open & hit

@@ -75,8 +75,11 @@ class Dummy:
 
     def _derived(self, j: int, above: Codes) -> Codes:
         """The numbers in crossing j of what has the numbers `above` in its parent."""
+        links = self.links[j]
+        if not len(links):  # no inner cell is in the parent
+            return np.full(above.shape, -1, dtype=np.int32)
         at = np.maximum(above - np.int32(self.offsets[self.parent[j]]), 0)
-        return np.where(above < 0, np.int32(-1), self.links[j][at])
+        return np.where(above < 0, np.int32(-1), links[at])
 
     def matrix(self) -> sp.csr_array:
         """X itself (n × P), for work that needs it whole."""

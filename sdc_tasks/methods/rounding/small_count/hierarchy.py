@@ -1,24 +1,19 @@
-"""Hierarchies of a dimension: which codes are added up under which other code.
-
-A file is either a table `code,parent` (a code may have several parents, as a country has compositions; `AT*` and `?1` stand for all
-codes of the data that match), or a τ-ARGUS `.hrc`: one code per line, its depth the number of leading `@`.
+"""Hierarchies of a dimension: which codes are added up under which other code. A code may have several parents, as a country has
+compositions; `AT*` and `?1` stand for all codes of the data that match.
 """
 
 from __future__ import annotations
 
-import csv
 import fnmatch
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 import numpy as np
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.rounding.small_count.cells import TOTAL, Codes
+from sdc_tasks.methods.rounding.small_count.cells import Codes
 
 WILD = frozenset("*?[")
 
@@ -101,57 +96,3 @@ class Hierarchy:
             level[0].append(code)
         for names, group in open_levels:
             yield tuple(names), group
-
-
-def read_hierarchy(path: Path) -> Hierarchy:
-    """Reads `code,parent` or a .hrc. Raises InvalidInput with file and line."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InvalidInput(f"{path}: cannot be read ({error.strerror}). Remedy: name a file of codes and parents") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path}: not a text in UTF-8. Remedy: save it as UTF-8") from error
-    return _hrc(path, text) if path.suffix.lower() == ".hrc" else _pairs(path, text)
-
-
-def _pairs(path: Path, text: str) -> Hierarchy:
-    head = text.partition("\n")[0]
-    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=";" if ";" in head else ","))
-    if not rows or [name.strip().lower() for name in rows[0]] != ["code", "parent"]:
-        raise InvalidInput(f"{path}, line 1: the header is code,parent. Remedy: write one line for each code and what it adds up to")
-    pairs: list[tuple[str, str]] = []
-    leaves: list[str] = []
-    for line, row in enumerate(rows[1:], start=2):
-        if not any(field.strip() for field in row):
-            continue
-        if len(row) != 2 or not row[0].strip():
-            raise InvalidInput(f"{path}, line {line}: a code and its parent are expected. Remedy: two fields, the second empty at the top")
-        code, parent = row[0].strip(), row[1].strip()
-        if WILD & set(parent):
-            raise InvalidInput(f"{path}, line {line}: {parent} is a wildcard. Remedy: wildcards stand for codes, not for parents")
-        if parent:
-            pairs.append((code, parent))
-        else:
-            leaves.append(code)
-    if not pairs:
-        raise InvalidInput(f"{path}: no code has a parent. Remedy: write what adds up to what, or leave the hierarchy out")
-    return Hierarchy(str(path), tuple(dict.fromkeys(pairs)), tuple(leaves))
-
-
-def _hrc(path: Path, text: str) -> Hierarchy:
-    """The total is never listed in a .hrc: every code of depth 0 is below it."""
-    stack: list[str] = [TOTAL]
-    pairs: list[tuple[str, str]] = []
-    for line, row in enumerate(text.splitlines(), start=1):
-        if not row.strip():
-            continue
-        code = row.strip().lstrip("@").strip()
-        depth = len(row.strip()) - len(row.strip().lstrip("@"))
-        if not code or depth > len(stack) - 1:
-            raise InvalidInput(f"{path}, line {line}: one code, at most one level below the line before. Remedy: correct its @")
-        del stack[depth + 1 :]
-        pairs.append((code, stack[depth]))
-        stack.append(code)
-    if not pairs:
-        raise InvalidInput(f"{path}: no code. Remedy: one code per line, @ for each level")
-    return Hierarchy(str(path), tuple(pairs))

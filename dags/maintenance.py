@@ -1,0 +1,78 @@
+"""Every night: confidential bytes past their retention are purged, every check of the warehouse is run, the log is verified."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sdc_office
+from airflow.sdk import DAG, chain, task
+from airflow.sdk.exceptions import AirflowFailException
+from sdc_office import DEFAULTS, log
+
+ABOUT = """
+Keeps the warehouse in order. Nothing here changes what is published.
+
+### When something is red
+- **`purge`**: somebody reads what is to be forgotten; clear the task.
+- **`checks`**: the warehouse is not as it should be; the log names the check and the first row. Release nothing until its owner has found
+  out why (`sql/checks/<name>.sql`).
+- **`log_chain`**: an entry of the log was changed or is missing. Tell the owner of the data; compare with the digests noted earlier
+  (`sdc verify-log --head`).
+"""
+
+
+def _office() -> Any:
+    from sdc_tasks import steps
+
+    return steps.open_office(sdc_office.warehouse(), "maintenance")
+
+
+@task
+def purge() -> int:
+    """Deletes every payload whose retention ended. **Red:** the warehouse is being read; clear the task."""
+    from sdc_tasks.warehouse.maintenance import purge
+
+    done = purge(_office())
+    log.info("%d payloads purged", done)
+    return done
+
+
+@task(trigger_rule="all_done")
+def checks() -> None:
+    """Runs every file of `sql/checks`. **Red:** one returns rows; release nothing until it is known why."""
+    from sdc_tasks.warehouse.checks import failures
+
+    _require(failures(_office()))
+    log.info("every check passes")
+
+
+@task(trigger_rule="all_done")
+def log_chain() -> str:
+    """Verifies the chain of the log. Returns its newest digest: note it elsewhere. **Red:** the log was changed."""
+    from sdc_tasks.warehouse.log import broken, entries
+
+    chain_ = entries(_office())
+    _require(broken(chain_))
+    newest = chain_[-1].digest if chain_ else "none"
+    log.info("%d entries, newest %s", len(chain_), newest)
+    return newest
+
+
+def _require(wrong: list[str]) -> None:
+    for line in wrong:
+        log.error("%s", line)
+    if wrong:
+        raise AirflowFailException(f"{len(wrong)} wrong, first: {wrong[0]}")
+
+
+with DAG(
+    dag_id="maintenance",
+    description="retention, checks, log",
+    doc_md=ABOUT,
+    schedule="30 2 * * *",
+    catchup=False,
+    max_active_runs=1,
+    default_args=DEFAULTS,
+    tags=["maintenance"],
+) as dag:
+    chain(purge(), checks(), log_chain())

@@ -1,0 +1,125 @@
+"""What happens when a country's file comes: it is taken in and judged at once, and the release is marked as ready to be run (again).
+
+One DAG per domain. It starts by itself when a file in the inbox is new or other than before, or by hand with a period. An accepted delivery
+is an event of the asset `accepted_<domain>` with the country as partition; once all that a release needs is there, and no release of
+exactly these deliveries was run, `ready_<domain>` follows, and an alert of the kind `ready` on the board.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import sdc_office
+from airflow.sdk import DAG, Asset, AssetWatcher, chain, get_current_context, task
+from sdc_inbox import InboxTrigger
+from sdc_office import DEFAULTS, INBOX, desk, log
+
+from sdc_tasks.domains import schema
+
+ABOUT = """
+**{title}**: judges national deliveries as they come. What is accepted waits for the next run of `eu_release_{id}`; nothing is published
+here.
+
+### When something is red
+- **one `judge`**: the file of that country is refused; the end of its log names file, line and rule. Ask the country for a corrected
+  file and put it into the inbox: this DAG starts again by itself.
+- **`arrived`**: the inbox is away, or the parameter `period` is missing in a run that was triggered by hand.
+"""
+
+
+@task
+def arrived(domain: str) -> list[dict[str, str]]:
+    """Receives what is new in the inbox of every period that was told of, in the order of the names.
+
+    **Red:** the inbox cannot be read; correct the parameter, or clear the task once it is back.
+    """
+    from sdc_tasks import steps
+
+    found = []
+    for at in _desks(domain):
+        sdc_office.note_run(at)
+        found += [{"period": at.period, "file": each.file, "label": each.label} for each in steps.news(at, _inbox(at.period))]
+    log.info("%d files to judge", len(found))
+    return found
+
+
+@task(map_index_template="{{ task.op_kwargs['file']['label'] }}")
+def judge(domain: str, file: dict[str, str], accepted: Asset) -> str:
+    """Reads and checks one file. Green: it counts from now on.
+
+    **Red:** the file is refused, the log says why. What the country delivered before stays as it is.
+    """
+    from sdc_tasks import steps
+
+    at = desk(domain, file["period"])
+    digest = steps.ingest(at, _inbox(at.period), file["file"])
+    country = steps.check(at, digest)
+    event = get_current_context()["outlet_events"][accepted]
+    event.add_partitions(country)
+    event.extra = {"period": at.period, "digest": digest}
+    return country
+
+
+@task(trigger_rule="all_done_min_one_success")  # a refused file does not hide that the others are complete
+def ready(domain: str, complete: Asset) -> list[str]:
+    """Marks the releases that could be run now and never were. Pink: none."""
+    from airflow.sdk.exceptions import AirflowSkipException
+
+    from sdc_tasks import steps
+
+    found = [release_id for at in _desks(domain) if (release_id := steps.ready(at))]
+    if not found:
+        raise AirflowSkipException("nothing new to release")
+    get_current_context()["outlet_events"][complete].extra = {"releases": found}
+    return found
+
+
+def _desks(domain: str) -> list[Any]:
+    """One for each period that this run is of: those of the events that started it, or that of its parameter."""
+    context = get_current_context()
+    told = {
+        event.extra["payload"]["period"]
+        for events in context["triggering_asset_events"].values()
+        for event in events
+        if "payload" in event.extra
+    }
+    if context["params"].get("period") or not told:
+        return [desk(domain)]
+    return [desk(domain, period) for period in sorted(told)]
+
+
+def _inbox(period: str) -> Path:
+    return sdc_office.place("inbox", period)
+
+
+def delivery_dag(domain: schema.Domain, file: Path) -> DAG:
+    """The graph."""
+    source, inbox = str(file), INBOX.replace("{domain}", domain.id)
+    watched = [AssetWatcher(name=f"inbox_{domain.id}", trigger=InboxTrigger(inbox))] if "{period}" in inbox else []
+    accepted, complete = Asset(f"accepted_{domain.id}"), Asset(f"ready_{domain.id}")
+    with DAG(
+        dag_id=f"national_delivery_{domain.id}",
+        description=f"{domain.title}: deliveries as they come",
+        doc_md=ABOUT.format(title=domain.title, id=domain.id),
+        schedule=[Asset(f"inbox_{domain.id}", watchers=watched)] if watched else None,
+        catchup=False,
+        max_active_runs=1,
+        default_args=DEFAULTS,
+        tags=["delivery", domain.id],
+        params={
+            "period": sdc_office.period_param(),
+            "inbox": sdc_office.place_param("Inbox", INBOX, domain.id, "where the national deliveries of this period lie"),
+        },
+    ) as dag:
+        files = arrived(source)
+        judged = (
+            judge.override(outlets=[accepted], doc_md=judge.function.__doc__).partial(domain=source, accepted=accepted).expand(file=files)
+        )
+        marked = ready.override(outlets=[complete])(source, complete)
+        chain(files, judged, marked)
+        chain(files, marked)
+    return dag
+
+
+globals().update(sdc_office.dags_of_domains("national_delivery", delivery_dag))

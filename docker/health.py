@@ -1,0 +1,43 @@
+"""Is a service alive? For the health checks of containers; exit code 0 if so.
+
+    python docker/health.py metadatabase|scheduler|triggerer|dag_processor      as the api-server sees it
+    python docker/health.py default@|solver@                                    the Celery worker of this host answers
+
+Without Airflow, whose import alone takes seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from urllib.parse import urljoin
+from urllib.request import urlopen
+
+
+def component(name: str) -> bool:
+    """Whether a component of Airflow is healthy: its heartbeat is in the database, and young."""
+    address = urljoin(os.environ["AIRFLOW__CORE__EXECUTION_API_SERVER_URL"], "/api/v2/monitor/health")
+    with urlopen(address, timeout=8) as answer:
+        return bool(json.load(answer)[name]["status"] == "healthy")
+
+
+def worker(name: str) -> bool:
+    """Whether the Celery worker of that name answers."""
+    from celery import Celery  # type: ignore[import-untyped]
+
+    with Celery(broker=os.environ["AIRFLOW__CELERY__BROKER_URL"]) as app:
+        return bool(app.control.ping(destination=[name], timeout=5))
+
+
+def main(wanted: str) -> int:
+    try:
+        return int(not (worker(wanted + socket.gethostname()) if wanted.endswith("@") else component(wanted)))
+    except Exception as error:  # whatever it is, it is not healthy; without a traceback, which might quote an address with its password
+        print(f"{wanted}: {type(error).__name__}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

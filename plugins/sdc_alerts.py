@@ -1,0 +1,183 @@
+"""Deadlines of a release run: what is late is told once, on the operator's desk, in the log, by e-mail and webhook.
+
+`delivery`    the deliveries are due, and countries have none that is accepted: one alert a country
+`solver`      the ladder and the audit take longer than all their limits together
+`protection`  the table should be protected by now
+`approval`    somebody should have agreed by now; without an instant of its own, a day before the embargo
+
+Airflow calls `overdue` when a run that is not finished passes such an instant, perhaps more than once. The warehouse decides whether it is
+true and new. SDC_ALERT_WEBHOOK is an address that takes JSON, SDC_ALERT_EMAIL who gets a mail (separated by commas), by the server
+SDC_ALERT_SMTP (host:port), from SDC_ALERT_FROM.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import smtplib
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.message import EmailMessage
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import AsyncCallback, DeadlineAlert
+from airflow.sdk.definitions.deadline import BaseDeadlineReference
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from sdc_tasks.domains.schema import Domain
+
+log = logging.getLogger("sdc.alert")
+BEFORE_EMBARGO = timedelta(days=1)
+JUDGING = timedelta(minutes=15)  # for the files that came in time
+SLACK = timedelta(minutes=30)  # for what is beside the solvers
+LATER = {"delivery": JUDGING}
+TOO_LONG = 10  # seconds that telling somebody may take
+DONE = {"published", "blocked"}
+
+
+@dataclass
+class CycleDeadline(BaseDeadlineReference):
+    """An instant of the release calendar for the period of the run: `due` holds period → [beginning, instant], as time stamps."""
+
+    due: dict[str, list[float]] = field(default_factory=dict)
+    required_kwargs = {"dag_id", "run_id"}  # noqa: RUF012
+
+    def _evaluate_with(self, *, session: Any, dag_id: str, run_id: str) -> datetime | None:
+        from airflow.models import DagRun
+        from sqlalchemy import select
+
+        run = session.execute(
+            select(DagRun.conf, DagRun.data_interval_start).where(DagRun.dag_id == dag_id, DagRun.run_id == run_id)
+        ).one_or_none()
+        if run is None:
+            return None
+        given = (run.conf or {}).get("period")
+        first = run.data_interval_start and run.data_interval_start.timestamp()
+        found = [due for period, (begins, due) in self.due.items() if period == given or (given is None and begins == first)]
+        return datetime.fromtimestamp(found[0], UTC) if found else None
+
+    def serialize_reference(self) -> dict[str, Any]:
+        return {"reference_type": self.reference_name, "due": self.due}
+
+    @classmethod
+    def deserialize_reference(cls, reference_data: dict[str, Any]) -> CycleDeadline:
+        return cls(reference_data["due"])
+
+    def __hash__(self) -> int:
+        return hash(tuple((period, *due) for period, due in self.due.items()))
+
+
+class Queued(BaseDeadlineReference):
+    """When the run was queued. With Airflow's own reference no task could be cleared: 3.3.2 reads its interval as a number."""
+
+    required_kwargs = {"dag_id", "run_id"}  # noqa: RUF012
+
+    def _evaluate_with(self, *, session: Any, dag_id: str, run_id: str) -> datetime | None:
+        from airflow.models import DagRun
+        from sqlalchemy import select
+
+        queued: datetime | None = session.scalar(select(DagRun.queued_at).where(DagRun.dag_id == dag_id, DagRun.run_id == run_id))
+        return queued
+
+
+def deadlines(domain: Domain) -> list[DeadlineAlert]:
+    """The deadlines of a domain's release runs."""
+    due: dict[str, dict[str, list[float]]] = {"delivery": {}, "protection": {}, "approval": {}}
+    for period in domain.calendar.cycles:
+        cycle = domain.calendar.of(period)
+        assert cycle is not None
+        approval = cycle.approval or (cycle.embargo and cycle.embargo - BEFORE_EMBARGO)
+        instants = {"delivery": cycle.deliveries, "protection": cycle.protection, "approval": domain.governance.approvals and approval}
+        for kind, instant in instants.items():
+            if instant:
+                due[kind][period] = [domain.calendar.interval(period)[0].timestamp(), instant.timestamp()]
+    found = [
+        DeadlineAlert(
+            CycleDeadline(known), LATER.get(kind, timedelta(0)), AsyncCallback(overdue, {"kind": kind, "domain": domain.id}), name=kind
+        )
+        for kind, known in due.items()
+        if known
+    ]
+    budget = SLACK + sum((timedelta(seconds=3 * rung.seconds) for rung in domain.cta.ladder), timedelta(hours=1))
+    solver = AsyncCallback(overdue, {"kind": "solver", "domain": domain.id})
+    return [*found, DeadlineAlert(Queued(), budget, solver, name="solver")]
+
+
+async def overdue(kind: str, domain: str, context: dict[str, Any]) -> None:
+    """What Airflow calls."""
+    run = context["dag_run"]
+    await asyncio.to_thread(alert, kind, domain, run["dag_id"], run["dag_run_id"])
+
+
+def alert(kind: str, domain: str, dag_id: str, run_id: str) -> list[str]:
+    """Raises what is true of the run and new; tells it. Returns what was told."""
+    from sdc_office import warehouse
+
+    from sdc_tasks.steps import open_office
+    from sdc_tasks.warehouse import cycles, reader
+
+    engine = open_office(warehouse())
+    try:
+        run = reader.dag_run(engine, dag_id, run_id)
+        if run is None or not run["period"]:
+            return []
+        told = []
+        for subject, said in _late(engine, kind, domain, run):
+            if cycles.raise_alert(engine, domain, run["period"], kind, subject, said):
+                tell(f"{domain} {run['period']}: {said}", {"domain": domain, "period": run["period"], "kind": kind, "subject": subject})
+                told.append(said)
+        return told
+    finally:
+        engine.dispose()
+
+
+def _late(engine: Engine, kind: str, domain: str, run: dict[str, Any]) -> list[tuple[str, str]]:
+    """(subject, what to say) of all that is late now."""
+    from sdc_tasks.warehouse import reader
+
+    period, release_id = run["period"], run["release_id"]
+    if kind == "delivery":
+        accepted = {each["country"] for each in reader.deliveries(engine, domain, period) if each["state"] == "accepted"}
+        areas = next((each["areas"] for each in reader.cycles(engine, domain) if each["period"] == period), [])
+        return [(country, f"no accepted delivery from {country}, and deliveries are due") for country in areas if country not in accepted]
+    state = next((str(each["state"]) for each in reader.runs(engine, domain) if each["release_id"] == release_id), "")
+    subject = release_id or run["run_id"]
+    if state in DONE:
+        return []
+    if kind == "approval":
+        return [(subject, "waits for somebody to agree, and the embargo is near")] if state == "waiting" else []
+    if release_id and any(each["passed"] for each in reader.audits(engine, release_id)):
+        return []
+    if kind == "solver":
+        return [(subject, f"run {run['run_id']} takes longer than all limits of its solvers together")]
+    return [(subject, "the table should be protected by now")]
+
+
+def tell(text: str, details: dict[str, str]) -> None:
+    """Log, webhook, e-mail; what fails of these is logged, and does not hinder the others."""
+    log.warning("%s", text)
+    if address := os.environ.get("SDC_ALERT_WEBHOOK"):
+        try:
+            import httpx
+
+            httpx.post(address, json={"text": text, **details}, timeout=TOO_LONG).raise_for_status()
+        except Exception as error:
+            log.error("webhook not reached (%s)", type(error).__name__)
+    if people := os.environ.get("SDC_ALERT_EMAIL"):
+        try:
+            _mail(text, people)
+        except Exception as error:
+            log.error("mail not sent (%s)", type(error).__name__)
+
+
+def _mail(text: str, people: str) -> None:
+    message = EmailMessage()
+    message["Subject"], message["To"] = text.split("\n", maxsplit=1)[0], people
+    message["From"] = os.environ.get("SDC_ALERT_FROM", "sdc@localhost")
+    message.set_content(text)
+    host, _, port = os.environ.get("SDC_ALERT_SMTP", "localhost:25").partition(":")
+    with smtplib.SMTP(host, int(port or 25), timeout=TOO_LONG) as server:
+        server.send_message(message)

@@ -1,0 +1,66 @@
+"""Watches an inbox for new and corrected files, here or in an object store: what makes `national_delivery` start.
+
+A file counts once its size and time are the same at two looks, so that nothing is taken in half-copied; rename a file into its place
+where you can. After a restart everything that lies there is told once more: who listens must be able to hear things twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+from airflow.triggers.base import BaseEventTrigger, TriggerEvent
+
+from sdc_tasks.domains.calendar import PERIOD
+
+Marks = dict[str, dict[str, str]]  # period → file → what changes with its content
+SUFFIXES = {".csv", ".txt"}
+
+
+class InboxTrigger(BaseEventTrigger):
+    """Tells each period in whose inbox a file is new or other than before, with the names of these files.
+
+    `inbox` is an address in which `{period}` stands for a folder's name; it is looked into every `seconds`.
+    """
+
+    def __init__(self, inbox: str, seconds: float = 10.0) -> None:
+        super().__init__()
+        self.inbox, self.seconds = inbox, seconds
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        return "sdc_inbox.InboxTrigger", {"inbox": self.inbox, "seconds": self.seconds}
+
+    async def run(self) -> AsyncIterator[TriggerEvent]:
+        told: Marks = {}
+        before: Marks = {}
+        while True:
+            try:
+                now = await asyncio.to_thread(marks, self.inbox)
+            except OSError as error:  # a share that is away comes back
+                self.log.warning("inbox not read (%s)", type(error).__name__)
+                now = before
+            for period, files in sorted(now.items()):
+                settled = {name: mark for name, mark in files.items() if before.get(period, {}).get(name) == mark}
+                news = sorted(name for name, mark in settled.items() if told.get(period, {}).get(name) != mark)
+                told[period] = {name: mark for name, mark in {**told.get(period, {}), **settled}.items() if name in files}
+                if news:
+                    yield TriggerEvent({"period": period, "files": news})
+            before = now
+            await asyncio.sleep(self.seconds)
+
+
+def marks(inbox: str) -> Marks:
+    """What lies in the inboxes of all periods."""
+    from sdc_office import folder
+
+    above, below = inbox.split("{period}", 1)
+    place = folder(above.rstrip("/") or "/")
+    found: Marks = {}
+    for each in sorted(place.iterdir(), key=lambda path: path.name) if place.is_dir() else ():
+        here = each / below.strip("/") if below.strip("/") else each
+        if re.fullmatch(PERIOD, each.name) and here.is_dir():
+            files = (path for path in here.iterdir() if path.suffix.lower() in SUFFIXES)
+            found[each.name] = {path.name: f"{(stat := path.stat()).st_size} {getattr(stat, 'st_mtime', '')}" for path in files}
+    return found

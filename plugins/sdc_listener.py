@@ -1,0 +1,174 @@
+"""Writes to the operator's desk what Airflow does: runs of our DAGs, their tasks, and the last that each task said. How long tasks take
+goes to Airflow's own metrics.
+
+It must never break or delay a task: what goes wrong here is logged by its kind, and forgotten. Of errors only those that this project
+words itself are kept; others may hold values, so their type stands for them.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from pluggy import HookimplMarker
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+hookimpl = HookimplMarker("airflow")
+log = logging.getLogger("sdc.listener")
+OURS = ("eu_release_", "national_delivery_", "maintenance")
+
+
+class Last(logging.Handler):
+    """Keeps the last message of the steps."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.said, self.began = "", time.monotonic()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said = record.getMessage()
+
+    def reset(self) -> None:
+        self.said, self.began = "", time.monotonic()
+
+
+last = Last()
+
+
+def quietly(hook: Callable[..., None]) -> Callable[..., None]:
+    """Nothing that happens in a hook reaches the task."""
+
+    @wraps(hook)
+    def call(*arguments: Any, **named: Any) -> None:
+        try:
+            hook(*arguments, **named)
+        except Exception as error:
+            log.warning("not written to the operator's desk (%s)", type(error).__name__)
+
+    return call
+
+
+@hookimpl
+def on_task_instance_running(previous_state: Any, task_instance: Any) -> None:
+    last.reset()
+    steps = logging.getLogger("sdc.release")
+    if last not in steps.handlers:
+        steps.addHandler(last)
+        steps.setLevel(min(steps.level or logging.INFO, logging.INFO))
+    _note_task(task_instance, "running")
+
+
+@hookimpl
+def on_task_instance_success(previous_state: Any, task_instance: Any) -> None:
+    _note_task(task_instance, "success", last.said)
+
+
+@hookimpl
+def on_task_instance_skipped(previous_state: Any, task_instance: Any) -> None:
+    _note_task(task_instance, "skipped", last.said)
+
+
+@hookimpl
+def on_task_instance_failed(previous_state: Any, task_instance: Any, error: Any) -> None:
+    again = "up_for_retry" in str(getattr(task_instance, "state", ""))
+    _note_task(task_instance, "up_for_retry" if again else "failed", _worded(error))
+
+
+@hookimpl
+def on_dag_run_running(dag_run: Any, msg: str) -> None:
+    _note_run(dag_run, "running")
+
+
+@hookimpl
+def on_dag_run_success(dag_run: Any, msg: str) -> None:
+    _note_run(dag_run, "success")
+
+
+@hookimpl
+def on_dag_run_failed(dag_run: Any, msg: str) -> None:
+    _note_run(dag_run, "failed")
+
+
+@quietly
+def _note_task(task_instance: Any, state: str, said: str = "") -> None:
+    if not _ours(task_instance.dag_id):
+        return
+    from sdc_tasks.warehouse import cycles
+
+    seconds = None if state == "running" else time.monotonic() - last.began
+    with _Office() as engine:
+        cycles.note_task_run(
+            engine,
+            task_instance.dag_id,
+            task_instance.run_id,
+            task_instance.task_id,
+            task_instance.map_index,
+            state=state,
+            label=str(getattr(task_instance, "rendered_map_index", None) or ""),
+            tries=task_instance.try_number,
+            seconds=seconds,
+            said=said,
+        )
+    if seconds is not None:
+        from airflow.sdk.observability import stats
+
+        stats.timing("sdc.task.seconds", 1000 * seconds, tags={"dag_id": task_instance.dag_id, "task_id": task_instance.task_id})
+
+
+@quietly
+def _note_run(dag_run: Any, state: str) -> None:
+    """Also what became of the tasks that never started: no other hook tells of them."""
+    if not _ours(dag_run.dag_id):
+        return
+    from sqlalchemy.orm import object_session
+
+    from sdc_tasks.warehouse import cycles
+
+    known = {"state": state, "started_at": dag_run.start_date}
+    if state != "running":
+        known["finished_at"] = dag_run.end_date
+    with _Office() as engine:
+        cycles.note_dag_run(engine, dag_run.dag_id, dag_run.run_id, **known)
+        session = object_session(dag_run)  # the scheduler's own: another would detach the run that it is working on
+        for each in dag_run.get_task_instances(session=session) if state != "running" and session is not None else ():
+            if str(each.state) in {"upstream_failed", "removed"} or (str(each.state) == "skipped" and each.start_date is None):
+                cycles.note_task_run(engine, each.dag_id, each.run_id, each.task_id, each.map_index, state=str(each.state))
+
+
+def _ours(dag_id: str) -> bool:
+    return dag_id.startswith(OURS) and "SDC_WAREHOUSE_URL" in os.environ
+
+
+def _worded(error: Any) -> str:
+    """What an error says, where this project says it."""
+    from airflow.sdk.exceptions import AirflowFailException
+
+    from sdc_tasks.errors import SdcError
+
+    if isinstance(error, SdcError | AirflowFailException):
+        return f"{type(error).__name__}: {error}"
+    return type(error).__name__ if isinstance(error, BaseException) else "failed"
+
+
+class _Office:
+    """The warehouse, for a moment: a process that is forked later must not share a connection."""
+
+    def __enter__(self) -> Engine:
+        from sqlalchemy import make_url
+
+        from sdc_tasks.warehouse.engine import open_warehouse
+
+        url = make_url(os.environ["SDC_WAREHOUSE_URL"])
+        if url.get_backend_name() == "postgresql":  # the scheduler does not wait for a server that is away
+            url = url.update_query_dict({"connect_timeout": "3"})
+        self.engine = open_warehouse(url.render_as_string(hide_password=False), None, "airflow")
+        return self.engine
+
+    def __exit__(self, *_: object) -> None:
+        self.engine.dispose()

@@ -1,0 +1,163 @@
+"""What the DAGs of this folder share: where a run works, which period it is of, retries, and which domains there are.
+
+Between tasks travel ids, digests and names, never a value. Parsing imports no solver, no database and no Great Expectations.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import DAG, ExceptionRetryPolicy, Param, RetryAction, RetryRule, get_current_context, task
+from airflow.sdk.exceptions import AirflowFailException
+
+from sdc_tasks.domains import schema
+from sdc_tasks.domains.calendar import PERIOD
+from sdc_tasks.errors import InvalidInput, Retriable
+
+if TYPE_CHECKING:
+    from sdc_tasks.steps import Desk
+
+log = logging.getLogger("sdc.release")
+VAR = Path(__file__).resolve().parents[1] / "var"
+
+# Airflow adds up to three retries where the error says that nothing is wrong with the input, or where the worker was lost.
+PATIENCE = timedelta(seconds=float(os.environ.get("SDC_RETRY_SECONDS", "30")))
+DEFAULTS: dict[str, Any] = {
+    "owner": "statistical-disclosure-control",
+    "retries": 3,
+    "retry_delay": PATIENCE,
+    "retry_policy": ExceptionRetryPolicy(
+        [RetryRule(exception=Retriable, action=RetryAction.RETRY, retry_delay=PATIENCE)], default=RetryAction.FAIL
+    ),
+    "execution_timeout": timedelta(minutes=15),
+}
+# The heavy tasks: a worker with the solvers, as many at once as its memory holds, and hours for the attacker's LPs of a large domain.
+HEAVY: dict[str, Any] = {"queue": "solver", "pool": "solver", "execution_timeout": timedelta(hours=4)}
+
+INBOX = os.environ.get("SDC_INBOX") or str(VAR / "inbox" / "{domain}" / "{period}")
+OUT = os.environ.get("SDC_OUT") or str(VAR / "out" / "{domain}" / "{period}")
+
+
+def period_param() -> Param:
+    """The reference period; a run of the calendar, or a backfill, knows it from its data interval."""
+    return Param(
+        None,
+        type=["null", "string"],
+        pattern=PERIOD,
+        title="Reference period",
+        description="such as 2024; none: that of the run's data interval in the release calendar",
+    )
+
+
+def place_param(title: str, default: str, domain: str, what: str) -> Param:
+    """A folder, here or in an object store."""
+    return Param(
+        default.replace("{domain}", domain),
+        type="string",
+        title=title,
+        description=f"{what}; a folder, or an address such as s3://connection@bucket/folder; {{period}} stands for the period",
+    )
+
+
+def period_of(domain: schema.Domain) -> str:
+    """The period that this run is of. Raises InvalidInput where nothing tells it."""
+    context = get_current_context()
+    if given := context["params"].get("period"):
+        return str(given)
+    first = context["dag_run"].data_interval_start
+    known = None if first is None else domain.calendar.period_from(first)
+    if known is None:
+        raise InvalidInput(f"{domain.id}: no period. Remedy: trigger the DAG with the parameter `period`, such as 2024")
+    return known
+
+
+def desk(domain: str, period: str | None = None) -> Desk:
+    """Where this run works, in the name of who triggered it; `period` where the run is of several. The warehouse is that of the
+    deployment, not a parameter: its address may hold a password.
+    """
+    from sdc_tasks import steps
+
+    who = None if os.environ.get("SDC_ONE_PROCESS") else get_current_context()["dag_run"].triggering_user_name
+    return steps.open_desk(warehouse(), domain, period or period_of(schema.load_domain(domain)), log.info, who)
+
+
+def warehouse() -> str:
+    """The address of the warehouse."""
+    return os.environ.get("SDC_WAREHOUSE_URL") or f"sqlite:///{VAR / 'warehouse.db'}"
+
+
+def place(name: str, period: str) -> Path:
+    """The folder that a parameter of this run names: here, or, with the methods of a path, in an object store."""
+    return folder(get_current_context()["params"][name].replace("{period}", period))
+
+
+def folder(address: str) -> Path:
+    """A folder by its address."""
+    if "://" not in address:
+        return Path(address)
+    from airflow.sdk import ObjectStoragePath
+
+    return ObjectStoragePath(address)  # type: ignore[return-value]
+
+
+def note_run(at: Desk, **known: object) -> None:
+    """Tells the operator's desk what this run is about."""
+    from sdc_tasks.warehouse import cycles
+    from sdc_tasks.warehouse.engine import actor
+
+    run = get_current_context()["dag_run"]
+    who = actor(at.engine) if run.triggering_user_name else str(run.run_type)
+    cycles.note_dag_run(at.engine, run.dag_id, run.run_id, domain=at.domain.id, period=at.period, triggered_by=who, **known)
+
+
+def measure(at: Desk, release_id: str) -> None:
+    """Gives the release in figures to Airflow's metrics: what is lost, what it took. Nothing confidential."""
+    from airflow.sdk.observability import stats
+
+    from sdc_tasks import outputs
+    from sdc_tasks.warehouse import reader
+
+    tags = {"domain": at.domain.id}
+    told = outputs.summary(at, release_id)
+    for name in ("accepted", "refused", "exact", "rounded", "withheld", "relative_loss", "primaries", "broken", "lps"):
+        stats.gauge(f"sdc.release.{name}", float(getattr(told, name)), tags=tags)
+    for step, seconds in told.seconds.items():
+        stats.gauge("sdc.step.seconds", seconds, tags={**tags, "step": step})
+    for rung in reader.rungs(at.engine, release_id):
+        if rung["gap"] is not None:
+            stats.gauge("sdc.rung.gap", rung["gap"], tags={**tags, "method": rung["method"]})
+
+
+def domain_files() -> list[Path]:
+    """The shipped domain files, then those of the folders in SDC_DOMAINS."""
+    folders = [schema.HERE, *(Path(each) for each in os.environ.get("SDC_DOMAINS", "").split(os.pathsep) if each)]
+    return [file.resolve() for folder in folders for file in sorted(folder.glob("*.yaml"))]
+
+
+def dags_of_domains(prefix: str, build: Callable[[schema.Domain, Path], DAG]) -> dict[str, DAG]:
+    """A DAG for each domain file, by id; a later file with the same id wins, one that cannot be read has a DAG that says so."""
+    dags: dict[str, DAG] = {}
+    for path in domain_files():
+        try:
+            domain = schema.load_domain(path)
+            dags[f"{prefix}_{domain.id}"] = build(domain, path)
+        except InvalidInput as problem:
+            dags.setdefault(f"{prefix}_{path.stem}", refused_dag(f"{prefix}_{path.stem}", path, problem))
+    return dags
+
+
+def refused_dag(dag_id: str, file: Path, error: InvalidInput) -> DAG:
+    """A domain file that cannot be read takes no other domain's DAG with it, and is not overlooked either."""
+    with DAG(dag_id=dag_id, description=f"{file.name} is refused", doc_md=str(error), schedule=None, tags=["release", "refused"]) as dag:
+
+        @task(doc_md=f"**Red:** the domain file `{file}` must be corrected.")
+        def domain_file() -> None:
+            raise AirflowFailException(str(error))
+
+        domain_file()
+    return dag

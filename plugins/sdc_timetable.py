@@ -1,0 +1,88 @@
+"""The release calendar of a domain as a timetable: one run for each reference period, when its deliveries are due.
+
+The data interval of a run is its reference period, which ended long before: a backfill of 2022 to 2024 makes the runs of these periods.
+Without catch-up, of the cycles that should have started already only the last one starts.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pendulum
+from airflow.timetables.base import DagRunInfo, DataInterval, Timetable
+
+if TYPE_CHECKING:
+    from airflow.timetables.base import TimeRestriction
+
+    from sdc_tasks.domains.calendar import Calendar
+
+
+class Period(NamedTuple):
+    """A reference period: from its `first` instant to the one `after` it; its cycle `opens`, its release `starts`."""
+
+    period: str
+    first: pendulum.DateTime
+    after: pendulum.DateTime
+    opens: pendulum.DateTime
+    starts: pendulum.DateTime
+
+    @property
+    def info(self) -> DagRunInfo:
+        return DagRunInfo(run_after=self.starts, data_interval=DataInterval(self.first, self.after))
+
+
+class CycleTimetable(Timetable):
+    """Runs by the release calendar; `periods` in the order of their beginnings."""
+
+    run_ordering = ("data_interval_end", "run_after")
+
+    def __init__(self, periods: list[Period]) -> None:
+        self.periods = sorted(periods, key=lambda each: each.first)
+        self.description = f"release calendar: {', '.join(each.period for each in self.periods)}"
+
+    @classmethod
+    def of(cls, calendar: Calendar) -> CycleTimetable | None:
+        """The timetable of a calendar, None where it has no cycle: runs are triggered by hand."""
+        periods = []
+        for period in calendar.cycles:
+            cycle = calendar.of(period)
+            assert cycle is not None
+            periods.append(Period(period, *map(_instant, (*calendar.interval(period), cycle.opens, cycle.starts))))
+        return cls(periods) if periods else None
+
+    @property
+    def summary(self) -> str:
+        return f"calendar of {len(self.periods)} cycles"
+
+    def next_dagrun_info(self, *, last_automated_data_interval: DataInterval | None, restriction: TimeRestriction) -> DagRunInfo | None:
+        """The cycle after the last one, within the restriction, which is on the beginning of the reference period."""
+        last, earliest, latest = last_automated_data_interval, restriction.earliest, restriction.latest
+        left = [
+            each
+            for each in self.periods
+            if (last is None or each.first > last.start)
+            and (earliest is None or each.first >= earliest)
+            and (latest is None or each.first <= latest)
+        ]
+        if not restriction.catchup:
+            while len(left) > 1 and left[1].starts <= pendulum.now("UTC"):
+                left.pop(0)
+        return left[0].info if left else None
+
+    def infer_manual_data_interval(self, *, run_after: pendulum.DateTime) -> DataInterval:
+        """The period that begins at this instant, else the one whose cycle was opened last by then."""
+        exact = [each for each in self.periods if each.first == run_after]
+        opened = sorted((each for each in self.periods if each.opens <= run_after), key=lambda each: each.opens)
+        return (exact or opened[-1:] or self.periods[:1])[0].info.data_interval or DataInterval.exact(run_after)
+
+    def serialize(self) -> dict[str, Any]:
+        return {"periods": [[each.period, *(instant.isoformat() for instant in each[1:])] for each in self.periods]}
+
+    @classmethod
+    def deserialize(cls, data: dict[str, Any]) -> CycleTimetable:
+        return cls([Period(period, *(_instant(datetime.fromisoformat(each)) for each in rest)) for period, *rest in data["periods"]])
+
+
+def _instant(aware: datetime) -> pendulum.DateTime:
+    return pendulum.instance(aware).in_timezone("UTC")

@@ -1,0 +1,32 @@
+"""Who may read a page: Airflow's own users, by token or cookie, who may see the runs of the DAG that makes the releases of a domain.
+
+Without a valid token every address answers 401, without the right 403; a page tells nothing of domains that its reader may not see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from airflow.api_fastapi.app import get_auth_manager
+from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
+from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity, DagDetails
+from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_dag
+from airflow.models.dag import DagModel
+from fastapi import Depends, HTTPException, status
+
+__all__ = ["SIGNED_IN", "GetUserDep", "readable", "require"]
+
+SIGNED_IN = Depends(requires_access_dag("GET", DagAccessEntity.RUN))  # of the DAG in the address, where there is one, or of any
+
+
+def readable(domain: str, user: BaseUser) -> bool:
+    """May this user see the runs of the domain's release?"""
+    dag_id = f"eu_release_{domain}"
+    details = DagDetails(id=dag_id, team_name=DagModel.get_team_name(dag_id))
+    return get_auth_manager().is_authorized_dag(method="GET", access_entity=DagAccessEntity.RUN, details=details, user=user)
+
+
+def require(domains: Iterable[str], user: BaseUser) -> None:
+    """Raises 403 unless the user may see every one of them."""
+    if not all(readable(domain, user) for domain in sorted(set(domains))):
+        raise HTTPException(status.HTTP_403_FORBIDDEN, "not among the domains that you may see")

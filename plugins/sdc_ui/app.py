@@ -1,0 +1,177 @@
+"""The routes under /sdc. Each reads, gathers the facts of its page, and renders a template; none writes.
+
+The policy sent with every answer lets a page load its own style sheet and script and nothing else, and be framed by this server alone.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, RedirectResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.exceptions import HTTPException as StarletteHTTPException
+
+from sdc_tasks.errors import SdcError
+from sdc_tasks.warehouse import reader
+from sdc_ui import words
+from sdc_ui.access import SIGNED_IN, GetUserDep, readable, require
+from sdc_ui.board import board
+from sdc_ui.comparison import comparison_facts
+from sdc_ui.cycle import NAMELESS, cycle_facts
+from sdc_ui.findings import findings_facts
+from sdc_ui.heatmap import SIZES
+from sdc_ui.history import history_facts
+from sdc_ui.protection import release_facts
+from sdc_ui.source import warehouse
+
+log = logging.getLogger("sdc.pages")
+HERE = Path(__file__).parent
+ASSETS = {name: ((HERE / "assets" / name).read_bytes(), kind) for name, kind in (("style.css", "text/css"), ("page.js", "text/javascript"))}
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+pages = Environment(
+    loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+)
+pages.filters.update(words.FILTERS)
+pages.globals.update(SIZES=SIZES, NAMELESS=NAMELESS)
+
+app = FastAPI(title="Releases", dependencies=[SIGNED_IN], docs_url=None, redoc_url=None, openapi_url=None)
+
+
+@app.middleware("http")
+async def with_policy(request: Request, proceed: Callable[[Request], Awaitable[Response]]) -> Response:
+    """Adds the headers to every answer, a refusal too."""
+    answer = await proceed(request)
+    answer.headers.update(HEADERS)
+    return answer
+
+
+@app.get("/")
+def the_board(request: Request, user: GetUserDep) -> Response:
+    """All domains and cycles."""
+    now = datetime.now(UTC)
+    return _page(request, "board", domains=board(warehouse(), now, lambda domain: readable(domain, user)), now=now)
+
+
+@app.get("/cycle/{domain}/{period}")
+def one_cycle(request: Request, user: GetUserDep, domain: str, period: str) -> Response:
+    """The board of one cycle."""
+    require([domain], user)
+    now = datetime.now(UTC)
+    return _page(request, "cycle", facts=_known(cycle_facts(warehouse(), domain, period, now), f"cycle {domain} {period}"), now=now)
+
+
+@app.get("/cycle/{domain}/{period}/findings/{country}")
+def findings_of(request: Request, user: GetUserDep, domain: str, period: str, country: str) -> Response:
+    """What was found in the files of one country."""
+    require([domain], user)
+    facts = _known(findings_facts(warehouse(), domain, period, country), f"country {country} in {domain} {period}")
+    return _page(request, "findings", facts=facts)
+
+
+@app.get("/release/{release_id}")
+def one_release(request: Request, user: GetUserDep, release_id: str) -> Response:
+    """How one release is protected."""
+    facts = _known(release_facts(warehouse(), release_id), f"release {release_id}")
+    require([facts.line.domain], user)
+    return _page(request, "release", facts=facts)
+
+
+@app.get("/compare/{release_id}/{other}")
+def comparison(request: Request, user: GetUserDep, release_id: str, other: str) -> Response:
+    """What changed from one version of a period to another."""
+    facts = _known(comparison_facts(warehouse(), release_id, other), f"pair of versions {release_id} and {other} of one period")
+    require([facts.new.domain], user)
+    return _page(request, "compare", facts=facts)
+
+
+@app.get("/history/{domain}")
+def history(request: Request, user: GetUserDep, domain: str) -> Response:
+    """The releases of a domain."""
+    require([domain], user)
+    return _page(request, "history", facts=_known(history_facts(warehouse(), domain), f"domain {domain}"))
+
+
+@app.get("/run/{dag_id}/{run_id}")
+def of_run(request: Request, user: GetUserDep, dag_id: str, run_id: str) -> Response:
+    """The tab on a DAG run: forwards to its release once there is an audit of one, before that to its cycle."""
+    run = reader.dag_run(warehouse(), dag_id, run_id)
+    if run is None or not run["domain"]:
+        return _page(request, "unknown", dag_id=dag_id, run_id=run_id, state=run["state"] if run else None)
+    require([run["domain"]], user)
+    release = run["release_id"]
+    if release and any(each["step"] == "verdict" for each in reader.steps(warehouse(), release)):
+        return RedirectResponse(f"{_root(request)}/release/{release}", HTTPStatus.SEE_OTHER)
+    if run["period"]:
+        return RedirectResponse(f"{_root(request)}/cycle/{run['domain']}/{run['period']}", HTTPStatus.SEE_OTHER)
+    return _page(request, "unknown", dag_id=dag_id, run_id=run_id, state=run["state"])
+
+
+@app.get("/assets/{name}")
+def asset(name: str) -> Response:
+    """The style sheet and the script."""
+    if name not in ASSETS:
+        raise HTTPException(HTTPStatus.NOT_FOUND, "no such file")
+    content, kind = ASSETS[name]
+    return Response(content, media_type=kind)
+
+
+@app.exception_handler(StarletteHTTPException)
+def refused(request: Request, error: StarletteHTTPException) -> Response:
+    """A page that says what to do; it needs no right to be seen, and tells nothing."""
+    return _error(request, error.status_code, str(error.detail))
+
+
+@app.exception_handler(RequestValidationError)
+def malformed(request: Request, error: RequestValidationError) -> Response:
+    """An address that no page has."""
+    return _error(request, HTTPStatus.NOT_FOUND, "no such page")
+
+
+@app.exception_handler(SdcError)
+@app.exception_handler(SQLAlchemyError)
+def away(request: Request, error: Exception) -> Response:
+    """The warehouse is away, or has no tables yet. Why stands in the log of the api-server."""
+    log.warning("the warehouse cannot be read: %s", error)
+    return _error(
+        request,
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "the warehouse cannot be read: it is away, or empty before the first release. Try again in a minute; "
+        "the log of the api-server says more",
+    )
+
+
+def _known(facts: Any, what: str) -> Any:
+    if facts is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, f"there is no {what}")
+    return facts
+
+
+def _root(request: Request) -> str:
+    """The address of these pages, without a slash at its end."""
+    return str(request.scope.get("root_path", "")).rstrip("/")
+
+
+def _page(request: Request, name: str, status: int = HTTPStatus.OK, **facts: Any) -> HTMLResponse:
+    root = _root(request)
+    airflow = root.removesuffix("/sdc")
+    return HTMLResponse(pages.get_template(f"{name}.html.j2").render(root=root, airflow=airflow, **facts), status)
+
+
+def _error(request: Request, status: int, detail: str) -> HTMLResponse:
+    signed_out = status == HTTPStatus.UNAUTHORIZED
+    return _page(request, "error", status, title=HTTPStatus(status).phrase, detail=detail, signed_out=signed_out)

@@ -1,0 +1,113 @@
+"""The board: every domain, its cycles, and at a glance what is late, what failed, who must do something."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Engine
+
+from sdc_tasks.warehouse import reader
+from sdc_ui.countries import Stage, countries, tally
+from sdc_ui.deadlines import Deadline, deadline
+from sdc_ui.labels import labels_of
+from sdc_ui.standing import ReleaseLine, Standing, release_line
+
+OVER = (Standing.PUBLISHED, Standing.UNCHANGED)
+
+
+@dataclass(frozen=True)
+class CycleLine:
+    """One cycle. `newest` is its newest release, None before the first; `next` the next deadline that is not met."""
+
+    domain: str
+    period: str
+    stages: Mapping[Stage, int]
+    awaited: int
+    newest: ReleaseLine | None
+    next: Deadline | None
+    alerts: tuple[str, ...]
+
+    @property
+    def over(self) -> bool:
+        """Is it out, with nothing left to do?"""
+        settled = not self.stages[Stage.REFUSED] and not self.stages[Stage.RECEIVED]
+        return settled and self.newest is not None and self.newest.standing in OVER
+
+
+@dataclass(frozen=True)
+class DomainBoard:
+    """One domain: cycles in work, then those that are out, newest period first."""
+
+    domain: str
+    title: str
+    open: tuple[CycleLine, ...]
+    over: tuple[CycleLine, ...]
+
+
+def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> tuple[DomainBoard, ...]:
+    """Every domain that the reader of the page may see, in a fixed number of queries and one for each domain."""
+    cycles = {(each["domain"], each["period"]): each for each in reader.cycles(engine)}
+    files = _grouped(reader.delivery_states(engine))
+    releases = _grouped(reader.history(engine))
+    alerts = _grouped(reader.alerts(engine))
+    known = sorted({*cycles, *files, *releases}, key=lambda each: each[1], reverse=True)
+    found = []
+    for domain in sorted({domain for domain, _ in known}):
+        if not readable(domain):
+            continue
+        lines = [
+            _line(key, cycles.get(key), files[key], releases[key], alerts[key], now)
+            for key in known
+            if key[0] == domain
+        ]  # fmt: skip
+        labels = labels_of(domain, reader.settings_of(engine, domain))
+        still = tuple(line for line in lines if not line.over)
+        found.append(DomainBoard(domain, labels.title, still, tuple(line for line in lines if line.over)))
+    return tuple(found)
+
+
+def _grouped(records: list[reader.Record]) -> defaultdict[tuple[str, str], list[reader.Record]]:
+    found = defaultdict(list)
+    for each in records:
+        found[each["domain"], each["period"]].append(each)
+    return found
+
+
+def _line(
+    key: tuple[str, str],
+    cycle: Mapping[str, Any] | None,
+    files: list[reader.Record],
+    releases: list[reader.Record],
+    alerts: list[reader.Record],
+    now: datetime,
+) -> CycleLine:
+    stages = tally(countries(cycle["areas"] if cycle else (), files))
+    newest = release_line(releases[0]) if releases else None
+    return CycleLine(
+        domain=key[0],
+        period=key[1],
+        stages=stages,
+        awaited=sum(stages.values()),
+        newest=newest,
+        next=_next(cycle, stages, newest, now) if cycle else None,
+        alerts=tuple(each["said"] for each in alerts),
+    )
+
+
+def _next(cycle: Mapping[str, Any], stages: Mapping[Stage, int], newest: ReleaseLine | None, now: datetime) -> Deadline | None:
+    """The first thing that is due and not done."""
+    standing = newest.standing if newest else None
+    released = newest is not None and newest.version is not None
+    complete = stages[Stage.ACCEPTED] == sum(stages.values())
+    protected = released or standing in (Standing.APPROVAL, Standing.UNCHANGED)
+    steps = (
+        ("deliveries", cycle["delivery_due"], complete or protected),
+        ("protection", cycle["protection_due"], protected),
+        ("approval", cycle["approval_due"], released or standing is Standing.UNCHANGED),
+        ("embargo ends", cycle["embargo"], newest is not None and newest.visible),
+    )
+    return next((deadline(name, due, None, now) for name, due, done in steps if due is not None and not done), None)

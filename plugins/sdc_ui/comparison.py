@@ -1,0 +1,93 @@
+"""Two versions of one period: the cells whose treatment, base or value changed.
+
+Treatments are compared always; bases and values only where the world may see both versions now.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from sqlalchemy import Engine
+
+from sdc_tasks.warehouse import reader
+from sdc_ui.heatmap import TREATMENTS
+from sdc_ui.labels import Measure, labels_of
+from sdc_ui.standing import ReleaseLine, release_line
+
+MOST = 500  # cells that are listed
+
+
+@dataclass(frozen=True)
+class Side:
+    """A cell in one version. `value` and `base` are None where they are not shown, or where there is none."""
+
+    treatment: str | None
+    value: float | None
+    base: float | None
+
+
+@dataclass(frozen=True)
+class Change:
+    """A cell that differs: `what` of treatment, base and value."""
+
+    cell: str
+    label: str
+    measure: Measure
+    old: Side
+    new: Side
+    what: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ComparisonFacts:
+    """`old` and `new` by version. `moves[old][new]` counts cells by treatment; `values` tells whether bases and values were compared."""
+
+    title: str
+    old: ReleaseLine
+    new: ReleaseLine
+    values: bool
+    cells: int
+    moves: dict[str, dict[str, int]]
+    changes: tuple[Change, ...]
+    unlisted: int
+
+
+def comparison_facts(engine: Engine, release_id: str, other: str) -> ComparisonFacts | None:
+    """None unless both are versions of one period of a domain."""
+    lines = {each.release_id: each for each in map(release_line, reader.history(engine)) if each.version is not None}
+    if release_id not in lines or other not in lines:
+        return None
+    old, new = sorted((lines[release_id], lines[other]), key=lambda each: each.version or 0)
+    if (old.domain, old.period) != (new.domain, new.period):
+        return None
+    labels = labels_of(new.domain, reader.settings_of(engine, new.domain))
+    values = old.shown and new.shown
+    before, after = _sides(engine, old, values), _sides(engine, new, values)
+    absent = Side(None, None, None)
+    changes, moves = [], Counter[tuple[str, str]]()
+    for cell in sorted({*before, *after}):
+        one, two = before.get(cell, absent), after.get(cell, absent)
+        moves[one.treatment or "absent", two.treatment or "absent"] += 1
+        pairs = (("treatment", one.treatment, two.treatment), ("base", one.base, two.base), ("value", one.value, two.value))
+        what = tuple(name for name, a, b in pairs if a != b)
+        if what:
+            changes.append(Change(cell, labels.cell(cell), labels.measure(cell.split(".")[1]), one, two, what))
+    kinds = [kind for kind in (*TREATMENTS, "absent") if any(kind in pair for pair in moves)]
+    return ComparisonFacts(
+        title=labels.title,
+        old=old,
+        new=new,
+        values=values,
+        cells=len(after),
+        moves={a: {b: moves[a, b] for b in kinds} for a in kinds},
+        changes=tuple(changes[:MOST]),
+        unlisted=max(len(changes) - MOST, 0),
+    )
+
+
+def _sides(engine: Engine, line: ReleaseLine, values: bool) -> dict[str, Side]:
+    treated = {each["cell"]: str(each["treatment"]) for each in reader.treatments(engine, line.release_id)}
+    seen = reader.released_cells(engine, line.domain, line.period, line.version) if values else []
+    shown = {each.cell: (each.value, each.rounding_base) for each in seen}
+    return {cell: Side(treatment, *shown.get(cell, (None, None))) for cell, treatment in treated.items()}

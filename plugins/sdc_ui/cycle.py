@@ -1,0 +1,166 @@
+"""One cycle: countries, deadlines, the steps of its newest run, approval, alerts, and the releases made so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePath
+from typing import Any
+
+from sqlalchemy import Engine
+
+from sdc_tasks.warehouse import reader
+from sdc_ui.approval import Approval, approval_of
+from sdc_ui.countries import Country, Stage, countries, tally
+from sdc_ui.deadlines import Deadline, deadline
+from sdc_ui.labels import Name, labels_of
+from sdc_ui.standing import ReleaseLine, release_line
+from sdc_ui.steps import Instance, Step, of_release, of_tasks
+
+DUE = ("delivery_due", "protection_due", "approval_due", "embargo")
+INGEST = "ingest"  # what is cleared to take a country's file in again, whichever task refused it
+NAMELESS = "_"  # stands in addresses for files that name no country
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A country on the board: its newest file, what was found in it, and the task to clear for it (None where none failed)."""
+
+    name: Name
+    country: Country
+    file: str | None
+    findings: int
+    failed_checks: int
+    failed: Instance | None
+
+
+@dataclass(frozen=True)
+class DagRun:
+    """The newest run of a DAG of this cycle."""
+
+    dag_id: str
+    run_id: str
+    state: str
+    triggered_by: str
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True)
+class CycleFacts:
+    """Everything the page of a cycle says. `nameless`: files from which no country could be read."""
+
+    domain: str
+    title: str
+    period: str
+    newest: ReleaseLine | None
+    stages: Mapping[Stage, int]
+    tiles: tuple[Tile, ...]
+    nameless: tuple[str, ...]
+    deadlines: tuple[Deadline, ...]
+    alerts: tuple[Mapping[str, Any], ...]
+    run: DagRun | None
+    steps: tuple[Step, ...]
+    approval: Approval | None
+    releases: tuple[ReleaseLine, ...]
+
+    @property
+    def published(self) -> tuple[ReleaseLine, ...]:
+        """The versions, newest first."""
+        return tuple(each for each in self.releases if each.version is not None)
+
+
+def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> CycleFacts | None:
+    """None where nothing is known of such a cycle."""
+    cycle = next((each for each in reader.cycles(engine, domain) if each["period"] == period), None)
+    files = reader.deliveries(engine, domain, period)
+    releases = tuple(release_line(each) for each in reader.history(engine, domain) if each["period"] == period)
+    run = next((each for each in reader.dag_runs(engine, domain, period) if each["dag_id"].startswith("eu_release_")), None)
+    if cycle is None and not files and not releases and run is None:
+        return None
+    newest = releases[0] if releases else None
+    labels = labels_of(domain, reader.settings_of(engine, domain))
+    found = countries(cycle["areas"] if cycle else (), files)
+    steps = _steps(engine, run, newest)
+    audits = reader.audits(engine, newest.release_id) if newest else []
+    approval = approval_of(engine, newest, audits) if newest else None
+    return CycleFacts(
+        domain=domain,
+        title=labels.title,
+        period=period,
+        newest=newest,
+        stages=tally(found),
+        tiles=tuple(_tile(labels.area(each.code), each, files, steps) for each in found),
+        nameless=tuple(each["file"] for each in files if each["country"] is None and each["state"] != "superseded"),
+        deadlines=_deadlines(cycle, found, files, newest, audits, approval, now) if cycle and any(cycle[name] for name in DUE) else (),
+        alerts=tuple(reader.alerts(engine, domain, period)),
+        run=DagRun(**{name: run[name] for name in DagRun.__dataclass_fields__}) if run else None,
+        steps=steps,
+        approval=approval if newest and newest.approvals_asked else None,
+        releases=releases,
+    )
+
+
+def _steps(engine: Engine, run: Mapping[str, Any] | None, newest: ReleaseLine | None) -> tuple[Step, ...]:
+    """Those of the run; of a release made without Airflow, or by a run that nobody wrote down, its own."""
+    tasks = reader.task_runs(engine, run["dag_id"], run["run_id"]) if run else []
+    if run and run["state"] == "running":  # after a task was cleared: what was cut off then is still to come
+        tasks = [each for each in tasks if each["state"] != "upstream_failed"]
+    found = of_tasks(tasks)
+    return found or (of_release(reader.steps(engine, newest.release_id)) if newest else ())
+
+
+def _tile(name: Name, country: Country, files: Sequence[Mapping[str, Any]], steps: tuple[Step, ...]) -> Tile:
+    mine = [each for each in files if each["country"] == country.code and each["state"] != "superseded"]
+    newest = mine[-1] if mine else None
+    failed = None
+    if newest and country.stage in (Stage.REFUSED, Stage.RECEIVED):
+        stem = PurePath(newest["file"]).stem
+        mapped = [each for step in steps for each in step.instances if each.label == stem]
+        if any(each.state == "failed" for each in mapped):
+            failed = next((each for each in mapped if each.task_id == INGEST), None)
+    return Tile(
+        name=name,
+        country=country,
+        file=newest["file"] if newest else None,
+        findings=newest["findings"] if newest else 0,
+        failed_checks=newest["failed_checks"] if newest else 0,
+        failed=failed,
+    )
+
+
+def _deadlines(
+    cycle: Mapping[str, Any],
+    found: Sequence[Country],
+    files: Sequence[Mapping[str, Any]],
+    newest: ReleaseLine | None,
+    audits: Sequence[Mapping[str, Any]],
+    approval: Approval | None,
+    now: datetime,
+) -> tuple[Deadline, ...]:
+    """The four instants in order; without one in the calendar, what is known of it all the same."""
+    missing = [each.code for each in found if each.stage is not Stage.ACCEPTED]
+    accepted = [each["received_at"] for each in files if each["state"] == "accepted"]
+    protected = audits[-1]["audited_at"] if audits and audits[-1]["passed"] else None
+    released = newest.released_at if newest else None
+    out = None
+    if newest and newest.released_at and newest.visible:
+        out = max(newest.released_at, newest.embargo or newest.released_at)
+    asked = newest.approvals_asked if newest else 0
+    agreed = approval.done_at if approval and asked else released
+    return (
+        deadline(
+            "Deliveries", cycle["delivery_due"], max(accepted, default=None) if not missing else None, now,
+            f"missing: {', '.join(missing)}" if missing else "all accepted",
+        ),
+        deadline("Protection", cycle["protection_due"], protected, now, "audit passed" if protected else "no passed audit yet"),
+        deadline("Approval", cycle["approval_due"], agreed, now, _agreement(asked, approval)),
+        deadline("Goes out", cycle["embargo"], out, now, "published" if released else "not published yet"),
+    )  # fmt: skip
+
+
+def _agreement(asked: int, approval: Approval | None) -> str:
+    if not asked or approval is None:
+        return "none asked for"
+    return f"{asked - approval.missing} of {asked} given"

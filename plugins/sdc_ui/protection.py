@@ -1,0 +1,211 @@
+"""One release: what the world gets of each cell, what it cost, which strategies were tried, what the audit says, who agreed, who did what.
+
+No value of the publication is gathered here unless the world may see it: `reader.released_cells` decides, by the database's own clock.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Engine
+
+from sdc_tasks.warehouse import reader
+from sdc_ui.approval import Approval, approval_of
+from sdc_ui.heatmap import Field, HeatMap, heat_maps, tally
+from sdc_ui.history import before
+from sdc_ui.labels import Labels, Name, labels_of
+from sdc_ui.standing import ReleaseLine, release_line
+from sdc_ui.steps import Step, of_release
+
+TOP = 20  # rounded cells, withheld cells and broken cells that are named
+
+
+@dataclass(frozen=True)
+class RoundedCell:
+    """A published cell that the world may see, with its unit."""
+
+    cell: str
+    label: str
+    value: float
+    base: float
+    relative: float | None
+    unit: str
+    decimals: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Primaries that withstood, of so many: of one country, or against one profile."""
+
+    name: Name
+    primaries: int
+    protected: int
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The newest audit, in counts. `broken_cells` are the first of those that are not protected."""
+
+    digest: str
+    passed: bool
+    publication: str
+    audited_at: datetime
+    primaries: int
+    protected: int
+    broken: int
+    lps: int
+    baseline: int
+    profiles: tuple[Verdict, ...]
+    countries: tuple[Verdict, ...]
+    broken_cells: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One strategy of the ladder; objective and bound are weighted deviations, without a unit."""
+
+    method: str
+    outcome: str
+    objective: float | None
+    bound: float | None
+    gap: float | None
+    seconds: float
+    reason: str
+    short: int
+    kept: bool
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the log."""
+
+    number: int
+    recorded_at: datetime
+    actor: str
+    action: str
+    details: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class ReleaseFacts:
+    """Everything the page of a release says. `counts` are None before the audit; `maps` are empty before something is published."""
+
+    line: ReleaseLine
+    title: str
+    terms: str | None
+    submitted_at: datetime | None
+    counts: Field | None
+    maps: tuple[HeatMap, ...]
+    largest: tuple[RoundedCell, ...]
+    withheld: tuple[str, ...]
+    rungs: tuple[Rung, ...]
+    steps: tuple[Step, ...]
+    audit: Audit | None
+    approval: Approval
+    log: tuple[Entry, ...]
+    before: str | None
+    others: tuple[ReleaseLine, ...]
+
+
+def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
+    """None where there is no such release."""
+    history = tuple(release_line(each) for each in reader.history(engine))
+    line = next((each for each in history if each.release_id == release_id), None)
+    if line is None:
+        return None
+    submission = next(iter(reader.submissions(engine, release_id)), None)
+    terms = submission["terms_digest"] if submission else None
+    labels = labels_of(line.domain, reader.settings_of(engine, line.domain, terms))
+    cells = reader.treatments(engine, release_id)
+    audits = reader.audits(engine, release_id)
+    certificate = json.loads(audits[-1]["certificate"]) if audits else {}
+    same = tuple(each for each in history if (each.domain, each.period) == (line.domain, line.period))
+    return ReleaseFacts(
+        line=line,
+        title=labels.title,
+        terms=terms,
+        submitted_at=submission["submitted_at"] if submission else None,
+        counts=tally(cells) if cells else _counts(certificate),
+        maps=heat_maps(cells, labels),
+        largest=_largest(engine, line, labels),
+        withheld=tuple(each["cell"] for each in cells if each["treatment"] == "withheld"),
+        rungs=tuple(_rung(each) for each in reader.rungs(engine, release_id)),
+        steps=of_release(reader.steps(engine, release_id)),
+        audit=_audit(audits[-1], certificate, labels) if audits else None,
+        approval=approval_of(engine, line, audits),
+        log=tuple(_entry(each) for each in reader.log_of(engine, release_id)),
+        before=before(same).get(release_id),
+        others=tuple(each for each in same if each.version is not None and each.release_id != release_id),
+    )
+
+
+def _counts(certificate: Mapping[str, Any]) -> Field | None:
+    counts = certificate.get("counts")
+    if counts is None:
+        return None
+    return Field(counts["exact"], counts["rounded"], counts.get("sums_of_visible_countries", 0), counts["withheld"])
+
+
+def _largest(engine: Engine, line: ReleaseLine, labels: Labels) -> tuple[RoundedCell, ...]:
+    """The rounded cells that lost most, of a version that the world may see now; the largest relative base first."""
+    if line.version is None:
+        return ()
+    found = []
+    for each in reader.released_cells(engine, line.domain, line.period, line.version):
+        if each.rounding_base is not None and each.value is not None:
+            measure = labels.measure(each.indicator)
+            relative = each.rounding_base / abs(each.value) if each.value else None
+            found.append(
+                RoundedCell(each.cell, labels.cell(each.cell), each.value, each.rounding_base, relative, measure.unit, measure.decimals)
+            )
+    return tuple(sorted(found, key=lambda each: (-(each.relative or 0), each.cell))[:TOP])
+
+
+def _audit(audit: Mapping[str, Any], certificate: Mapping[str, Any], labels: Labels) -> Audit:
+    primaries: Sequence[Mapping[str, Any]] = certificate.get("primaries", ())
+    all_of, held_of, against = Counter[str](), Counter[str](), Counter[str]()
+    for each in primaries:
+        country = each["cell"].split(".", 1)[0]
+        all_of[country] += 1
+        held_of[country] += each["protected"]
+        against.update(name for name, held in each["profiles"].items() if held)
+    counts = certificate.get("counts", {})
+    return Audit(
+        digest=audit["digest"],
+        passed=audit["passed"],
+        publication=audit["publication_digest"],
+        audited_at=audit["audited_at"],
+        primaries=audit["primaries"],
+        protected=counts.get("protected", sum(held_of.values())),
+        broken=audit["broken"],
+        lps=audit["lps"],
+        baseline=counts.get("cut_to_national_baseline", 0),
+        profiles=tuple(Verdict(Name(name, name), len(primaries), against[name]) for name in audit["profiles"].split(",")),
+        countries=tuple(Verdict(labels.area(code), number, held_of[code]) for code, number in sorted(all_of.items())),
+        broken_cells=tuple(each["cell"] for each in primaries if not each["protected"])[:TOP],
+    )
+
+
+def _rung(rung: Mapping[str, Any]) -> Rung:
+    return Rung(
+        method=rung["method"],
+        outcome=rung["outcome"] + (", at its time limit" if rung["clock"] else ""),
+        objective=rung["objective"],
+        bound=rung["bound"],
+        gap=rung["gap"],
+        seconds=rung["seconds"],
+        reason=rung["reason"],
+        short=rung["unprotected"],
+        kept=rung["chosen"],
+    )
+
+
+def _entry(entry: Mapping[str, Any]) -> Entry:
+    details = json.loads(entry["details"])
+    told = tuple((str(name), str(value)) for name, value in sorted(details.items()) if value not in (None, ""))
+    return Entry(entry["number"], entry["recorded_at"], entry["actor"], entry["action"], told)

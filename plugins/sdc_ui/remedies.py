@@ -1,0 +1,43 @@
+"""What to do about a finding of intake or a failed content check: who must do what. Codes are those of `sdc_tasks.intake` and `checks`."""
+
+from __future__ import annotations
+
+FINDINGS = {
+    "140": "The file is not well-formed. The NSI exports it again as SDMX-CSV, complete and in UTF-8.",
+    "150/003": "A column is missing. The NSI adds it; the message names it.",
+    "150/007": "A column that the structure does not know. The NSI removes or renames it.",
+    "150/904-1": "A record has too many or too few fields. Look at separators in that line; the NSI exports the file again.",
+    "150/904-2": "A code that is not in its list. The NSI corrects it in the line named.",
+    "SDC/action": "Only whole tables are taken: no records that delete. The NSI sends the complete table.",
+    "SDC/area": "One file holds the table of one country of the domain. The NSI sends a file of its own, with its own code.",
+    "SDC/decimal": "Two ways of writing numbers are mixed, or one is unusual. The NSI uses one decimal sign and no thousands separators.",
+    "SDC/duplicate": "A cell stands in the file twice. The NSI decides which record is right and sends that one.",
+    "SDC/magnitude": "A number is too large to be exact. The NSI checks unit, multiplier and decimals.",
+    "SDC/missing": "A value is missing without a status that says so. The NSI sends it, or the status of a missing value.",
+    "SDC/period": "Another reference period than that of the cycle. The NSI sends the file of this period.",
+    "SDC/precision": "More decimals than the indicator has: kept as sent. The NSI checks unit and decimals.",
+    "SDC/reader": "The program could not read the file. Tell the maintainers, and ask the NSI for plain SDMX-CSV meanwhile.",
+    "SDC/share": "A share is not a plain number in percent. The NSI corrects the line named.",
+    "SDC/status": "Value and status contradict each other. The NSI corrects one of them in the line named.",
+    "SDC/structure": "The file names another data structure. The NSI sends it under that of the domain.",
+    "SDC/unit": "Unit or multiplier is not that of the domain. The NSI corrects it; a warning means that values were converted.",
+    "SDC/units": "The number of units is not a whole number. The NSI corrects the line named.",
+    "SDC/value": "The value is not a number. The NSI corrects the line named.",
+}
+CHECKS = {
+    "additivity": "A total is not the sum of its parts. The NSI corrects one of them.",
+    "complete_keys": "A total is absent or zero while its parts are not. The NSI sends a record for every total.",
+    "non_negative": "A value has the wrong sign. The NSI corrects it, or the methodologist declares the indicator as signed.",
+    "shares": "Shares cannot be as sent. The NSI corrects them: percent of the cell, the largest unit first.",
+    "shares_for_rule": "Shares that the rule of a flag works with are missing. The NSI should send them; a percentage is used meanwhile.",
+    "lone_suppressed": "A suppressed cell can be computed from the national table itself. The NSI should add a secondary suppression.",
+    "all_free": "Not a single cell is confidential. Ask the NSI whether the flags were left out.",
+    "all_suppressed": "Not a single cell is published. Ask the NSI whether the flags are right.",
+    "vintage_change": "Cells changed strongly since the file before. Ask the NSI for the reason; check unit and decimals.",
+}
+OTHERWISE = "Ask the NSI for a corrected file; the message says what is wrong."
+
+
+def remedy(code: str) -> str:
+    """In a sentence or two."""
+    return FINDINGS.get(code) or CHECKS.get(code) or OTHERWISE

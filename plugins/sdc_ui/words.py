@@ -1,0 +1,71 @@
+"""Numbers, instants and spans as a reader expects them; every number gets its unit where it is printed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from markupsafe import Markup
+
+NARROW = "\u202f"
+UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+
+
+def grouped(number: float, decimals: int = 0) -> str:
+    """Thousands set apart by a narrow space: 20 160."""
+    return f"{number:,.{decimals}f}".replace(",", NARROW).replace("-", "−")
+
+
+def significant(number: float) -> str:
+    """To four digits: enough to compare, whatever the size."""
+    rounded = float(f"{number:.4g}")
+    return grouped(rounded) if abs(rounded) >= 1000 else f"{rounded:g}".replace("-", "−")
+
+
+def share(ratio: float) -> str:
+    """Whole percent that never rounds to all or nothing."""
+    if 0 < ratio < 0.01:
+        return f"<1{NARROW}%"
+    if 0.99 < ratio < 1:
+        return f">99{NARROW}%"
+    return f"{100 * ratio:.0f}{NARROW}%"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """3 findings, 1 finding."""
+    return f"{grouped(number)} {one if number == 1 else many or one + 's'}"
+
+
+def span(length: timedelta | float) -> str:
+    """A length of time by its two largest units: 2 d 4 h, 3 min 20 s, 4.2 s."""
+    total = abs(length.total_seconds() if isinstance(length, timedelta) else length)
+    if total < 60:
+        return f"{total:.1f}{NARROW}s"
+    left = round(total)
+    told: list[tuple[int, str]] = []
+    for size, name in UNITS:
+        number, left = divmod(left, size)
+        if number or told:
+            told.append((number, name))
+    return " ".join(f"{number}{NARROW}{name}" for number, name in told[:2] if number)
+
+
+def instant(moment: datetime) -> Markup:
+    """In UTC; the script of the page says it in the time zone that the reader has chosen in Airflow."""
+    utc = moment.astimezone(UTC)
+    return Markup('<time datetime="{}">{}</time>').format(utc.isoformat(timespec="seconds"), f"{utc:%Y-%m-%d %H:%M} UTC")
+
+
+def digest(text: str) -> Markup:
+    """The first twelve digits, by which people name a digest; all of it for who points at it."""
+    return Markup('<code title="{}">{}</code>').format(text, text[:12])
+
+
+FILTERS = {
+    "grouped": grouped,
+    "significant": significant,
+    "share": share,
+    "counted": counted,
+    "span": span,
+    "instant": instant,
+    "digest": digest,
+}

@@ -1,0 +1,110 @@
+"""The release calendar of a domain: for each reference period the instants that its cycle goes by.
+
+opens ≤ deliveries ≤ protection ≤ approval ≤ embargo: deliveries are taken in, must be there, the table must be protected, agreed to,
+and may be seen. A release starts by itself when the deliveries are due, or else when the cycle opens.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+MONTHS = {"S": 6, "T": 4, "Q": 3, "M": 1}  # SDMX: half-years, four-month periods, quarters, months
+PERIOD = r"^\d{4}([-A-Z0-9]{0,8})$"
+WRITTEN = re.compile(r"(\d{4})(?:-(?:A1|([STQM])?(\d{1,2})|W(\d{2})))?")
+
+
+class Cycle(BaseModel):
+    """The instants of one cycle, all but the first optional; as local time of the calendar, or with an offset of their own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    opens: datetime
+    deliveries: datetime | None = None
+    protection: datetime | None = None
+    approval: datetime | None = None
+    embargo: datetime | None = None
+
+    @property
+    def starts(self) -> datetime:
+        """When a release of the period starts by itself."""
+        return self.deliveries or self.opens
+
+
+class Calendar(BaseModel):
+    """period → cycle. Instants without an offset are local time of `time_zone`; `of` returns them aware."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    time_zone: str = "UTC"
+    cycles: dict[str, Cycle] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _instants(self) -> Calendar:
+        try:
+            zone = ZoneInfo(self.time_zone)
+        except (ZoneInfoNotFoundError, ValueError):
+            raise ValueError(f"time_zone: {self.time_zone} is none; such as Europe/Luxembourg") from None
+        for period, cycle in self.cycles.items():
+            bounds(period)
+            for name, local in _given(cycle).items():
+                readings = {local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)}
+                if local.tzinfo is None and len(readings) > 1:
+                    raise ValueError(f"{name} of {period}: the clocks of {self.time_zone} change then; give an offset, such as +01:00")
+            for (before, first), (after, second) in pairwise(_given(self._aware(cycle)).items()):
+                if first > second:
+                    raise ValueError(f"{after} of {period} is before {before}")
+        if len({bounds(period)[0] for period in self.cycles}) < len(self.cycles):
+            raise ValueError("two periods begin on the same day: their runs could not be told apart")
+        return self
+
+    def of(self, period: str) -> Cycle | None:
+        """The cycle of a period, its instants aware; None where the calendar does not know the period."""
+        cycle = self.cycles.get(period)
+        return None if cycle is None else self._aware(cycle)
+
+    def period_from(self, first: datetime) -> str | None:
+        """The reference period that begins at this instant; None where the calendar knows none."""
+        return next((period for period in self.cycles if self.interval(period)[0] == first), None)
+
+    def interval(self, period: str) -> tuple[datetime, datetime]:
+        """The reference period as instants: from its first day to the day after its last, at midnight of `time_zone`."""
+        first, after = (datetime(each.year, each.month, each.day, tzinfo=ZoneInfo(self.time_zone)) for each in bounds(period))
+        return first, after
+
+    def _aware(self, cycle: Cycle) -> Cycle:
+        zone = ZoneInfo(self.time_zone)
+        local = {name: instant.replace(tzinfo=zone) for name, instant in _given(cycle).items() if instant.tzinfo is None}
+        return cycle.model_copy(update=local)
+
+
+def bounds(period: str) -> tuple[date, date]:
+    """The first day of a reference period, and the day after its last.
+
+    Periods are written as in SDMX: 2024, 2024-S1, 2024-Q3, 2024-M07 or 2024-07, 2024-W31. Raises ValueError for anything else.
+    """
+    found = WRITTEN.fullmatch(period)
+    if found is None:
+        raise ValueError(f"period {period} is none; such as 2024, 2024-Q3, 2024-07, 2024-W31")
+    year, letter, number, week = found.groups()
+    try:
+        if week is not None:
+            monday = date.fromisocalendar(int(year), int(week), 1)
+            return monday, monday + timedelta(days=7)
+        if number is None:
+            return date(int(year), 1, 1), date(int(year) + 1, 1, 1)
+        months = MONTHS[letter or "M"]
+        first = (int(number) - 1) * months
+        begins = date(int(year), first + 1, 1)
+        return begins, date(int(year) + (first + months) // 12, (first + months) % 12 + 1, 1)
+    except ValueError:
+        raise ValueError(f"period {period} is not in any calendar") from None
+
+
+def _given(cycle: Cycle) -> dict[str, datetime]:
+    """The instants that are there, in their order."""
+    return {name: instant for name in Cycle.model_fields if (instant := getattr(cycle, name)) is not None}

@@ -1,0 +1,71 @@
+"""Do published counts tell a small one? Under small count rounding ([4]) none may be in 1 … b − 1, nor may what follows from them.
+
+What follows: a sum or a difference of compositions that is again the sum over a set of countries (EU28 − EU27_2020 is one country), less
+all that is public of it. What is left is told of the countries that hide theirs: 0, or b and more.
+
+    told_S(c) = Σ_k λ_k value_k(c) − Σ public inner cells of S under c,    λ ∈ {−1, 0, 1},   Σ_k λ_k members_k = the set S
+
+Inner cells are those whose codes have no parts. Differences along a hierarchy are sums of cells that are published as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, added_up, inside
+
+NOISE = 1e-6
+MANY = 7  # compositions up to which all sums and differences are looked at; of more, those of up to three
+
+
+def small_told(problem: ProtectionProblem, publication: Publication) -> Ints:
+    """The aggregate cells (flat indices, ascending) that tell a small count, by themselves or as the first of several."""
+    space = problem.space
+    if not problem.least.any():
+        return np.zeros(0, dtype=np.int64)
+    n, count = space.national_size, len(space.countries)
+    least = problem.least[count * n :].reshape(-1, n)[0]
+    open_ = np.where(problem.public[: count * n], problem.a[: count * n], 0.0).reshape(count, *space.national_shape)
+    known = added_up(np.where(inside(space.hierarchies), open_, 0.0), space.hierarchies).reshape(count, n)
+    value = np.where(publication.visible, np.nan, publication.value).reshape(-1, n)
+    found = np.zeros(value.shape, dtype=bool)
+    for factors, members in combined(space):
+        at = int(np.flatnonzero(factors)[0])
+        told = factors[factors != 0] @ value[factors != 0] - known[members].sum(axis=0)
+        found[at] |= (told > NOISE) & (told < least - NOISE)  # never where one of them is withheld: NaN
+    return publication.cells[np.flatnonzero(found.ravel())]
+
+
+def combined(space: CellSpace) -> list[tuple[Floats, Bools]]:
+    """(factor of each composition, whether each country is in) for every sum of compositions that is a set of countries."""
+    within = membership(space)
+    K = len(within)
+    found = []
+    for each in product((0.0, 1.0, -1.0), repeat=K) if K <= MANY else _few(K):
+        factors = np.array(each)
+        members = factors @ within
+        if members.any() and np.isin(members, (0, 1)).all():
+            found.append((factors, members > 0))
+    return found
+
+
+def _few(count: int) -> Sequence[tuple[float, ...]]:
+    """Factors of up to three compositions, each once."""
+    found: dict[tuple[float, ...], None] = {}
+    for columns in product(range(count), repeat=3):
+        for signs in product((1.0, -1.0), repeat=3):
+            factors = [0.0] * count
+            for column, sign in zip(columns, signs, strict=True):
+                factors[column] = sign
+            found[tuple(factors)] = None
+    return list(found)
+
+
+def membership(space: CellSpace) -> Floats:
+    """(compositions, countries): 1 where a country is a member."""
+    return np.array([[float(country in aggregate.members) for country in space.countries] for aggregate in space.aggregates])

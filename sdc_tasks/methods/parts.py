@@ -1,0 +1,120 @@
+"""A release cut by indicators: those that no relation links are protected apart, each in its own way, and joined again for the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.attack import Requirements, knowledge_of
+from sdc_tasks.model.problem import Earlier, ProtectionProblem
+from sdc_tasks.model.results import Adjustment, Publication
+from sdc_tasks.model.table import Bools, Ints
+
+
+@dataclass(frozen=True)
+class Part:
+    """The problem of some indicators; `cells` are its cells as flat indices of the whole, ascending."""
+
+    whole: ProtectionProblem = field(repr=False)
+    problem: ProtectionProblem
+    cells: Ints = field(repr=False)
+
+    @property
+    def decided(self) -> Ints:
+        """The positions of its aggregate cells in a publication of the whole."""
+        first = len(self.whole.space.countries) * self.whole.space.national_size
+        return np.asarray(self.cells[self.cells >= first] - first)
+
+    def requirements(self, whole: Requirements) -> Requirements:
+        """Those of its primaries. What is asked for against a respondent of another indicator only is left out: he knows nothing here."""
+        if self.problem is self.whole:
+            return whole
+        at = np.searchsorted(self.cells, whole.primaries)
+        mine = self.cells[np.minimum(at, len(self.cells) - 1)] == whole.primaries
+        knower = whole.knower.copy()
+        for number, profile in enumerate(whole.profiles):
+            alone = (whole.profile == number) & (knower >= 0)
+            if alone.any():
+                theirs = knowledge_of(self.whole, profile).cells[knower[alone]]
+                ours = self.cells[knowledge_of(self.problem, profile).cells]
+                place = np.minimum(np.searchsorted(ours, theirs), max(len(ours) - 1, 0))
+                known = ours[place] == theirs if len(ours) else np.zeros(len(theirs), dtype=bool)
+                knower[alone] = np.where(known, place, -1)
+                mine[alone] &= known
+        return replace(whole, primaries=at, knower=knower).rows(np.flatnonzero(mine))
+
+    def publication(self, whole: Publication) -> Publication:
+        """Its cells of a publication."""
+        own = self.decided
+        return Publication(np.flatnonzero(self.problem.aggregate), whole.value[own], whole.base[own], whole.covers[own])
+
+    def into(self, whole: Publication, part: Publication) -> Publication:
+        """The publication of the whole with these decisions for the cells of the part."""
+        value, base, covers = whole.value.copy(), whole.base.copy(), whole.covers.copy()
+        own = self.decided
+        value[own], base[own], covers[own] = part.value, part.base, part.covers
+        return Publication(whole.cells, value, base, covers)
+
+    def adjustment(self, whole: Adjustment) -> Adjustment:
+        """Its cells of an adjusted table."""
+        return whole if whole.x is None else Adjustment(whole.x[self.cells], whole.rungs)
+
+    def adjusted(self, part: Adjustment) -> Adjustment:
+        """The adjusted table of the part as one of the whole, where all other cells stay as they are."""
+        if part.x is None:
+            return part
+        x = self.whole.a.copy()
+        x[self.cells] = part.x
+        return Adjustment(x, part.rungs)
+
+
+def part_of(problem: ProtectionProblem, indicators: Collection[str]) -> Part:
+    """The part of these indicators, at least one. Raises ValueError where a relation links one of them to another."""
+    space = problem.space
+    if set(space.indicators) <= set(indicators):
+        return Part(problem, problem, np.arange(space.size))
+    linked = [{total, *parts} for total, parts in space.indicator_relations]
+    if any(each & set(indicators) and each - set(indicators) for each in linked):
+        raise ValueError("indicators that a relation links are protected together")
+    mine = np.repeat([indicator in indicators for indicator in space.indicators], space.national_size // len(space.indicators))
+    cells = np.flatnonzero(np.tile(mine, len(space.areas)))
+    own = replace(
+        space,
+        indicators=tuple(indicator for indicator in space.indicators if indicator in indicators),
+        indicator_relations=tuple(each for each, names in zip(space.indicator_relations, linked, strict=True) if names <= set(indicators)),
+    )
+    names = ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known", "integral", "least")
+    arrays = {name: getattr(problem, name)[cells] for name in names}
+    told = _earlier(problem.earlier, cells, mine)
+    return Part(problem, ProtectionProblem(own, **arrays, deliveries=problem.deliveries, earlier=told), cells)
+
+
+def _earlier(before: Earlier, cells: Ints, mine: Bools) -> Earlier:
+    """The rows over these cells; `mine` (national size): the cells of one area that are in."""
+    if before.rows.shape == (0, 0):
+        return Earlier()
+    n = before.rows.shape[1] - len(before.lower)
+    later = np.flatnonzero(mine[before.code])
+    columns = np.concatenate([cells, n + later])
+    kept = np.flatnonzero(np.diff(sp.csr_array(sp.csc_array(before.rows)[:, columns]).indptr) > 0)
+    code = np.cumsum(mine) - 1
+    return Earlier(
+        rows=sp.csr_array(sp.csc_array(before.rows[kept])[:, columns]),
+        row_lower=before.row_lower[kept],
+        row_upper=before.row_upper[kept],
+        lower=before.lower[later],
+        upper=before.upper[later],
+        area=before.area[later],
+        code=code[before.code[later]],
+    )
+
+
+def joined(parts: Sequence[tuple[Part, Publication]], cells: Ints) -> Publication:
+    """One publication of all aggregate cells of the whole."""
+    found = Publication.nothing(cells)
+    for part, publication in parts:
+        found = part.into(found, publication)
+    return found

@@ -1,0 +1,155 @@
+"""Rounding of the aggregates of one indicator as a whole table that adds up, also between compositions.
+
+*Controlled* ([2] §3): all of them become multiples of one base. Relations are those of the hierarchies in each composition, and between
+compositions those sums and differences that are 0. What is told of a cell is its value x and that the truth is in [x − s b, x + s b], s the
+reach of the table, as a rule 1: the attacker of [3], who knows the base. Where the audit breaks that, the next base of the ladder 1, 2, 5 ×
+10^k is tried, up to twice the largest value.
+
+*Quadratic* ([3]): whole numbers only. Sensitive are the aggregates that attacks on the exact table lean on. They are rounded, those beside
+them are adjusted by no more than the base, and told as [x − b, x + b] like them; margins are exact. An attack that succeeds and leans on
+others makes these sensitive too, and so are the totals where margins leave no table; when there are no others, the next base is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.attack import Attacker, Requirements
+from sdc_tasks.methods.attack.small import MANY, membership
+from sdc_tasks.methods.rounding.controlled import Options, round_table
+from sdc_tasks.methods.rounding.quadratic import round_quadratic
+from sdc_tasks.methods.rounding.separable import Search
+from sdc_tasks.methods.rounding.table import RoundingTable
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import CellSpace, Floats, Ints
+
+STEPS = (1.0, 2.0, 5.0)
+
+
+class Effort(Protocol):
+    """The part of a domain file that says where to begin and how long to search."""
+
+    @property
+    def base(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def seed(self) -> int: ...
+
+
+class Wanted(Effort, Protocol):
+    """The part of a domain file that asks for controlled rounding."""
+
+    @property
+    def reach(self) -> int: ...
+    @property
+    def zero_restricted(self) -> bool: ...
+
+
+def controlled_aggregates(problem: ProtectionProblem, wanted: Wanted, progress: Callable[[str], None]) -> Iterator[tuple[str, Publication]]:
+    """Publications of the aggregates of a problem of one indicator, base by base."""
+    table = aggregate_table(problem)
+    cells = np.flatnonzero(problem.aggregate)
+    search = Search(seconds=wanted.seconds, gap=wanted.gap, seed=wanted.seed)
+    for base in _bases(wanted.base, float(np.abs(table.a).max(initial=0.0))):
+        try:
+            found = round_table(table, Options(base, wanted.zero_restricted, wanted.reach, search=search), progress)
+        except Unprotectable as error:
+            progress(f"base {base:g}: {error}")
+            continue
+        clock = ", stopped by its time limit" if found.clock else ""
+        progress(f"base {base:g}: within {found.reach} × the base, gap {found.gap:.2%}{clock}")
+        yield f"rounded to base {base:g}", Publication(cells, found.x, np.full(len(cells), 2 * found.reach * base))
+
+
+def quadratic_aggregates(
+    problem: ProtectionProblem, requirements: Requirements, wanted: Effort, seed: int, progress: Callable[[str], None]
+) -> Iterator[tuple[str, Publication]]:
+    """Publications that withstand an attacker without integer knowledge, from all exact to coarser ones.
+
+    Raises InvalidInput where values are not whole.
+    """
+    table, attacker = aggregate_table(problem), Attacker(problem, requirements, seed)
+    cells = np.flatnonzero(problem.aggregate)
+    search = Search(seconds=wanted.seconds, gap=wanted.gap, seed=wanted.seed)
+    publication = Publication(cells, table.a, np.zeros(len(cells)))
+    sensitive = _leaned(attacker, publication)
+    if not len(sensitive):
+        yield "all aggregates exact", publication
+        members = problem.space.aggregate_relations[:, : cells[0]]
+        sensitive = np.flatnonzero(members @ problem.suppressed[: cells[0]].astype(float) > 0)
+    for base in _bases(wanted.base, float(np.abs(table.a).max(initial=0.0))):
+        while True:
+            none = np.zeros(len(sensitive))
+            try:
+                found = round_quadratic(replace(table, primary=sensitive, lpl=none, upl=none, spl=none), base, search, progress)
+            except Unprotectable:
+                more = _totals_of(table, sensitive)
+            else:
+                publication = Publication(cells, found.x, np.where(found.margin, 0.0, 2 * base))
+                more = _leaned(attacker, publication)
+                if not len(more):
+                    clock = ", stopped by its time limit" if found.clock else ""
+                    yield f"{len(sensitive)} sensitive aggregates rounded to base {base:g}{clock}", publication
+                    break
+            if np.isin(more, sensitive).all():
+                break
+            sensitive = np.union1d(sensitive, more)
+            progress(f"base {base:g}: {len(sensitive)} aggregates are sensitive")
+
+
+def _totals_of(table: RoundingTable, cells: Ints) -> Ints:
+    """The totals that some of the cells are parts of."""
+    part = np.zeros(len(table.a))
+    part[cells] = 1.0
+    return np.unique(table.A.indices[(table.A.data < 0) & np.repeat(abs(table.A) @ part > 0, np.diff(table.A.indptr))])
+
+
+def _leaned(attacker: Attacker, publication: Publication) -> Ints:
+    """The aggregates (positions, ascending) that successful attacks lean on."""
+    attacker.face(publication)
+    attacker.settle()
+    return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(attack.decided for attack in attacker.broken)]))
+
+
+def aggregate_table(problem: ProtectionProblem) -> RoundingTable:
+    """The aggregates as a table to be rounded; nothing in it is primary, for the audit of the release judges."""
+    at, space = problem.aggregate, problem.space
+    inside = sp.kron(sp.eye_array(len(space.aggregates)), space.national_relations, format="csr")
+    between = sp.kron(sp.csr_array(_between(space)), sp.eye_array(space.national_size), format="csr")
+    A = sp.csr_array(sp.vstack([inside, between], format="csr"))
+    none = np.zeros(0)
+    first = int(np.flatnonzero(at)[0])
+    return RoundingTable(
+        A, np.zeros(A.shape[0]), problem.a[at], problem.lb[at], problem.ub[at], np.zeros(A.shape[1], dtype=bool),
+        np.zeros(0, dtype=np.int64), none, none, none, label=lambda i: space.key(first + i),
+    )  # fmt: skip
+
+
+def _between(space: CellSpace) -> Floats:
+    """(relations, compositions): independent sums and differences of compositions that are 0, country by country."""
+    within = membership(space)
+    rows = np.zeros((0, len(within)))
+    for each in product((0.0, 1.0, -1.0), repeat=len(within)) if len(within) <= MANY else ():
+        if any(each) and not (np.array(each) @ within).any() and np.linalg.matrix_rank(np.vstack([rows, each])) > len(rows):
+            rows = np.vstack([rows, each])
+    return rows
+
+
+def _bases(first: float, largest: float) -> Iterator[float]:
+    """`first`, then those of the ladder above it, as long as they are no more than twice the largest value."""
+    yield first
+    decade = 10.0 ** np.floor(np.log10(first))
+    while decade <= 2 * largest:
+        yield from (step * decade for step in STEPS if first < step * decade <= 2 * largest)
+        decade *= 10

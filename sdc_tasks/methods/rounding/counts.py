@@ -1,0 +1,153 @@
+"""Small count rounding ([4]) of a count indicator in a release: the aggregates as sums of rounded inner cells.
+
+Inner cells are country × activity × size, each at its finest codes. What national offices publish of them (a public flag, an empty cell)
+everybody knows: it stays as it is. The others are hidden, and rounded to multiples of the base b where they would make small
+
+    every composition, every sum and difference of compositions that is a set of countries, each × all codes of the hierarchies
+
+Less what is public of it, each of these is 0, or b and more (`methods/attack/small.py` looks again, by other code). All values are sums of
+the same inner cells: they add up, along hierarchies and between compositions.
+
+This is for counts whose hidden cells nobody publishes, the totals above them neither. A total that is public above a cell that is not is
+cell suppression: against somebody who holds it, rounding inner cells is the wrong system, and it is refused. So is a count outside of
+1 … b − 1 that is flagged as primary: [4] protects small counts, and leaves larger ones as they are, which whoever knows the method knows.
+
+What is told of a cell: its value, and how far from the truth it may be, ± min(D, n (b − 1)), for a cell with n hidden inner cells below
+it; D + 1 is a multiple of b, the same for the whole indicator, and no deviation is larger. A cell without a hidden one is exact. What is
+asked for (`pipeline.build_problem`): nobody can tell a hidden count of 1 … b − 1 closer than to b whole numbers (spl = b − 1). The attacker
+of the audit knows these intervals, all that is public, and that counts are whole. Where he succeeds, D is raised, to no bound but n (b − 1)
+at last, and then the indicator is withheld.
+
+He does not use that only counts below b are rounded. It would not bring him below b candidates: an inner cell that was rounded may be any
+of 0 … b − 1 (where it became 0) or 1 … b (where it became b), with every value of the table the same; one that was not shares each cell
+that tells of it with others, of b or more together, that can stand in for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.attack.small import combined, membership
+from sdc_tasks.methods.rounding.small_count import Options, Publication, Quality, dummy_of, inner_cells, round_counts
+from sdc_tasks.methods.rounding.small_count.publication import Variable
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Publication as Decision
+from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints, added_up, inside
+
+
+@dataclass(frozen=True)
+class RoundedCounts:
+    """`value` of the aggregate cells, `hidden` how many hidden inner cells each is over, `furthest` from the truth (D). Shape (cells,)."""
+
+    cells: Ints = field(repr=False)
+    value: Floats = field(repr=False)
+    hidden: Ints = field(repr=False)
+    base: int
+    furthest: int
+
+    def told(self, furthest: float) -> Decision:
+        """The publication that says: no more than so far from the truth."""
+        within = np.minimum(furthest, self.hidden * (self.base - 1))
+        return Decision(self.cells, self.value, np.where(self.hidden > 0, 2 * within + 1, 0.0))
+
+    def proposals(self) -> Iterator[tuple[str, Decision]]:
+        """What to publish, the most precise first."""
+        most = int(self.hidden.max(initial=0)) * (self.base - 1)
+        within = self.furthest
+        while within < most:
+            yield f"counts told within {within}", self.told(within)
+            within = 2 * within + 1  # D + 1 stays a multiple of the base
+        yield "counts told within what rounding every inner cell could do", self.told(most)
+
+
+def rounded_counts(
+    problem: ProtectionProblem, base: int, quality: Quality, seed: int, progress: Callable[[str], None] = lambda _: None
+) -> RoundedCounts:
+    """The rounded aggregates of a problem of one count indicator. Raises InvalidInput where a total is public above a hidden cell."""
+    space = problem.space
+    count, n = len(space.countries), space.national_size
+    leaf = inside(space.hierarchies)
+    truth = problem.a[: count * n].reshape(count, *leaf.shape)
+    hidden = problem.suppressed[: count * n].reshape(truth.shape)
+    concerned = leaf & hidden & (truth > 0)
+    below = added_up(concerned.astype(float), space.hierarchies)
+    if (open_ := np.flatnonzero((below > 0) & ~hidden)).size:
+        raise InvalidInput(
+            f"{space.key(int(open_[0]))}: public, as {len(open_) - 1} others, though a cell below it is not. Small count rounding is for "
+            "counts whose totals nobody publishes. Remedy: flag the totals above confidential cells too, or protect the indicator by bases"
+        )
+    rounded = np.where(leaf, truth, 0.0)
+    rounded[concerned] = _rounded(problem, concerned, truth[concerned].astype(np.int64), base, quality, seed, progress)
+    within = membership(space)
+    value = (within @ added_up(rounded, space.hierarchies).reshape(count, n)).ravel()
+    behind = np.rint(within @ below.reshape(count, n)).astype(np.int64).ravel()
+    cells = np.flatnonzero(problem.aggregate)
+    off = np.abs(value - problem.a[cells])
+    if (wrong := np.flatnonzero(off > behind * (base - 1))).size:
+        raise InvalidInput(
+            f"{space.key(int(cells[wrong[0]]))}: its parts do not add up to it, as in {len(wrong) - 1} others. Remedy: counts must add up "
+            "exactly; set the check additivity to error"
+        )
+    return RoundedCounts(cells, value, behind, base, base * int(off.max(initial=0.0) // base + 1) - 1)
+
+
+def _rounded(
+    problem: ProtectionProblem, concerned: Bools, y: Ints, base: int, quality: Quality, seed: int, progress: Callable[[str], None]
+) -> Floats:
+    """ỹ of the concerned inner cells (countries, codes of each hierarchy), in order."""
+    space = problem.space
+    if not len(y):
+        return np.zeros(0)
+    at = [axis.astype(np.int32) for axis in np.nonzero(concerned)]
+    names = [space.countries, *(hierarchy.codes for hierarchy in space.hierarchies)]
+    columns = list(zip(at, names, strict=True))
+    cells, place = inner_cells(["area", *(hierarchy.dimension for hierarchy in space.hierarchies)], columns, y)
+    sets = [*membership(space).astype(bool), *_smallest([members for _, members in combined(space)])]
+    levels: list[list[Variable]] = [[_set(each, space.countries, cells.labels[0]) for each in _distinct(sets)]]
+    levels += [_levels(d, hierarchy, cells.labels[d]) for d, hierarchy in enumerate(space.hierarchies, start=1)]
+    variables = [variable for each in levels for variable in each]
+    begin = np.cumsum([0, *(len(each) for each in levels)])
+    crossings = product(*(range(int(begin[d]), int(begin[d + 1])) for d in range(len(levels))))
+    publication = Publication(tuple(variables), tuple(crossings), ("",) * len(levels))
+    found = round_counts(dummy_of(cells, publication), Options(base=base, seed=seed, quality=quality), progress=progress)
+    return np.asarray(found.inner[place], dtype=float)
+
+
+def _smallest(sets: list[Bools]) -> list[Bools]:
+    """Those that contain no other: all others are sums of these."""
+    return [each for each in sets if not any((other <= each).all() and (other != each).any() for other in sets)]
+
+
+def _distinct(sets: list[Bools]) -> list[Bools]:
+    return list({each.tobytes(): each for each in sets}.values())
+
+
+def _set(members: Bools, countries: tuple[str, ...], labels: tuple[str, ...]) -> Variable:
+    """A set of countries as a level of its dimension."""
+    position = {country: i for i, country in enumerate(countries)}
+    group = np.where([members[position[label]] for label in labels], 0, -1)
+    return Variable(0, group.astype(np.int32), ("+".join(np.array(countries)[members].tolist()),), is_leaf=False)
+
+
+def _levels(d: int, hierarchy: Hierarchy, labels: tuple[str, ...]) -> list[Variable]:
+    """The codes themselves, and for each depth the totals at that depth."""
+    found = [Variable(d, np.arange(len(labels), dtype=np.int32), labels)]
+    for depth in range(max(hierarchy.depth)):
+        above = [_ancestor(hierarchy, label, depth) for label in labels]
+        names = tuple(sorted({name for name in above if name is not None}))
+        group = [-1 if name is None else names.index(name) for name in above]
+        found.append(Variable(d, np.array(group, dtype=np.int32), names, is_leaf=False))
+    return found
+
+
+def _ancestor(hierarchy: Hierarchy, code: str, depth: int) -> str | None:
+    """The total at that depth that the code is part of; None where the code is not deeper itself."""
+    above: str | None = code
+    for _ in range(hierarchy.depth[hierarchy.index[code]] - depth):
+        above = hierarchy.parent[hierarchy.index[above]] if above is not None else None
+    return above if above != code and hierarchy.depth[hierarchy.index[code]] > depth else None

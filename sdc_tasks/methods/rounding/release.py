@@ -1,0 +1,103 @@
+"""Indicators of a release that are rounded as whole tables, instead of cell by cell to safe bases: who proposes, and who judges.
+
+    small-count    [4]; `counts.py`
+    controlled     [2] §3: all aggregates to multiples of one base; what is told is the reach, ± base as a rule; `aggregates.py`
+    quadratic      [3]: those that attacks lean on to multiples, those beside them adjusted, margins exact; `aggregates.py`
+
+Each method proposes publications, the most precise first. The attacker of the audit faces them in turn, beside what was decided of other
+indicators, and the first that he breaks nothing of is taken; withholding everything is the last, and the baseline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Literal, Protocol
+
+import numpy as np
+
+from sdc_tasks.methods.attack import Attacker, Requirements, whole_attacks
+from sdc_tasks.methods.parts import Part
+from sdc_tasks.methods.rounding.aggregates import Effort, Wanted, controlled_aggregates, quadratic_aggregates
+from sdc_tasks.methods.rounding.counts import rounded_counts
+from sdc_tasks.methods.rounding.small_count import Quality
+from sdc_tasks.model.results import Publication
+
+Progress = Callable[[str], None]
+
+
+class SmallCount(Protocol):
+    """The part of a domain file that asks for small count rounding."""
+
+    @property
+    def method(self) -> Literal["small-count"]: ...
+    @property
+    def base(self) -> int: ...
+    @property
+    def quality(self) -> Quality: ...
+    @property
+    def seed(self) -> int: ...
+
+
+class Controlled(Wanted, Protocol):
+    """The part of a domain file that asks for controlled rounding."""
+
+    @property
+    def method(self) -> Literal["controlled"]: ...
+
+
+class Quadratic(Effort, Protocol):
+    """The part of a domain file that asks for random rounding with quadratic programming."""
+
+    @property
+    def method(self) -> Literal["quadratic"]: ...
+
+
+def round_part(
+    part: Part,
+    decided: Publication,
+    requirements: Requirements,
+    wanted: SmallCount | Controlled | Quadratic,
+    seed: int,
+    progress: Progress,
+) -> Publication:
+    """What is published of the part. `decided`: of the whole, with the part withheld; `requirements` and `seed` are those of the audit."""
+    judge = _Judge(part, decided, requirements, seed)
+    for what, publication in _proposals(part, requirements, wanted, seed, progress):
+        broken = judge.broken(publication)
+        progress(f"{what}: {broken} requirements broken")
+        if not broken:
+            return publication
+    progress("withheld: nothing that the method proposes withstands the attack")
+    return Publication.nothing(np.flatnonzero(part.problem.aggregate))
+
+
+def _proposals(
+    part: Part, requirements: Requirements, wanted: SmallCount | Controlled | Quadratic, seed: int, progress: Progress
+) -> Iterator[tuple[str, Publication]]:
+    match wanted.method:
+        case "small-count":
+            return rounded_counts(part.problem, wanted.base, wanted.quality, wanted.seed, progress).proposals()
+        case "controlled":
+            return controlled_aggregates(part.problem, wanted, progress)
+        case "quadratic":
+            return quadratic_aggregates(part.problem, part.requirements(requirements), wanted, seed, progress)
+
+
+class _Judge:
+    """The attacker of the audit, asked about one part of the table."""
+
+    def __init__(self, part: Part, decided: Publication, requirements: Requirements, seed: int) -> None:
+        self._part, self._decided, self._requirements, self._seed = part, decided, requirements, seed
+        self._attacker = None if part.problem.integral.any() else Attacker(part.problem, part.requirements(requirements), seed)
+
+    def broken(self, publication: Publication) -> int:
+        """Requirements of the part that a publication of it breaks. Of counts, those that no whole table shows, as the audit will look for
+        them: what is shown by whole tables holds against everybody else.
+        """
+        if self._attacker is not None:
+            self._attacker.face(publication)
+            self._attacker.settle()
+            return len(self._attacker.broken)
+        whole = self._part.into(self._decided, publication)
+        short = whole_attacks(self._part.whole, whole, self._requirements, self._seed).short
+        return int(np.isin(self._requirements.primaries[[each.row for each in short]], self._part.cells).sum())

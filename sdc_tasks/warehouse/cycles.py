@@ -1,0 +1,86 @@
+"""What the operator's desk shows beside releases: cycles with their instants, runs and tasks of the DAGs, alerts. Never a value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from sqlalchemy import Engine, select
+
+from sdc_tasks.warehouse.engine import serialise, writing
+from sdc_tasks.warehouse.journal import Terms, require_terms
+from sdc_tasks.warehouse.schema import alert, cycle, dag_run, task_run, terms
+from sdc_tasks.warehouse.store import put_rows
+
+LONGEST = 500  # characters of what a task said that are kept
+FINISHED = {"success", "failed", "skipped", "upstream_failed", "removed"}
+
+
+def open_cycle(engine: Engine, asked: Terms, period: str, areas: Sequence[str], instants: dict[str, datetime | None]) -> None:
+    """Opens the cycle of a period, or brings it up to date. `areas` are the countries awaited, `instants` those of the calendar by
+    column; without one of its own a cycle was opened when it was first opened.
+
+    Raises InvalidInput when the warehouse knows other terms of that digest.
+    """
+    with writing(engine) as connection:
+        serialise(connection, "cycle", asked.domain, period)
+        put_rows(connection, terms, [{**asked.row, "registered_at": datetime.now(UTC)}], keep=True)
+        require_terms(connection, asked)
+        before = connection.execute(
+            select(cycle.c.opened_at).where(cycle.c.domain == asked.domain, cycle.c.period == period)
+        ).scalar_one_or_none()
+        row = {"domain": asked.domain, "period": period, "terms_digest": asked.digest, "areas": json.dumps(list(areas)), **instants}
+        put_rows(connection, cycle, [{**row, "opened_at": instants.get("opened_at") or before or datetime.now(UTC)}])
+
+
+def note_dag_run(engine: Engine, dag_id: str, run_id: str, **known: object) -> None:
+    """What is known of a run of a DAG by now; what is not given stays as it is."""
+    first = {"domain": "", "period": "", "state": "running", "triggered_by": ""}
+    key = {"dag_id": dag_id, "run_id": run_id}
+    with writing(engine) as connection:
+        put_rows(connection, dag_run, [{**key, **first}], keep=True)
+        if known:
+            here = (dag_run.c.dag_id == dag_id, dag_run.c.run_id == run_id)
+            connection.execute(dag_run.update().where(*here).values(**known))
+
+
+def note_task_run(
+    engine: Engine,
+    dag_id: str,
+    run_id: str,
+    task_id: str,
+    map_index: int,
+    *,
+    state: str,
+    label: str = "",
+    tries: int = 0,
+    seconds: float | None = None,
+    said: str = "",
+) -> None:
+    """The state of a task instance, and the last that it said."""
+    row = {
+        "dag_id": dag_id,
+        "run_id": run_id,
+        "task_id": task_id,
+        "map_index": map_index,
+        "label": label,
+        "state": state,
+        "tries": tries,
+        "seconds": seconds,
+        "said": said[:LONGEST],
+        "finished_at": datetime.now(UTC) if state in FINISHED else None,
+    }
+    with writing(engine) as connection:
+        put_rows(connection, task_run, [row])
+
+
+def raise_alert(engine: Engine, domain: str, period: str, kind: str, subject: str, said: str) -> bool:
+    """Records an alert. Returns whether this is the first time: only then is anybody to be told."""
+    key = {"domain": domain, "period": period, "kind": kind, "subject": subject}
+    with writing(engine) as connection:
+        serialise(connection, "alert", *key.values())
+        if connection.execute(select(alert.c.kind).filter_by(**key)).one_or_none() is not None:
+            return False
+        connection.execute(alert.insert().values(**key, raised_at=datetime.now(UTC), said=said[:LONGEST]))
+        return True

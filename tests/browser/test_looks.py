@@ -1,0 +1,164 @@
+"""Every page as people see it: light and dark, on a screen of 1280 and a phone of 390, over an office with a release in every state."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+from playwright.sync_api import Page
+from ui_office import DOMAIN, Office, open_office
+
+pytestmark = pytest.mark.stack
+ROOT = Path(__file__).resolve().parents[2]
+VIEWER = "viewer"
+
+
+@dataclass(frozen=True)
+class Desk:
+    """An api-server over an office."""
+
+    url: str
+    office: Office
+
+    @property
+    def pages(self) -> dict[str, str]:
+        """Name of the picture → address."""
+        made = self.office.releases
+        return {
+            "pages-board": "/sdc/",
+            "late": f"/sdc/cycle/{DOMAIN}/2024",
+            "pages-findings": f"/sdc/cycle/{DOMAIN}/2024/findings/CY",
+            "pages-waiting": f"/sdc/cycle/{DOMAIN}/2023",
+            "release": f"/sdc/release/{made['second']}",
+            "blocked": f"/sdc/release/{made['blocked']}",
+            "embargoed": f"/sdc/release/{made['embargoed']}",
+            "compared": f"/sdc/compare/{made['first']}/{made['second']}",
+            "retracted": f"/sdc/history/{DOMAIN}",
+        }
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """Airflow's api-server as a process of its own, on SQLite."""
+    home = tmp_path_factory.mktemp("desk")
+    office = open_office(home, planted=False)
+    (home / "passwords.json").write_text(json.dumps({VIEWER: VIEWER}), encoding="utf-8")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = {
+        "AIRFLOW_HOME": str(home),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "dags"),
+        "AIRFLOW__CORE__PLUGINS_FOLDER": str(ROOT / "plugins"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}",
+        "AIRFLOW__API__HOST": "127.0.0.1",
+        "AIRFLOW__API__PORT": str(port),
+        "AIRFLOW__API__WORKERS": "1",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{VIEWER}:viewer",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(home / "passwords.json"),
+        "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
+        "SDC_WAREHOUSE_URL": office.url,
+    }
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW", "SDC"))}
+    airflow = str(Path(sys.executable).with_name("airflow"))
+    subprocess.run([airflow, "db", "migrate"], env=inherited | settings, check=True, capture_output=True)
+    with (home / "api-server.log").open("wb") as log:
+        server = subprocess.Popen([airflow, "api-server"], env=inherited | settings, stdout=log, stderr=log, start_new_session=True)
+        try:
+            wait_until_it_answers(f"http://127.0.0.1:{port}/api/v2/version", server)
+            yield Desk(f"http://127.0.0.1:{port}", office)
+        finally:
+            os.killpg(server.pid, signal.SIGTERM)  # the session that we started
+            server.wait(30)
+
+
+def wait_until_it_answers(url: str, server: subprocess.Popen[bytes], seconds: float = 240) -> None:
+    deadline = time.monotonic() + seconds
+    while server.poll() is None and time.monotonic() < deadline:
+        try:
+            with urlopen(url, timeout=5):
+                return
+        except (URLError, TimeoutError):
+            time.sleep(1)
+    pytest.fail(f"the api-server does not answer at {url}")
+
+
+def test_every_page_at_every_size_and_in_both_colours(desk: Desk, sign_in: Callable[..., Page], picture: Any) -> None:
+    page = sign_in(desk.url, VIEWER, VIEWER)
+    trouble: list[str] = []
+    page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    grounds = {}
+    for theme in ("light", "dark"):
+        page.evaluate(f"localStorage.setItem('theme', '{theme}')")
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 860})
+            for name, address in desk.pages.items():
+                page.goto(desk.url + address)
+                assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} {theme} {width}: wider than the screen"
+                assert page.evaluate(OVERLAPS) == [], f"{name} {theme} {width}"
+                assert page.evaluate(EMPTY) == [], f"{name} {theme} {width}"
+                grounds[theme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
+                suffix = ("" if width == 1280 else "-phone") + ("" if theme == "light" else "-dark")
+                picture(page, name + suffix, full_page=True)
+    assert grounds["light"] != grounds["dark"]
+    assert trouble == []
+
+
+# Boxes that hold text of their own and lie on each other, of those that stand beside each other.
+OVERLAPS = """() => {
+  const found = [];
+  for (const group of document.querySelectorAll("ul, ol, tr, .head, dl, .keys")) {
+    const boxes = [...group.children].filter((each) => each.offsetParent && !each.matches(".sr"))
+      .map((each) => [each, each.getBoundingClientRect()]);
+    boxes.forEach(([one, a], i) => boxes.slice(i + 1).forEach(([two, b]) => {
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left), high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (wide > 2 && high > 2 && !(getComputedStyle(one).position === "sticky")) found.push(one.innerText + " | " + two.innerText);
+    }));
+  }
+  return found;
+}"""
+EMPTY = """() => [...document.querySelectorAll("section, h1, h2, h3, td, th, .card, .tile")]
+  .filter((each) => !each.textContent.trim() && !each.matches(".text")).map((each) => each.outerHTML)"""
+
+
+def test_the_keyboard_reaches_everything_and_one_sees_where_it_is(desk: Desk, sign_in: Callable[..., Page]) -> None:
+    page = sign_in(desk.url, VIEWER, VIEWER)
+    page.goto(desk.url + desk.pages["late"])
+    wanted = page.evaluate("document.querySelectorAll('a, summary, [tabindex=\"0\"]').length")
+    reached = set()
+    for step in range(wanted):
+        page.keyboard.press("Tab")
+        name, outline = page.evaluate(
+            "() => [document.activeElement.outerHTML, getComputedStyle(document.activeElement).outlineStyle]"
+        )  # fmt: skip
+        assert outline != "none", name
+        reached.add((step, name))
+        if step == 0:
+            assert "Skip to the content" in name
+            assert page.get_by_text("Skip to the content").bounding_box()["x"] >= 0  # type: ignore[index]
+    assert len({name for _, name in reached}) >= wanted - 2
+
+
+def test_a_change_of_colours_in_airflow_reaches_the_frame(desk: Desk, sign_in: Callable[..., Page]) -> None:
+    page = sign_in(desk.url, VIEWER, VIEWER)
+    page.goto(f"{desk.url}/plugin/releases")
+    inside = page.frame_locator("iframe[title=Releases]")
+    inside.get_by_role("heading", name="Releases", exact=True).wait_for()
+    page.evaluate("localStorage.setItem('theme', 'dark')")
+    inside.locator("html.dark").wait_for()
+    page.evaluate("localStorage.setItem('theme', 'light')")
+    inside.locator("html:not(.dark)").wait_for()

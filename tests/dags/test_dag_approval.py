@@ -1,0 +1,95 @@
+"""Four eyes in Airflow: who is asked, whose answer counts, and what an answer is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow_home import AGREED
+from deliveries import HEALTHY
+from in_process import Flight
+
+from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.checks import run_checks
+from sdc_tasks.warehouse.log import entries
+
+DAG = f"eu_release_{AGREED}"
+OTHER = HEALTHY.replace("749391", "749392").replace("700 ", "701 ").replace("300 D", "301 D").replace("400 F", "401 F")
+
+
+def run_state(engine: Any) -> list[str]:
+    return [str(each["state"]) for each in reader.runs(engine)]
+
+
+def test_two_others_agree_to_exactly_this_publication(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+    for country in ("AT", "BE"):
+        deliver(AGREED, country)
+    run = Flight.start(bag, DAG, user="anna", period="2024")
+    assert run.in_state("awaiting_input") == {"approve_1"}
+    assert run_state(warehouse_of_run) == ["waiting"]
+    release_id = reader.runs(warehouse_of_run)[0]["release_id"]
+    [audit] = reader.audits(warehouse_of_run, release_id)
+    told = run.asked("approve_1")
+    assert audit["publication_digest"] in told
+    for expected in ("passed against external", "exact", "First version", "2 accepted, 0 refused"):
+        assert expected in told
+    assert "748591" not in told
+
+    run.answer("approve_1", "Anna")  # who triggered the run
+    assert run.in_state("awaiting_input") == {"approve_1"}
+    assert reader.approvals(warehouse_of_run, release_id) == []
+    run.answer("approve_1", "bert", note="read it")
+    assert run.in_state("awaiting_input") == {"approve_2"}
+    run.answer("approve_2", "bert")  # once more the same
+    assert run.in_state("awaiting_input") == {"approve_2"}
+    assert reader.releases(warehouse_of_run) == []
+    run.answer("approve_2", "cleo")
+    assert run.state == "success"
+    assert [(each["approver"], each["note"]) for each in reader.approvals(warehouse_of_run, release_id)] == [
+        ("bert", "read it"),
+        ("cleo", ""),
+    ]
+    [published] = reader.releases(warehouse_of_run)
+    assert published.release_id == release_id
+    by = {entry.actor for entry in entries(warehouse_of_run) if entry.action == "approve"}
+    assert by == {"bert", "cleo"}
+
+    # the same once more: nobody is asked again
+    again = Flight.start(bag, DAG, user="anna", period="2024")
+    assert again.state == "success"
+    # another file: another publication, for which nobody has agreed
+    deliver(AGREED, "BE", OTHER)
+    run.clear(("ingest", run.index_of("ingest", "BE_2024")))
+    assert run.in_state("failed") == {"approve_1"}, "Airflow keeps the text of the first question: nobody is asked by it about another"
+    run = Flight.start(bag, DAG, user="anna", period="2024")
+    assert run.in_state("awaiting_input") == {"approve_1"}
+    told = run.asked("approve_1")
+    assert audit["publication_digest"] not in told
+    assert "Since version 1" in told
+    assert len(reader.releases(warehouse_of_run)) == 1
+    assert not any(run_checks(warehouse_of_run).values())
+
+
+def test_a_rejected_publication_ends_the_run_and_may_be_asked_about_again(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+    for country in ("AT", "BE"):
+        deliver(AGREED, country)
+    run = Flight.start(bag, DAG, user="anna", period="2024")
+    run.answer("approve_1", "bert", "Reject", note="size class S looks odd")
+    assert run.state == "failed"
+    assert run.in_state("failed") == {"approve_1"}
+    assert run.tasks["publish"] == run.tasks["released"] == "upstream_failed"
+    assert run.tasks["report"] == "success"
+    assert reader.releases(warehouse_of_run) == []
+    assert run_state(warehouse_of_run) == ["blocked"]
+    release_id = reader.runs(warehouse_of_run)[0]["release_id"]
+    notes = {each["key"]: each["note"] for each in reader.steps(warehouse_of_run, release_id) if each["step"] == "approval"}
+    assert notes == {"bert": "rejected: size class S looks odd"}
+    assert [(entry.actor, entry.subject) for entry in entries(warehouse_of_run) if entry.action == "reject"] == [("bert", release_id)]
+    seen = {each["task_id"]: each for each in reader.task_runs(warehouse_of_run, DAG, run.run_id)}
+    assert "bert rejected publication" in seen["approve_1"]["said"]
+    assert seen["publish"]["state"] == "upstream_failed"
+
+    run.clear("approve_1", "approve_2", "publish", "report", "released", downstream=False)
+    assert run.in_state("awaiting_input") == {"approve_1"}
+    run.answer("approve_1", "bert").answer("approve_2", "cleo")
+    assert run.state == "success"
+    assert len(reader.releases(warehouse_of_run)) == 1

@@ -1,0 +1,146 @@
+"""A country's file comes: it is judged at once, told with its country, and the release is marked as ready once all is there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+from airflow_home import HOME, PLAIN
+from deliveries import HEALTHY
+from in_process import Flight
+
+from sdc_tasks.warehouse import reader
+
+DAG = f"national_delivery_{PLAIN}"
+OTHER = HEALTHY.replace("749391", "749392").replace("700 ", "701 ").replace("300 D", "301 D").replace("400 F", "401 F")
+
+
+def events(name: str) -> list[tuple[str | None, dict[str, Any]]]:
+    """(partition, what is told) of the events of an asset so far."""
+    from airflow.models.asset import AssetEvent, AssetModel
+    from airflow.utils.session import create_session
+
+    with create_session() as session:
+        asset = session.query(AssetModel).filter_by(name=name).one()
+        found = session.query(AssetEvent).filter_by(asset_id=asset.id).order_by(AssetEvent.id)
+        return [(each.partition_key, each.extra) for each in found]
+
+
+def ready(engine: Any) -> list[str]:
+    return [each["subject"] for each in reader.alerts(engine, PLAIN, "2024") if each["kind"] == "ready"]
+
+
+def test_deliveries_are_judged_as_they_come_and_the_release_is_marked(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+    deliver(PLAIN, "AT")
+    run = Flight.start(bag, DAG, period="2024")
+    assert run.state == "success"
+    assert run.tasks == {"arrived": "success", "judge AT_2024": "success", "ready": "skipped"}
+    assert ready(warehouse_of_run) == [], "BE is missing, and the domain blocks"
+    assert events(f"accepted_{PLAIN}")[-1][0] == "AT"
+    assert events(f"accepted_{PLAIN}")[-1][1]["period"] == "2024"
+
+    broken = deliver(PLAIN, "BE")
+    broken.write_bytes(broken.read_bytes()[:-40])
+    run = Flight.start(bag, DAG, period="2024")
+    assert run.in_state("failed") == {"judge BE_2024"}, "AT is not judged once more"
+    deliver(PLAIN, "BE")
+    run = Flight.start(bag, DAG, period="2024")
+    assert run.state == "success"
+    assert events(f"accepted_{PLAIN}")[-1][0] == "BE"
+    [marked] = ready(warehouse_of_run)
+    assert events(f"ready_{PLAIN}")[-1][1] == {"releases": [marked]}
+
+    # nothing new: nothing is done, nobody is told again
+    before = len(events(f"accepted_{PLAIN}"))
+    run = Flight.start(bag, DAG, period="2024")
+    assert run.state == "success"
+    assert (len(events(f"accepted_{PLAIN}")), ready(warehouse_of_run)) == (before, [marked])
+
+    # the release that is run then is the one that was marked
+    assert Flight.start(bag, f"eu_release_{PLAIN}", period="2024").state == "success"
+    assert [each.release_id for each in reader.releases(warehouse_of_run)] == [marked]
+    assert Flight.start(bag, DAG, period="2024").tasks["ready"] == "skipped"
+    deliver(PLAIN, "AT", OTHER)
+    Flight.start(bag, DAG, period="2024")
+    assert len(ready(warehouse_of_run)) == 2
+
+
+def heard(inbox: str, *moves: Any) -> list[dict[str, Any]]:
+    """What the trigger tells while somebody works in the inbox: each move is made once nothing more was told for a while."""
+    from sdc_inbox import InboxTrigger
+
+    async def listen() -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        stream = InboxTrigger(inbox, seconds=0.02).run()
+
+        async def take() -> None:
+            async for event in stream:
+                found.append(event.payload)
+
+        task = asyncio.create_task(take())
+        for move in (*moves, lambda: None):
+            await asyncio.sleep(0.5)
+            move()
+        task.cancel()
+        return found
+
+    return asyncio.run(listen())
+
+
+def test_the_inbox_tells_of_new_and_of_corrected_files_alone(bag: Any, tmp_path: Path) -> None:
+    inbox = tmp_path / "sbs" / "{period}" / "in"
+
+    def put(period: str, name: str, text: str, at: int = 1) -> None:
+        file = Path(str(inbox).replace("{period}", period)) / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        os.utime(file, (at, at))
+
+    found = heard(
+        str(inbox),
+        lambda: put("2024", "BE.csv", "b"),
+        lambda: put("2024", "AT.csv", "a"),
+        lambda: put("2024", "notes.pdf", "?"),
+        lambda: put("2023", "AT.csv", "a"),
+        lambda: put("2024", "AT.csv", "A", at=2),
+        lambda: put("nothing", "AT.csv", "a"),
+    )
+    assert found == [
+        {"period": "2024", "files": ["BE.csv"]},
+        {"period": "2024", "files": ["AT.csv"]},
+        {"period": "2023", "files": ["AT.csv"]},
+        {"period": "2024", "files": ["AT.csv"]},
+    ]
+
+
+def test_an_inbox_may_lie_in_an_object_store(bag: Any, tmp_path: Path) -> None:
+    """By an address, here of the file system as fsspec sees it: watched and read as a folder is."""
+    from deliveries import sdmx_1, small_domain
+    from sdc_inbox import marks
+    from sdc_office import folder
+
+    from sdc_tasks import steps
+
+    domain = small_domain(tmp_path)
+    (tmp_path / "inbox" / "2024").mkdir(parents=True)
+    for country in ("AT", "BE"):
+        (tmp_path / "inbox" / "2024" / f"{country}.csv").write_text(sdmx_1(HEALTHY, country))
+    address = f"file://{tmp_path}/inbox/{{period}}"
+    assert {period: sorted(files) for period, files in marks(address).items()} == {"2024": ["AT.csv", "BE.csv"]}
+    desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", domain._folder / "small.yaml", "2024")
+    inbox = folder(address.replace("{period}", "2024"))
+    assert [each.file for each in steps.discover(desk, inbox)] == ["AT.csv", "BE.csv"]
+    assert steps.check(desk, steps.ingest(desk, inbox, "BE.csv")) == "BE"
+    desk.engine.dispose()
+
+
+def test_the_trigger_survives_the_way_through_the_database(bag: Any) -> None:
+    from airflow._shared.module_loading import import_string
+
+    [asset] = bag.dags[DAG].timetable.asset_condition.objects
+    [watcher] = asset.watchers
+    path, arguments = watcher.trigger.serialize()
+    again = import_string(path)(**arguments)
+    assert (again.inbox, again.seconds) == (str(HOME / "inbox" / PLAIN / "{period}"), 10.0)

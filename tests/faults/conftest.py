@@ -1,0 +1,68 @@
+"""The process that children are forked from, a place for each of their releases, and what a release leaves that nobody disturbs."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+for room in ("acceptance", "unit", "integration"):  # a desk, its deliveries and the command line; what others made to be disturbed
+    sys.path.append(str(Path(__file__).resolve().parents[1] / room))
+
+from nursery import Nursery  # noqa: E402
+from office import Left, Office, new_office  # noqa: E402
+from places import Databases, NewPlace, Place  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
+    made = Nursery(tmp_path_factory.mktemp("nursery") / "first")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Office:
+    return new_office(tmp_path_factory.mktemp("office") / "small")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def new_place(request: pytest.FixtureRequest, nursery: Nursery, office: Office, tmp_path: Path) -> Iterator[NewPlace]:
+    """Makes places, each with an empty database; they are removed when the next one is made."""
+    made: list[Place] = []
+    databases = Databases(request.getfixturevalue("postgres_url")) if request.param == "postgresql" else None
+
+    def leave() -> None:
+        for place in made:
+            shutil.rmtree(place.folder)
+            if databases is not None:
+                databases.drop(place.warehouse)
+        made.clear()
+
+    def new() -> Place:
+        leave()
+        folder = tmp_path / uuid4().hex
+        (folder / "tmp").mkdir(parents=True)
+        warehouse = f"sqlite:///{folder / 'warehouse.db'}" if databases is None else databases.create()
+        made.append(Place(nursery, office, folder, warehouse))
+        return made[0]
+
+    yield new
+    leave()
+    if databases is not None:
+        databases.engine.dispose()
+
+
+@pytest.fixture
+def undisturbed(new_place: NewPlace) -> tuple[Left, tuple[str, ...]]:
+    """What a release leaves, and its writes, with nothing wrong."""
+    place = new_place()
+    done = place.release()
+    assert done.code == 0, done.said
+    assert set(place.look().files) == {"table.csv", "audit.json"}
+    assert place.lying_about() == []
+    return place.look(), done.writes

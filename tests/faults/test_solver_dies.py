@@ -1,0 +1,105 @@
+"""CBC is killed at its work, or the process that waits for it is: the release goes on without, or is completed by the next; nothing of
+the model stays on a disk, and no CBC goes on by itself.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from nursery import KILLED
+from tried import tried
+
+from sdc_tasks.solver.lp import Status
+from sdc_tasks.solver.milp import GRACE, Milp, solve_milp
+
+
+def cbc_of(parent: int) -> list[psutil.Process]:
+    """The CBC processes that work on papers of that process, whoever their parent is now."""
+    papers = f"/proc/{parent}/fd/"
+    return [each for each in psutil.process_iter(["cmdline"]) if any(papers in word for word in each.info["cmdline"] or ())]
+
+
+def wait_for(condition, seconds: float = 60.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not (met := condition()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return bool(met)
+
+
+def test_a_release_whose_cbc_is_killed_goes_on_without_it(new_place, undisturbed):
+    place = new_place()
+    ended = place.release(cbc="cbc")
+    assert ended.code == 0, ended.said
+    assert KILLED in ended.said
+    assert place.lying_about() == []
+    left = place.look()
+    assert set(left.files) == {"table.csv", "audit.json"}
+    assert place.release().code == 0
+    assert place.look() == left, "what is done is done"
+    tried("CBC processes, or their parents, killed at work")
+
+
+def test_a_release_that_is_killed_while_cbc_works_is_completed_by_the_next(new_place, undisturbed):
+    place = new_place()
+    pid = place.start(cbc="parent")
+    died = place.nursery.wait(pid)
+    assert (died.code, KILLED in died.said) == (-signal.SIGKILL, True)
+    assert place.lying_about() == []
+    assert wait_for(lambda: not cbc_of(pid))
+    assert place.release().code == 0
+    assert place.look() == undisturbed[0]
+    tried("CBC processes, or their parents, killed at work")
+
+
+def _solve(model: Milp, seconds: float, folder: Path) -> None:
+    os.environ["TMPDIR"] = str(folder)
+    solve_milp(model, "cbc", seconds, 0.0)
+
+
+@pytest.fixture
+def hopeless() -> Milp:
+    """CBC looks for hours for the proof."""
+    from test_milp_watch import HOPELESS
+
+    return HOPELESS
+
+
+@pytest.fixture
+def busy(hopeless: Milp, tmp_path: Path):
+    """A process with a CBC at work that has a second left by its own clock."""
+    process = multiprocessing.get_context("spawn").Process(target=_solve, args=(hopeless, 1.0, tmp_path))
+    process.start()
+    assert wait_for(lambda: cbc_of(process.pid))
+    yield process
+    process.kill()
+    process.join()
+
+
+def test_cbc_and_its_model_do_not_outlive_who_asked(busy, tmp_path):
+    (cbc,) = cbc_of(busy.pid)
+    assert wait_for(lambda: cbc.rlimit(psutil.RLIMIT_CPU)[0] != -1), "its processor time is limited once it is seen"
+    assert cbc.rlimit(psutil.RLIMIT_CPU)[0] <= 1 + GRACE + 1
+    os.kill(busy.pid, signal.SIGKILL)
+    busy.join()
+    assert list(tmp_path.iterdir()) == []
+    assert wait_for(lambda: not cbc.is_running())
+
+
+def test_a_cbc_that_is_killed_is_a_solver_without_an_answer(hopeless):
+    import threading
+
+    def kill() -> None:
+        assert wait_for(lambda: cbc_of(os.getpid()))
+        cbc_of(os.getpid())[0].kill()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    found = solve_milp(hopeless, "cbc", 30, 0.0)
+    killer.join()
+    assert (found.status, found.x) == (Status.STOPPED, None)

@@ -1,0 +1,156 @@
+"""Whatever an NSI sends, intake answers with findings: it never crashes, and never repeats a confidential value.
+
+100 000 seeded mutations of good deliveries, and more by Hypothesis. Looked through for the planted values: findings, everything that is
+logged or printed, and the text of a traceback with local variables where something is raised.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import re
+import traceback
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from deliveries import PERIOD, small_domain
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mutate import SECRETS, healthy, mutated, nonsense
+from tried import tried
+
+from sdc_tasks import checks
+from sdc_tasks.domains import Domain
+from sdc_tasks.intake import Delivery, read_bytes
+
+PARTS, FAST, INPUTS = 20, 3, 5_000
+TELLING = 5  # digits of a secret, in a row, that nothing may repeat
+PIECES = re.compile("|".join(sorted({secret[i : i + TELLING] for secret in SECRETS for i in range(len(secret) - TELLING + 1)})))
+DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
+BASES = healthy()
+
+
+class Heard(logging.Handler):
+    """All that is logged, by whomever."""
+
+    def __init__(self) -> None:
+        super().__init__(level=1)
+        self.said: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said.append(record.getMessage())
+
+
+@pytest.fixture
+def heard() -> Iterator[Heard]:
+    handler, root = Heard(), logging.getLogger()
+    before = root.level
+    root.addHandler(handler)
+    root.setLevel(1)
+    yield handler
+    root.removeHandler(handler)
+    root.setLevel(before)
+
+
+@pytest.fixture(scope="module")
+def domain(tmp_path_factory: pytest.TempPathFactory) -> Domain:
+    return small_domain(tmp_path_factory.mktemp("fuzz"))
+
+
+def wrong(data: bytes, domain: Domain) -> str | None:
+    """What is wrong with the answer to these bytes."""
+    try:
+        delivery = read_bytes(data, "AT_2024.csv", domain, PERIOD)
+    except Exception:
+        return traceback.format_exc()
+    told = leaked(delivery)
+    if told or any(finding.code == "SDC/reader" for finding in delivery.findings):
+        return f"{told} {delivery.findings}"
+    if delivery.accepted == any(finding.severity == "error" for finding in delivery.findings):
+        return "accepted with errors, or refused without"
+    if delivery.table is not None and not np.isfinite(delivery.table.value).all():
+        return "a table with values that are none"
+    return None
+
+
+def leaked(delivery: Delivery) -> set[str]:
+    """Pieces of the planted values in what is told of a delivery, digests aside: a digest has any digits."""
+    return set(PIECES.findall(DIGEST.sub("", f"{delivery.findings!s} {delivery!r} {delivery!s} {delivery.table!r}")))
+
+
+def test_the_law_sees_what_it_should(domain):
+    """Else nothing here could fail."""
+    assert [each for each in BASES if wrong(each, domain)] == []
+    for base in BASES:
+        delivery = read_bytes(base, "AT_2024.csv", domain, PERIOD)
+        assert delivery.accepted
+        assert {f"{value:.0f}" for value in delivery.table.value} > set(SECRETS)
+    assert leaked(read_bytes(b"", f"AT_{SECRETS[0]}.csv", domain, PERIOD))
+
+
+@pytest.mark.parametrize("part", [pytest.param(part, marks=[pytest.mark.slow] if part >= FAST else []) for part in range(PARTS)])
+def test_mutated_deliveries_are_read_or_refused(domain, heard, capfd, part):
+    chance = random.Random(part)
+    codes, accepted = set(), 0
+    for number in range(INPUTS):
+        data = (nonsense if number % 10 == 0 else mutated)(chance, BASES)
+        if (why := wrong(data, domain)) is not None:
+            pytest.fail(f"input {number} of part {part}: {why}\n{data[:2000]!r}")
+    for _ in range(200):  # what the mutations reach
+        delivery = read_bytes(mutated(chance, BASES), "AT_2024.csv", domain, PERIOD)
+        codes |= {finding.code for finding in delivery.findings}
+        accepted += delivery.accepted
+    assert accepted > 5, "some mutations do no harm"
+    assert {"140", "150/904-2", "SDC/value"} <= codes
+    printed = capfd.readouterr()
+    assert PIECES.findall("\n".join(heard.said) + printed.out + printed.err) == []
+    tried("inputs of intake", INPUTS)
+
+
+CODES = ("AT", "F", "D", "A", "TURNOVER", "C", "TOTAL", "_T", "S", "2024", "EUR", "3", *SECRETS)
+ROWS = st.lists(st.lists(st.one_of(st.sampled_from(CODES), st.text(max_size=8)), max_size=17), max_size=6)
+NUMBER = st.one_of(
+    st.floats().map(repr),
+    st.from_regex(r"[-+]?[0-9., ]{0,25}([eE][-+]?[0-9]{0,5})?"),
+    st.text(alphabet="0123456789.,-+eE '_xINF", max_size=30),
+)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(rows=ROWS, separator=st.sampled_from(",;\t"), end=st.sampled_from(("\n", "\r\n", "\r", "")))
+def test_lines_of_any_fields(domain, rows, separator, end):
+    header = BASES[0].decode().splitlines()[0].replace(",", separator)
+    body = end.join(separator.join(row) for row in rows)
+    assert wrong(f"{header}\n{body}{end}".encode("utf-8", "surrogatepass"), domain) is None
+    tried("inputs of intake")
+
+
+@settings(max_examples=1500, deadline=None)
+@given(data=st.binary(max_size=300))
+def test_any_bytes(domain, data):
+    assert wrong(data, domain) is None
+    tried("inputs of intake")
+
+
+@settings(max_examples=1000, deadline=None)
+@given(number=NUMBER)
+def test_any_number(domain, number):
+    """In the place of a confidential value."""
+    data = BASES[0].replace(SECRETS[2].encode(), number.replace("\n", "").encode())
+    assert wrong(data, domain) is None
+    tried("inputs of intake")
+
+
+def test_what_is_accepted_can_be_checked(domain, heard):
+    """Mutations that intake lets through: the checks answer with results that hold no value."""
+    chance, done = random.Random(1), 0
+    while done < 20:
+        delivery = read_bytes(mutated(chance, BASES), "AT_2024.csv", domain, PERIOD)
+        if delivery.table is None:
+            continue
+        results = checks.check(delivery.table, domain)
+        assert PIECES.findall(repr(results) + "".join(map(checks.describe, results))) == []
+        done += 1
+    assert PIECES.findall("\n".join(heard.said)) == []
+    tried("mutated tables that were checked", done)

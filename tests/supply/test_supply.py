@@ -1,0 +1,258 @@
+"""What the program is made of: every package pinned with hashes, under licences that an office can accept, listed in an SBOM, held against
+known vulnerabilities where a database is at hand; and no secret in the repository.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib.metadata
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from lock import DEVELOPMENT, ROOT, RUN_TIME, pins
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from vulnerabilities import is_affected, known, main
+
+# --- the lock --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lock", [RUN_TIME, DEVELOPMENT], ids=lambda path: path.name)
+def test_every_package_is_pinned_with_hashes(lock):
+    assert len(pins(lock)) > 100
+
+
+def test_what_is_tested_is_what_is_released():
+    released, tested = pins(RUN_TIME), pins(DEVELOPMENT)
+    assert {name: pin.version for name, pin in released.items()}.items() <= {name: pin.version for name, pin in tested.items()}.items()
+    assert [name for name, pin in released.items() if pin.hashes != tested[name].hashes] == []
+
+
+def test_what_is_installed_is_what_is_locked():
+    locked = pins(DEVELOPMENT)
+    installed = {str(canonicalize_name(each.name)): each.version for each in importlib.metadata.distributions()}
+    assert {name: version for name, version in installed.items() if name in locked and locked[name].version != version} == {}
+    assert set(installed) - set(locked) <= {"sdc-release", "pip", "setuptools", "uv", "wheel"}
+
+
+def test_the_lock_has_all_that_the_project_asks_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    locked = pins(RUN_TIME)
+    for each in map(Requirement, [*project["dependencies"], *project["optional-dependencies"]["stack"]]):
+        assert each.specifier.contains(locked[str(canonicalize_name(each.name))].version), each
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["numpy==2.4.0", "numpy>=2 --hash=sha256:" + "0" * 64, "git+https://example.org/x.git", "-e .", "numpy==2.4.0 --hash=sha256:00"],
+)
+def test_a_line_that_is_no_pin_with_hashes_is_seen(tmp_path, line):
+    (tmp_path / "a.lock").write_text(f"{line}\n")
+    with pytest.raises(ValueError, match="no pin with hashes"):
+        pins(tmp_path / "a.lock")
+
+
+# --- licences --------------------------------------------------------------------------------------------------------------
+
+ALLOWED = re.compile(
+    r"(The )?(MIT|MIT-0|MIT-CMU|ISC|ISCL|0BSD|Zlib|CC0-1\.0|Unlicense|HPND|PSF-2\.0|Python-2\.0|Apache-2\.0|MPL-2\.0|BSD-[23]-Clause)"
+    r"|MIT License|ISC License \(ISCL\)|(3-Clause )?BSD License|Apache Software License|Python Software Foundation License"
+    r"|Mozilla Public License 2\.0 \(MPL 2\.0\)|The Unlicense \(Unlicense\)"
+)
+# Others, each with the reason why it may be used. LGPL: unmodified, loaded at run time, and replaceable by whoever runs the program.
+NAMED = {
+    "psycopg": "LGPL-3.0-only: the PostgreSQL driver, unmodified, imported at run time",
+    "psycopg-binary": "LGPL-3.0-only: the compiled part of the same",
+    "psycopg2-binary": "LGPL with exceptions: the driver that Airflow uses for its own database, unmodified, imported at run time",
+    "jwcrypto": "LGPL-3.0-or-later: needed by Airflow's Keycloak login, unmodified, imported at run time",
+    "text-unidecode": "Artistic or GPL, as one chooses: taken under the Artistic License; needed by Airflow",
+}
+
+
+def licences(names: list[str]) -> dict[str, str]:
+    """name → licence, as the packages state it."""
+    command = [sys.executable, "-m", "piplicenses", "--from=mixed", "--format=json", "--with-system", "--packages", *names]
+    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return {str(canonicalize_name(each["Name"])): each["License"] for each in told}
+
+
+def is_allowed(licence: str) -> bool:
+    """Every part of it is: somebody who may choose between parts has nothing to choose then."""
+    parts = (
+        re.split(r"\s+(?:AND|OR|and|or)\s+|;\s*", licence.replace("(", " ( ").replace(")", " ) "))
+        if " AND " in licence
+        else licence.split("; ")
+    )
+    words = [part.strip() for each in parts for part in re.split(r"\s+(?:AND|OR)\s+", each)]
+    return all(ALLOWED.fullmatch(re.sub(r"\s*([()])\s*", lambda sign: {"(": " (", ")": ")"}[sign[1]], word).strip()) for word in words)
+
+
+def test_every_licence_of_a_release_is_allowed():
+    locked = sorted(pins(RUN_TIME))
+    found = licences(locked)
+    assert set(found) == {name for name in locked if name in found}
+    assert set(locked) - set(found) <= {"pip", "setuptools"}, "all of them are installed"
+    others = {name: licence for name, licence in found.items() if not is_allowed(licence)}
+    assert set(others) == set(NAMED), others
+    for name, licence in others.items():
+        assert "LGPL" in licence or name == "text-unidecode", (name, licence)
+        assert "AGPL" not in licence
+
+
+@pytest.mark.parametrize(
+    ("licence", "allowed"),
+    [
+        ("MIT", True), ("Apache-2.0 OR BSD-3-Clause", True), ("BSD-3-Clause AND 0BSD AND MIT AND Zlib AND CC0-1.0", True),
+        ("GPL-3.0-only", False), ("MIT AND GPL-2.0-or-later", False), ("AGPL-3.0", False), ("UNKNOWN", False), ("", False),
+        ("Apache Software License; MIT License", True), ("MIT License; GNU General Public License (GPL)", False),
+    ],
+)  # fmt: skip
+def test_the_list_allows_what_it_should(licence, allowed):
+    assert is_allowed(licence) == allowed
+
+
+# --- the list of what is in it ---------------------------------------------------------------------------------------------
+
+
+def test_the_sbom_lists_every_package_of_a_release_the_same_each_time(tmp_path):
+    """As `make sbom` does."""
+    for name in ("one.json", "two.json"):
+        command = [
+            str(Path(sys.executable).with_name("cyclonedx-py")),
+            "requirements",
+            str(RUN_TIME),
+            "--pyproject",
+            str(ROOT / "pyproject.toml"),
+        ]
+        subprocess.run([*command, "--output-reproducible", "--of", "JSON", "-o", str(tmp_path / name)], check=True, capture_output=True)
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
+    made = json.loads((tmp_path / "one.json").read_text())
+    assert (made["bomFormat"], made["metadata"]["component"]["name"]) == ("CycloneDX", "sdc-release")
+    listed = {str(canonicalize_name(each["name"])): each for each in made["components"]}
+    locked = pins(RUN_TIME)
+    assert {name: each["version"] for name, each in listed.items()} == {name: pin.version for name, pin in locked.items()}
+    for name, each in listed.items():
+        assert each["purl"].startswith(f"pkg:pypi/{name}@")
+        told = {digest["content"] for reference in each["externalReferences"] for digest in reference.get("hashes", ())}
+        assert told == locked[name].hashes, name
+
+
+# --- vulnerabilities -------------------------------------------------------------------------------------------------------
+
+
+def advisory(**affected: object) -> dict[str, object]:
+    return {"id": "TEST-1", "aliases": ["CVE-0000-1"], "summary": "an example", "affected": [affected]}
+
+
+@pytest.mark.parametrize(
+    ("events", "hit"),
+    [
+        ([{"introduced": "0"}], True),
+        ([{"introduced": "0"}, {"fixed": "2.0"}], False),
+        ([{"introduced": "0"}, {"fixed": "2.0.1"}], True),
+        ([{"introduced": "0"}, {"last_affected": "2.0"}], True),
+        ([{"introduced": "0"}, {"last_affected": "1.9"}], False),
+        ([{"introduced": "2.0.1"}], False),
+        ([{"introduced": "0"}, {"fixed": "1.0"}, {"introduced": "1.5"}, {"fixed": "2.5"}], True),
+        ([{"introduced": "2.0rc1"}, {"fixed": "2.0"}], False),
+    ],
+)
+def test_ranges_of_versions_are_read_as_osv_means_them(events, hit):
+    assert is_affected("2.0", {"ranges": [{"type": "ECOSYSTEM", "events": events}]}) == hit
+
+
+def test_a_vulnerable_pin_is_named(tmp_path, capsys):
+    pin = pins(RUN_TIME)["numpy"]
+    package = {"ecosystem": "PyPI", "name": "NumPy"}
+    (tmp_path / "1.json").write_text(json.dumps(advisory(package=package, versions=[pin.version])))
+    (tmp_path / "2.json").write_text(
+        json.dumps({**advisory(package=package, versions=[pin.version]), "id": "OLD", "withdrawn": "2020-01-01"})
+    )
+    (tmp_path / "3.json").write_text(json.dumps({**advisory(package={**package, "ecosystem": "npm"}, versions=[pin.version]), "id": "NPM"}))
+    assert [(each.package, each.advisory) for each in known(pins(RUN_TIME), tmp_path)] == [("numpy", "TEST-1")]
+    assert main([str(tmp_path)]) == 1
+    assert f"numpy {pin.version}: TEST-1 CVE-0000-1 an example" in capsys.readouterr().out
+
+
+def test_without_a_database_it_says_that_nothing_was_checked(tmp_path, capsys):
+    for arguments in ([], [str(tmp_path)], [str(tmp_path / "absent")]):
+        assert main(arguments) == 2
+        assert "nothing was checked" in capsys.readouterr().err
+
+
+@pytest.mark.skipif("SDC_OSV" not in os.environ, reason="nothing was checked: SDC_OSV names no folder with OSV advisories")
+def test_no_vulnerability_is_known_of_a_release():
+    assert known(pins(RUN_TIME), Path(os.environ["SDC_OSV"])) == []
+
+
+# --- secrets ---------------------------------------------------------------------------------------------------------------
+
+SECRETS = {
+    "private key": r"-----BEGIN [A-Z ]*PRIVATE KEY",
+    "cloud key": r"\b(AKIA|ASIA)[0-9A-Z]{16}\b",
+    "token": r"\b(gh[pousr]_[A-Za-z0-9]{36}|glpat-[A-Za-z0-9_-]{20}|xox[abprs]-[A-Za-z0-9-]{10,}|sk-[A-Za-z0-9_-]{20,})\b",
+    "web token": r"\beyJ[A-Za-z0-9_-]{15,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",  # one without a signature opens nothing
+    "payload key": r"(?<![A-Za-z0-9_/+-])[A-Za-z0-9_-]{43}=(?![A-Za-z0-9_/+=-])",
+    "password in an address": r"\b[a-z][a-z0-9+]*://[^\s/:@{}$<>]+:(?!(password|secret|not-for|\*+|x)\b)[^\s/:@{}$<>]{3,}@[a-z0-9]",
+    "password": r"(?i)\b(password|passwd|api_key|secret_key|fernet_key)\s*[=:]\s*[\"'][A-Za-z0-9+/_-]{12,}[\"']",
+}
+# Nobody's secrets: keys of the tests that say so when they are decoded, and passwords of servers that do not exist.
+OPEN = {
+    "tests/payload_key.py": {"payload key"},
+    "tests/integration/test_warehouse_keys.py": {"payload key"},
+    "tests/integration/test_warehouse.py": {"password in an address"},
+    "tests/integration/test_release_postgresql.py": {"password"},
+}
+
+
+def tree() -> list[Path]:
+    """The files that are, or would be, committed."""
+    told = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if told.returncode == 0:
+        return [path for name in told.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+    kept = (path for path in ROOT.rglob("*") if path.is_file() and not {".venv", "var", "__pycache__"} & set(path.parts))
+    return [path for path in kept if not any(part.startswith(".") and part != ".ci" for part in path.relative_to(ROOT).parts)]
+
+
+def secrets_in(text: str) -> set[str]:
+    return {kind for kind, pattern in SECRETS.items() if re.search(pattern, text)}
+
+
+def test_the_repository_holds_no_secret():
+    files = tree()
+    assert len(files) > 200
+    found = {}
+    for path in files:
+        name = path.relative_to(ROOT).as_posix()
+        kinds = secrets_in(path.read_text(encoding="utf-8", errors="replace")) - OPEN.get(name, set())
+        if kinds and path != Path(__file__).resolve():
+            found[name] = kinds
+    assert found == {}
+
+
+def test_the_keys_of_the_tests_say_what_they_are():
+    for name in ("tests/payload_key.py", "tests/integration/test_warehouse_keys.py"):
+        keys = re.findall(SECRETS["payload key"], (ROOT / name).read_text(encoding="utf-8"))
+        assert keys
+        assert all(b"publi" in base64.urlsafe_b64decode(key) for key in keys)
+
+
+def test_the_scan_sees_what_it_should():
+    drawn = {
+        "private key": "-----BEGIN RSA PRIVATE KEY-----", "cloud key": "AKIA" + "ABCDEFGHIJKLMNOP", "token": "ghp_" + "a1" * 18,
+        "web token": f"eyJ{'a' * 20}.eyJ{'b' * 20}.{'c' * 20}", "payload key": "c2" * 21 + "c=", "password in an address": "postgresql://me:hunter22@db/x",
+        "password": 'password = "correct-horse-9"',
+    }  # fmt: skip
+    assert {kind for kind, text in drawn.items() if kind in secrets_in(text)} == set(SECRETS)
+
+
+def test_nothing_that_is_made_at_run_time_is_committed():
+    """Databases, keys, outputs, the environment of Python."""
+    names = [path.relative_to(ROOT).as_posix() for path in tree()]
+    assert [name for name in names if re.search(r"\.(db|key|pem|sqlite3?)(-wal|-shm)?$|^var/|^\.venv/", name)] == []

@@ -1,0 +1,198 @@
+"""The parts of the pages that decide something: stages, deadlines, standings, blocks of the map, words."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+ROOT = Path(__file__).resolve().parents[2]
+PLUGINS = ROOT / "plugins"
+pytestmark = pytest.mark.usefixtures("server")  # puts the plugins on the path
+NOON = datetime(2026, 3, 31, 12, tzinfo=UTC)
+STATES = ("received", "accepted", "refused", "superseded")
+
+
+def sent(country: str, state: str, minute: int) -> dict[str, Any]:
+    return {"country": country, "state": state, "received_at": NOON + timedelta(minutes=minute)}
+
+
+FILES = st.lists(
+    st.tuples(st.sampled_from(["AT", "BE", None]), st.sampled_from(STATES), st.integers(0, 9)), unique_by=lambda each: (each[0], each[2])
+)
+
+
+@given(FILES)
+def test_each_country_has_one_stage(files: list[tuple[str, str, int]]) -> None:
+    from sdc_ui.countries import Stage, countries, tally
+
+    found = countries(["AT", "CY"], [sent(*each) for each in files])
+    assert Counter(each.code for each in found) == dict.fromkeys({"AT", "CY"} | {each[0] for each in files if each[0]}, 1)
+    assert sum(tally(found).values()) == len(found)
+    for each in found:
+        mine = sorted((minute, state) for country, state, minute in files if country == each.code and state != "superseded")
+        assert each.stage == (mine[-1][1] if mine else Stage.AWAITED)
+        assert each.counts == (each.stage != "accepted" and any(state == "accepted" for _, state in mine))
+        assert each.superseded == sum(country == each.code and state == "superseded" for country, state, _ in files)
+
+
+def test_who_must_do_something_comes_first() -> None:
+    from sdc_ui.countries import countries
+
+    found = countries(["DE"], [sent("AT", "accepted", 1), sent("BE", "received", 1), sent("CY", "accepted", 1), sent("CY", "refused", 2)])
+    assert [(each.code, str(each.stage)) for each in found] == [
+        ("CY", "refused"),
+        ("DE", "awaited"),
+        ("BE", "received"),
+        ("AT", "accepted"),
+    ]
+    assert found[0].counts
+
+
+@pytest.mark.parametrize(
+    ("due", "done", "late", "tone"),
+    [
+        (0, None, True, "bad"),
+        (2, None, False, "calm"),
+        (0, -1, False, "good"),
+        (-2, -1, True, "warn"),
+        (None, None, False, "calm"),
+        (None, 0, False, "good"),
+    ],
+)
+def test_deadlines(due: int | None, done: int | None, late: bool, tone: str) -> None:
+    from sdc_ui.deadlines import deadline
+
+    def at(hours: int | None) -> datetime | None:
+        return None if hours is None else NOON + timedelta(hours=hours)
+
+    found = deadline("x", at(due), at(done), NOON + timedelta(hours=1))
+    assert (found.late, found.tone) == (late, tone)
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"state": "running"}, "running"),
+        ({"state": "running", "passed": True, "approvals_asked": 1}, "waiting for approval"),
+        ({"state": "running", "passed": True, "approvals_asked": 1, "approvals": 1}, "running"),
+        ({"state": "waiting"}, "waiting for a country"),
+        ({"state": "waiting", "passed": True}, "waiting for approval"),
+        ({"state": "blocked"}, "blocked by the audit"),
+        ({"state": "failed"}, "failed"),
+        ({"state": "published"}, "same as the version before"),
+        ({"state": "published", "version": 1}, "under embargo"),
+        ({"state": "published", "version": 1, "visible": True}, "published"),
+        ({"state": "published", "version": 1, "visible": True, "retracted": "why"}, "retracted"),
+        ({"state": "running", "version": 1, "visible": True}, "published"),
+    ],
+)
+def test_standings(row: dict[str, Any], expected: str) -> None:
+    from sdc_ui.standing import TONES, Standing, release_line
+
+    known = dict.fromkeys(
+        ("release_id", "domain", "period", "started_at", "submitter", "version", "publication_digest", "released_at", "embargo")
+    )
+    line = release_line({**known, "passed": False, "approvals_asked": None, "approvals": 0, "retracted": None, "visible": False, **row})
+    assert line.standing == expected
+    assert set(TONES) == set(Standing)
+
+
+def test_blocks_sum_up_their_codes() -> None:
+    from sdc_ui.heatmap import heat_maps
+    from sdc_ui.labels import labels_of
+
+    lists = {
+        "A": [["T", "", "All"], ["C", "T", "C"], ["C1", "C", "C1"], ["C11", "C1", "C11"], ["D", "T", "D"]],
+        "S": [["_T", "", "All"], ["S1", "_T", "S1"]],
+    }
+    settings = {"codelists": lists, "hierarchies": [{"dimension": "A"}, {"dimension": "S"}]}
+    kinds = ("exact", "rounded", "withheld", "visible")
+    cells = [
+        {"cell": f"EU.X.{a}.{s}", "area": "EU", "indicator": "X", "treatment": kinds[(i + j) % 4], "size": 3}
+        for i, (a, _, _) in enumerate(lists["A"])
+        for j, (s, _, _) in enumerate(lists["S"])
+    ]  # fmt: skip
+    (found,) = heat_maps(cells, labels_of("d", settings))
+    assert [row.name.code for row in found.blocks] == ["T", "C", "D"]
+    assert [row.depth for row in found.codes] == [0, 1, 2, 3, 1]
+    assert sum(field.total for row in found.blocks for field in row.fields) == len(cells)
+    assert all(field.total == 1 for row in found.codes for field in row.fields)
+    of_c = found.blocks[1].fields[0]
+    assert (of_c.exact, of_c.rounded, of_c.withheld, of_c.visible) == (0, 1, 1, 1)
+    assert of_c.size == 3
+
+
+def test_a_domain_of_which_nothing_is_known_has_codes_for_labels() -> None:
+    from sdc_ui.heatmap import heat_maps
+    from sdc_ui.labels import labels_of
+
+    labels = labels_of("d", {})
+    assert (labels.title, labels.area("AT").label, labels.measure("X").unit, labels.cell("EU.X.C.S")) == ("d", "AT", "units", "")
+    assert heat_maps([{"cell": "EU.X.C.S", "area": "EU", "indicator": "X", "treatment": "exact", "size": 0}], labels) == ()
+
+
+@pytest.mark.parametrize(
+    ("length", "said"),
+    [(0.04, "0.0 s"), (59.94, "59.9 s"), (60, "1 min"), (3725, "1 h 2 min"), (86400 * 2 + 61, "2 d"), (-90, "1 min 30 s")],
+)
+def test_spans(length: float, said: str) -> None:
+    from sdc_ui.words import span
+
+    assert span(length).replace("\u202f", " ") == said
+    assert span(timedelta(seconds=length)) == span(length)
+
+
+@pytest.mark.parametrize(("number", "said"), [(20160, "20 160"), (-1234567, "−1 234 567"), (0.00123456, "0.001235"), (461087.3, "461 100")])
+def test_numbers(number: float, said: str) -> None:
+    from sdc_ui.words import grouped, significant
+
+    told = grouped(number) if number == int(number) else significant(number)
+    assert told.replace("\u202f", " ") == said
+
+
+def test_shares_never_round_to_all_or_nothing() -> None:
+    from sdc_ui.words import share
+
+    assert [share(each).replace("\u202f", " ") for each in (0, 0.001, 0.5, 0.999, 1)] == ["0 %", "<1 %", "50 %", ">99 %", "100 %"]
+
+
+def test_every_finding_and_check_has_a_remedy() -> None:
+    from sdc_ui.remedies import CHECKS, FINDINGS
+
+    from sdc_tasks.checks import suite
+
+    sources = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "sdc_tasks" / "intake").glob("*.py"))
+    codes = set(re.findall(r'"((?:SDC/[a-z]+|150/[0-9-]+|140))"', sources))
+    assert codes >= {"140", "150/904-2", "SDC/decimal"}
+    assert codes - set(FINDINGS) == set()
+    assert set(suite._MEANING) == set(CHECKS)
+
+
+def test_pages_import_the_reader_and_nothing_else_of_the_project() -> None:
+    allowed = {"sdc_tasks.errors", "sdc_tasks.warehouse.reader", "sdc_tasks.warehouse.engine"}
+    found = set()
+    for file in (PLUGINS / "sdc_ui").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {each.name for each in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module == "sdc_tasks.warehouse":
+                found |= {f"sdc_tasks.warehouse.{each.name}" for each in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module)
+    assert {each for each in found if each.split(".")[0] == "sdc_tasks"} == allowed
+
+
+def test_a_task_that_loads_the_plugin_does_not_load_the_pages() -> None:
+    program = f"import sys; sys.path.insert(0, {str(PLUGINS)!r}); import sdc_plugin; print('sdc_ui' in sys.modules)"
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

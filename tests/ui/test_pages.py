@@ -1,0 +1,207 @@
+"""What the pages say of each state in which a release can be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from ui_office import DAG, DOMAIN, MARKUP, RUN, Office
+
+Page = Callable[[str], str]
+
+
+def text(html: str) -> str:
+    """What a reader sees, blanks drawn together."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html)).replace("\u202f", " ")
+
+
+def test_the_board_shows_every_cycle_and_what_is_due(page: Page) -> None:
+    said = text(page("/"))
+    for period in ("2019", "2020", "2021", "2022", "2023", "2024"):
+        assert period in said
+    for state in ("blocked by the audit", "retracted", "under embargo", "waiting for approval", "failed"):
+        assert state in said
+    assert "1 refused 1 awaited 2 accepted" in said
+    assert "Deliveries late by" in said
+    assert "1 person other than operator" in said
+    assert "1 alert" in said
+    assert "1 cycle out" in said
+
+
+def test_a_cycle_shows_the_country_that_failed_and_where_to_look(page: Page) -> None:
+    html = page(f"/cycle/{DOMAIN}/2024")
+    said = text(html)
+    assert re.search(r"CY Cyprus refused .* 1 finding Task ingest in Airflow BG Bulgaria awaited AT Austria accepted", said)
+    assert "missing: CY, BG" in said
+    assert "Delivery: BG has no accepted delivery" in said
+    assert "ingest × 3 1 failed 2 success" in said
+    assert f'href="/dags/{DAG}/runs/{quote(RUN)}/tasks/ingest/mapped/2"' in html
+    assert f'href="/sdc/cycle/{DOMAIN}/2024/findings/CY"' in html
+
+
+def test_findings_say_what_to_do(page: Page) -> None:
+    said = text(page(f"/cycle/{DOMAIN}/2024/findings/CY"))
+    assert "CY_2024.csv refused" in said
+    assert "Ask the country for a corrected file" in said
+    assert "140 error" in said
+    assert "is not well-formed" in said
+    assert "No file was received yet. BG is awaited" in text(page(f"/cycle/{DOMAIN}/2024/findings/BG"))
+
+
+def test_a_release_that_is_out(page: Page, at_office: Office) -> None:
+    html = page(f"/release/{at_office.releases['second']}")
+    said = text(html)
+    assert "published version 2" in said
+    assert re.search(r"EU cells \d+ exact of 60 cells", said)
+    assert re.search(r"(\d+) protected of \1 primary cells", said)
+    assert "0 requirements broken" in said
+    assert "1 of 1 approval approver" in said
+    assert re.search(r"Treatments in blocks.*_T S1 S2 S3", said)
+    assert "thousand EUR" in said
+    assert "information lost" in said
+    assert re.search(r"operator submit .* operator audit .* approver approve .* operator release", said)
+    assert f"/sdc/compare/{at_office.releases['first']}/{at_office.releases['second']}" in html
+
+
+def test_every_cell_is_on_the_map_once(page: Page, at_office: Office) -> None:
+    html = page(f"/release/{at_office.releases['second']}")
+    found = re.search(r"(\d+) exact.*?(\d+) rounded.*?(\d+) withheld", text(html))
+    assert found
+    exact, rounded, withheld = map(int, found.groups())
+    detail = html.split("Treatments code by code", 1)[1].split("</table>", 1)[0]
+    assert detail.count('<span class="sr">exact</span>') == exact
+    assert detail.count('<span class="sr">rounded, base') == rounded
+    assert detail.count('<span class="sr">withheld</span>') == withheld
+
+
+def test_under_embargo_there_are_treatments_and_no_values(page: Page, at_office: Office) -> None:
+    said = text(page(f"/release/{at_office.releases['embargoed']}"))
+    assert "Nobody outside sees this table before 2099-01-01 10:00 UTC" in said
+    assert "Treatments in blocks" in said
+    assert "The rounded cells that lost most" not in said
+
+
+def test_a_release_that_waits_for_approval(page: Page, at_office: Office) -> None:
+    said = text(page(f"/release/{at_office.releases['waiting']}"))
+    assert "waiting for approval" in said
+    assert "0 of 1 approval Anybody other than operator may agree." in said
+    assert "The map is drawn once the table is published" in said
+    cycle = text(page(f"/cycle/{DOMAIN}/2023"))
+    assert "1 approval is missing. Somebody other than operator" in cycle
+    assert re.search(r"Approval 2024-04-15 16:00 UTC late by .* 0 of 1 given", cycle)
+
+
+def test_a_release_that_was_blocked_names_cells(page: Page, at_office: Office) -> None:
+    said = text(page(f"/release/{at_office.releases['blocked']}"))
+    assert "Nothing was published." in said
+    assert re.search(r"\d+ primary cells are not protected. The first: [A-Z]{2}\.TURNOVER\.", said)
+    assert "What the world gets" not in said
+
+
+def test_a_retracted_release_says_why(page: Page, at_office: Office) -> None:
+    html = page(f"/release/{at_office.releases['retracted']}")
+    assert "AT sent thousands for millions" in html
+    assert "The rounded cells that lost most" not in html
+
+
+def test_two_versions_are_compared_either_way_round(page: Page, at_office: Office) -> None:
+    first, second = at_office.releases["first"], at_office.releases["second"]
+    html = page(f"/compare/{first}/{second}")
+    assert html == page(f"/compare/{second}/{first}")
+    said = text(html)
+    assert "Version 1 to version 2" in said
+    assert re.search(r"\d+ cells changed of 60", said)
+    assert "thousand EUR" in said
+
+
+def test_a_version_beside_itself_is_the_same(page: Page, at_office: Office) -> None:
+    one = at_office.releases["first"]
+    assert "The two versions are the same." in text(page(f"/compare/{one}/{one}"))
+
+
+def test_versions_that_the_world_may_not_see_are_compared_without_values(page: Page, at_office: Office) -> None:
+    hidden = at_office.releases["embargoed"]
+    said = text(page(f"/compare/{hidden}/{hidden}"))
+    assert "only treatments are compared" in said
+    assert "thousand EUR" not in said
+
+
+def test_the_history_has_all_releases(page: Page, at_office: Office) -> None:
+    said = text(page(f"/history/{DOMAIN}"))
+    for release_id in at_office.releases.values():
+        assert release_id in said
+    assert "with version 1" in said
+
+
+def test_the_tab_of_a_run_forwards_to_what_it_works_on(at_office: Office, client: Any) -> None:
+    viewer = client("viewer")
+    answer = viewer.get(f"/sdc/run/{DAG}/{quote(RUN)}", follow_redirects=False)
+    assert answer.status_code == 303
+    assert answer.headers["location"] == f"/sdc/cycle/{DOMAIN}/2024", "no audit yet: the cycle says more than the release"
+    unknown = viewer.get(f"/sdc/run/{DAG}/manual__never")
+    assert unknown.status_code == 200
+    assert "Nothing is known of this run" in unknown.text
+
+
+def test_the_tab_of_a_run_with_an_audit_forwards_to_the_release(at_office: Office, client: Any) -> None:
+    from sdc_tasks import steps
+    from sdc_tasks.warehouse import cycles
+
+    release = at_office.releases["waiting"]
+    cycles.note_dag_run(
+        steps.open_office(at_office.url, "tester"), DAG, "audited", domain=DOMAIN, period="2023", release_id=release, state="running"
+    )
+    answer = client("viewer").get(f"/sdc/run/{DAG}/audited", follow_redirects=False)
+    assert answer.headers["location"] == f"/sdc/release/{release}"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/cycle/none/2024",
+        f"/cycle/{DOMAIN}/1900",
+        f"/cycle/{DOMAIN}/2024/findings/XX",
+        "/release/none",
+        "/compare/a/b",
+        "/history/none",
+        "/assets/other.css",
+        "/nowhere",
+    ],
+)
+def test_what_is_not_there_is_not_found(at_office: Office, client: Any, path: str) -> None:
+    assert client("viewer").get(f"/sdc{path}").status_code == 404
+
+
+def test_text_from_elsewhere_is_no_markup(page: Page, at_office: Office) -> None:
+    for path in (f"/cycle/{DOMAIN}/2024", f"/release/{at_office.releases['retracted']}", f"/history/{DOMAIN}"):
+        html = page(path)
+        assert MARKUP not in html
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+
+
+def test_no_page_needs_a_style_that_the_policy_refuses(page: Page, at_office: Office) -> None:
+    for path in ("/", f"/cycle/{DOMAIN}/2024", f"/release/{at_office.releases['second']}"):
+        html = page(path)
+        assert not re.search(r"\sstyle=|<style|\son[a-z]+=|https?://(?!www\.w3\.org)", html)
+
+
+def test_an_empty_warehouse_is_said_so(client: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    monkeypatch.delenv("SDC_UI_URL", raising=False)
+    monkeypatch.setenv("SDC_WAREHOUSE_URL", f"sqlite:///{tmp_path / 'empty.db'}")
+    answer = client("viewer").get("/sdc/")
+    assert answer.status_code == 503
+    assert "empty before the first release" in answer.text
+    assert "no such table" not in answer.text
+
+
+def test_the_account_of_the_pages_goes_before_that_of_the_pipeline(
+    at_office: Office, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, server: Any
+) -> None:
+    from sdc_ui.source import warehouse
+
+    assert str(warehouse().url) == at_office.url
+    monkeypatch.setenv("SDC_UI_URL", f"sqlite:///{tmp_path / 'other.db'}")
+    assert str(warehouse().url) == f"sqlite:///{tmp_path / 'other.db'}"

@@ -1,0 +1,63 @@
+"""Every page that can be reached by links is searched for values that no page may show."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from ui_office import SPOILT, Office
+
+
+def every_page(viewer: Any) -> dict[str, str]:
+    """address → text, from the board along all links below /sdc; a dead one fails."""
+    found: dict[str, str] = {}
+    ahead = ["/sdc/"]
+    while ahead:
+        address = ahead.pop()
+        if address not in found:
+            answer = viewer.get(address)
+            assert answer.status_code == 200, address
+            found[address] = answer.text
+            ahead += [each for each in re.findall(r'href="(/sdc[^"#]*)"', html.unescape(answer.text)) if each not in found]
+    return found
+
+
+def spellings(value: float) -> set[str]:
+    """The value as somebody may have written it, whole or in thousands: plain, grouped, in scientific notation, and its leading digits."""
+    whole = f"{value:.0f}"
+    grouped = f"{value:,.0f}"
+    said = {whole, grouped, *(grouped.replace(",", sign) for sign in (".", " ", "\u202f", "\u00a0", "_")), repr(value), f"{value:.6e}"}
+    return said | {whole[:7]} if len(whole) > 8 else said
+
+
+def leaks(pages: dict[str, str], values: tuple[float, ...]) -> dict[str, set[str]]:
+    """address → what of all this stands there."""
+    words = {word for value in values for word in spellings(value)}
+    return {address: held for address, text in pages.items() if (held := {word for word in words if word in text})}
+
+
+def test_no_page_holds_a_confidential_value(at_office: Office, client: Any) -> None:
+    pages = every_page(client("viewer"))
+    assert len(pages) >= 30
+    for release_id in at_office.releases.values():
+        assert any(release_id in address for address in pages), "the search reaches every release"
+    assert any("/findings/CY" in address for address in pages)
+    assert len(at_office.secrets) > 20
+    assert leaks(pages, at_office.secrets) == {}
+    assert {address for address, text in pages.items() if SPOILT in text} == set()
+
+
+def test_no_page_holds_a_value_before_its_embargo_or_after_its_retraction(at_office: Office, client: Any) -> None:
+    assert len(at_office.hidden) > 20
+    assert leaks(every_page(client("admin")), at_office.hidden) == {}
+
+
+def test_the_search_finds_what_is_there(at_office: Office, client: Any) -> None:
+    from sdc_tasks.warehouse import reader
+    from sdc_tasks.warehouse.engine import open_warehouse
+
+    release = at_office.releases["second"]
+    cells = reader.released_cells(open_warehouse(at_office.url), "sbs_4x15x3", "2020", 2)
+    values = tuple(each.value for each in cells if each.rounding_base and each.value)
+    assert any(f"/release/{release}" in address for address in leaks(every_page(client("viewer")), values))
