@@ -349,7 +349,7 @@ def test_the_file_of_keys_stands_beside_its_table():
 # --- Ctrl-C and the clock, in a process of its own ------------------------------------------------------------------------------
 
 BEGIN = """
-import os, signal, sys, tempfile, time
+import os, signal, sys, time
 def interrupt(number=signal.SIGINT):
     os.kill(os.getpid(), number)
 """
@@ -360,7 +360,6 @@ import numpy as np
 from sdc_tasks.methods.cta import engine
 UP = np.array([1.0, 0, 1, 0, 0, 0, 1, 0, 1]) * 74859.1
 def find(run, options):
-    tempfile.mkstemp()  # as solvers do
     run.offer(UP / run.problem.unit, "pencil")
 engine.execute = find
 """

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 from sqlalchemy import Engine, create_engine, text
 from stack import kill, process, start_server, stop_server, up
-from stack_fixture import Run, Running
+from stack_fixture import ENDED, Run, Running, wait_for
 
 from sdc_tasks.warehouse.checks import run_checks
 
@@ -50,9 +50,13 @@ def test_a_release_outlives_it(stack: Running, period: str, strike: Callable[[Ru
     struck = run.wait_for(RUNG, "running")
 
     strike(stack, struck["queue"])
-    up(stack.stack, Console(file=sys.stderr, highlight=False))  # whatever died of it, as a supervisor would
 
-    assert run.wait() == "success", run.states()
+    def over() -> bool:
+        up(stack.stack, Console(file=sys.stderr, highlight=False))  # whatever died of it, now or later, as a supervisor would
+        return run.state in ENDED
+
+    wait_for(over, lambda: f"the end of {run.path}: {run.states()}")
+    assert run.state == "success", run.states()
     if strike is the_worker_of_the_rung:
         assert run.tasks()[RUNG]["try_number"] > 1, "it was lost, and done again"
     nothing_is_doubled(run, stack, period)
