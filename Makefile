@@ -15,7 +15,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup release up down test test-fast test-stack sbom vulnerabilities bench-cta bench-attack bench-rounding lint clean
+.PHONY: help setup release up down test test-fast test-faults test-stack sbom vulnerabilities bench-cta bench-attack bench-rounding lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,11 +52,14 @@ lint: $(READY)  ## ruff, mypy, import contracts
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-test: lint  ## lint and every test
+test: lint  ## lint and every test but test-faults and test-stack
 	@$(BIN)/pytest
 
 test-fast: lint  ## without the full-size runs
-	@$(BIN)/pytest -m "not slow"
+	@$(BIN)/pytest -m "not slow and not exhaustive"
+
+test-faults: $(READY)  ## every fault, a release killed before each of its writes among them; `make test` has a sample of these
+	@$(BIN)/pytest -m "exhaustive or not exhaustive" tests/faults
 
 test-stack: $(READY)  ## tests against all servers: PostgreSQL and Redis of the system (apt), Celery, REST, pages in a browser
 	@$(BIN)/pytest $(wildcard tests/stack tests/browser)

@@ -140,6 +140,7 @@ def _folders(stack: Stack) -> None:
     for name in ("pids", "logs", "airflow", "users", "inbox", "out", "domains"):
         (stack.home / name).mkdir(parents=True, exist_ok=True)
     (stack.home / "users").chmod(0o700)
+    (stack.home / "airflow" / "airflow.cfg").touch()  # else each service writes one, and two at a time spoil it; the environment says all
     (stack.home / "stack.json").write_text(json.dumps({"port": stack.port, "postgres": stack.postgres, "redis": stack.redis}))
 
 

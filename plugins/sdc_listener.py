@@ -126,8 +126,6 @@ def _note_run(dag_run: Any, state: str) -> None:
     """Also what became of the tasks that never started: no other hook tells of them."""
     if not _ours(dag_run.dag_id):
         return
-    from sqlalchemy.orm import object_session
-
     from sdc_tasks.warehouse import cycles
 
     known = {"state": state, "started_at": dag_run.start_date}
@@ -135,10 +133,28 @@ def _note_run(dag_run: Any, state: str) -> None:
         known["finished_at"] = dag_run.end_date
     with _Office() as engine:
         cycles.note_dag_run(engine, dag_run.dag_id, dag_run.run_id, **known)
-        session = object_session(dag_run)  # the scheduler's own: another would detach the run that it is working on
-        for each in dag_run.get_task_instances(session=session) if state != "running" and session is not None else ():
-            if str(each.state) in {"upstream_failed", "removed"} or (str(each.state) == "skipped" and each.start_date is None):
-                cycles.note_task_run(engine, each.dag_id, each.run_id, each.task_id, each.map_index, state=str(each.state))
+        for each in _never_started(dag_run) if state != "running" else ():
+            cycles.note_task_run(engine, dag_run.dag_id, dag_run.run_id, each.task_id, each.map_index, state=str(each.state))
+
+
+def _never_started(dag_run: Any) -> list[Any]:
+    """Read in the session that the scheduler works on the run with, where there is one: the shared one, opened anew, would be closed under
+    its hands.
+    """
+    from airflow.utils.session import create_session
+    from sqlalchemy.orm import object_session
+
+    def read(session: Any) -> list[Any]:
+        found = dag_run.get_task_instances(session=session)
+        never = {"upstream_failed", "removed"}
+        return [each for each in found if str(each.state) in never or (str(each.state) == "skipped" and each.start_date is None)]
+
+    if (mine := object_session(dag_run)) is not None:
+        return read(mine)
+    with create_session(scoped=False) as session:
+        found = read(session)
+        session.expunge_all()
+        return found
 
 
 def _ours(dag_id: str) -> bool:

@@ -2,7 +2,7 @@
 bytes as without.
 
 The writes are counted by a release that nobody disturbs, from the first migration to the report (`writes.py`), so that none can be
-forgotten. A sample by default, all of them in the slow tests.
+forgotten. A sample in `make test`, all of them in `make test-faults`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def test_a_release_that_is_killed_is_completed_by_the_next(new_place, undisturbe
     assert killed_and_run_again(new_place, undisturbed, points) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("part", range(8))
 def test_killed_before_each_write(new_place, undisturbed, part):
     done = set(sample(undisturbed[1]))

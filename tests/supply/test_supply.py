@@ -69,7 +69,6 @@ ALLOWED = re.compile(
 NAMED = {
     "psycopg": "LGPL-3.0-only: the PostgreSQL driver, unmodified, imported at run time",
     "psycopg-binary": "LGPL-3.0-only: the compiled part of the same",
-    "psycopg2-binary": "LGPL with exceptions: the driver that Airflow uses for its own database, unmodified, imported at run time",
     "jwcrypto": "LGPL-3.0-or-later: needed by Airflow's Keycloak login, unmodified, imported at run time",
     "text-unidecode": "Artistic or GPL, as one chooses: taken under the Artistic License; needed by Airflow",
 }
