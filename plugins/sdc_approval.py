@@ -75,7 +75,7 @@ class Approval(HITLOperator):
         at, release_id = sdc_office.desk(self.source), _release(context)
         publication, agreed = steps.awaiting(at, release_id)
         if publication != context["ti"].xcom_pull(task_ids=self.task_id, key="publication"):
-            raise Retriable("the publication is another than the one asked about; it is asked again")
+            raise Retriable("the publication is another than the one asked about")
         person = (event["responded_by_user"] or {}).get("name") or ""
         note = str((event["params_input"] or {}).get("note") or "")
         yes = event["chosen_options"] == [AGREE]
