@@ -7,8 +7,6 @@ holds the confidential bytes, encrypted.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import subprocess
 import sys
@@ -19,7 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
-from deliveries import PERIOD
+from deliveries import PERIOD, scaled
 from sqlalchemy import MetaData, create_engine, select
 from test_cli import sdc
 
@@ -54,18 +52,7 @@ class Planted:
     secrets: frozenset[int]
 
 
-def scaled(path: Path, prime: int) -> frozenset[int]:
-    """Multiplies the values of a delivery in place. Returns those of its suppressed cells."""
-    text = path.read_bytes().decode("utf-8-sig")
-    separator = ";" if ";" in text.splitlines()[0] else ","
-    records = list(csv.DictReader(io.StringIO(text), delimiter=separator))
-    for record in records:
-        record["OBS_VALUE"] = str(int(record["OBS_VALUE"].removesuffix(",0")) * prime)
-    written = io.StringIO()
-    writer = csv.DictWriter(written, records[0], delimiter=separator, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    path.write_text(written.getvalue(), encoding="utf-8")
+def suppressed(records: list[dict[str, str]]) -> frozenset[int]:
     return frozenset(int(record["OBS_VALUE"]) for record in records if record["CONF_STATUS"] != "F")
 
 
@@ -76,7 +63,7 @@ def planted(tmp_path: Path) -> Planted:
     settings = yaml.safe_load(domain.read_text(encoding="utf-8")) | {"missing_country": "partial", "cta": {}}
     domain.write_text(yaml.safe_dump(settings), encoding="utf-8")
     inbox = tmp_path / "inbox"
-    secrets = frozenset[int]().union(*(scaled(inbox / f"{country}_{PERIOD}.csv", prime) for country, prime in PRIMES.items()))
+    secrets = frozenset[int]().union(*(suppressed(scaled(inbox / f"{country}_{PERIOD}.csv", prime)) for country, prime in PRIMES.items()))
     assert len(secrets) > 40
     assert min(secrets) > 10**7
     return Planted(domain, inbox, secrets)

@@ -7,8 +7,6 @@ confidential one both what is stored, encrypted, and, to see that the search wou
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
 import shutil
@@ -21,23 +19,12 @@ from typing import Any
 
 import pytest
 from airflow_home import DAGS
+from deliveries import scaled
 from sqlalchemy import MetaData, Row, create_engine, select
 
 PRIME = 104_729
 PRIMARY = set("AMOTGCN")
 SPOILT = "918273645x"
-
-
-def scaled(delivery: bytes) -> tuple[bytes, list[int]]:
-    """The delivery with all values times PRIME, and what is to be protected in it."""
-    rows = list(csv.DictReader(io.StringIO(delivery.decode("utf-8-sig"))))
-    for row in rows:
-        row["OBS_VALUE"] = str(int(row["OBS_VALUE"]) * PRIME)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode(), [int(row["OBS_VALUE"]) for row in rows if row["CONF_STATUS"] in PRIMARY and row["OBS_VALUE"] != "0"]
 
 
 def spoilt(delivery: bytes) -> bytes:
@@ -68,10 +55,9 @@ def secrets(inbox: Path, tmp_path: Path) -> list[int]:
     """Copies the small demonstration that goes on without a country to `tmp_path`, with the values to look for."""
     shutil.copytree(inbox.parent, tmp_path / "demo", ignore=shutil.ignore_patterns("domain.yaml", "nonsense.yaml"))
     folder = tmp_path / "demo" / "inbox"
-    content, found = scaled((folder / "AT_2024.csv").read_bytes())
-    (folder / "AT_2024.csv").write_bytes(content)
+    records = scaled(folder / "AT_2024.csv", PRIME)
     (folder / "CY_2024.csv").write_bytes(spoilt((folder / "CY_2024.csv").read_bytes().replace(b",0;", b";").replace(b";", b",")))
-    return found
+    return [int(row["OBS_VALUE"]) for row in records if row["CONF_STATUS"] in PRIMARY and row["OBS_VALUE"] != "0"]
 
 
 def deciphered(url: str) -> bytes:

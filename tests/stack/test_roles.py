@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+from deliveries import scaled
 from sqlalchemy import MetaData, create_engine, select
 from stack_fixture import PERIOD, Run, Running
 
@@ -82,18 +81,8 @@ def test_no_answer_no_log_and_no_row_of_airflow_holds_a_confidential_value(stack
 
 
 def plant(delivery: Path) -> list[str]:
-    """Multiplies the values of a delivery by PRIME, which keeps its table additive. Returns those of its suppressed cells."""
-    text = delivery.read_bytes().decode("utf-8-sig")
-    separator = ";" if ";" in text.splitlines()[0] else ","
-    rows = list(csv.DictReader(io.StringIO(text), delimiter=separator))
-    for row in rows:
-        row["OBS_VALUE"] = str(int(row["OBS_VALUE"].removesuffix(",0")) * PRIME)
-    written = io.StringIO()
-    writer = csv.DictWriter(written, rows[0], delimiter=separator, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    delivery.write_text(written.getvalue(), encoding="utf-8")
-    return [row["OBS_VALUE"] for row in rows if row["CONF_STATUS"] != "F" and row["OBS_VALUE"] != "0"]
+    """Makes the values of a delivery unmistakable. Returns those of its suppressed cells."""
+    return [row["OBS_VALUE"] for row in scaled(delivery, PRIME) if row["CONF_STATUS"] != "F" and row["OBS_VALUE"] != "0"]
 
 
 def leaks(content: bytes, secrets: list[str]) -> set[str]:

@@ -17,6 +17,7 @@ from unittest.mock import patch
 
 import numpy as np
 import yaml
+from deliveries import scaled
 
 from sdc_tasks import pipeline, steps
 from sdc_tasks.demo import write_demo
@@ -101,7 +102,7 @@ def _desk(folder: Path, url: str, planted: bool, period: str, seed: int) -> tupl
         content["title"] = "Structural business statistics"
     file.write_text(yaml.safe_dump(content), encoding="utf-8")
     if planted:
-        _scale(home / "inbox" / f"AT_{period}.csv")
+        scaled(home / "inbox" / f"AT_{period}.csv", PRIME)
     return steps.open_desk(url, file, period, actor="operator"), home / "inbox"
 
 
@@ -171,18 +172,6 @@ def _everything(problem: Any, *_: Any) -> Publication:
     """Every aggregate exactly: what no audit lets pass."""
     cells = np.arange(len(problem.space.countries) * problem.space.national_size, problem.space.size)
     return Publication(cells, problem.a[cells], np.zeros(len(cells)))
-
-
-def _scale(file: Path) -> None:
-    """All values times PRIME: the table stays additive."""
-    rows = list(csv.DictReader(io.StringIO(file.read_text(encoding="utf-8-sig"))))
-    for row in rows:
-        row["OBS_VALUE"] = str(int(row["OBS_VALUE"]) * PRIME)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    file.write_text(text.getvalue(), encoding="utf-8")
 
 
 def _primaries(file: Path) -> list[int]:
