@@ -235,4 +235,7 @@ def conclude(wanted: argparse.Namespace, state: str, release_id: str | None) -> 
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    logging.shutdown()
+    sys.stdout.flush()
+    os._exit(code)  # taking Airflow's modules apart, object by object, would take seconds
