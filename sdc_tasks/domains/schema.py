@@ -456,7 +456,7 @@ def _refuse_repeated(what: str, codes: Iterable[str]) -> None:
         raise InvalidInput(f"{what}: {', '.join(repeated)} stands more than once")
 
 
-class _UniqueKeys(yaml.SafeLoader):
+class _UniqueKeys(yaml.CSafeLoader):
     """YAML lets the last of two equal keys count: a flag could lose its protection without a word. Here it is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
