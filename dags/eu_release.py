@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import sdc_office
-from airflow.sdk import DAG, TaskGroup, chain, get_current_context, task, task_group
+from airflow.sdk import DAG, TaskGroup, chain, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from sdc_alerts import deadlines
 from sdc_approval import approvals
@@ -31,10 +31,10 @@ and program is the same release: what is done already is not done again, and no 
 
 ### When something is red
 - **`discover`**: no inbox, or it is empty. Correct the parameter `inbox` and trigger again.
-- **one `ingest` or `check`**: that country's file is refused, the others go on. The end of the log names file, line and rule. Ask the
+- **one `ingest`**: that country's file is refused, the others go on. The end of the log names file, line and rule. Ask the
   country for a corrected file, put it into the inbox under the same name, and re-run that country alone: *ingest* → *Task Instances* →
   the country → *Clear Task Instance*, with *Downstream* → *Confirm*. The release follows with the corrected file.
-- **one `ingest` or `check` whose log shows a crash, or whose worker died**: nothing is wrong with the file. Re-run that country alone.
+- **one `ingest` whose log shows a crash, or whose worker died**: nothing is wrong with the file. Re-run that country alone.
 - **`assemble`**: a country is missing, and the domain file says `missing_country: {missing}`. As above; where the country had no file
   at all, trigger again.
 - **a rung, `cta_…`**: that strategy crashed or ran over its time. Nothing to do tonight: the next rung, or the bases alone, protect
@@ -73,35 +73,19 @@ def discover(domain: str) -> list[dict[str, str]]:
 
 @task(map_index_template="{{ task.op_kwargs['file']['label'] }}")
 def ingest(domain: str, file: dict[str, str]) -> str:
-    """Takes in the file that lies in the inbox under this name now, and reads it; every record that cannot be read is a finding with its
-    line.
+    """Takes in the file that lies in the inbox under this name now: reads it, where every record that cannot be read is a finding with
+    its line, and checks its content for additivity, signs, completeness, shares, and change against the previous file.
 
-    **Red:** the file is refused, and only this country stops. The last line of the log names the file, line and rule. Ask the
-    country for a corrected file, put it into the inbox under the same name, and *Clear Task Instance* here with *Downstream*: the
-    corrected file is taken in, and the release goes on with it.
+    **Red:** the file is refused, and only this country stops. The last line of the log names the file, and line and rule, or check and
+    cells. Ask the country for a corrected file, put it into the inbox under the same name, and *Clear Task Instance* here with
+    *Downstream*: the corrected file is taken in, and the release goes on with it. Checks that only warn leave the task green and are in
+    the report.
     """
     from sdc_tasks import steps
 
     at = desk(domain)
-    return steps.ingest(at, place("inbox", at.period), file["file"])
-
-
-@task(map_index_template="{{ task.op_kwargs['file']['label'] }}")
-def check(domain: str, file: dict[str, str], delivery: str) -> str:
-    """Checks the content of one delivery: additivity, signs, completeness, shares, and change against the previous file.
-
-    **Red:** a check refuses the delivery; the log names check and cells. What to do is as for `ingest`: clear *its* task of this
-    country. Checks that only warn leave the task green and are in the report.
-    """
-    from sdc_tasks import steps
-
-    return steps.check(desk(domain), delivery)
-
-
-@task_group(prefix_group_id=False)
-def delivery(domain: str, file: dict[str, str]) -> None:
-    """One received file: read, then checked. A file that cannot be read is not checked; the others go on."""
-    check(domain=domain, file=file, delivery=ingest(domain=domain, file=file))
+    _, digest = steps.ingest(at, place("inbox", at.period), file["file"])
+    return digest
 
 
 @task(trigger_rule="all_done_min_one_success")  # whatever became of the countries; not if `discover` failed
@@ -254,7 +238,7 @@ def release_dag(domain: schema.Domain, file: Path) -> DAG:
         },
     ) as dag:
         files = discover(source)
-        countries = delivery.partial(domain=source).expand(file=files)
+        countries = ingest.override(doc_md=ingest.function.__doc__).partial(domain=source).expand(file=files)
         problem = assemble(source)
         requirements = baseline(source)
         ladder = cta(source, domain.cta.ladder, requirements)

@@ -53,8 +53,7 @@ def judge(domain: str, file: dict[str, str], accepted: Asset) -> str:
     from sdc_tasks import steps
 
     at = desk(domain, file["period"])
-    digest = steps.ingest(at, _inbox(at.period), file["file"])
-    country = steps.check(at, digest)
+    country, digest = steps.ingest(at, _inbox(at.period), file["file"])
     event = get_current_context()["outlet_events"][accepted]
     event.add_partitions(country)
     event.extra = {"period": at.period, "digest": digest}

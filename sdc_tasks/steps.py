@@ -178,45 +178,40 @@ def ready(desk: Desk) -> str | None:
 
 
 @keeps_to_itself
-def ingest(desk: Desk, inbox: Path, name: str) -> str:
-    """Takes in and reads the bytes that lie in the inbox under this name now; where none do, those that came under it last and matter.
+def ingest(desk: Desk, inbox: Path, name: str) -> tuple[str, str]:
+    """Takes in the bytes that lie in the inbox under this name now; where none do, those that came under it last and matter. Reads them,
+    checks their content, and accepts them.
 
-    Records the findings and returns the digest. Raises InvalidInput where the file is refused.
+    Records the findings and the results of the checks. Returns country and digest. Raises InvalidInput where the file is refused.
     """
-    path = inbox / PurePath(name).name
-    if path.is_file():
-        digest = store.take(desk.engine, desk.domain.id, desk.period, path.name, intake.file_bytes(path)).key.digest
-    else:
-        known = store.deliveries(desk.engine, desk.domain.id, desk.period)
-        matter = [each.key.digest for each in known if each.file == name and each.state in MATTERS]
-        if not matter:
-            raise InvalidInput(f"inbox {inbox}: no file {name} any more. Remedy: put it there again, or trigger the release again")
-        digest = matter[-1]
-    file, delivery = _read(desk, digest)
+    digest = _take(desk, inbox, name)
     key = _key(desk, digest)
+    file, delivery = _read(desk, digest)
     store.save_findings(desk.engine, key, delivery.findings)
     if delivery.table is None:
         store.refuse(desk.engine, key, delivery.country)
         errors = [finding for finding in delivery.findings if finding.severity is Severity.ERROR]
         where = "" if errors[0].line is None else f"line {errors[0].line}: "
         raise InvalidInput(f"{file} refused, {len(errors)} errors; first: {errors[0].code} {where}{errors[0].message}")
-    return digest
-
-
-@keeps_to_itself
-def check(desk: Desk, digest: str) -> str:
-    """Checks the content of a delivery that was read, and accepts it. Raises InvalidInput where a check refuses it."""
-    file, delivery = _read(desk, digest)
-    key = _key(desk, digest)
-    if delivery.table is None:
-        raise InvalidInput(f"{file} was refused at intake; see its findings")
-    results = checks.check(delivery.table, desk.domain, _previous(desk, delivery.table.country, digest))
+    country = delivery.table.country
+    results = checks.check(delivery.table, desk.domain, _previous(desk, country, digest))
     store.save_checks(desk.engine, key, results)
     if refused := checks.refusals(results):
-        store.refuse(desk.engine, key, delivery.table.country)
+        store.refuse(desk.engine, key, country)
         raise InvalidInput(f"{file} refused: {'; '.join(_told(result) for result in refused)}")
-    store.accept(desk.engine, key, delivery.table.country)
-    return delivery.table.country
+    store.accept(desk.engine, key, country)
+    return country, digest
+
+
+def _take(desk: Desk, inbox: Path, name: str) -> str:
+    path = inbox / PurePath(name).name
+    if path.is_file():
+        return store.take(desk.engine, desk.domain.id, desk.period, path.name, intake.file_bytes(path)).key.digest
+    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    matter = [each.key.digest for each in known if each.file == name and each.state in MATTERS]
+    if not matter:
+        raise InvalidInput(f"inbox {inbox}: no file {name} any more. Remedy: put it there again, or trigger the release again")
+    return matter[-1]
 
 
 def _told(result: CheckResult) -> str:

@@ -19,7 +19,7 @@ from sdc_ui.standing import ReleaseLine, release_line
 from sdc_ui.steps import Instance, Step, of_release, of_tasks
 
 DUE = ("delivery_due", "protection_due", "approval_due", "embargo")
-INGEST = "ingest"  # what is cleared to take a country's file in again, whichever task refused it
+INGEST = "ingest"  # what is cleared to take a country's file in again
 NAMELESS = "_"  # stands in addresses for files that name no country
 
 
@@ -117,9 +117,8 @@ def _tile(name: Name, country: Country, files: Sequence[Mapping[str, Any]], step
     failed = None
     if newest and country.stage in (Stage.REFUSED, Stage.RECEIVED):
         stem = PurePath(newest["file"]).stem
-        mapped = [each for step in steps for each in step.instances if each.label == stem]
-        if any(each.state == "failed" for each in mapped):
-            failed = next((each for each in mapped if each.task_id == INGEST), None)
+        ingests = (each for step in steps for each in step.instances if (each.task_id, each.label) == (INGEST, stem))
+        failed = next((each for each in ingests if each.state == "failed"), None)
     return Tile(
         name=name,
         country=country,

@@ -237,7 +237,7 @@ def test_a_version_that_comes_out_while_another_is_being_published_stops_it(desk
     desk.deliver("BE", free(1000))
     mine = steps.open_desk(url(desk), str(desk.domain), PERIOD)
     for each in steps.discover(mine, desk.inbox):
-        steps.check(mine, steps.ingest(mine, desk.inbox, each.file))
+        steps.ingest(mine, desk.inbox, each.file)
     begun = steps.assemble(mine)
     steps.baseline(mine, begun)
     steps.choose_bases(mine, begun)

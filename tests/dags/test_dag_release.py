@@ -46,7 +46,7 @@ def broken_inbox(inbox: Path, tmp_path: Path) -> Path:
 def test_a_release_is_published_once(release: Any, warehouse_of_run: Any) -> None:
     first = release()
     assert first.state == "success"
-    assert {f"{step} {country}_2024" for step in ("ingest", "check") for country in COUNTRIES} <= set(first.tasks)
+    assert {f"ingest {country}_2024" for country in COUNTRIES} <= set(first.tasks)
     assert {f"audit chunk {n}" for n in (1, 2)} <= set(first.tasks)
     assert {"cta_1_auto", "cta_2_milp"} <= set(first.tasks)
     assert set(first.tasks.values()) == {"success", "skipped"}
@@ -68,7 +68,7 @@ def test_a_broken_file_fails_alone_and_the_domain_blocks(release: Any, broken_in
     run = release(inbox=broken_inbox)
     assert run.state == "failed"
     assert run.failed() == {"ingest CY_2024", "assemble", "cta_outcome"}
-    assert all(run.tasks[f"check {country}_2024"] == "success" for country in COUNTRIES if country != "CY")
+    assert all(run.tasks[f"ingest {country}_2024"] == "success" for country in COUNTRIES if country != "CY")
     not_run = ("bases", "publish", "report", "released")
     assert {run.tasks[name] for name in not_run} == {"upstream_failed"}
     assert reader.releases(warehouse_of_run) == []

@@ -70,7 +70,7 @@ def test_a_refused_file_sent_again_unchanged_makes_no_other_release(bag: Any, de
     content = wrong.read_bytes()
     for _ in range(2):
         run = Flight.start(bag, DAG, period="2024")
-        assert run.in_state("failed") == {"check AT_2024"}
+        assert run.in_state("failed") == {"ingest AT_2024"}
         wrong.unlink()
         assert Flight.start(bag, DAG, period="2024").state == "success"
         wrong.write_bytes(content)

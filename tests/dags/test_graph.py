@@ -9,9 +9,8 @@ from typing import Any
 from airflow_home import AGREED, BLOCK, CYCLES, DAGS, PARTIAL, PLAIN, REFUSED
 
 EDGES = """
-    discover      -> assemble check ingest
-    ingest        -> check
-    check         -> assemble
+    discover      -> assemble ingest
+    ingest        -> assemble
     assemble      -> baseline
     baseline      -> bases cta_1_auto cta_2_milp cta_outcome
     cta_1_auto    -> cta_2_milp cta_outcome

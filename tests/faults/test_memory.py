@@ -108,7 +108,7 @@ def test_a_failing_step_tells_files_and_lines_and_no_local_variable(desk, monkey
     office.engine.dispose()
 
 
-STEPS = ("discover", "ingest", "check", "assemble", "baseline", "adjust", "choose_bases", "audit_chunk", "verdict", "publish")
+STEPS = ("discover", "ingest", "assemble", "baseline", "adjust", "choose_bases", "audit_chunk", "verdict", "publish")
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -145,7 +145,7 @@ def _one(engine: Engine, domain: Domain, mine: dict[str, str], period: str, prim
         task_run: [
             {
                 **by_run,
-                "task_id": name,
+                "task_id": "ingest",
                 "map_index": i,
                 "label": f"{code}_{period}",
                 "state": "success",
@@ -154,7 +154,6 @@ def _one(engine: Engine, domain: Domain, mine: dict[str, str], period: str, prim
                 "said": "",
                 "finished_at": began,
             }
-            for name in ("ingest", "check")
             for i, code in enumerate(domain.countries)
         ],
         alert: [{**key, "kind": "delivery", "subject": domain.countries[0], "raised_at": began, "said": "it was late"}],
