@@ -22,6 +22,8 @@ from sdc_timetable import CycleTimetable
 
 from sdc_tasks.domains import schema
 
+SIDE_BY_SIDE = 4  # runs: one that waits for its approval must not hold up another period, nor a correction of its own
+
 ABOUT = """
 **{title}**: takes in the national deliveries of a period, computes how much uncertainty the European cells need, rounds them to
 safe bases, attacks the result, and publishes it only if the attack fails.
@@ -227,7 +229,7 @@ def release_dag(domain: schema.Domain, file: Path) -> DAG:
         doc_md=ABOUT.format(title=domain.title, missing=domain.missing_country),
         schedule=CycleTimetable.of(domain.calendar),
         catchup=False,
-        max_active_runs=1,
+        max_active_runs=SIDE_BY_SIDE,
         default_args=DEFAULTS,
         deadline=deadlines(domain),
         tags=["release", domain.id],

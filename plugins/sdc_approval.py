@@ -13,8 +13,6 @@ from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.sdk import Param, TaskGroup, chain
 from airflow.sdk.exceptions import AirflowFailException
 
-from sdc_tasks.errors import Retriable
-
 AGREE, REFUSE = "Approve", "Reject"
 
 
@@ -67,7 +65,7 @@ class Approval(HITLOperator):
                 )
 
     def execute_complete(self, context: Any, event: dict[str, Any]) -> Any:
-        """Records the answer. Raises Retriable, which asks anew, where the publication is another by now."""
+        """Records the answer. Raises AirflowFailException where the publication is another than the one asked about."""
         from sdc_tasks import steps
         from sdc_tasks.warehouse.decisions import OwnSubmission
 
@@ -75,7 +73,9 @@ class Approval(HITLOperator):
         at, release_id = sdc_office.desk(self.source), _release(context)
         publication, agreed = steps.awaiting(at, release_id)
         if publication != context["ti"].xcom_pull(task_ids=self.task_id, key="publication"):
-            raise Retriable("the publication is another than the one asked about")
+            raise AirflowFailException(
+                f"publication {publication[:12]} is another than the one that was asked about. Remedy: trigger the DAG again"
+            )
         person = (event["responded_by_user"] or {}).get("name") or ""
         note = str((event["params_input"] or {}).get("note") or "")
         yes = event["chosen_options"] == [AGREE]

@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +62,24 @@ def secrets(inbox: Path, tmp_path: Path) -> list[int]:
     return [int(row["OBS_VALUE"]) for row in records if row["CONF_STATUS"] in PRIMARY and row["OBS_VALUE"] != "0"]
 
 
+@pytest.fixture
+def metrics() -> Iterator[tuple[int, list[bytes]]]:
+    """The port of a StatsD server, and what it was sent."""
+    received: list[bytes] = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.1", 0))
+
+        def listen() -> None:
+            while datagram := server.recv(65_536):
+                received.append(datagram)
+
+        thread = threading.Thread(target=listen, daemon=True)
+        thread.start()
+        yield server.getsockname()[1], received
+        server.sendto(b"", server.getsockname())
+        thread.join()
+
+
 def deciphered(url: str) -> bytes:
     """All payloads of a warehouse, read with its key."""
     from sdc_tasks.warehouse.engine import open_warehouse
@@ -74,15 +94,20 @@ def deciphered(url: str) -> bytes:
     return found
 
 
-def test_a_run_leaves_no_confidential_value(secrets: list[int], tmp_path: Path) -> None:
+def test_a_run_leaves_no_confidential_value(secrets: list[int], metrics: tuple[int, list[bytes]], tmp_path: Path) -> None:
     home, out, warehouse = tmp_path / "airflow", tmp_path / "out", tmp_path / "warehouse.db"
     inbox = tmp_path / "demo" / "inbox"
     command = [sys.executable, str(DAGS / "run_here.py"), "--domain", str(tmp_path / "demo" / "small_partial.yaml"), "--period", "2024"]
     command += ["--inbox", str(inbox), "--out", str(out), "--warehouse", f"sqlite:///{warehouse}"]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW", "SDC"))}
-    done = subprocess.run(
-        command, capture_output=True, env=inherited | {"AIRFLOW_HOME": str(home), "AIRFLOW__LOGGING__LOGGING_LEVEL": "INFO"}, check=False
-    )
+    port, sent = metrics
+    settings = {
+        "AIRFLOW_HOME": str(home),
+        "AIRFLOW__LOGGING__LOGGING_LEVEL": "INFO",
+        "AIRFLOW__METRICS__STATSD_ON": "True",
+        "AIRFLOW__METRICS__STATSD_PORT": str(port),
+    }
+    done = subprocess.run(command, capture_output=True, env=inherited | settings, check=False)
     assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
     assert b"ingest CY_2024" in done.stdout
     assert b"FAILED" in done.stdout, "the spoilt delivery is refused"
@@ -90,6 +115,9 @@ def test_a_run_leaves_no_confidential_value(secrets: list[int], tmp_path: Path) 
     assert len(secrets) > 3
     assert leaks((inbox / "AT_2024.csv").read_bytes(), secrets), "the search finds what is there"
     assert leaks(done.stdout + done.stderr, secrets) == []
+    assert leaks(b"\n".join(sent), secrets) == []
+    names = {datagram.partition(b":")[0].decode() for datagram in sent}
+    assert {f"airflow.sdc.{name}" for name in ("task.seconds", "step.seconds", "release.exact", "release.relative_loss")} <= names
     for path in [*home.rglob("*"), *out.rglob("*")]:
         if path.is_file():
             assert leaks(path.read_bytes(), secrets) == [], path.name
