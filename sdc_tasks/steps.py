@@ -192,7 +192,8 @@ def ingest(desk: Desk, inbox: Path, name: str) -> tuple[str, str]:
         store.refuse(desk.engine, key, delivery.country)
         errors = [finding for finding in delivery.findings if finding.severity is Severity.ERROR]
         where = "" if errors[0].line is None else f"line {errors[0].line}: "
-        raise InvalidInput(f"{file} refused, {len(errors)} error{"s" * (len(errors) > 1)}; first: {errors[0].code} {where}{errors[0].message}")
+        number = f"{len(errors)} error{'s' * (len(errors) > 1)}"
+        raise InvalidInput(f"{file} refused, {number}; first: {errors[0].code} {where}{errors[0].message}")
     country = delivery.table.country
     results = checks.check(delivery.table, desk.domain, _previous(desk, country, digest))
     store.save_checks(desk.engine, key, results)
