@@ -109,6 +109,11 @@ class LiveLP:
         """primal: after a change of cost, the point stays feasible. dual: after a change of bounds or rows."""
         self._highs.setOptionValue("simplex_strategy", {"dual": 1, "primal": 4}[name])
 
+    def as_it_is(self) -> None:
+        """From here on without scaling, for matrices of ±1, and without perturbed costs, where few columns have any."""
+        self._highs.setOptionValue("simplex_scale_strategy", 0)
+        self._highs.setOptionValue("dual_simplex_cost_perturbation_multiplier", 0.0)
+
     def interior(self) -> None:
         """From here on by an interior point without crossover: points in the middle, no basis, as fast warm as cold."""
         for name, value in (("solver", "ipx"), ("run_crossover", "off"), ("presolve", "on"), ("ipm_iteration_limit", 200)):
@@ -124,8 +129,11 @@ class LiveLP:
         self._highs.clearSolver()  # nothing else of the past may count
         self._highs.setBasis(basis)
 
-    def solve(self, fresh: bool = False, patience: int | None = None) -> LPResult:
-        """Solves from the basis of the last solve; afresh if asked, after `patience` iterations, or where it ends in no optimum."""
+    def solve(self, fresh: bool = False, patience: int | None = None, reduced: bool = True) -> LPResult:
+        """Solves from the basis of the last solve; afresh if asked, after `patience` iterations, or where it ends in no optimum.
+
+        Not `reduced`: without the reduced costs, which take time to hand over.
+        """
         if fresh:
             self._highs.clearSolver()
         status = self._run(patience)
@@ -137,7 +145,7 @@ class LiveLP:
             objective=float(info.objective_function_value),
             x=np.array(solution.col_value),
             dual=np.array(solution.row_dual),
-            reduced=np.array(solution.col_dual),
+            reduced=np.array(solution.col_dual if reduced else ()),
         )
 
     def objective(self) -> float:

@@ -81,6 +81,28 @@ def test_bound_and_loss_meet_at_the_optimum_of_the_extensive_form(draw, kind):
     assert (found.half >= 0).all()
 
 
+@LAW
+@given(releases(sliding=False), st.sampled_from([0.0, 0.5, 0.9, 1.1, 2.0]))
+def test_what_was_found_for_other_requirements_changes_no_answer(draw, share):
+    """A witness that was found for another requirement, scaled or mirrored, stands for an LP: the LP must say the same."""
+    problem = draw.problem
+    weights = weights_of(problem, "one")
+    found, asked = found_by_us(problem, weights)
+    requirements, _ = baseline(problem)
+    attacker = Attacker(problem, requirements)
+    cells = np.flatnonzero(problem.aggregate)
+    attacker.face(Publication(cells, problem.a[cells], np.zeros(len(cells))))
+    attacker.settle()
+    half = share * found.half
+    asked.face(half, half)
+    for demand in asked.demands:
+        fresh = Extension(problem, weights, requirements, attacker.broken)
+        fresh.face(half, half)
+        ours, theirs = asked.lack(demand), fresh.lack(demand)
+        missing = [0.0 if lack is None else float(weights @ (lack.below + lack.above)) for lack in (ours, theirs)]
+        assert missing[0] == pytest.approx(missing[1], rel=1e-4, abs=1e-4)
+
+
 def test_two_countries_by_hand():
     """AT hides 100 and must keep 10 on both sides; BE and CY are public. The total must leave 10."""
     problem = one_cell_release("AT 100 secret 10 | BE 240 public | CY 357 public", EU="AT BE CY")

@@ -3,7 +3,7 @@
 Cheap proofs first. Every LP point is a witness for *all* primaries, so the extremes seen anywhere count, and witnesses of one
 publication are tried on the next. Joint LPs (`joint.py`) push all open requirements at once. What is still open gets an LP of its own,
 hot-started, of a large table in parts first. A failure is always the optimum of its own LP, and its multipliers are kept. Witnesses are
-checked by arithmetic (`AttackSystem.is_witness`), never taken on the solver's word. Requirements are treated in fronts (`front.py`).
+checked by arithmetic (`AttackSystem.are_witnesses`), never taken on the solver's word. Requirements are treated in fronts (`front.py`).
 
 Of attackers who act alone, an LP in which all of them are held to what they know proves a requirement against all; where it fails, its
 multipliers name the few who matter.
@@ -243,16 +243,13 @@ class Attacker:
     def _reach(self, front: Front, model: Part, item: int, side: int, group: Bools, lot: int) -> _Half:
         """max σ z_p in a model, at least up to what the item needs, in units, and what it leans on."""
 
-        def sound(z: Floats) -> bool:
-            fooled = front.fooled(z)
-            return front.system.is_witness(z) and bool(fooled[item if len(fooled) > 1 else 0, group].all())
-
         row, way = front.row[item], float(side * front.sign[item])
         for afresh in (False, True):
             result = model.push(int(front.core[item]), way, float(front.need[item]), afresh)
             self.lps += 1
             z = front.system.R @ result.x
-            if result.status is Status.OPTIMAL and sound(z):
+            sound, fooled = front.system.are_witnesses(z), front.fooled(z)
+            if result.status is Status.OPTIMAL and sound[0] and fooled[item if len(fooled) > 1 else 0, group].all():
                 break
         else:
             raise Unprotectable(
@@ -260,7 +257,7 @@ class Attacker:
                 f"({result.status}); nothing can be certified. Remedy: check the magnitudes of that country's table"
             )
         self.by_lp[row] = True
-        front.count(z, lot)
+        front.count(z, lot, sound)
         rows = np.flatnonzero(np.abs(result.dual) > NOISE)
         reach, at = float(side * z[front.column[item]]), front.system.core_rows[model.rows[rows]]
         return _Half(reach, at, -result.dual[rows], result.reduced)

@@ -135,9 +135,9 @@ class Front:
             return np.ones((1, 1), dtype=bool)
         return np.asarray((self.of_item == moved[0]) & (moved == moved[0]).all())[:, None]
 
-    def count(self, z: Floats, lot: int = -1) -> None:
-        """Counts a point and its mirror image, if witnesses, for the items."""
-        sound = self.system.is_witness(z), self.system.is_witness(-z)
+    def count(self, z: Floats, lot: int = -1, sound: tuple[bool, bool] | None = None) -> None:
+        """Counts a point and its mirror image, if witnesses, for the items. `sound`: whether they are, where that is known."""
+        sound = self.system.are_witnesses(z) if sound is None else sound
         news = False
         for point, ok in zip((z, -z), sound, strict=True):
             if not ok:

@@ -185,14 +185,18 @@ class AttackSystem:
         return np.searchsorted(self.cells, cells)
 
     def is_witness(self, z: Floats) -> bool:
-        """Is `a + z` a table that the attacker cannot tell from the truth? Plain arithmetic: no solver is asked."""
+        """Is `a + z` a table that the attacker cannot tell from the truth?"""
+        return self.are_witnesses(z)[0]
+
+    def are_witnesses(self, z: Floats) -> tuple[bool, bool]:
+        """As `is_witness`, of `a + z` and of its mirror image `a − z`. Plain arithmetic: no solver is asked."""
         row, slack = self.A @ z, FEASIBLE + 1e-12 * (self.magnitude @ np.abs(z))
-        return bool(
-            (row >= self.row_lower - slack).all()
-            and (row <= self.row_upper + slack).all()
-            and (z >= self.lower - FEASIBLE).all()
-            and (z <= self.upper + FEASIBLE).all()
-        )
+        low, high, lower, upper = self.row_lower - slack, self.row_upper + slack, self.lower - FEASIBLE, self.upper + FEASIBLE
+
+        def fits(row: Floats, z: Floats) -> bool:
+            return bool((row >= low).all() and (row <= high).all() and (z >= lower).all() and (z <= upper).all())
+
+        return fits(row, z), fits(-row, -z)
 
 
 def _up(integral: Bools, level: Floats) -> Floats:

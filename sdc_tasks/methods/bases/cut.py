@@ -44,10 +44,10 @@ def cut_of(attack: Attack, needs: Requirements, ladder: Ladder, choice: Ints) ->
     """The cut of an attack that succeeds against a choice."""
     cells, price = attack.decided, attack.price
     given = np.abs(price) @ slack_of(ladder, cells, price)[np.arange(len(cells)), choice[cells]]
-    named, at = np.unique(np.stack([cells, price > 0]), axis=1, return_inverse=True)
-    summed = np.zeros(named.shape[1])
-    np.add.at(summed, at.ravel(), price)
-    return Cut(int(needs.primaries[attack.primary]), named[0], summed, float(attack.need * (1 - MET) - attack.reach + given))
+    named, at = np.unique(2 * cells + (price > 0), return_inverse=True)
+    summed = np.zeros(len(named))
+    np.add.at(summed, at, price)
+    return Cut(int(needs.primaries[attack.primary]), named // 2, summed, float(attack.need * (1 - MET) - attack.reach + given))
 
 
 def slack_of(ladder: Ladder, cells: Ints, price: Floats) -> Floats:

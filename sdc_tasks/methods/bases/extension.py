@@ -4,10 +4,10 @@ In the notation of `methods/attack/problem.py`, with the published slacks `low h
 
     L = min Σ_k w_k (s⁻_k + s⁺_k)   over  A z = 0,  lower ≤ z ≤ upper,  −low − s⁻ ≤ B z ≤ high + s⁺,  σ z_p ≥ need,  s ≥ 0
 
-L = 0 says that the requirement holds, and z is its witness. Otherwise widening the slacks by s makes it hold, and the prices q of
-the aggregate rows (|q_k| ≤ w_k, one sign for each) give a *cut* that every safe publication satisfies (`cut.py`). It is the deepest
-one at that point, measured in loss. Its right-hand side is recomputed here by weak duality from q and the prices of the national
-relations: whatever the solver meant, the cut is valid.
+L = 0 says that the requirement holds, and z is its witness, as it may be of others: those need no LP. Otherwise widening the slacks
+by s makes it hold, and the prices q of the aggregate rows (|q_k| ≤ w_k, one sign for each) give a *cut* that every safe publication
+satisfies (`cut.py`). It is the deepest one at that point, measured in loss. Its right-hand side is recomputed here by weak duality
+from q and the prices of the national relations: whatever the solver meant, the cut is valid.
 """
 
 from __future__ import annotations
@@ -81,6 +81,8 @@ class Extension:
                 key = (number[size], column, int(attack.side * sign))
                 neediest[key] = max(neediest.get(key, (0.0, 0)), (attack.need * (1 - MET), primary))
         self.demands = sorted((Demand(*key, *most) for key, most in neediest.items()), key=order)
+        for i, front in enumerate(self._fronts):
+            front.remember([demand for demand in self.demands if demand.front == i])
 
     @property
     def lps(self) -> int:
@@ -121,8 +123,16 @@ class _Front:
             np.concatenate([self._upper, most[self._cells], most[self._cells]]),
         )  # fmt: skip
         self.live.method("dual")
+        self.live.as_it_is()
         self._low, self._high = np.zeros(m), np.zeros(m)
-        self._seen: dict[Demand, Floats] = {}  # B z of the last witness of each demand
+        self._number: dict[Demand, int] = {}
+
+    def remember(self, demands: Sequence[Demand]) -> None:
+        """Makes room for the last point found for each of the demands: where it puts the columns of all of them, and B u."""
+        count, m = len(demands), len(self._weight)
+        self._number = {demand: i for i, demand in enumerate(demands)}
+        self._column = np.array([demand.column for demand in demands], dtype=np.int64)
+        self._put, self._moved, self._mirrored = np.zeros((count, count)), np.zeros((count, m)), np.zeros(count, dtype=bool)
 
     def place(self, cell: int) -> tuple[int, int]:
         """Column of the core and sign of a suppressed cell; sign 0 where the cell can be computed back."""
@@ -135,28 +145,44 @@ class _Front:
         self.live.set_row_bounds(self._rows, self._low, self._high)
 
     def lack(self, demand: Demand, count: int) -> Lack | None:
-        seen = self._seen.get(demand)
-        if seen is not None and (seen >= self._low - FEASIBLE).all() and (seen <= self._high + FEASIBLE).all():
-            return None
         column, need = np.array([demand.column]), demand.need / self.system.unit
+        if self._shown(demand, need):
+            return None
         lower, upper = self._lower[demand.column], self._upper[demand.column]
         if demand.side > 0:
             lower, upper = need, max(upper, need)
         else:
             lower, upper = min(lower, -need), -need
         self.live.set_bounds(column, np.array([lower]), np.array([upper]))
-        result = self.live.solve()
+        result = self.live.solve(reduced=False)
         self.live.set_bounds(column, self._lower[column], self._upper[column])
         if result.status is not Status.OPTIMAL:  # says nothing, for a need at the very edge of the national tables: left to repair
             return None
         n, m, unit = len(self._lower), len(self._weight), self.system.unit
-        self._seen[demand] = self._B @ result.x[:n]
+        self._keep(demand, result.x[:n])
         if result.objective * self._scale <= HOLDS * need * float(self._weight.min(initial=np.inf)):
             return None
         below, above = np.zeros(count), np.zeros(count)
         slack = np.maximum(result.x[n:], 0.0) * unit
         below[self._cells], above[self._cells] = slack[:m], slack[m:]
         return Lack(below, above, self._cut(result, demand, lower, upper))
+
+    def _keep(self, demand: Demand, u: Floats) -> None:
+        at = self._number[demand]
+        self._put[at], self._moved[at] = u[self._column], self._B @ u
+        self._mirrored[at] = (-u >= self._lower).all() and (-u <= self._upper).all()
+
+    def _shown(self, demand: Demand, need: float) -> bool:
+        """Is one of the points remembered, or the mirror image of one, a witness of the demand once it is scaled down to its need?
+
+        Between a witness and the truth, all are witnesses.
+        """
+        reach = self._put[:, self._number[demand]] * (demand.side / need)
+        for at in np.flatnonzero((reach >= 1 - HOLDS) | ((reach <= HOLDS - 1) & self._mirrored))[::-1].tolist():
+            moved = self._moved[at] / reach[at]
+            if (moved >= self._low - FEASIBLE).all() and (moved <= self._high + FEASIBLE).all():
+                return True
+        return False
 
     def _cut(self, result: LPResult, demand: Demand, lower: float, upper: float) -> Cut:
         """(q B + ν A) u ≥ its least value over the box of u, for every u that meets the demand."""

@@ -7,8 +7,8 @@ breaks can ever be active: wider intervals never help the attacker. A pass takes
 (`extension.py`), and keeps the cuts: it ends with an h that meets them all. The master LP over all cuts gives the lower bound; the next
 pass starts from the master's optimum within a box around the best h (Marsten's boxstep) while the two are far apart, and half-way
 between them (in-out separation, Ben-Ameur and Neto) once they are near. Few requirements are ever active: passes over those that lacked
-something lately alternate with rounds over all, which make h safe, an upper bound. The lower bound is recomputed from the master's
-prices by weak duality.
+something in the last pass or the one before alternate with rounds over all, which make h safe, an upper bound. The lower bound is
+recomputed from the master's prices by weak duality.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WIDEST = 1.0
 BOX = 0.5  # the box at first, as a share of the half-widths
 FAR = 0.15  # gap beyond which a step stays in the box
 FIRST = 0.03  # gap of the first round; a quarter of it in the next, and so on
-LATELY = 3  # passes after which a demand that lacked nothing is left to the next round
+LATELY = 1  # passes after which a demand that lacked nothing is left to the next round
 ROUNDS, PASSES = 30, 60  # at most; rounds over all demands, passes over the active ones in a round
 FLOOR = 1e-3  # a half-width counts at least as this share of the mean one
 
@@ -88,15 +88,19 @@ def minimum_uncertainty(extension: Extension, weights: Floats, gap: float, progr
 def _least_for(
     active: Sequence[Demand], extension: Extension, best: Floats, gap: float, master: _Master
 ) -> tuple[Floats, _Least, list[Demand]]:
-    """The least half-widths for these demands alone, from `best`, which meets them; and the demands that lacked something lately."""
-    weights, box, last = master.weights, BOX, dict.fromkeys(active, -PASSES)
+    """The least half-widths for these demands alone, from `best`, which meets them; and the demands that lacked something lately.
+
+    A demand that lacks nothing for a while has no more say here: the loss may fall below what it asks for, until the next round.
+    """
+    weights, box, last = master.weights, BOX, dict.fromkeys(active, 0)
     for number in range(PASSES):
         least, loss = master.least(), float(weights @ best)
         if loss - least.bound <= gap * loss:
             break
         far = loss - least.bound > FAR * loss
         start = master.near(best, box) if far else (best + least.half) / 2
-        wider, lacking = widen(extension, active, start, master.cuts)
+        wanted = [demand for demand in active if last[demand] >= number - LATELY]
+        wider, lacking = widen(extension, wanted, start, master.cuts)
         last |= dict.fromkeys(lacking, number)
         better = weights @ wider < loss
         if better:
