@@ -109,10 +109,9 @@ class LiveLP:
         """primal: after a change of cost, the point stays feasible. dual: after a change of bounds or rows."""
         self._highs.setOptionValue("simplex_strategy", {"dual": 1, "primal": 4}[name])
 
-    def as_it_is(self) -> None:
-        """From here on without scaling, for matrices of ±1, and without perturbed costs, where few columns have any."""
+    def unscaled(self) -> None:
+        """From here on without scaling: a matrix of ±1 needs none."""
         self._highs.setOptionValue("simplex_scale_strategy", 0)
-        self._highs.setOptionValue("dual_simplex_cost_perturbation_multiplier", 0.0)
 
     def interior(self) -> None:
         """From here on by an interior point without crossover: points in the middle, no basis, as fast warm as cold."""

@@ -123,7 +123,7 @@ class _Front:
             np.concatenate([self._upper, most[self._cells], most[self._cells]]),
         )  # fmt: skip
         self.live.method("dual")
-        self.live.as_it_is()
+        self.live.unscaled()
         self._low, self._high = np.zeros(m), np.zeros(m)
         self._number: dict[Demand, int] = {}
 
