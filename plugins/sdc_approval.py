@@ -59,10 +59,7 @@ class Approval(HITLOperator):
         if not cycles.raise_alert(at.engine, at.domain.id, at.period, "asked", subject, said):
             known = reader.alerts(at.engine, at.domain.id, at.period)
             if not any((each["kind"], each["subject"], each["said"]) == ("asked", subject, said) for each in known):
-                raise AirflowFailException(
-                    f"publication {publication[:12]} is another than the one that this run asked about. "
-                    "Remedy: trigger the DAG again; it computes nothing anew, and asks about this one"
-                )
+                raise _another(publication)
 
     def execute_complete(self, context: Any, event: dict[str, Any]) -> Any:
         """Records the answer. Raises AirflowFailException where the publication is another than the one asked about."""
@@ -73,9 +70,7 @@ class Approval(HITLOperator):
         at, release_id = sdc_office.desk(self.source), _release(context)
         publication, agreed = steps.awaiting(at, release_id)
         if publication != context["ti"].xcom_pull(task_ids=self.task_id, key="publication"):
-            raise AirflowFailException(
-                f"publication {publication[:12]} is another than the one that was asked about. Remedy: trigger the DAG again"
-            )
+            raise _another(publication)
         person = (event["responded_by_user"] or {}).get("name") or ""
         note = str((event["params_input"] or {}).get("note") or "")
         yes = event["chosen_options"] == [AGREE]
@@ -90,6 +85,13 @@ class Approval(HITLOperator):
             at.say(f"{person} agreed before; it is asked again for somebody else")
             return self.execute(context)
         return None
+
+
+def _another(publication: str) -> AirflowFailException:
+    return AirflowFailException(
+        f"publication {publication[:12]} is another than the one that this run asked about. "
+        "Remedy: trigger the DAG again; it computes nothing anew, and asks about this one"
+    )
 
 
 def approvals(source: str, number: int) -> TaskGroup:
