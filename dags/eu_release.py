@@ -17,7 +17,7 @@ from airflow.sdk import DAG, TaskGroup, chain, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from sdc_alerts import deadlines
 from sdc_approval import approvals
-from sdc_office import DEFAULTS, HEAVY, INBOX, OUT, desk, log, place
+from sdc_office import DEFAULTS, HEAVY, INBOX, OUT, desk, log, mapped, place
 from sdc_timetable import CycleTimetable
 
 from sdc_tasks.domains import schema
@@ -240,12 +240,12 @@ def release_dag(domain: schema.Domain, file: Path) -> DAG:
         },
     ) as dag:
         files = discover(source)
-        countries = ingest.override(doc_md=ingest.function.__doc__).partial(domain=source).expand(file=files)
+        countries = mapped(ingest, domain=source).expand(file=files)
         problem = assemble(source)
         requirements = baseline(source)
         ladder = cta(source, domain.cta.ladder, requirements)
         chosen = bases(source)
-        attacks = audit.override(doc_md=audit.function.__doc__).partial(domain=source).expand(chunk=list(range(domain.audit.chunks)))
+        attacks = mapped(audit, domain=source).expand(chunk=list(range(domain.audit.chunks)))
         judged, published, page, done = verdict(source), publish(source), report(source), released()
 
         agreed = [approvals(source, domain.governance.approvals)] if domain.governance.approvals else []

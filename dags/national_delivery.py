@@ -13,7 +13,7 @@ from typing import Any
 import sdc_office
 from airflow.sdk import DAG, Asset, AssetWatcher, chain, get_current_context, task
 from sdc_inbox import InboxTrigger
-from sdc_office import DEFAULTS, INBOX, desk, log
+from sdc_office import DEFAULTS, INBOX, desk, log, mapped
 
 from sdc_tasks.domains import schema
 
@@ -112,9 +112,7 @@ def delivery_dag(domain: schema.Domain, file: Path) -> DAG:
         },
     ) as dag:
         files = arrived(source)
-        judged = (
-            judge.override(outlets=[accepted], doc_md=judge.function.__doc__).partial(domain=source, accepted=accepted).expand(file=files)
-        )
+        judged = mapped(judge.override(outlets=[accepted]), domain=source, accepted=accepted).expand(file=files)
         marked = ready.override(outlets=[complete])(source, complete)
         chain(files, judged, marked)
         chain(files, marked)

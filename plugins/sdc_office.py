@@ -43,6 +43,11 @@ INBOX = os.environ.get("SDC_INBOX") or str(VAR / "inbox" / "{domain}" / "{period
 OUT = os.environ.get("SDC_OUT") or str(VAR / "out" / "{domain}" / "{period}")
 
 
+def mapped(task: Any, **fixed: Any) -> Any:
+    """The task to be expanded over a list, `fixed` the same for all; says what to do when red, which Airflow takes over for others only."""
+    return task.override(doc_md=task.function.__doc__).partial(**fixed)
+
+
 def period_param() -> Param:
     """The reference period; a run of the calendar, or a backfill, knows it from its data interval."""
     return Param(
