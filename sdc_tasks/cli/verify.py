@@ -26,7 +26,7 @@ def verify_certificate(
     """Re-checks every verdict of a certificate: witnesses met, broken requirements by weak duality. Exit code 3 where one is not shown."""
     from sdc_tasks import report
     from sdc_tasks.domains.schema import load_domain
-    from sdc_tasks.methods.attack.recheck import recheck
+    from sdc_tasks.methods.recheck import recheck
     from sdc_tasks.model.results import Evidence
     from sdc_tasks.warehouse.packing import unpack
 

@@ -168,7 +168,7 @@ class Multipliers:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a second program needs to check a verdict without solving anything (`methods/attack/recheck.py`). Confidential.
+    """What a second program needs to check a verdict without solving anything (`methods/recheck`). Confidential.
 
     `witness` (witnesses, columns up to the last one that moves): deviations from the truth of the suppressed cells, then of what is
     unknown of earlier deliveries, that fool the attackers of profile number `profile`; `lot` the part of the audit that found it, −1

@@ -13,7 +13,7 @@ from oracle import DOWN, UP, Draw, everything, one_cell_release, published, rela
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from sdc_tasks.methods.attack import audit, baseline, earlier, merge, promised
-from sdc_tasks.methods.attack.recheck import recheck
+from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
 

@@ -20,7 +20,7 @@ from sdc_tasks import pipeline
 from sdc_tasks.domains.schema import Audit
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.methods.attack import audit, baseline, blocks, earlier, front, joint, knowledge_of, promised
-from sdc_tasks.methods.attack.recheck import recheck
+from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import CellSpace, Hierarchy
 

@@ -13,8 +13,8 @@ from oracle import releases
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import attacks, audit, baseline, small_told
-from sdc_tasks.methods.attack.recheck import _small
 from sdc_tasks.methods.parts import joined, part_of
+from sdc_tasks.methods.recheck.small import small_told as small_told_again
 from sdc_tasks.methods.rounding.aggregates import controlled_aggregates, quadratic_aggregates
 from sdc_tasks.methods.rounding.counts import rounded_counts
 from sdc_tasks.model.problem import ProtectionProblem
@@ -116,7 +116,7 @@ def test_small_counts_are_found_wherever_they_follow(drawn, seed):
     publication = Publication(cells, value, np.where(np.isnan(value), np.inf, 2.0 * base + 1))
     expected = follows(problem, publication)
     assert set(small_told(problem, publication).tolist()) == expected
-    assert set(_small(problem, publication)) == expected
+    assert set(small_told_again(problem, publication)) == expected
 
 
 @FEW

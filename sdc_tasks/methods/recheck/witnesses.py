@@ -1,0 +1,57 @@
+"""Protection shown: tables that an attacker cannot tell from the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.recheck.knowledge import Known
+from sdc_tasks.methods.recheck.tolerance import SIDES
+from sdc_tasks.methods.recheck.world import World
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+
+def prove(
+    world: World, witnesses: sp.csr_array, primaries: Ints, needed: Floats, open_: Bools, known: Known, slack: Floats, short: float
+) -> None:  # fmt: skip
+    """Closes what the witnesses, and their mirror images, prove, with `slack` to every row and bound, and to what an attacker knows;
+    `short` of the requirement, as a share, still counts as reached.
+    """
+    at, held = np.searchsorted(world.cells, primaries), np.searchsorted(world.cells, known.cells)
+    width = np.zeros((2, *needed.shape[1:]))
+    for z in (sign * each for each in _tables(witnesses, len(world.lower)) for sign in (1.0, -1.0)):
+        row = world.A @ z
+        miss = max(
+            float(np.maximum(world.low - row, row - world.high).max(initial=0.0)),
+            float(np.maximum(world.lower - z, z - world.upper).max(initial=0.0)),
+        )
+        seen, off = z[at], _off(known, z[held])
+        for side, direction in enumerate(SIDES):
+            sound = (miss <= slack[side]) & (off <= slack[side])
+            if direction:
+                reached = direction * seen[:, None]
+                width[side] = np.where(miss <= slack[2], np.maximum(width[side], np.where(sound, reached, 0.0)), width[side])
+                open_[side] &= ~(sound & (reached >= needed[side] * (1 - short)))
+    open_[2] &= width.sum(axis=0) < needed[2] * (1 - short)
+
+
+def _tables(witnesses: sp.csr_array, n: int) -> Iterator[Floats]:
+    """The n deviations of each witness."""
+    for start, end in zip(witnesses.indptr[:-1].tolist(), witnesses.indptr[1:].tolist(), strict=True):
+        z = np.zeros(n)
+        z[witnesses.indices[start:end]] = witnesses.data[start:end]
+        yield z
+
+
+def _off(known: Known, z: Floats) -> Floats:
+    """(primaries or 1, attackers): how far a witness is from what each attacker of each primary knows."""
+    each = np.maximum(known.lower - z, z - known.upper)
+    if known.alone:
+        return each[None, :]
+    if not len(each):
+        return np.zeros((1, 1))
+    worst = known.owner[each.argmax()]  # all see his cells, but those who look for them the next worst
+    rest = float(each[known.owner != worst].max(initial=0.0))
+    return np.where(known.victim == worst, rest, float(each.max()))[:, None]

@@ -1,0 +1,87 @@
+"""What an attacker faces: relations, bounds and what was published, as rows over the cells that are hidden."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.recheck.knowledge import Known
+from sdc_tasks.methods.recheck.tolerance import WHOLE
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import Floats, Ints
+
+
+@dataclass(frozen=True, repr=False)
+class World:
+    """What an attacker faces, in the unit of the data: rows low ≤ A z ≤ high, columns lower ≤ z ≤ upper; z of what `cells` names."""
+
+    cells: Ints
+    A: sp.csr_array
+    low: Floats
+    high: Floats
+    lower: Floats
+    upper: Floats
+
+
+def world_of(problem: ProtectionProblem, publication: Publication | None, profile: str) -> World:
+    """The rows and bounds; None: with every aggregate withheld."""
+    space = problem.space
+    first = len(space.countries) * space.national_size
+    cells = np.flatnonzero(problem.suppressed)
+    inside = space.relations.shape[0] - (space.size - first)
+    if publication is None:
+        low, high = np.full(space.size - first, -np.inf), np.full(space.size - first, np.inf)
+    else:
+        truth = problem.a[first:]
+        low = np.where(publication.base == 0, 0.0, publication.lower - truth)
+        high = np.where(publication.base == 0, 0.0, publication.upper - truth)
+        wrong = (publication.lower - truth > 1e-14 * (1 + np.abs(truth))) | (truth - publication.upper > 1e-14 * (1 + np.abs(truth)))
+        low, high = np.where(wrong, -np.inf, low), np.where(wrong, np.inf, high)  # of other deliveries: it tells nothing of these
+    rows = sp.csr_array(sp.csc_array(space.relations)[:, cells])
+    lower, upper = (problem.lb - problem.a)[cells], (problem.ub - problem.a)[cells]
+    low, high = np.concatenate([np.zeros(inside), low]), np.concatenate([np.zeros(inside), high])
+    if profile == "vintage":
+        before, more = problem.earlier, len(problem.earlier.lower)
+        told = sp.csr_array(sp.csc_array(before.rows)[:, [*cells, *range(space.size, space.size + more)]])
+        rows = sp.csr_array(sp.vstack([sp.hstack([rows, sp.csr_array((rows.shape[0], more))]), told]))
+        low, high = np.concatenate([low, before.row_lower]), np.concatenate([high, before.row_upper])
+        lower, upper = np.concatenate([lower, before.lower]), np.concatenate([upper, before.upper])
+    return World(cells, rows, low, high, lower, upper)
+
+
+def whole_world(
+    problem: ProtectionProblem, publication: Publication, world: World, tables: sp.csr_array, known: Known
+) -> tuple[World, Known]:
+    """The same for an attacker who knows which values are whole numbers. Raises ValueError where a table of the evidence is not whole.
+
+    Of a rounded whole number he knows that the upper end of its interval would have been rounded up.
+    """
+    n, later = len(world.cells), problem.earlier.code if len(world.lower) > len(world.cells) else np.zeros(0, dtype=np.int64)
+    whole = np.concatenate([problem.integral[world.cells], problem.integral[later]])
+    if tables.indices.max(initial=-1) >= len(whole):
+        raise ValueError("the whole tables are not of these deliveries")
+    entries = sp.coo_array(tables)
+    if (entries.data[whole[entries.col]] % 1 != 0).any():
+        raise ValueError("a table of the evidence is not whole")
+    rows = np.asarray(abs(world.A) @ np.where(whole, 0.0, 1.0) == 0)
+    below, above = np.ceil(world.low - WHOLE), np.floor(world.high + WHOLE)
+    inside = problem.space.relations.shape[0] - len(publication.cells)
+    rounded = np.zeros(len(rows), dtype=bool)
+    rounded[inside : inside + len(publication.cells)] = publication.rounded
+    rounded[inside + len(publication.cells) :] = True  # what earlier releases told
+    under = np.maximum(np.ceil(world.high - WHOLE) - 1, 0.0)
+    above = np.where(rounded, np.minimum(above, under), above)
+    return (
+        World(
+            world.cells,
+            world.A,
+            np.where(rows, below, world.low),
+            np.where(rows, above, world.high),
+            np.where(whole, np.ceil(world.lower - WHOLE), world.lower),
+            np.where(whole, np.floor(world.upper + WHOLE), world.upper),
+        ),
+        replace(known, lower=np.where(whole[:n][np.searchsorted(world.cells, known.cells)], np.ceil(known.lower - WHOLE), known.lower)),
+    )
