@@ -16,7 +16,6 @@ from airflow.triggers.base import BaseEventTrigger, TriggerEvent
 from sdc_tasks.domains.calendar import PERIOD
 
 Marks = dict[str, dict[str, str]]  # period → file → what changes with its content
-SUFFIXES = {".csv", ".txt"}
 
 
 class InboxTrigger(BaseEventTrigger):
@@ -55,12 +54,14 @@ def marks(inbox: str) -> Marks:
     """What lies in the inboxes of all periods."""
     from sdc_office import folder
 
+    from sdc_tasks.intake import inbox as inboxes
+
     above, below = inbox.split("{period}", 1)
     place = folder(above.rstrip("/") or "/")
     found: Marks = {}
     for each in sorted(place.iterdir(), key=lambda path: path.name) if place.is_dir() else ():
         here = each / below.strip("/") if below.strip("/") else each
         if re.fullmatch(PERIOD, each.name) and here.is_dir():
-            files = (path for path in here.iterdir() if path.suffix.lower() in SUFFIXES)
+            files = (here / name for name in inboxes.look(here).files)
             found[each.name] = {path.name: f"{(stat := path.stat()).st_size} {getattr(stat, 'st_mtime', '')}" for path in files}
     return found

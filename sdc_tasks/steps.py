@@ -39,7 +39,6 @@ from sdc_tasks.warehouse.schema import DeliveryState, RunState
 
 Say = Callable[[str], None]
 Item = TypeVar("Item", ProtectionProblem, Requirements, Adjustment, Publication, AuditReport)
-DELIVERY_SUFFIXES = {".csv", ".txt"}
 ROLE_OF = {"SDC_PUBLISHER_URL": "sdc_publisher", "SDC_APPROVER_URL": "sdc_approver"}
 MATTERS = (DeliveryState.ACCEPTED, DeliveryState.RECEIVED)
 
@@ -128,25 +127,32 @@ def open_cycle(desk: Desk) -> None:
 
 @keeps_to_itself
 def discover(desk: Desk, inbox: Path) -> list[Waiting]:
-    """Receives every file of the inbox, in the order of their names, and opens the cycle. Returns what is to be judged: these, and
-    earlier deliveries that count, or were never judged, though they do not lie there any more. The inbox may be anything with the
-    methods of a path.
+    """Receives every file of the inbox, in the order of their names, and opens the cycle. Returns what is to be judged: these, what has
+    the name of a file but cannot be read, and earlier deliveries that count, or were never judged, though they do not lie there any
+    more. The inbox may be anything with the methods of a path.
 
     Raises InvalidInput where there is no such folder, or nothing of the period lies there or counts.
     """
     if not inbox.is_dir():
         raise InvalidInput(f"inbox {inbox}: no such folder")
     open_cycle(desk)
-    names = sorted(path.name for path in inbox.iterdir() if path.suffix.lower() in DELIVERY_SUFFIXES)
-    for name in names:
-        store.take(desk.engine, desk.domain.id, desk.period, name, intake.file_bytes(inbox / name))
+    lying_there = intake.look(inbox)
+    names, unread = list(lying_there.files), dict(lying_there.unread)
+    for name in lying_there.files:
+        try:
+            store.take(desk.engine, desk.domain.id, desk.period, name, _bytes(desk, inbox / name))
+        except InvalidInput as error:
+            names.remove(name)
+            unread[name] = str(error)
+    for why in unread.values():
+        desk.say(why)
     store.left(desk.engine, desk.domain.id, desk.period, names)
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     lying = {digest for _, digest in store.lying(desk.engine, desk.domain.id, desk.period)}
     gone = {each.file for each in known if each.state in MATTERS and each.key.digest not in lying}
-    if not names and not gone:
-        raise InvalidInput(f"inbox {inbox}: no delivery ({', '.join(sorted(DELIVERY_SUFFIXES))}) for {desk.domain.id} {desk.period}")
-    return [Waiting(name, PurePath(name).stem) for name in sorted({*names, *gone})]
+    if not names and not gone and not unread:
+        raise InvalidInput(f"inbox {inbox}: no delivery ({', '.join(sorted(intake.SUFFIXES))}) for {desk.domain.id} {desk.period}")
+    return [Waiting(name, PurePath(name).stem) for name in sorted({*names, *unread, *gone})]
 
 
 def news(desk: Desk, inbox: Path) -> list[Waiting]:
@@ -205,14 +211,20 @@ def ingest(desk: Desk, inbox: Path, name: str) -> tuple[str, str]:
 
 
 def _take(desk: Desk, inbox: Path, name: str) -> str:
-    path = inbox / PurePath(name).name
-    if path.is_file():
-        return store.take(desk.engine, desk.domain.id, desk.period, path.name, intake.file_bytes(path)).key.digest
+    lying_there = intake.look(inbox) if inbox.is_dir() else intake.Inbox((), {})
+    if why := lying_there.unread.get(name):
+        raise InvalidInput(why)
+    if name in lying_there.files:
+        return store.take(desk.engine, desk.domain.id, desk.period, name, _bytes(desk, inbox / name)).key.digest
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     matter = [each.key.digest for each in known if each.file == name and each.state in MATTERS]
     if not matter:
         raise InvalidInput(f"inbox {inbox}: no file {name} any more. Remedy: put it there again, or trigger the release again")
     return matter[-1]
+
+
+def _bytes(desk: Desk, path: Path) -> bytes:
+    return intake.file_bytes(path, intake.most_bytes(desk.domain))
 
 
 def _told(result: CheckResult) -> str:

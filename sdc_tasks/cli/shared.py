@@ -25,15 +25,17 @@ InboxOption = Annotated[Path, typer.Option("--inbox", help="folder with the nati
 def problem_of_inbox(spec: Domain, inbox: Path, period: str) -> ProtectionProblem:
     """What the deliveries of a folder ask to protect; every one of them must be there and accepted."""
     from sdc_tasks import checks, intake, pipeline
-    from sdc_tasks.steps import DELIVERY_SUFFIXES
 
     if not inbox.is_dir():
         raise InvalidInput(f"inbox {inbox}: no such folder")
     tables = []
-    for path in sorted(path for path in inbox.iterdir() if path.suffix.lower() in DELIVERY_SUFFIXES):
-        delivery = intake.read(path, spec, period)
+    lying = intake.look(inbox)
+    if lying.unread:
+        raise InvalidInput("; ".join(lying.unread.values()))
+    for name in lying.files:
+        delivery = intake.read(inbox / name, spec, period)
         if delivery.table is None or checks.refusals(checks.check(delivery.table, spec)):
-            raise InvalidInput(f"{path.name}: this delivery is refused; `sdc release` tells why. All of them are needed here")
+            raise InvalidInput(f"{name}: this delivery is refused; `sdc release` tells why. All of them are needed here")
         tables.append(delivery.table)
     return pipeline.build_problem(tables, spec)
 

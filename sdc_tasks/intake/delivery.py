@@ -11,13 +11,16 @@ import numpy as np
 from sdc_tasks.domains.schema import Domain, Role
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.findings import Findings
+from sdc_tasks.intake.inbox import file_bytes
 from sdc_tasks.intake.numbers import read_share, read_units, read_values
 from sdc_tasks.intake.structure import Keys, concepts, read_keys
 from sdc_tasks.intake.wire import parse
 from sdc_tasks.model.findings import Finding
 from sdc_tasks.model.problem import NationalTable
 
-MAX_BYTES = 1 << 30
+LINE = 512  # bytes; an honest record has 60 to 200
+SPARE = 1 << 18
+SPARE_LINES = 1000
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Delivery:
 
 def read(path: Path, domain: Domain, period: str) -> Delivery:
     """The delivery in that file. Raises InvalidInput only where the file cannot be opened; see `read_bytes`."""
-    return read_bytes(file_bytes(path), path.name, domain, period)
+    return read_bytes(file_bytes(path, most_bytes(domain)), path.name, domain, period)
 
 
 def read_bytes(data: bytes, file: str, domain: Domain, period: str) -> Delivery:
@@ -57,13 +60,9 @@ def read_bytes(data: bytes, file: str, domain: Domain, period: str) -> Delivery:
     return Delivery(digest, file, country, found.all(), table)
 
 
-def file_bytes(path: Path) -> bytes:
-    """The bytes of a file, no more than a refusal of its size needs. Raises InvalidInput where it cannot be read."""
-    try:
-        with path.open("rb") as stream:
-            return stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise InvalidInput(f"{path}: cannot be read ({error.strerror})") from error
+def most_bytes(domain: Domain) -> int:
+    """What a delivery may have at most: for each cell of a national table `LINE` bytes, and room for a header and a slip."""
+    return SPARE + LINE * domain.space.national_size
 
 
 def _public_flag(domain: Domain) -> str:
@@ -74,10 +73,11 @@ def _public_flag(domain: Domain) -> str:
 
 
 def _read(data: bytes, digest: str, domain: Domain, period: str, free: str, found: Findings) -> tuple[str | None, NationalTable | None]:
-    if len(data) > MAX_BYTES:
-        found.add("140", f"the file has more than {MAX_BYTES >> 20} MB, which no national table needs: send the table and nothing else")
+    if len(data) > (most := most_bytes(domain)):
+        size = domain.space.national_size
+        found.add("140", f"the file has more than {most} bytes, which no table of {size} cells needs: send the table and nothing else")
         return None, None
-    records = parse(data, concepts(domain), found)
+    records = parse(data, concepts(domain), found, SPARE_LINES + 4 * domain.space.national_size)
     if records is None:
         return None, None
     keys = read_keys(records, domain, period, found)

@@ -96,8 +96,10 @@ class Records:
         return texts[int(which[row])]
 
 
-def parse(data: bytes, concepts: Concepts, found: Findings) -> Records | None:
-    """The well-formed records of the file; None where the file as a whole cannot be read (the findings say why)."""
+def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
+    """The well-formed records of the file; None where the file as a whole cannot be read (the findings say why). A file of more than
+    `most` lines is not looked into: the places of its fields would take many times its memory.
+    """
     data = _plain(data, found)
     if found.refused:
         return None
@@ -106,6 +108,9 @@ def parse(data: bytes, concepts: Concepts, found: Findings) -> Records | None:
     if header is None:
         return None
     wire, names = header
+    if data.count(b"\n") > most or data.count(wire.separator.encode()) > 2 * most * len(names):
+        found.add("140", f"the file has more than {most} lines, or more fields than these hold: send the table and nothing else")
+        return None
     layout = _layout(data, wire.separator, found)
     if layout is None:
         return None

@@ -1,0 +1,92 @@
+"""What lies in an inbox: the deliveries, and what has the name of one and is none.
+
+Senders fill inboxes. A folder, a link, a pipe or a device there must not stop nor hold up the files of the others, and must not have us
+read what lies elsewhere. So only regular files are opened, without following links and without waiting, and each other thing is told.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from sdc_tasks.errors import InvalidInput
+
+SUFFIXES = frozenset({".csv", ".txt"})
+_KINDS = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
+_REMEDY = "Remedy: put the file itself there, or take this away"
+
+
+@dataclass(frozen=True)
+class Inbox:
+    """The names of the files that are read, in their order; and of what has the name of a delivery but is not read, why."""
+
+    files: tuple[str, ...]
+    unread: Mapping[str, str]
+
+
+def look(inbox: Path) -> Inbox:
+    """What lies there. The inbox may be anything with the methods of a path.
+
+    Names under `unread` are made printable, so that they can be told; they may differ from those in the folder. Raises OSError where the
+    folder cannot be read.
+    """
+    files: list[str] = []
+    unread: dict[str, str] = {}
+    for path in inbox.iterdir():
+        if path.suffix.lower() not in SUFFIXES:
+            continue
+        name = printable(path.name)
+        if name != path.name:
+            unread[name] = f"{name}: its name holds what is no text. Remedy: rename it, such as AT_2024.csv"
+        elif why := _no_file(path):
+            unread[name] = why
+        else:
+            files.append(name)
+    return Inbox(tuple(sorted(files)), dict(sorted(unread.items())))
+
+
+def file_bytes(path: Path, most: int) -> bytes:
+    """The bytes of a regular file, at most one more than `most`. Raises InvalidInput where it cannot be read or is no regular file."""
+    try:
+        with _opened(path) as stream:
+            return bytes(stream.read(most + 1))
+    except OSError as error:
+        why = _no_file(path) or f"{path}: cannot be read ({error.strerror or type(error).__name__})"
+        raise InvalidInput(why) from error
+
+
+def printable(name: str) -> str:
+    """The name as it may stand in a log and on a page: what is not printable is escaped."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in name)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    if not _local(path):
+        return path.open("rb")
+    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if stat.S_ISREG(os.fstat(file).st_mode):
+        return os.fdopen(file, "rb")
+    os.close(file)
+    raise OSError("no regular file")
+
+
+def _local(path: object) -> bool:
+    """Not of an object store, which has no links and no pipes."""
+    return isinstance(path, Path)
+
+
+def _no_file(path: Path) -> str | None:
+    """Why this is not read, None where it is a regular file."""
+    if not _local(path):
+        return None if path.is_file() else f"{path.name}: a folder, not a file. {_REMEDY}"
+    try:
+        mode = path.lstat().st_mode
+    except OSError as error:
+        return f"{path.name}: cannot be read ({error.strerror}). {_REMEDY}"
+    if stat.S_ISREG(mode):
+        return None
+    return f"{path.name}: {next((kind for test, kind in _KINDS if test(mode)), 'a device')}, not a file. {_REMEDY}"
