@@ -5,6 +5,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEMO   := var/demo
+# Tests run in a process a core; those of one file stay together, and share what they prepare.
+SIDE_BY_SIDE := -n auto --dist loadfile
 MAKEFLAGS += --no-print-directory
 
 # Nothing of the user's: no caches, settings or Airflow of the home folder.
@@ -53,10 +55,10 @@ lint: $(READY)  ## ruff, mypy, import contracts
 	@$(BIN)/lint-imports
 
 test: lint  ## lint and every test but test-faults and test-stack
-	@$(BIN)/pytest
+	@$(BIN)/pytest $(SIDE_BY_SIDE)
 
 test-fast: lint  ## without the full-size runs
-	@$(BIN)/pytest -m "not slow and not exhaustive"
+	@$(BIN)/pytest -m "not slow and not exhaustive" $(SIDE_BY_SIDE)
 
 test-faults: $(READY)  ## every fault, a release killed before each of its writes among them; `make test` has a sample of these
 	@$(BIN)/pytest -m "exhaustive or not exhaustive" tests/faults

