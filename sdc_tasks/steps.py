@@ -67,7 +67,7 @@ class Waiting:
 def open_desk(warehouse: str, domain: str | Path, period: str, say: Say = pipeline.quiet, actor: str | None = None) -> Desk:
     """Opens the warehouse, bringing its tables up to date. Raises InvalidInput for an unknown domain or address."""
     engine = open_office(warehouse, actor)
-    return Desk(engine, load_domain(domain), period, say, _by_account(engine, "SDC_PUBLISHER_URL", actor))
+    return Desk(engine, load_domain(domain).of(period), period, say, _by_account(engine, "SDC_PUBLISHER_URL", actor))
 
 
 def open_office(warehouse: str, actor: str | None = None) -> Engine:

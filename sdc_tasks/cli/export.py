@@ -54,7 +54,7 @@ def export_jj(
 
     if not file.name.lower().endswith((".jj", ".jj.gz")):
         raise InvalidInput(f"{file}: a JJ file is expected. Remedy: name it FILE.jj or FILE.jj.gz")
-    spec = load_domain(domain)
+    spec = load_domain(domain).of(period)
     problem = problem_of_inbox(spec, inbox, period)
     chosen = spec.cta.weights if weights is None else Weights(WEIGHTS[weights])
     if setting == "attacker":

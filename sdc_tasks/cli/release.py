@@ -56,7 +56,7 @@ def release(
     from sdc_tasks import outputs, steps
     from sdc_tasks.domains.schema import load_domain
 
-    load_domain(domain)  # an unknown one leaves no folder and no database behind
+    load_domain(domain).of(period)  # an unknown one leaves no folder and no database behind
     out_folder.mkdir(parents=True, exist_ok=True)
     url = warehouse or f"sqlite:///{(out_folder / 'warehouse.db').resolve()}"
     began = time.monotonic()
@@ -127,7 +127,7 @@ def audit(
     profiles = tuple(dict.fromkeys(profile or ()))
     if unknown := sorted(set(profiles) - set(attack.PROFILES)):
         raise InvalidInput(f"--profile {', '.join(unknown)}: not one of {', '.join(attack.PROFILES)}")
-    spec = load_domain(domain)
+    spec = load_domain(domain).of(period)
     if profiles:
         spec = spec.with_profiles(profiles)
     if (earlier is not None) != ("vintage" in spec.audit.profiles):

@@ -30,7 +30,7 @@ def verify_certificate(
     from sdc_tasks.model.results import Evidence
     from sdc_tasks.warehouse.packing import unpack
 
-    spec = load_domain(domain)
+    spec = load_domain(domain).of(period)
     problem = problem_of_inbox(spec, inbox, period)
     publication = report.read_table(published, spec, problem.space, period)
     try:

@@ -27,7 +27,7 @@ def what_if(
     from sdc_tasks.domains.schema import load_domain
     from sdc_tasks.methods import bases
 
-    spec = load_domain(domain)
+    spec = load_domain(domain).of(period)
     problem = problem_of_inbox(spec, inbox, period)
     part = pipeline.to_bases(problem, spec)
     shares: dict[int, float] = {}

@@ -2,6 +2,9 @@
 
 A domain is found by name (`sbs` → `sdc_tasks/domains/sbs.yaml`) or by the path of its file; code lists are CSV files
 (`code,parent,label`) relative to it.
+
+Where a composition or a country belongs to the domain for some time only (`from`, `until`), `Domain.of` gives the domain of a reference
+period, as if it had been written for that period alone: whoever asks for countries or cells takes that one.
 """
 
 from __future__ import annotations
@@ -13,13 +16,14 @@ from collections.abc import Hashable, Iterable
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from sdc_tasks.domains.calendar import Calendar
+from sdc_tasks.domains.calendar import Calendar, bounds
+from sdc_tasks.domains.validity import Bound, Span, stretches
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
@@ -170,12 +174,40 @@ class IndicatorRelation(Strict):
 
 
 class AggregateSpec(Strict):
-    """A composition. `members: all` means every country of the domain. `partial_code` names the sum where members are missing."""
+    """A composition. `members: all` means every country of the domain. `partial_code` names the sum where members are missing.
+
+    It belongs to the domain in the periods `from` … `until`, both included. Another of the same code may follow it.
+    """
 
     code: str
     label: str
     members: Literal["all"] | tuple[str, ...]
     partial_code: str | None = None
+    since: Bound | None = Field(default=None, alias="from")
+    until: Bound | None = None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> AggregateSpec:
+        _ = self.span
+        return self
+
+    @property
+    def span(self) -> Span:
+        return Span.of(self.since, self.until)
+
+
+class Code(NamedTuple):
+    """A row of a code list. `since until` bound the periods of an area, as those of a composition."""
+
+    code: str
+    parent: str
+    label: str
+    since: str
+    until: str
+
+    @property
+    def span(self) -> Span:
+        return Span.of(self.since, self.until)
 
 
 class Attributes(Strict):
@@ -333,6 +365,56 @@ class Domain(Strict):
     missing_country: MissingCountry = MissingCountry.BLOCK
     _folder: Path = PrivateAttr(default=HERE)
     _digest: str = PrivateAttr(default="")
+    _span: Span | None = PrivateAttr(default=None)
+    _compositions: frozenset[str] = PrivateAttr(default=frozenset())
+
+    def of(self, period: str) -> Domain:
+        """The domain of a reference period: its countries and compositions, and a digest of nothing else.
+
+        Raises InvalidInput where the domain has none then, or where one of them is valid for a part of the period only.
+        """
+        if self._lasts:
+            return self
+        try:
+            span = Span(*bounds(period))
+        except ValueError as error:
+            raise InvalidInput(f"{self.id}: {error}. It must be one, for countries or compositions of the domain change in time") from error
+        if self._span is not None:
+            if self._span != span:
+                raise ValueError(f"{self.id}: this is the domain of another period")
+            return self
+        for what, each in self._valid():
+            if each.meets(span) and not each.covers(span):
+                raise InvalidInput(
+                    f"{self.id}: {what} is valid {each}, which is a part of {period}. Remedy: whole periods in from and until"
+                )
+        return self._within(span, f"{self.id} in {period}")
+
+    @property
+    def _lasts(self) -> bool:
+        """Does everything belong to the domain for ever?"""
+        return self._span is None and all(span.endless for _, span in self._valid())
+
+    def _valid(self) -> list[tuple[str, Span]]:
+        """Every composition and area, and when it belongs to the domain."""
+        return [*((spec.code, spec.span) for spec in self.aggregates), *((row.code, row.span) for row in self.area_rows)]
+
+    def _within(self, span: Span, name: str) -> Domain:
+        """The domain of a span of time in which nothing changes. Raises InvalidInput where it contradicts itself then."""
+        lasting = {"since": None, "until": None}
+        kept = tuple(spec.model_copy(update=lasting) for spec in self.aggregates if spec.span.covers(span))
+        other = self.model_copy(update={"aggregates": kept})
+        for name_of, member in vars(Domain).items():
+            if isinstance(member, cached_property):
+                other.__dict__.pop(name_of, None)
+        other._span = span
+        if not kept or not other.countries:
+            raise InvalidInput(
+                f"{name}: no {'country' if kept else 'composition'} is valid then. Remedy: see from and until in the domain file"
+            )
+        other._check(name)
+        other._digest = other._sum()
+        return other
 
     def with_profiles(self, profiles: tuple[str, ...]) -> Domain:
         """The same domain, attacked by these profiles. Raises InvalidInput for those no audit can be of."""
@@ -353,14 +435,15 @@ class Domain(Strict):
 
     @cached_property
     def countries(self) -> tuple[str, ...]:
-        """Every area of the code list that is not an aggregate, in the order of the list."""
-        aggregates = {spec.code for spec in self.aggregates}
-        return tuple(code for code, _, _ in self._codelist(self.areas) if code not in aggregates)
+        """Every area of the code list that is not an aggregate, in the order of the list. Raises ValueError where it takes a period."""
+        if self._span is None and not self._lasts:
+            raise ValueError(f"{self.id}: its countries and compositions change in time; take the domain of a period")
+        return tuple(row.code for row in self.area_rows if row.code not in self._compositions)
 
     @cached_property
     def labels(self) -> dict[str, dict[str, str]]:
         """dimension → code → label, for reports."""
-        found = {source.dimension: {code: label for code, _, label in self._codelist(source)} for source in (self.areas, *self.hierarchies)}
+        found = {source.dimension: {row.code: row.label for row in self._codelist(source)} for source in (self.areas, *self.hierarchies)}
         found[self.areas.dimension].update({spec.code: spec.label for spec in self.aggregates})
         found[self.indicator_dimension] = {indicator.code: indicator.label for indicator in self.indicators}
         return found
@@ -368,7 +451,7 @@ class Domain(Strict):
     @property
     def settings(self) -> dict[str, Any]:
         """All that the digest is of, as JSON knows it, with the code lists: dimension → [code, parent, label] in file order."""
-        lists = {source.dimension: [list(row) for row in self._codelist(source)] for source in (self.areas, *self.hierarchies)}
+        lists = {source.dimension: [list(row[:3]) for row in self._codelist(source)] for source in (self.areas, *self.hierarchies)}
         return {**self.model_dump(mode="json", exclude_none=True, exclude={"calendar"}), "codelists": lists}
 
     @cached_property
@@ -401,23 +484,33 @@ class Domain(Strict):
     def _hierarchy(self, source: CodelistSource) -> Hierarchy:
         rows = self._codelist(source)
         try:
-            return Hierarchy(source.dimension, tuple(code for code, _, _ in rows), tuple(parent or None for _, parent, _ in rows))
+            return Hierarchy(source.dimension, tuple(row.code for row in rows), tuple(row.parent or None for row in rows))
         except ValueError as error:
             raise InvalidInput(f"{self._folder / source.codelist}: {error}") from error
 
-    def _codelist(self, source: CodelistSource) -> list[tuple[str, str, str]]:
-        """(code, parent, label) rows in file order."""
+    @cached_property
+    def area_rows(self) -> list[Code]:
+        """The areas of the code list that are valid then, in file order."""
+        rows = self._codelist(self.areas)
+        span = self._span
+        return rows if span is None else [row._replace(since="", until="") for row in rows if row.span.covers(span)]
+
+    def _codelist(self, source: CodelistSource) -> list[Code]:
+        """The rows in file order."""
         path = self._folder / source.codelist
         try:
             with path.open(newline="", encoding="utf-8") as lines:
                 reader = csv.DictReader(lines)
                 if not {"code", "parent"} <= set(reader.fieldnames or ()):
                     raise InvalidInput(f"{path}: a code list needs the columns code,parent[,label|name]")
-                rows = [(row["code"], row["parent"], row.get("label") or row.get("name") or row["code"]) for row in reader]
+                rows = [_code(row) for row in reader]
+                _ = [row.span for row in rows]
         except OSError as error:
             raise InvalidInput(f"code list of {source.dimension}: cannot read {path} ({error.strerror})") from error
         except UnicodeDecodeError as error:
             raise InvalidInput(f"{path}: a code list must be utf-8") from error
+        except ValueError as error:
+            raise InvalidInput(f"{path}: {error}") from error
         if not rows:
             raise InvalidInput(f"{path}: the code list is empty")
         return rows
@@ -425,11 +518,28 @@ class Domain(Strict):
     def _settle(self, folder: Path) -> None:
         """Binds the domain to its folder, and refuses what only the code lists can show."""
         self._folder = folder
+        self._compositions = frozenset(spec.code for spec in self.aggregates)  # of any time: none of them is ever a country
+        for source in self.hierarchies:
+            if any(not row.span.endless for row in self._codelist(source)):
+                raise InvalidInput(f"{folder / source.codelist}: from and until are for areas. Remedy: leave the columns out")
+        self._digest = self._sum()
+        if self._lasts:
+            self._check(self.id)
+            return
+        for span in stretches(span for _, span in self._valid()):
+            if any(spec.span.covers(span) for spec in self.aggregates):
+                self._within(span, f"{self.id} {span}")
+
+    def _sum(self) -> str:
+        """sha256 of settings and code lists."""
         h = hashlib.sha256(self.model_dump_json(exclude={"calendar"}).encode())  # defaults count as if they were written
-        for source in (self.areas, *self.hierarchies):
-            _ = self._codelist(source)  # it can be read
-            h.update((folder / source.codelist).read_bytes())
-        self._digest = h.hexdigest()
+        h.update(repr([tuple(row) for row in self.area_rows]).encode())
+        for source in self.hierarchies:
+            h.update((self._folder / source.codelist).read_bytes())
+        return h.hexdigest()
+
+    def _check(self, name: str) -> None:
+        """Refuses what contradicts itself, as a domain of countries and compositions that do not change."""
         _refuse_repeated(f"{self.areas.codelist}: areas", self.countries)
         _refuse_repeated("dimensions", (source.dimension for source in (self.areas, *self.hierarchies)))
         _refuse_repeated("indicators", (indicator.code for indicator in self.indicators))
@@ -446,8 +556,13 @@ class Domain(Strict):
             if spec.members != "all":
                 _refuse_repeated(f"members of aggregate {spec.code}", spec.members)
                 if unknown := sorted(set(spec.members) - set(self.countries)):
-                    raise InvalidInput(f"aggregate {spec.code}: members {unknown} are not in {self.areas.codelist}")
+                    raise InvalidInput(f"{name}: aggregate {spec.code}: members {unknown} are not in {self.areas.codelist}")
         _ = self.space
+
+
+def _code(row: dict[str, str]) -> Code:
+    told = {name: row.get(name) or "" for name in ("from", "until")}
+    return Code(row["code"], row["parent"], row.get("label") or row.get("name") or row["code"], told["from"], told["until"])
 
 
 def _refuse_repeated(what: str, codes: Iterable[str]) -> None:

@@ -49,6 +49,7 @@ def read_bytes(data: bytes, file: str, domain: Domain, period: str) -> Delivery:
     Whatever the bytes are, the answer is a Delivery whose findings name lines, columns, cells and remedies, never a value. Raises
     InvalidInput only where the domain has no public flag for the cells without a record.
     """
+    domain = domain.of(period)
     free = _public_flag(domain)
     digest = hashlib.sha256(data).hexdigest()
     found = Findings()

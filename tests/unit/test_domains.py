@@ -110,6 +110,87 @@ def test_countries_keep_the_order_of_the_code_list_whatever_order_they_arrive_in
     assert domain.space_of(("AT", "BE")).countries == ("BE", "AT")
 
 
+# --- compositions and countries that come and go ------------------------------------------------------------------------------
+
+AREAS = "code,parent,from,until\nEU2,,,\nEU1,,,\nAT,,,\nBE,,,2019\n"
+THEN = """  - {code: EU2, label: Of two, members: [AT, BE], from: 2013, until: 2019}
+  - {code: EU1, label: Of one, members: all, from: 2020-Q1}
+  - {code: AT_ONLY, label: Of one, members: [AT]}
+"""
+
+
+def told(domain: Domain) -> tuple[tuple[str, ...], list[tuple[str, tuple[str, ...]]]]:
+    return domain.countries, [(each.code, each.members) for each in domain.space.aggregates]
+
+
+def test_one_file_serves_the_years_before_and_after_a_country_left(edited):
+    domain = edited(EU, THEN, areas=AREAS)
+    both, rest = ("AT_ONLY", ("AT",)), ("EU1", ("AT",))
+    assert told(domain.of("2010")) == (("AT", "BE"), [both])
+    assert told(domain.of("2013")) == (("AT", "BE"), [("EU2", ("AT", "BE")), both])
+    assert told(domain.of("2019-Q4")) == (("AT", "BE"), [("EU2", ("AT", "BE")), both])
+    assert told(domain.of("2020")) == (("AT",), [rest, both])
+    assert told(domain.of("2026-02")) == (("AT",), [rest, both])
+    assert domain.of("2020").of("2020").countries == ("AT",)
+
+
+def test_a_domain_that_changes_in_time_says_nothing_without_a_period(edited):
+    domain = edited(EU, THEN, areas=AREAS)
+    for name in ("countries", "space"):
+        with pytest.raises(ValueError, match="take the domain of a period"):
+            getattr(domain, name)
+    with pytest.raises(ValueError, match="another period"):
+        domain.of("2019").of("2020")
+
+
+def test_the_digest_is_of_the_period_alone(edited):
+    """What changes from 2027 on makes no new release of 2024; what holds in 2024 does."""
+    first = edited(EU, THEN, areas=AREAS)
+    later = edited(EU, THEN + "  - {code: EU3, label: New, members: [AT], from: 2027}\n", areas=AREAS + "CY,,2027,\n")
+    assert first.of("2024").digest == later.of("2024").digest
+    assert first.of("2027").digest != later.of("2027").digest
+    assert len({first.of(period).digest for period in ("2010", "2013", "2020")}) == 3
+    other = edited(EU, THEN.replace("members: all", "members: [AT]"), areas=AREAS)
+    assert other.of("2013").digest == first.of("2013").digest
+    assert other.of("2020").digest != first.of("2020").digest
+
+
+def test_a_composition_may_follow_another_of_its_code(edited):
+    follows = "  - {code: EU, label: Union, members: [AT, BE], until: 2019}\n  - {code: EU, label: Union, members: [AT], from: 2020}\n"
+    domain = edited(EU, follows)
+    assert [told(domain.of(year))[1] for year in ("2019", "2020")] == [[("EU", ("AT", "BE"))], [("EU", ("AT",))]]
+
+
+@pytest.mark.parametrize(
+    ("aggregates", "areas", "said"),
+    [
+        (THEN.replace("until: 2019", "until: 2012"), AREAS, "from 2013 is after until 2012"),
+        (THEN.replace("from: 2013", "from: yesterday"), AREAS, "period yesterday is none; such as 2024"),
+        (THEN.replace("until: 2019", "until: 2021"), AREAS, r"from 2020-01-01 until before 2022-01-01: aggregate EU2: members \['BE'\]"),
+        (THEN.replace("EU1", "EU2").replace("2020-Q1", "2019"), AREAS, "codes of aggregates.*EU2 stands more than once"),
+        (THEN, AREAS.replace(",2019", ",9"), r"areas\.csv: period 9 is none"),
+    ],
+)
+def test_validity_that_contradicts_itself_is_refused(edited, aggregates, areas, said):
+    with pytest.raises(InvalidInput, match=said):
+        edited(EU, aggregates, areas=areas)
+
+
+def test_a_period_without_compositions_or_beside_their_bounds_is_refused(edited):
+    domain = edited(EU, THEN.replace("  - {code: AT_ONLY, label: Of one, members: [AT]}\n", "").replace("2013", "2013-07"), areas=AREAS)
+    with pytest.raises(InvalidInput, match="small in 2012: no composition is valid then"):
+        domain.of("2012")
+    with pytest.raises(InvalidInput, match="EU2 is valid from 2013-07-01 until before 2020-01-01, which is a part of 2013"):
+        domain.of("2013")
+    with pytest.raises(InvalidInput, match="period May is none"):
+        domain.of("May")
+
+
+def test_codes_of_a_hierarchy_have_no_validity(edited):
+    with pytest.raises(InvalidInput, match=r"sizes\.csv: from and until are for areas"):
+        edited(sizes="code,parent,from\n_T,,2013\nS,_T,\nL,_T,\n")
+
+
 # --- refused ------------------------------------------------------------------------------------------------------------------
 
 
