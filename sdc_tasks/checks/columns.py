@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.domains.schema import Checks, Domain, LevelRule, Role
+from sdc_tasks.domains.schema import Checks, Domain, Role
 from sdc_tasks.model.problem import NationalTable
 from sdc_tasks.model.table import Bools, Floats, Ints
 
@@ -66,12 +66,12 @@ def shares_for_rule(table: NationalTable, domain: Domain) -> Answers:
     first, second = np.isnan(table.share_1), np.isnan(table.share_2)
     asked, lacking = np.zeros(len(table.value), dtype=bool), np.zeros(len(table.value), dtype=bool)
     for code, flag in domain.flags.items():
-        if flag.rule is None or flag.rule.kind == "percent":
+        if flag.rule is None or not flag.rule.shares:
             continue
         few = (table.units >= 0) & (table.units <= flag.rule.few_units)
         concerned = (table.flag == code) & ~few
         asked |= concerned
-        lacking |= concerned & (first | second if _needs_second_share(flag.rule) else first)
+        lacking |= concerned & (first | second if flag.rule.shares == 2 else first)
     return Answers(asked, ~lacking)
 
 
@@ -118,7 +118,3 @@ def _of_totals(holds: Bools, total: Ints, cells: int) -> Answers:
     asked[total] = True
     broken[total[~holds]] = True
     return Answers(asked, ~broken)
-
-
-def _needs_second_share(rule: LevelRule) -> bool:
-    return not (rule.kind == "nk" and rule.n == 1)

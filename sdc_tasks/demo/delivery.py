@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sdc_tasks.demo.enterprises import Microtable
-from sdc_tasks.domains.schema import Domain, LevelRule
-from sdc_tasks.methods.primary import protection_levels, sensitive
+from sdc_tasks.domains.schema import Domain
+from sdc_tasks.methods.primary import LevelRule, PPercentRule, protection_levels, sensitive
 from sdc_tasks.methods.suppression.lp_cover import lp_cover
 from sdc_tasks.model.table import Floats, Ints, read_only
 
@@ -54,6 +54,8 @@ def protect(table: Microtable, domain: Domain) -> FlaggedTable:
     """Flags the primaries by the rules of the domain's flags A and M, and finds the secondaries."""
     X, units, x1, x2 = (array.ravel() for array in (table.value, table.units, table.x1, table.x2))
     few, dominance = _rule(domain, "A"), _rule(domain, "M")
+    if not isinstance(dominance, PPercentRule):
+        raise ValueError("flag M must have the p% rule")
     primary = sensitive(x1, x2, X, units, dominance.p, few.few_units + 1)
     flag = np.where(primary, np.where(units <= few.few_units, "A", "M"), "F")
     share_1, share_2 = _percent(x1, X, tie=0), _percent(x2, X, tie=1)

@@ -16,26 +16,22 @@ from collections.abc import Hashable, Iterable
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from sdc_tasks.domains.calendar import Calendar, bounds
 from sdc_tasks.domains.validity import Bound, Span, stretches
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.primary import LevelRule
 from sdc_tasks.model.findings import Severity
+from sdc_tasks.model.strict import Strict
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from sdc_tasks.model.weights import Weights
 
 HERE = Path(__file__).parent
-
-
-class Strict(BaseModel):
-    """Frozen, and no key that we do not know."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Role(StrEnum):
@@ -44,28 +40,6 @@ class Role(StrEnum):
     PUBLIC = "public"
     PRIMARY = "primary"
     SECONDARY = "secondary"
-
-
-class LevelRule(Strict):
-    """How the protection level of a primary cell follows from its value, number of units and shares (METHOD §2).
-
-    percent: `percent` % of the value. p_percent: p/100·x1 − (X − x1 − x2). pq: p/q·x1 − (X − x1 − x2). nk: 100/k·(x1+…+xn) − X,
-    n = 1 or 2. Cells without the shares the rule needs get `percent` % of the value; cells of at most `few_units` units get that or
-    the most the rule asks of any cell, if more. Shares count with `share_error` percentage points added. No level is below `minimum`
-    (in the unit of the indicator).
-    """
-
-    kind: Literal["percent", "p_percent", "pq", "nk"] = "percent"
-    percent: float = Field(default=10.0, gt=0)
-    p: float = Field(default=10.0, gt=0)
-    q: float = Field(default=100.0, gt=0)
-    n: Literal[1, 2] = 1
-    k: float = Field(default=75.0, gt=0, le=100)
-    share_error: tuple[float, float] = Field(default=(0.5, 0.5), description="percentage points added to SHARE_1, SHARE_2")
-    few_units: int = Field(default=2, ge=0)
-    few_units_minimum: float = Field(default=1.0, ge=0)
-    minimum: float = Field(default=0.001, gt=0)
-    sliding: float = Field(default=0.0, ge=0, description="spl as a multiple of lpl + upl")
 
 
 class Flag(Strict):
@@ -304,6 +278,8 @@ class Bases(Strict):
     def _one_base_each(self) -> Bases:
         if self.strata is not None and (self.sharpen or self.additive):
             raise ValueError("strata: not together with sharpen or additive, which give each cell a base of its own")
+        if self.rule == "cta" and "passes" in self.model_fields_set:
+            raise ValueError("passes: only the rule minimum-uncertainty makes passes. Remedy: leave passes out, or change rule")
         return self
 
 
@@ -607,11 +583,39 @@ def load_domain(id_or_path: str | Path) -> Domain:
 
 
 def _told(error: ErrorDetails) -> str:
-    """The key and what is wrong with it; for a key that is not known, those that are."""
-    told = f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
-    if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
-        told += f" (known: {', '.join(sorted(Domain.model_fields))})"
+    """The key and what is wrong with it; for a key that does not belong there, those that do."""
+    keys, models = _place(error["loc"])
+    told = f"{'.'.join(keys)}: {error['msg']}"
+    if error["type"] == "extra_forbidden" and len(models) == 1:
+        [model] = models
+        told += f". Remedy: leave {keys[-1]} out (known here: {', '.join(sorted(model.model_fields))})"
     return told
+
+
+def _place(loc: tuple[int | str, ...]) -> tuple[list[str], set[type[BaseModel]]]:
+    """The keys on the way to an error, as the file has them, and the models one of which the last stands in. pydantic puts the kind or
+    method of a rule, rung or rounding among the keys.
+    """
+    keys: list[str] = []
+    models: set[type[BaseModel]] = {Domain}
+    for part in loc:
+        chosen = {model for model in models if len(models) > 1 and _is_kind(model, part)}
+        if not chosen:
+            keys.append(str(part))
+        below = {found for model in models if part in model.model_fields for found in _models(model.model_fields[str(part)].annotation)}
+        if part is not loc[-1]:
+            models = chosen or below or models
+    return keys, models
+
+
+def _is_kind(model: type[BaseModel], part: int | str) -> bool:
+    return any(get_origin(field.annotation) is Literal and part in get_args(field.annotation) for field in model.model_fields.values())
+
+
+def _models(annotation: Any) -> set[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return {annotation}
+    return {found for each in get_args(annotation) for found in _models(each)}
 
 
 def known_domains() -> list[str]:

@@ -17,38 +17,111 @@ never below 0. The level is then at least the level of the exact contributions: 
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
+from sdc_tasks.model.strict import Strict
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 
-class RuleProtocol(Protocol):
-    """The level rule of one primary flag; the fields as a domain file gives them."""
+class _Rule(Strict):
+    """What the rules of all kinds have in common.
+
+    Cells without the shares the rule needs get `percent` % of the value; cells of at most `few_units` units get that, at least
+    `few_units_minimum`, or the most the rule asks of any cell, if more. No level is below `minimum` (both in the unit of the indicator).
+    Shares count with `share_error` percentage points added to SHARE_1, SHARE_2: under `percent`, to what the units know of one another.
+    """
+
+    percent: float = Field(default=10.0, gt=0)
+    share_error: tuple[float, float] = Field(default=(0.5, 0.5), description="percentage points added to SHARE_1, SHARE_2")
+    few_units: int = Field(default=2, ge=0)
+    few_units_minimum: float = Field(default=1.0, ge=0)
+    minimum: float = Field(default=0.001, gt=0)
+    sliding: float = Field(default=0.0, ge=0, description="spl as a multiple of lpl + upl")
+
+
+class PercentRule(_Rule):
+    """`percent` % of the value."""
+
+    kind: Literal["percent"] = "percent"
 
     @property
-    def kind(self) -> Literal["percent", "p_percent", "pq", "nk"]: ...
+    def shares(self) -> int:
+        """How many shares it needs."""
+        return 0
+
     @property
-    def percent(self) -> float: ...
+    def most_percent(self) -> float:
+        """The largest level it gives to any cell, in percent of the value: one unit holds everything."""
+        return self.percent
+
+    def level(self, X: Floats, share_1: Floats, share_2: Floats) -> Floats:
+        """The level by its own formula; NaN where it needs a share that was not sent."""
+        return np.full(len(X), np.nan)
+
+
+class PPercentRule(_Rule):
+    """p/100·x1 − (X − x1 − x2)."""
+
+    kind: Literal["p_percent"] = "p_percent"
+    p: float = Field(default=10.0, gt=0)
+
     @property
-    def p(self) -> float: ...
+    def shares(self) -> int:
+        return 2
+
     @property
-    def q(self) -> float: ...
+    def most_percent(self) -> float:
+        return self.p
+
+    def level(self, X: Floats, share_1: Floats, share_2: Floats) -> Floats:
+        x1, two = _largest(X, share_1, share_2, self.share_error)
+        return np.asarray(self.p / 100 * x1 - np.maximum(X - two, 0.0))  # np.maximum keeps NaN
+
+
+class PQRule(_Rule):
+    """p/q·x1 − (X − x1 − x2)."""
+
+    kind: Literal["pq"] = "pq"
+    p: float = Field(default=10.0, gt=0)
+    q: float = Field(default=100.0, gt=0)
+
     @property
-    def n(self) -> Literal[1, 2]: ...
+    def shares(self) -> int:
+        return 2
+
     @property
-    def k(self) -> float: ...
+    def most_percent(self) -> float:
+        return 100 * self.p / self.q
+
+    def level(self, X: Floats, share_1: Floats, share_2: Floats) -> Floats:
+        x1, two = _largest(X, share_1, share_2, self.share_error)
+        return np.asarray(self.p / self.q * x1 - np.maximum(X - two, 0.0))
+
+
+class NKRule(_Rule):
+    """100/k·(x1 + … + xn) − X, n = 1 or 2."""
+
+    kind: Literal["nk"] = "nk"
+    n: Literal[1, 2] = 1
+    k: float = Field(default=75.0, gt=0, le=100)
+
     @property
-    def share_error(self) -> tuple[float, float]: ...
+    def shares(self) -> int:
+        return self.n
+
     @property
-    def few_units(self) -> int: ...
-    @property
-    def few_units_minimum(self) -> float: ...
-    @property
-    def minimum(self) -> float: ...
-    @property
-    def sliding(self) -> float: ...
+    def most_percent(self) -> float:
+        return 100 * (100 / self.k - 1)
+
+    def level(self, X: Floats, share_1: Floats, share_2: Floats) -> Floats:
+        x1, two = _largest(X, share_1, share_2, self.share_error)
+        return np.asarray(100 / self.k * np.minimum(x1 if self.n == 1 else two, X) - X)
+
+
+LevelRule = Annotated[PercentRule | PPercentRule | PQRule | NKRule, Field(discriminator="kind")]
 
 
 def sensitive(x1: Floats | Ints, x2: Floats | Ints, X: Floats | Ints, units: Ints, p: float, minimum_frequency: int) -> Bools:
@@ -63,46 +136,23 @@ def protection_levels(
     units: Ints,
     share_1: Floats,
     share_2: Floats,
-    rule: RuleProtocol,
+    rule: LevelRule,
 ) -> tuple[Floats, Floats, Floats]:
     """(lpl, upl, spl) of the cells of one rule, as distances in the unit of `value`.
 
     `units` is −1 and a share NaN (percent of the value) where not sent. `lpl` is not cut at the external bound here.
     """
     size = np.abs(value)
-    known = _share_level(size, share_1, share_2, rule)
+    known = rule.level(size, share_1, share_2)
     level = np.where(np.isnan(known), rule.percent / 100 * size, known)
     few = (units >= 1) & (units <= rule.few_units)
-    most = max(rule.percent, _most_percent(rule)) / 100 * size
+    most = max(rule.percent, rule.most_percent) / 100 * size
     level = np.where(few, np.maximum(most, rule.few_units_minimum), level)
     level = np.maximum(level, rule.minimum)
     return level, level.copy(), rule.sliding * 2 * level
 
 
-def _share_level(X: Floats, share_1: Floats, share_2: Floats, rule: RuleProtocol) -> Floats:
-    """The level by the rule's own formula; NaN where it needs a share that was not sent."""
-    x1 = (share_1 + rule.share_error[0]) / 100 * X
-    two = x1 + (share_2 + rule.share_error[1]) / 100 * X
-    rest = np.maximum(X - two, 0.0)  # keeps NaN
-    match rule.kind:
-        case "p_percent":
-            return np.asarray(rule.p / 100 * x1 - rest)
-        case "pq":
-            return np.asarray(rule.p / rule.q * x1 - rest)
-        case "nk":
-            return np.asarray(100 / rule.k * np.minimum(x1 if rule.n == 1 else two, X) - X)
-        case "percent":
-            return np.full(len(X), np.nan)
-
-
-def _most_percent(rule: RuleProtocol) -> float:
-    """The largest level the rule's formula gives to any cell, in percent of its value: one unit holds everything."""
-    match rule.kind:
-        case "p_percent":
-            return rule.p
-        case "pq":
-            return 100 * rule.p / rule.q
-        case "nk":
-            return 100 * (100 / rule.k - 1)
-        case "percent":
-            return rule.percent
+def _largest(X: Floats, share_1: Floats, share_2: Floats, error: tuple[float, float]) -> tuple[Floats, Floats]:
+    """(x1, x1 + x2) at most; NaN where a share was not sent."""
+    x1 = (share_1 + error[0]) / 100 * X
+    return x1, x1 + (share_2 + error[1]) / 100 * X

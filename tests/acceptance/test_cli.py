@@ -188,7 +188,7 @@ def test_a_missing_inbox_and_an_empty_one_are_named(desk):
     ("old", "new", "named"),
     [
         ("id: small", "id: small\nroundings: 5", "roundings: "),
-        ("kind: percent, percent: 10", "kind: percentage, percent: 10", "flags.A.rule.kind: Input should be 'percent', 'p_percent'"),
+        ("kind: percent, percent: 10", "kind: percentage, percent: 10", "flags.A.rule: Input tag 'percentage'"),
         ("{role: secondary}", "{role: secondary, rule: {kind: percent}}", "exactly the primary flags have a rule"),
         ("members: all", "members: [AT, FR]", "members ['FR'] are not in areas.csv"),
         ("id: small", "id: 'small", "not YAML"),

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sdc_tasks.domains.schema import LevelRule
-from sdc_tasks.methods.primary import protection_levels, sensitive
+from sdc_tasks.methods.primary import LevelRule, NKRule, PercentRule, PPercentRule, PQRule, protection_levels, sensitive
 
-P10 = LevelRule(kind="p_percent", p=10)
+P10 = PPercentRule(p=10)
 
 
 def level(rule: LevelRule, X: float, units: int, share_1: float, share_2: float) -> float:
@@ -27,15 +26,15 @@ def level(rule: LevelRule, X: float, units: int, share_1: float, share_2: float)
         # the same where the others hold enough: no level of its own, the minimum
         (P10, 1000, 9, 40, 30, 0.001),
         # (5,50) asks what 10 % asks
-        (LevelRule(kind="pq", p=5, q=50), 1000, 5, 60, 36, 30.5),
+        (PQRule(p=5, q=50), 1000, 5, 60, 36, 30.5),
         # (1,75): 100/75·805 − 1000
-        (LevelRule(kind="nk", n=1, k=75), 1000, 5, 80, 5, 100 / 75 * 805 - 1000),
+        (NKRule(n=1, k=75), 1000, 5, 80, 5, 100 / 75 * 805 - 1000),
         # (2,80): 100/80·(505 + 355) − 1000
-        (LevelRule(kind="nk", n=2, k=80), 1000, 5, 50, 35, 75.0),
+        (NKRule(n=2, k=80), 1000, 5, 50, 35, 75.0),
         # (2,80): two shares never exceed the cell: 100/80·1000 − 1000
-        (LevelRule(kind="nk", n=2, k=80), 1000, 5, 70, 30, 250.0),
+        (NKRule(n=2, k=80), 1000, 5, 70, 30, 250.0),
         # a level per flag: 10 % of the value whatever the shares
-        (LevelRule(kind="percent", percent=10), 1000, 5, 60, 36, 100.0),
+        (PercentRule(percent=10), 1000, 5, 60, 36, 100.0),
     ],
 )
 def test_a_level_is_the_rule_at_the_largest_contributions_the_shares_allow(
@@ -51,25 +50,25 @@ def test_one_or_two_units_get_ten_percent_of_the_value_and_at_least_one(units: i
 
 
 def test_few_units_get_more_where_the_rule_asks_more() -> None:
-    assert level(LevelRule(kind="p_percent", p=15, percent=10), 1000, 1, 100, 0) == pytest.approx(150)
-    assert level(LevelRule(kind="nk", n=1, k=80, percent=10), 1000, 1, 100, 0) == pytest.approx(250)
+    assert level(PPercentRule(p=15, percent=10), 1000, 1, 100, 0) == pytest.approx(150)
+    assert level(NKRule(n=1, k=80, percent=10), 1000, 1, 100, 0) == pytest.approx(250)
 
 
 @pytest.mark.parametrize(("share_1", "share_2"), [(np.nan, np.nan), (90, np.nan)])
 def test_without_the_shares_the_rule_needs_the_domain_decides(share_1: float, share_2: float) -> None:
-    assert level(LevelRule(kind="p_percent", p=10, percent=20), 1000, -1, share_1, share_2) == pytest.approx(200)
+    assert level(PPercentRule(p=10, percent=20), 1000, -1, share_1, share_2) == pytest.approx(200)
 
 
 def test_dominance_by_one_needs_no_second_share() -> None:
-    assert level(LevelRule(kind="nk", n=1, k=75), 1000, 5, 80, np.nan) == pytest.approx(100 / 75 * 805 - 1000)
+    assert level(NKRule(n=1, k=75), 1000, 5, 80, np.nan) == pytest.approx(100 / 75 * 805 - 1000)
 
 
 def test_a_negative_value_is_protected_by_its_size() -> None:
-    assert level(LevelRule(percent=10), -1000, -1, np.nan, np.nan) == pytest.approx(100)
+    assert level(PercentRule(percent=10), -1000, -1, np.nan, np.nan) == pytest.approx(100)
 
 
 def test_the_sliding_level_is_a_multiple_of_both_sides() -> None:
-    rule = LevelRule(percent=10, sliding=0.5)
+    rule = PercentRule(percent=10, sliding=0.5)
     *_, spl = protection_levels(np.array([1000.0]), np.array([-1]), np.array([np.nan]), np.array([np.nan]), rule)
     assert spl[0] == pytest.approx(100)
 
