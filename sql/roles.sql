@@ -22,6 +22,16 @@ REVOKE ALL ON ALL TABLES IN SCHEMA confidential, operations, dissemination FROM 
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA confidential, operations, dissemination FROM PUBLIC;
 
+-- Nobody makes objects of his own here, not even temporary ones. Only the owner of the database can take that away: where another account
+-- migrates, the check account_too_mighty tells.
+DO $$
+BEGIN
+    EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
+    REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+EXCEPTION WHEN insufficient_privilege THEN
+    NULL;
+END $$;
+
 GRANT SELECT ON sdc_warehouse_version TO sdc_pipeline, sdc_publisher, sdc_approver, sdc_ui;
 
 -- The pipeline: takes in, computes, audits, purges. It publishes nothing and approves nothing.
@@ -65,6 +75,9 @@ GRANT SELECT ON ALL TABLES IN SCHEMA dissemination TO sdc_publisher;
 GRANT INSERT ON dissemination.publication, dissemination.eu_cell, dissemination.release, dissemination.retraction, operations.log
 TO sdc_publisher;
 
+-- Whoever writes takes turns.
+GRANT EXECUTE ON FUNCTION operations.take_turn(text) TO sdc_pipeline, sdc_publisher, sdc_approver;
+
 -- Those who agree: see all but what is confidential, and say yes.
 GRANT USAGE ON SCHEMA operations, dissemination TO sdc_approver;
 
@@ -76,6 +89,9 @@ GRANT INSERT ON operations.approval, operations.log TO sdc_approver;
 GRANT USAGE ON SCHEMA operations, dissemination TO sdc_ui;
 
 GRANT SELECT ON ALL TABLES IN SCHEMA operations, dissemination TO sdc_ui;
+
+-- The turns are taken by the function alone.
+REVOKE ALL ON operations.turn FROM sdc_pipeline, sdc_publisher, sdc_approver, sdc_ui, sdc_public;
 
 -- The world: what is out.
 GRANT USAGE ON SCHEMA dissemination TO sdc_public;

@@ -11,15 +11,16 @@ from sdc_tasks.warehouse.engine import reading
 from sdc_tasks.warehouse.sqlfiles import SQL, statement
 
 
-def known_checks() -> list[str]:
-    """Names of the checks: a new file in `sql/checks` is a new check."""
-    return sorted({path.name.split(".")[0] for path in (SQL / "checks").glob("*.sql")})
+def known_checks(dialect: str) -> list[str]:
+    """Names of the checks of an engine: a new file in `sql/checks` is a new check."""
+    files = (path.name.split(".") for path in (SQL / "checks").glob("*.sql"))
+    return sorted({name for name, *kind in files if kind[0] in ("sql", dialect)})
 
 
 def run_checks(engine: Engine, names: Sequence[str] | None = None) -> dict[str, list[dict[str, Any]]]:
     """check → failing rows: keys, digests and counts, never a value. All checks, unless some are named."""
     with reading(engine) as connection:
-        return {name: _rows(connection, name) for name in (known_checks() if names is None else names)}
+        return {name: _rows(connection, name) for name in (known_checks(engine.dialect.name) if names is None else names)}
 
 
 def failures(engine: Engine, names: Sequence[str] | None = None) -> list[str]:

@@ -107,9 +107,12 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 
 def serialise(connection: Connection, *names: str) -> None:
-    """Lets one transaction at a time go on under these names, until it ends. SQLite has a single writer anyway."""
+    """Lets one transaction at a time go on under these names, until it ends. SQLite has a single writer anyway.
+
+    Not by an advisory lock: every account of the database, the world too, can hold those for ever.
+    """
     if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": "\x1f".join(names)})
+        connection.execute(text("SELECT operations.take_turn(:name)"), {"name": " ".join(map(repr, names))})
 
 
 def relaxed(connection: Connection) -> None:

@@ -13,10 +13,10 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, inspect
 
-from sdc_tasks.warehouse.engine import reading, serialise, writing
-from sdc_tasks.warehouse.sqlfiles import SQL
+from sdc_tasks.warehouse.engine import reading, writing
+from sdc_tasks.warehouse.sqlfiles import SQL, statements
 
 VERSION_TABLE = "sdc_warehouse_version"
 LOCK_TIMEOUT = "10s"
@@ -24,11 +24,14 @@ STATEMENT_TIMEOUT = "60s"
 
 
 def migrate(engine: Engine, revision: str = "head") -> None:
-    """Brings the warehouse up to a revision. Does nothing, quickly, when the newest is there already."""
+    """Brings the warehouse up to a revision, with the newest the rights of `sql/roles.sql`. Does nothing, quickly, when it is there."""
     if revision == "head" and current_revision(engine) == ScriptDirectory.from_config(_config()).get_current_head():
         return
     with _migrating(engine) as config:
         command.upgrade(config, revision)
+        if revision == "head" and engine.dialect.name == "postgresql":
+            for statement in statements("roles", "postgresql"):
+                config.attributes["connection"].exec_driver_sql(statement.replace("%", "%%"))
 
 
 def downgrade(engine: Engine, revision: str = "base") -> None:
@@ -49,8 +52,16 @@ def _migrating(engine: Engine) -> Iterator[Config]:
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
             connection.exec_driver_sql(f"SET LOCAL statement_timeout = '{STATEMENT_TIMEOUT}'")
-        serialise(connection, "migrate")
+            _alone(connection)
         yield _config(connection)
+
+
+def _alone(connection: Connection) -> None:
+    """Lets one migration at a time go on: by the version table, which the world cannot lock; before there is one, by an advisory lock."""
+    if inspect(connection).has_table(VERSION_TABLE):
+        connection.exec_driver_sql(f"LOCK TABLE {VERSION_TABLE} IN SHARE ROW EXCLUSIVE MODE")
+    else:
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtextextended('migrate', 0))")
 
 
 def _config(connection: Connection | None = None) -> Config:

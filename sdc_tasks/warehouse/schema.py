@@ -518,3 +518,9 @@ retraction = Table(
     schema=DISSEMINATION,
     comment="append-only; releases that the world is no longer shown, and why",
 )
+
+# Every instant is one that every reader can read.
+for _table in metadata.tables.values():
+    for _column in [each for each in _table.columns if isinstance(each.type, UtcTime)]:
+        _bounds = f"{_column.name} >= '1970-01-01 00:00+00' AND {_column.name} < '3000-01-01 00:00+00'"
+        _table.append_constraint(CheckConstraint(_bounds, name=f"{_column.name}_bounds"))

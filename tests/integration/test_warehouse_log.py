@@ -99,7 +99,7 @@ def test_the_database_takes_no_other_entry_than_the_next(warehouse, subtests):
     }
     own |= {"details": "{}", "previous": last.digest}
     changes = [{"number": last.number}, {"number": last.number + 2}, {"previous": "0" * 64}]
-    changes += [] if sqlite else [{"account": "somebody"}, {"digest": "0" * 64}]
+    changes += [] if sqlite else [{"account": "somebody"}, {"digest": "0" * 64}, {}]  # PostgreSQL takes not even the right ones
     for change in changes:
         row = {"digest": digest_of_entry(**{**own, **change}), **own, **change} if "digest" not in change else {**own, **change}
         with subtests.test(str(change)), pytest.raises(IntegrityError), writing(warehouse) as connection:

@@ -1,4 +1,4 @@
-"""What the operator's desk shows: cycles with their instants, runs and tasks of the DAGs, alerts. The roles as `sql/roles.sql` has them."""
+"""What the operator's desk shows: cycles with their instants, runs and tasks of the DAGs, alerts. The roles as they were then."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -57,7 +57,7 @@ def upgrade() -> None:
     )
     run(f"0004_{dialect()}")
     if on_postgresql():
-        for statement in statements("roles", "postgresql"):
+        for statement in statements("migrations/0004_roles", "postgresql"):
             op.execute(sa.text(statement.replace(":", r"\:")))
 
 

@@ -1,0 +1,84 @@
+-- As of migration 0004; what holds today: sql/roles.sql.
+-- Who may do what in a PostgreSQL warehouse. Five roles without login; an account is given one of them:
+--     CREATE ROLE release_worker LOGIN PASSWORD '…' IN ROLE sdc_pipeline;
+-- What is not granted here is refused. The owner of the tables, who migrates them, stands above all this.
+DO $$
+DECLARE
+    wanted text;
+BEGIN
+    FOREACH wanted IN ARRAY ARRAY['sdc_pipeline', 'sdc_publisher', 'sdc_approver', 'sdc_ui', 'sdc_public'] LOOP
+        IF NOT EXISTS (SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = wanted) THEN
+            BEGIN
+                EXECUTE format('CREATE ROLE %I NOLOGIN', wanted);
+            EXCEPTION WHEN duplicate_object OR unique_violation THEN
+                NULL;  -- another database of this server was quicker
+            END;
+        END IF;
+    END LOOP;
+END $$;
+
+REVOKE ALL ON SCHEMA confidential, operations, dissemination FROM PUBLIC;
+
+REVOKE ALL ON ALL TABLES IN SCHEMA confidential, operations, dissemination FROM PUBLIC;
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA confidential, operations, dissemination FROM PUBLIC;
+
+GRANT SELECT ON sdc_warehouse_version TO sdc_pipeline, sdc_publisher, sdc_approver, sdc_ui;
+
+-- The pipeline: takes in, computes, audits, purges. It publishes nothing and approves nothing.
+GRANT USAGE ON SCHEMA confidential, operations, dissemination TO sdc_pipeline;
+
+GRANT SELECT ON ALL TABLES IN SCHEMA confidential, operations, dissemination TO sdc_pipeline;
+
+GRANT INSERT, UPDATE, DELETE ON confidential.payload TO sdc_pipeline;
+
+GRANT INSERT ON
+    operations.artefact, operations.delivery, operations.finding, operations.check_result, operations.run, operations.step, operations.rung,
+    operations.audit, operations.inbox, operations.terms, operations.submission, operations.log, operations.cycle, operations.dag_run,
+    operations.task_run, operations.alert
+TO sdc_pipeline;
+
+GRANT UPDATE (stored_at, purged_at) ON operations.artefact TO sdc_pipeline;
+
+GRANT UPDATE (country, state, superseded_by, received_at, times) ON operations.delivery TO sdc_pipeline;
+
+GRANT UPDATE (inputs_digest, state, finished_at) ON operations.run TO sdc_pipeline;
+
+GRANT UPDATE (seconds, note, artefact_digest, finished_at) ON operations.step TO sdc_pipeline;
+
+GRANT UPDATE (terms_digest, areas, opened_at, delivery_due, protection_due, approval_due, embargo) ON operations.cycle TO sdc_pipeline;
+
+GRANT UPDATE (domain, period, release_id, state, triggered_by, started_at, finished_at) ON operations.dag_run TO sdc_pipeline;
+
+GRANT UPDATE (label, state, tries, seconds, said, finished_at) ON operations.task_run TO sdc_pipeline;
+
+GRANT DELETE ON operations.finding, operations.check_result, operations.rung, operations.inbox TO sdc_pipeline;
+
+-- The publisher: takes no confidential byte, and can write only what the gate lets through.
+GRANT USAGE ON SCHEMA operations, dissemination TO sdc_publisher;
+
+GRANT SELECT ON
+    operations.run, operations.audit, operations.terms, operations.submission, operations.approval, operations.log
+TO sdc_publisher;
+
+GRANT SELECT ON ALL TABLES IN SCHEMA dissemination TO sdc_publisher;
+
+GRANT INSERT ON dissemination.publication, dissemination.eu_cell, dissemination.release, dissemination.retraction, operations.log
+TO sdc_publisher;
+
+-- Those who agree: see all but what is confidential, and say yes.
+GRANT USAGE ON SCHEMA operations, dissemination TO sdc_approver;
+
+GRANT SELECT ON ALL TABLES IN SCHEMA operations, dissemination TO sdc_approver;
+
+GRANT INSERT ON operations.approval, operations.log TO sdc_approver;
+
+-- Pages and reports: read.
+GRANT USAGE ON SCHEMA operations, dissemination TO sdc_ui;
+
+GRANT SELECT ON ALL TABLES IN SCHEMA operations, dissemination TO sdc_ui;
+
+-- The world: what is out.
+GRANT USAGE ON SCHEMA dissemination TO sdc_public;
+
+GRANT SELECT ON dissemination.public_release, dissemination.public_cell TO sdc_public;
