@@ -253,11 +253,26 @@ def _bases(
             "that it leans on may be coarser. Remedy: take them out of bases.cells, or allow a larger maximum_relative_base"
         ) from stuck
     if domain.bases.additive:
+        publication = _possible(problem, publication, domain, progress)
         publication = _withstanding(case, publication, _additive(problem, publication, domain, progress))
-    if domain.bases.visible_share is None:
+    if domain.bases.visible_share is not None:
+        told = bases.charter(problem, case.attacker, publication, domain.bases.visible_share, case.weights, progress)
+        publication = _withstanding(case, publication, told)
+    if domain.bases.additive or domain.bases.strata is not None:  # what adds up stays so; cells of a stratum share their base
         return publication
-    told = bases.charter(problem, case.attacker, publication, domain.bases.visible_share, case.weights, progress)
-    return _withstanding(case, publication, told)
+    return _possible(problem, publication, domain, progress)
+
+
+def _possible(problem: ProtectionProblem, publication: Publication, domain: Domain, progress: Progress) -> Publication:
+    """No printed value that the others exclude."""
+    kept = bases.wishes_of(problem, domain.bases.cells).published
+    found = bases.possible(problem, publication, domain.bases.mantissas, domain.bases.smallest, kept)
+    if moved := int((found.base != publication.base).sum()):
+        gone = int((found.withheld & ~publication.withheld).sum())
+        progress(
+            f"printed values: the others excluded {moved}; {moved - gone} of them got another value and a finer base, {gone} are withheld"
+        )
+    return found
 
 
 def _withstanding(case: bases.Case, safe: Publication, other: Publication) -> Publication:
@@ -286,7 +301,8 @@ def _additive(problem: ProtectionProblem, publication: Publication, domain: Doma
     space = problem.space
     places = [indicator.decimals for indicator in domain.indicators if indicator.code in space.indicators]
     decimals = np.tile(np.repeat(places, space.national_size // len(places)), len(space.aggregates))
-    tries = (bases.additive(space, publication, decimals + more, problem.lb[publication.cells]) for more in range(MORE_DECIMALS + 1))
+    known = bases.box(problem, publication)
+    tries = (bases.additive(space, publication, decimals + more, *known) for more in range(MORE_DECIMALS + 1))
     found = next((each for each in tries if each is not None), None)
     if found is None:
         progress("no values of so few decimals add up within the safe intervals: published as nearest multiples, which do not")

@@ -17,7 +17,7 @@ from sdc_tasks import pipeline
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Bases
 from sdc_tasks.methods.attack import Attacker, baseline
-from sdc_tasks.methods.bases import Ladder, additive, implied, ladder_of, repair, sharpen, strata_of
+from sdc_tasks.methods.bases import Ladder, additive, implied, ladder_of, possible, repair, sharpen, strata_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 
@@ -181,7 +181,7 @@ def test_additive_values_add_up_and_their_intervals_contain_the_safe_ones(draw, 
     problem = draw.problem
     options = ladder(problem, most)
     safe = options.publication(safe_choice(draw, options))
-    found = additive(problem.space, safe, np.full(len(safe.cells), decimals), problem.lb[safe.cells])
+    found = additive(problem.space, safe, np.full(len(safe.cells), decimals), problem.lb[safe.cells], np.full(len(safe.cells), np.inf))
     assert found is not None
     assert not any(published_sums(problem, found))
     np.testing.assert_array_equal(found.withheld, safe.withheld)
@@ -201,7 +201,7 @@ def test_additive_values_are_the_nearest(draw):
     problem = draw.problem
     options = ladder(problem)
     safe = options.publication(safe_choice(draw, options))
-    found = additive(problem.space, safe, np.zeros(len(safe.cells), dtype=int), problem.lb[safe.cells])
+    found = additive(problem.space, safe, np.zeros(len(safe.cells), dtype=int), problem.lb[safe.cells], np.full(len(safe.cells), np.inf))
     assert found is not None
     first, n = int(safe.cells[0]), len(safe.cells)
     rows = [(total, parts) for total, parts in relation_rows(problem.space) if total >= first and min(parts) >= first]
@@ -220,3 +220,50 @@ def test_additive_values_are_the_nearest(draw):
     result = linprog(np.concatenate([np.zeros(n), weight]), A_ub=apart, b_ub=np.concatenate([middle, -middle]), bounds=bounds, **equal)
     assert result.status == 0
     np.testing.assert_allclose((weight * np.abs(np.nan_to_num(found.value) - middle)).sum(), result.fun, atol=1e-6)
+
+
+# --- no printed value that the others exclude -------------------------------------------------------------------------------------
+
+
+def excluded(problem: ProtectionProblem, publication: Publication) -> list[str]:
+    """The rounded cells whose printed value is outside of what a reader finds by adding and subtracting public figures."""
+    low, high = (np.where(problem.public, problem.a, bound) for bound in (problem.lb, problem.ub))
+    low[publication.cells] = np.maximum(low[publication.cells], publication.lower)
+    high[publication.cells] = np.minimum(high[publication.cells], publication.upper)
+    for _ in range(12):
+        for total, parts in relation_rows(problem.space):
+            row = list(parts)
+            low[total], high[total] = max(low[total], low[row].sum()), min(high[total], high[row].sum())
+            for part in row:
+                rest = [other for other in row if other != part]
+                low[part] = max(low[part], low[total] - high[rest].sum())
+                high[part] = min(high[part], high[total] - low[rest].sum())
+    value = np.nan_to_num(publication.value)
+    inside = (value >= low[publication.cells] - 1e-6) & (value <= high[publication.cells] + 1e-6)
+    return [problem.space.key(int(cell)) for cell in publication.cells[publication.rounded & ~inside]]
+
+
+@LAW
+@given(releases(sliding=False), st.sampled_from([0.5, 3.0]))
+def test_a_printed_value_is_possible_and_as_safe_and_no_coarser(draw, most):
+    problem = draw.problem
+    options = ladder(problem, most)
+    safe = options.publication(safe_choice(draw, options))
+    found = possible(problem, safe, (1.0, 2.0, 5.0), 1.0, np.zeros(len(safe.cells), dtype=bool))
+    assert excluded(problem, found) == []
+    assert shares(problem, found).min(initial=1) >= 1 - 1e-4
+    assert (found.base <= safe.base)[~found.withheld].all()
+    truth, told = problem.a[found.cells], found.rounded
+    assert ((found.lower <= truth + 1e-9) & (truth <= found.upper + 1e-9)).all()
+    np.testing.assert_allclose(found.value[told] / found.base[told], np.rint(found.value[told] / found.base[told]), atol=1e-9)
+    held = ~np.isin(safe.cells, [cell for cell in safe.cells if problem.space.key(int(cell)) in excluded(problem, safe)])
+    np.testing.assert_array_equal(found.value[held], safe.value[held])
+
+
+@FEW
+@given(releases(sliding=False), st.sampled_from([{}, {"sharpen": True}, {"additive": True}, {"visible_share": 0.9}]))
+def test_what_a_release_prints_is_possible(draw, wanted):
+    problem = draw.problem
+    found = chosen(problem, **wanted)
+    assert excluded(problem, found) == []
+    assert shares(problem, found).min(initial=1) >= 1 - 1e-4

@@ -219,7 +219,7 @@ def eu_alone(*cells: tuple[float, float] | str, values: tuple[float, float] = (1
 def test_three_cells_by_hand():
     """28 = 14 + 14 rounds to 30, 10, 10. Inside [25, 35], [5, 15], [5, 15] the nearest that add up are 10 away in all."""
     space, safe = eu_alone((30, 10), (10, 10), (10, 10))
-    found = additive(space, safe, np.zeros(3, dtype=int), np.zeros(3))
+    found = additive(space, safe, np.zeros(3, dtype=int), np.zeros(3), np.full(3, np.inf))
     assert found is not None
     assert found.value[0] == found.value[1] + found.value[2]
     moves = np.abs(found.value - safe.value)
@@ -232,12 +232,12 @@ def test_three_cells_by_hand():
 def test_exact_and_withheld_cells_stay_as_they_are():
     """TOTAL = 28 is exact: A and B, at most 15 each, share the 8 between them. A withheld TOTAL asks for nothing."""
     space, safe = eu_alone("exact", (10, 10), (10, 10))
-    found = additive(space, safe, np.zeros(3, dtype=int), np.zeros(3))
+    found = additive(space, safe, np.zeros(3, dtype=int), np.zeros(3), np.full(3, np.inf))
     assert found is not None
     assert (found.value[0], found.value[1] + found.value[2]) == (28, 28)
     assert max(found.value[1:]) <= 15
     space, safe = eu_alone("withheld", (10, 10), (10, 10))
-    found = additive(space, safe, np.zeros(3, dtype=int), np.zeros(3))
+    found = additive(space, safe, np.zeros(3, dtype=int), np.zeros(3), np.full(3, np.inf))
     assert found is not None
     assert found.digest == safe.digest
 
@@ -245,15 +245,15 @@ def test_exact_and_withheld_cells_stay_as_they_are():
 def test_nothing_is_printed_below_what_the_world_knows():
     """3 = 0 + 3, a base of 10 around 0: TOTAL 0 reads [−5, 5], but a turnover of −3 would be seen through."""
     space, safe = eu_alone((0, 10), (0, 10), "exact", values=(0, 3))
-    found = additive(space, safe, np.zeros(3, dtype=int), np.zeros(3))
+    found = additive(space, safe, np.zeros(3, dtype=int), np.zeros(3), np.full(3, np.inf))
     assert found is not None
     assert found.value.tolist() == [3, 0, 3]
 
 
 def test_values_with_more_decimals_than_their_indicator_are_not_bent():
     space, safe = eu_alone((30, 10), "exact", (10, 10), values=(14.5, 14))
-    assert additive(space, safe, np.zeros(3, dtype=int), np.zeros(3)) is None
-    finer = additive(space, safe, np.ones(3, dtype=int), np.zeros(3))
+    assert additive(space, safe, np.zeros(3, dtype=int), np.zeros(3), np.full(3, np.inf)) is None
+    finer = additive(space, safe, np.ones(3, dtype=int), np.zeros(3), np.full(3, np.inf))
     assert finer is not None
     total, a, b = (Fraction(repr(value)) for value in finer.value.tolist())
     assert (total, a) == (a + b, Fraction("14.5"))
@@ -279,7 +279,7 @@ def test_three_dimensions_need_a_look_at_the_neighbours(seed, monkeypatch):
     base = rng.choice([0, 1, 2, 5, 10, 20, 50], len(a)).astype(float)
     value = np.where(base > 0, nearest_multiple(a, np.maximum(base, 1)), a)
     safe = Publication(np.arange(space.national_size, space.size), value, base)
-    found = additive(space, safe, np.zeros(len(a), dtype=int), np.zeros(len(a)))
+    found = additive(space, safe, np.zeros(len(a), dtype=int), np.zeros(len(a)), np.full(len(a), np.inf))
     assert len(seen) == 1
     assert found is not None
     for axis in range(3):

@@ -5,9 +5,10 @@ from sdc_tasks.methods.bases.charter import charter, mislabelled, proposed, visi
 from sdc_tasks.methods.bases.comparison import ALONE, LOST, Keep, least_lossy
 from sdc_tasks.methods.bases.cta_rule import choose, half_widths
 from sdc_tasks.methods.bases.extension import Extension
-from sdc_tasks.methods.bases.implied import implied, outdone, sharpen
+from sdc_tasks.methods.bases.implied import box, implied, outdone, sharpen
 from sdc_tasks.methods.bases.ladder import Ladder, ladder_of, nearest_multiple
 from sdc_tasks.methods.bases.minimum_uncertainty import HalfWidths, minimum_uncertainty
+from sdc_tasks.methods.bases.possible import impossible, possible
 from sdc_tasks.methods.bases.repair import Stuck, repair
 from sdc_tasks.methods.bases.rules import Case, bound, by_audit, by_cover, least_loss
 from sdc_tasks.methods.bases.strata import strata_of
@@ -25,12 +26,14 @@ __all__ = [
     "Wishes",
     "additive",
     "bound",
+    "box",
     "by_audit",
     "by_cover",
     "charter",
     "choose",
     "half_widths",
     "implied",
+    "impossible",
     "ladder_of",
     "least_loss",
     "least_lossy",
@@ -38,6 +41,7 @@ __all__ = [
     "mislabelled",
     "nearest_multiple",
     "outdone",
+    "possible",
     "proposed",
     "repair",
     "sharpen",

@@ -5,9 +5,10 @@ multiple m of each rounded cell, stays what it is, and a value r inside each of 
 
     min Σ_k |r_k − m_k| / b_k   over   M r = 0 inside each composition,   m − b/2 ≤ r ≤ m + b/2,   exact cells as they are,
 
-a withheld cell being any value above its external bound; r on the grid of the decimals. The truth is such a point, so the linear
-program has one. Its vertex is on the grid as a rule; where not, a small MILP looks among the neighbours. The model is that of controlled
-rounding ([2] §3, methods/rounding), with a step of the grid as its base and each cell's safe interval as its reach.
+a withheld cell being any value above its external bound, and r within what the other cells leave of each interval (`possible`); r on
+the grid of the decimals. The truth is such a point, so the linear program has one. Its vertex is on the grid as a rule; where not, a
+small MILP looks among the neighbours. The model is that of controlled rounding ([2] §3, methods/rounding), with a step of the grid as
+its base and each cell's safe interval as its reach.
 
 r is computed from nothing but the safe publication and what is public: whoever holds that can compute it, so it tells nothing new. The
 world reads [r − b'/2, r + b'/2] with b' = b + 2 |r − m|, which contains the safe interval, and with it the truth. b' is between b and
@@ -33,10 +34,10 @@ ON_GRID = 1e-6  # of a step of the grid
 NODES = 1000
 
 
-def additive(space: CellSpace, publication: Publication, decimals: Ints, lowest: Floats) -> Publication | None:
+def additive(space: CellSpace, publication: Publication, decimals: Ints, lowest: Floats, highest: Floats) -> Publication | None:
     """The publication with additive values; None where none is found on the grid.
 
-    `decimals`: of the grid of each aggregate cell; `lowest`: its public external bound.
+    `decimals`: of the grid of each aggregate cell; `lowest highest`: what everybody knows of it, such as its public external bound.
     """
     told, exact, per_unit = ~publication.withheld, publication.exact, 10.0**decimals
     M = sp.csr_array(sp.kron(sp.eye_array(len(space.aggregates)), space.national_relations, format="csr"))
@@ -44,7 +45,7 @@ def additive(space: CellSpace, publication: Publication, decimals: Ints, lowest:
     middle[exact] = np.rint(middle[exact])
     half = np.where(publication.rounded, publication.base, 0.0) * per_unit / 2
     lower = np.where(exact, middle, np.ceil(np.maximum(np.where(told, middle - half, -np.inf), lowest * per_unit) - ON_GRID))
-    upper = np.where(told, np.floor(middle + half + ON_GRID), np.inf)
+    upper = np.where(exact, middle, np.floor(np.minimum(np.where(told, middle + half, np.inf), highest * per_unit) + ON_GRID))
     weight = np.where(publication.rounded, 1 / np.maximum(2 * half, 1.0), 0.0)
     near = _nearest(M, middle, weight, lower, upper)
     if near is not None and (np.abs(near - np.rint(near))[told] > ON_GRID).any():

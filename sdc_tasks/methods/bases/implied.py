@@ -42,16 +42,33 @@ def sharpen(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> Ints:
 def implied(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> tuple[Floats, Floats]:
     """(low, high) of every aggregate cell: how far below and above the truth it may lie by all that the choice publishes."""
     every = np.arange(len(choice))
+    return _left(problem, ladder.cells, ladder.low[every, choice], ladder.high[every, choice])
+
+
+def box(problem: ProtectionProblem, publication: Publication) -> tuple[Floats, Floats]:
+    """(lower, upper) of every aggregate cell: the interval that all that is published leaves of it."""
+    truth = problem.a[publication.cells]
+    low, high = _left(problem, publication.cells, *_own(problem, publication))
+    return truth - low, truth + high
+
+
+def _own(problem: ProtectionProblem, publication: Publication) -> tuple[Floats, Floats]:
+    """How far below and above the truth each cell may lie by what is published of it alone."""
+    truth, exact = problem.a[publication.cells], publication.exact
+    return np.where(exact, 0.0, truth - publication.lower), np.where(exact, 0.0, publication.upper - truth)
+
+
+def _left(problem: ProtectionProblem, cells: Ints, below: Floats, above: Floats) -> tuple[Floats, Floats]:
+    """The same, by what is published of all of them."""
     low, high = _free(problem)
-    low[ladder.cells] = np.minimum(low[ladder.cells], ladder.low[every, choice])
-    high[ladder.cells] = np.minimum(high[ladder.cells], ladder.high[every, choice])
+    low[cells], high[cells] = np.minimum(low[cells], below), np.minimum(high[cells], above)
     M = sp.csr_array(problem.space.relations)
     for _ in range(PASSES):
         tighter = _propagate(M, low, high)
         if np.array_equal(tighter[0], low) and np.array_equal(tighter[1], high):
             break
         low, high = tighter
-    return low[ladder.cells], high[ladder.cells]
+    return low[cells], high[cells]
 
 
 def outdone(problem: ProtectionProblem, publication: Publication) -> Bools:
@@ -59,10 +76,10 @@ def outdone(problem: ProtectionProblem, publication: Publication) -> Bools:
 
     That is the parent less its other parts, the sum of the parts, or the sum of the members: public knowledge all of it.
     """
-    cells, truth = publication.cells, problem.a[publication.cells]
+    cells = publication.cells
     low, high = _free(problem)
     free = low[cells], high[cells]
-    own = np.where(publication.exact, 0.0, truth - publication.lower), np.where(publication.exact, 0.0, publication.upper - truth)
+    own = _own(problem, publication)
     low[cells], high[cells] = np.minimum(free[0], own[0]), np.minimum(free[1], own[1])
     M = sp.csr_array(problem.space.relations)
     told = [np.full(problem.space.size, np.inf) for _ in range(2)]

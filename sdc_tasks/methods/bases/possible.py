@@ -1,0 +1,75 @@
+"""No printed value that the other printed values exclude.
+
+A rounded cell says that the total lies in [m − b/2, m + b/2]. The other cells may leave less of it: the total is at least the sum of the
+visible countries; EU28 less a public United Kingdom bounds EU27_2020; so do a parent and its other parts. Where m itself lies outside of
+what is left, [L, U], the interval is right and the figure is not: nobody who adds up can make sense of it.
+
+Such a cell gets a multiple r of another base b' ≤ b, with
+
+    L ≤ r ≤ U,   r − b'/2 ≤ L,   U ≤ r + b'/2:
+
+the roundest such base (of the ladder, then of one, two, three digits), of these the smallest; r is the multiple nearest to the middle, for
+|r − (L + U)/2| must be at most (U − L)/2 and (b' − U + L)/2. Where there is none the cell is withheld: the others tell [L, U] anyway.
+
+This is as safe as before, without another audit, for the reason given in `implied`: the new interval contains the box of all that an
+attacker cannot tell from the truth. r and b' follow from what was published before and from what is public, so they tell nothing new. And
+a box that was computed from the narrower intervals lies in the one that a reader computes from the wider.
+
+The box is that of propagation along the relations, one at a time: what a reader finds by adding and subtracting, not what linear programs
+would find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sdc_tasks.methods.bases.implied import box
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import Bools, Floats
+
+NOISE = 1e-12  # of a value, as in `implied`
+DIGITS = (np.arange(1.0, 10.0), np.arange(10.0, 100.0), np.arange(100.0, 1000.0))
+
+
+def impossible(problem: ProtectionProblem, publication: Publication) -> Bools:
+    """The rounded cells whose printed value the others exclude, by one relation or by several in turn."""
+    lower, upper = box(problem, publication)
+    value = np.nan_to_num(publication.value)
+    slack = NOISE * (1 + np.abs(value) + publication.base)
+    return np.asarray(publication.rounded & ((value < lower - slack) | (value > upper + slack)))
+
+
+def possible(problem: ProtectionProblem, publication: Publication, mantissas: Sequence[float], smallest: float, kept: Bools) -> Publication:
+    """The publication with every printed value possible, as safe and nowhere coarser; a cell for which no base of three digits fits is
+    withheld, unless it is one of the `kept` ones (cells,), which then stay as they are. Bases are whole multiples of `smallest`.
+    """
+    wrong = np.flatnonzero(impossible(problem, publication))
+    lower, upper = box(problem, publication)
+    value, base = publication.value.copy(), publication.base.copy()
+    for k in wrong.tolist():
+        if upper[k] - lower[k] <= NOISE * abs(upper[k]):
+            value[k], base[k] = problem.a[publication.cells[k]], 0.0  # the others fix it
+            continue
+        fit = _roundest(float(lower[k]), float(upper[k]), float(base[k]), mantissas, smallest)
+        if fit is not None:
+            value[k], base[k] = fit
+        elif not kept[k]:
+            value[k], base[k] = np.nan, np.inf
+    return Publication(publication.cells, value, base, publication.covers)
+
+
+def _roundest(lower: float, upper: float, most: float, mantissas: Sequence[float], smallest: float) -> tuple[float, float] | None:
+    """(value, base) for the interval, of a base of at most `most`."""
+    middle, width = (lower + upper) / 2, upper - lower
+    decades = 10.0 ** np.arange(0, max(np.floor(np.log10(most / smallest)), 0) + 1)
+    for digits in (np.array(mantissas), *DIGITS):
+        bases: Floats = np.unique(np.outer(decades, digits)) * smallest
+        bases = bases[(bases >= width) & (bases <= most)]
+        near = np.rint(middle / bases) * bases
+        fits = np.flatnonzero(np.abs(near - middle) <= np.minimum(width, bases - width) / 2)
+        if len(fits):
+            return float(near[fits[0]]), float(bases[fits[0]])
+    return None
