@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -18,6 +19,7 @@ from airflow.sdk.exceptions import AirflowFailException
 from sdc_tasks.domains import schema
 from sdc_tasks.domains.calendar import PERIOD
 from sdc_tasks.errors import InvalidInput, Retriable
+from sdc_tasks.untrusted import printable
 
 if TYPE_CHECKING:
     from sdc_tasks.steps import Desk
@@ -145,24 +147,43 @@ def domain_files() -> list[Path]:
 
 
 def dags_of_domains(prefix: str, build: Callable[[schema.Domain, Path], DAG]) -> dict[str, DAG]:
-    """A DAG for each domain file, by id; a later file with the same id wins, one that cannot be read has a DAG that says so."""
+    """A DAG for each domain file, by id; a later file with the same id wins, one that cannot be used has a DAG that says so.
+
+    Whatever is wrong with a file, it takes no other domain's DAG with it. A file that is refused takes the place of the DAG of its own
+    name: it was meant to replace that domain, which must not run on as it was.
+    """
     dags: dict[str, DAG] = {}
     for path in domain_files():
         try:
             domain = schema.load_domain(path)
             dags[f"{prefix}_{domain.id}"] = build(domain, path)
         except InvalidInput as problem:
-            dags.setdefault(f"{prefix}_{path.stem}", refused_dag(f"{prefix}_{path.stem}", path, problem))
+            refused = refused_dag(f"{prefix}_{dag_name(path)}", path, str(problem))
+            dags[refused.dag_id] = refused
+        except Exception as problem:
+            log.exception("%s", path)
+            said = f"{path}: cannot be used ({type(problem).__name__}). Remedy: correct the file; tell the maintainers"
+            refused = refused_dag(f"{prefix}_{dag_name(path)}", path, said)
+            dags[refused.dag_id] = refused
     return dags
 
 
-def refused_dag(dag_id: str, file: Path, error: InvalidInput) -> DAG:
-    """A domain file that cannot be read takes no other domain's DAG with it, and is not overlooked either."""
-    with DAG(dag_id=dag_id, description=f"{file.name} is refused", doc_md=str(error), schedule=None, tags=["release", "refused"]) as dag:
+def dag_name(file: Path) -> str:
+    """The name of a file, as far as a DAG may be called so."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", file.stem)[:100]
 
-        @task(doc_md=f"**Red:** the domain file `{file}` must be corrected.")
+
+def refused_dag(dag_id: str, file: Path, said: str) -> DAG:
+    """A domain file that cannot be used is not overlooked."""
+    said = printable(said)
+    name = printable(str(file))
+    with DAG(
+        dag_id=dag_id, description=f"{printable(file.name)} is refused", doc_md=said, schedule=None, tags=["release", "refused"]
+    ) as dag:
+
+        @task(doc_md=f"**Red:** the domain file `{name}` must be corrected.")
         def domain_file() -> None:
-            raise AirflowFailException(str(error))
+            raise AirflowFailException(said)
 
         domain_file()
     return dag

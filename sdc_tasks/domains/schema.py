@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from enum import StrEnum
@@ -30,8 +31,11 @@ from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.strict import Strict
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from sdc_tasks.model.weights import Weights
+from sdc_tasks.untrusted import FORMULA, formula, settings_text
 
 HERE = Path(__file__).parent
+FILE_BYTES, CODELIST_BYTES = 1 << 20, 1 << 24  # a domain file; a code list, of a hundred thousand codes and more
+DEEPEST = 20  # levels of a domain file
 
 
 class Role(StrEnum):
@@ -474,19 +478,17 @@ class Domain(Strict):
     def _codelist(self, source: CodelistSource) -> list[Code]:
         """The rows in file order."""
         path = self._folder / source.codelist
+        text = settings_text(path, CODELIST_BYTES, f"code list of {source.dimension}")
         try:
-            with path.open(newline="", encoding="utf-8") as lines:
-                reader = csv.DictReader(lines)
-                if not {"code", "parent"} <= set(reader.fieldnames or ()):
-                    raise InvalidInput(f"{path}: a code list needs the columns code,parent[,label|name]")
-                rows = [_code(row) for row in reader]
-                _ = [row.span for row in rows]
-        except OSError as error:
-            raise InvalidInput(f"code list of {source.dimension}: cannot read {path} ({error.strerror})") from error
-        except UnicodeDecodeError as error:
-            raise InvalidInput(f"{path}: a code list must be utf-8") from error
-        except ValueError as error:
+            reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, restval="")
+            if not {"code", "parent"} <= set(reader.fieldnames or ()):
+                raise InvalidInput(f"{path}: a code list needs the columns code,parent[,label|name]")
+            rows = [_code(row) for row in reader]
+            _ = [row.span for row in rows]
+        except (ValueError, csv.Error) as error:
             raise InvalidInput(f"{path}: {error}") from error
+        for row in rows:
+            _refuse_unprintable(str(path), row.code, row.label)
         if not rows:
             raise InvalidInput(f"{path}: the code list is empty")
         return rows
@@ -527,6 +529,10 @@ class Domain(Strict):
             if apart := [each.code for each in self.indicators if each.code in named and each.rounding is not None]:
                 raise InvalidInput(f"indicator relation of {relation.total}: {apart[0]} is rounded by itself. Remedy: drop its rounding")
         codes = [code for spec in self.aggregates for code in (spec.code, spec.partial_code) if code is not None]
+        _refuse_unprintable("aggregates", *codes, *(spec.label for spec in self.aggregates))
+        _refuse_unprintable("indicators", *(text for each in self.indicators for text in (each.code, each.label, each.unit)))
+        _refuse_unprintable("dimensions", *(each.dimension for each in (self.areas, *self.hierarchies)), self.indicator_dimension)
+        _refuse_unprintable("domain", self.title, self.structure_id, self.frequency)
         _refuse_repeated("codes of aggregates, partial ones included, and countries", (*codes, *self.countries))
         for spec in self.aggregates:
             if spec.members != "all":
@@ -541,6 +547,15 @@ def _code(row: dict[str, str]) -> Code:
     return Code(row["code"], row["parent"], row.get("label") or row.get("name") or row["code"], told["from"], told["until"])
 
 
+def _refuse_unprintable(where: str, *texts: str) -> None:
+    """Codes and labels stand in tables that people open with a spreadsheet, in messages and on pages."""
+    for text in texts:
+        if formula(text):
+            raise InvalidInput(f"{where}: {text!r} {FORMULA}")
+        if not text.isprintable():
+            raise InvalidInput(f"{where}: {text!r} holds what cannot be printed. Remedy: letters, digits and signs only")
+
+
 def _refuse_repeated(what: str, codes: Iterable[str]) -> None:
     repeated = sorted(code for code, count in Counter(codes).items() if count > 1)
     if repeated:
@@ -553,11 +568,24 @@ class _UniqueKeys(yaml.CSafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Any] = set()
         for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(None, None, "a key must be a word", key.start_mark)
             name = self.construct_object(key, deep=True)
             if name in seen:
                 raise yaml.constructor.ConstructorError(None, None, f"key {name} stands twice", key.start_mark)
             seen.add(name)
         return super().construct_mapping(node, deep)
+
+
+def _refuse_tangles(text: str) -> None:
+    """Refuses brackets in brackets without end, and names for pieces that are then repeated: both make much of a small file."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.AliasEvent):
+            raise yaml.YAMLError(f"a reference to another place, {event.start_mark}: write it out")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise yaml.YAMLError(f"more than {DEEPEST} levels, {event.start_mark}")
 
 
 def load_domain(id_or_path: str | Path) -> Domain:
@@ -567,17 +595,14 @@ def load_domain(id_or_path: str | Path) -> Domain:
         path = HERE / f"{id_or_path}.yaml"
         if not path.is_file():
             raise InvalidInput(f"no domain named {id_or_path}; known: {', '.join(known_domains())} (or give the path of a .yaml file)")
+    text = settings_text(path, FILE_BYTES, "domain file")
     try:
-        text = path.read_text(encoding="utf-8")
+        _refuse_tangles(text)
         domain = Domain.model_validate(yaml.load(text, Loader=_UniqueKeys))
-    except OSError as error:
-        raise InvalidInput(f"{path}: cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path}: a domain file must be utf-8") from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        if isinstance(error, ValidationError):
+            raise InvalidInput(f"{path}: {'; '.join(_told(e) for e in error.errors())}") from error
         raise InvalidInput(f"{path}: not YAML: {error}") from error
-    except ValidationError as error:
-        raise InvalidInput(f"{path}: {'; '.join(_told(e) for e in error.errors())}") from error
     domain._settle(path.parent)
     return domain
 
@@ -588,7 +613,8 @@ def _told(error: ErrorDetails) -> str:
     told = f"{'.'.join(keys)}: {error['msg']}"
     if error["type"] == "extra_forbidden" and len(models) == 1:
         [model] = models
-        told += f". Remedy: leave {keys[-1]} out (known here: {', '.join(sorted(model.model_fields))})"
+        known = sorted(field.alias or name for name, field in model.model_fields.items())
+        told += f". Remedy: leave {keys[-1]} out (known here: {', '.join(known)})"
     return told
 
 

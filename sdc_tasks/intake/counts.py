@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,9 +23,11 @@ import numpy.typing as npt
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.small_count import InnerCells, inner_cells
 from sdc_tasks.model.table import Bools, Ints
+from sdc_tasks.untrusted import FORMULA, RATIO, ROOM, formula, lines
 
 Codes = npt.NDArray[np.int32]
 CHUNK = 50_000  # lines that are held as text at once
+MOST_RECORDS = 2**31 - 1  # of Parquet
 LARGEST = 2**53  # what totals must stay below to be exact
 FLAGS = {"": False, "0": False, "1": True, "false": False, "true": True}
 REMEDIES = {
@@ -69,6 +72,8 @@ def read_counts(path: Path, dimensions: Sequence[str], frequency: str | None, fo
             raise InvalidInput(
                 f"{path}, {line_of(empty)}: column {name}: the code is missing. Remedy: give it, or a code that says unknown"
             )
+        if (odd := _first(columns[name], formula)) is not None:
+            raise InvalidInput(f"{path}, {line_of(odd)}: column {name}: the code {FORMULA}")
     counts = None if frequency is None else _whole(path, line_of, frequency, columns[frequency], "count")
     if counts is not None and float(counts.astype(np.float64).sum()) >= LARGEST:
         raise InvalidInput(f"{path}: column {frequency}: the total is too large to be exact. Remedy: these are no counts")
@@ -103,13 +108,14 @@ def _csv(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Lines]
     opener = gzip.open if path.suffix.lower() == ".gz" else open
     known: list[defaultdict[str, int]] = [defaultdict(count().__next__) for _ in wanted]
     codes: list[list[Codes]] = [[] for _ in wanted]
-    lines: list[Ints] = []
+    numbered: list[Ints] = []
     try:
         with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
-            head = stream.readline()
+            told = lines(path, stream)
+            head = next(told, "")
             names = next(csv.reader([head], delimiter=_separator(head)), [])
             places = _places(path, [name.strip() for name in names], wanted)
-            reader = csv.reader(stream, delimiter=_separator(head), strict=True)
+            reader = csv.reader(told, delimiter=_separator(head), strict=True)
             while chunk := list(islice(_numbered(reader), CHUNK)):
                 numbers, rows = zip(*chunk, strict=True)
                 if any(len(row) != len(names) for row in rows):
@@ -118,14 +124,16 @@ def _csv(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Lines]
                 for at, place in enumerate(places):
                     code = known[at].__getitem__
                     codes[at].append(np.fromiter((code(row[place]) for row in rows), dtype=np.int32, count=len(rows)))
-                lines.append(np.array(numbers))
+                numbered.append(np.array(numbers))
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InvalidInput(f"{path}: not a whole gzip file, as its name says. Remedy: send it again, or name it without .gz") from error
     except OSError as error:
         raise InvalidInput(f"{path}: cannot be read ({error.strerror or error}). Remedy: name a CSV or Parquet file") from error
-    except (UnicodeDecodeError, csv.Error, EOFError) as error:
+    except (UnicodeDecodeError, csv.Error) as error:
         raise InvalidInput(f"{path}: not a CSV file in UTF-8. Remedy: save it as CSV, UTF-8") from error
     none = np.empty(0, dtype=np.int32)
     found = {name: _Column(np.concatenate([none, *codes[at]]), list(known[at])) for at, name in enumerate(wanted)}
-    return found, _Lines("line", np.concatenate([np.empty(0, dtype=np.int64), *lines]))
+    return found, _Lines("line", np.concatenate([np.empty(0, dtype=np.int64), *numbered]))
 
 
 def _numbered(reader: Any) -> Iterator[tuple[int, list[str]]]:
@@ -154,27 +162,39 @@ def _parquet(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Li
         raise InvalidInput(f"{path}: cannot be read. Remedy: name a CSV or Parquet file")
     arrow, parquet, compute = parquet_library()
     try:
-        _places(path, parquet.read_schema(path).names, wanted)
+        about = parquet.ParquetFile(path).metadata
+        _places(path, about.schema.to_arrow_schema().names, wanted)
+        size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+        if about.num_rows > MOST_RECORDS or size > ROOM + RATIO * path.stat().st_size:
+            raise InvalidInput(f"{path}: {about.num_rows} records, which unpack to {size} bytes. Remedy: is this the right file?")
         table = parquet.read_table(path, columns=list(wanted))
-    except arrow.ArrowException as error:
+        found = {name: _labelled(table.column(name), arrow, compute) for name in wanted}
+    except (arrow.ArrowException, OSError, ValueError) as error:
         raise InvalidInput(f"{path}: not a Parquet file that can be read. Remedy: write it again, or give it as CSV") from error
-    found = {}
-    for name in wanted:
-        column = table.column(name).combine_chunks()
-        if arrow.types.is_floating(column.type):  # what pandas makes of counts with gaps
-            whole = compute.equal(column, compute.floor(column))
-            if compute.all(whole).as_py() in (True, None):
-                column = column.cast(arrow.int64())
-        encoded = column if arrow.types.is_dictionary(column.type) else column.cast(arrow.string()).dictionary_encode("encode")
-        labels = encoded.dictionary.cast(arrow.string()).to_pylist()
-        codes = encoded.indices.fill_null(len(labels)).to_numpy(zero_copy_only=False).astype(np.int32)
-        found[name] = _used(_Column(codes, ["" if label is None else label for label in [*labels, None]]))
     return found, _Lines("record", np.arange(1, table.num_rows + 1))
 
 
+def _labelled(chunked: Any, arrow: Any, compute: Any) -> _Column:
+    """A column of Parquet as codes and labels."""
+    column = chunked.combine_chunks()
+    if arrow.types.is_floating(column.type):  # what pandas makes of counts with gaps
+        whole = compute.equal(column, compute.floor(column))
+        if compute.all(whole).as_py() in (True, None):
+            column = column.cast(arrow.int64())
+    encoded = column if arrow.types.is_dictionary(column.type) else column.cast(arrow.string()).dictionary_encode("encode")
+    labels = encoded.dictionary.cast(arrow.string()).to_pylist()
+    codes = encoded.indices.fill_null(len(labels)).to_numpy(zero_copy_only=False).astype(np.int32)
+    return _used(_Column(codes, ["" if label is None else label for label in [*labels, None]]))
+
+
 def parquet_library() -> tuple[Any, ...]:
-    """pyarrow, its parquet and its compute; late, for a CSV file does not need them. Untyped: they have no stubs."""
-    return tuple(map(import_module, ("pyarrow", "pyarrow.parquet", "pyarrow.compute")))
+    """pyarrow, its parquet and its compute; late, for a CSV file does not need them, nor does an office without Parquet have them.
+    Untyped: they have no stubs. Raises InvalidInput where they are not installed.
+    """
+    try:
+        return tuple(map(import_module, ("pyarrow", "pyarrow.parquet", "pyarrow.compute")))
+    except ModuleNotFoundError as error:
+        raise InvalidInput("Parquet needs pyarrow. Remedy: pip install sdc-release[parquet], or give the table as CSV") from error
 
 
 def _used(column: _Column) -> _Column:

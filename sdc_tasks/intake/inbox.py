@@ -6,7 +6,6 @@ read what lies elsewhere. So only regular files are opened, without following li
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.untrusted import opened_regular, printable
 
 SUFFIXES = frozenset({".csv", ".txt"})
 _KINDS = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
@@ -59,19 +59,8 @@ def file_bytes(path: Path, most: int) -> bytes:
         raise InvalidInput(why) from error
 
 
-def printable(name: str) -> str:
-    """The name as it may stand in a log and on a page: what is not printable is escaped."""
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in name)
-
-
 def _opened(path: Path) -> IO[bytes]:
-    if not _local(path):
-        return path.open("rb")
-    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    if stat.S_ISREG(os.fstat(file).st_mode):
-        return os.fdopen(file, "rb")
-    os.close(file)
-    raise OSError("no regular file")
+    return path.open("rb") if not _local(path) else opened_regular(path, follow=False)
 
 
 def _local(path: object) -> bool:

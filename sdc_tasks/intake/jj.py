@@ -16,7 +16,6 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -31,6 +30,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.model.weights import Weights, weights_of
+from sdc_tasks.untrusted import unpacked
 
 CellWeights = Literal["file", "one", "inverse", "sqrt"]
 FORMULAS = {"one": Weights.ONE, "inverse": Weights.INVERSE, "sqrt": Weights.INVERSE_SQRT}
@@ -194,10 +194,7 @@ class _Lines:
 
 def _bytes_of(path: Path) -> bytes:
     try:
-        content = path.read_bytes()
-        return gzip.decompress(content) if path.suffix == ".gz" else content
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InvalidInput(f"{path}: not a whole gzip file, as its name says. Remedy: send it again, or name it .jj") from error
+        return unpacked(path)
     except OSError as error:
         raise InvalidInput(f"{path}: cannot be read ({error.strerror}). Remedy: give the path of a JJ file") from error
 

@@ -21,6 +21,7 @@ from sdc_tasks.intake.codes import read_tree
 from sdc_tasks.intake.jj import STATUSES, JJTable
 from sdc_tasks.methods.rounding.table import NOISE, RoundingTable
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
+from sdc_tasks.untrusted import FORMULA, formula
 
 NUMBERS = ("LPL", "UPL", "SPL", "LB", "UB")
 MOST = 5_000_000  # cells of a table, the empty ones included
@@ -92,6 +93,8 @@ def _axis(path: Path, name: str, column: list[str], total: str, parents: Path | 
     """The codes of a dimension with their parents."""
     if "" in column:
         raise InvalidInput(f"{path}, line {column.index('') + 2}: no code in {name}. Remedy: give each cell a code in every dimension")
+    if (odd := next((i for i, code in enumerate(column, start=2) if formula(code)), None)) is not None:
+        raise InvalidInput(f"{path}, line {odd}: the code in {name} {FORMULA}")
     if parents is None:
         parts = tuple(sorted(set(column) - {total}))
         if not parts:

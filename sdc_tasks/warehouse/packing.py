@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
-from zipfile import ZipFile, ZipInfo
+from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 import numpy.typing as npt
@@ -45,8 +45,12 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> b
 
 
 def unpack(content: bytes) -> tuple[dict[str, Any], Arrays]:
-    """The header and the arrays, read-only."""
+    """The header and the arrays, read-only. Raises BadZipFile where an entry is compressed: `pack` compresses none, and such a one could
+    unpack to anything.
+    """
     with ZipFile(BytesIO(content)) as archive:
+        if any(entry.compress_type != ZIP_STORED or entry.file_size > len(content) for entry in archive.infolist()):
+            raise BadZipFile("a compressed entry")
         header = json.loads(archive.read(HEADER))
         arrays = {
             name.removesuffix(".npy"): np.lib.format.read_array(BytesIO(archive.read(name)), allow_pickle=False)
