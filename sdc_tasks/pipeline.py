@@ -24,6 +24,7 @@ from sdc_tasks.methods.parts import Part, part_of
 from sdc_tasks.methods.primary import protection_levels
 from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
+from sdc_tasks.model.profiles import named
 from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Release, Rung
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 from sdc_tasks.model.weights import aggregate_weights
@@ -174,9 +175,9 @@ def _external_bound(space: CellSpace, domain: Domain) -> Floats:
     return np.tile(one_area, len(space.areas))
 
 
-def baseline(problem: ProtectionProblem, domain: Domain | None = None) -> tuple[attack.Requirements, int]:
+def baseline(problem: ProtectionProblem, domain: Domain) -> tuple[attack.Requirements, int]:
     """What the national tables alone protect (METHOD §2) against the profiles of the domain, and the LPs it took."""
-    return attack.baseline(problem) if domain is None else attack.baseline(problem, domain.audit.profiles)
+    return attack.baseline(problem, domain.audit.profiles)
 
 
 def climb(problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, rung: int, before: Adjustment) -> Adjustment:
@@ -345,12 +346,12 @@ def release(
     requirements: attack.Requirements,
     publication: Publication,
     report: AuditReport,
-    profiles: Sequence[str] = (attack.EXTERNAL,),
+    profiles: Sequence[str],
 ) -> Release:
     """The only way to a Release. Raises ReleaseBlocked unless the report passed, names all `profiles`, and is of exactly this
-    publication and problem.
+    publication and problem; ValueError where no profile is asked for, or an unknown one.
     """
-    if missing := [profile for profile in profiles if profile not in report.profiles]:
+    if missing := [profile for profile in named(profiles) if profile not in report.profiles]:
         raise ReleaseBlocked(f"{release_id}: not audited against profile {', '.join(missing)}. Remedy: run baseline, bases and audit again")
     if report.requirements != requirements.digest or not requirements.keeps(attack.promised(problem, requirements.profiles)):
         raise ReleaseBlocked(f"{release_id}: the audit asked for less than the promised protection. Remedy: run baseline and audit again")

@@ -47,9 +47,10 @@ def export_jj(
     weights: Annotated[Literal["one", "inverse", "sqrt", "depth"] | None, typer.Option(help="default: those of the domain")] = None,
 ) -> None:
     """Writes the CTA problem of a release as a JJ file. Both files are confidential: JJ holds true values."""
-    from sdc_tasks import pipeline
     from sdc_tasks.domains.schema import load_domain
     from sdc_tasks.intake.jj import write_jj, write_private
+    from sdc_tasks.methods.attack import baseline
+    from sdc_tasks.model.profiles import EXTERNAL
     from sdc_tasks.model.weights import Weights, aggregate_weights
 
     if not file.name.lower().endswith((".jj", ".jj.gz")):
@@ -58,7 +59,7 @@ def export_jj(
     problem = problem_of_inbox(spec, inbox, period)
     chosen = spec.cta.weights if weights is None else Weights(WEIGHTS[weights])
     if setting == "attacker":
-        requirements, _ = pipeline.baseline(problem)
+        requirements, _ = baseline(problem, (EXTERNAL,))
         table = attacker_table(problem, requirements, aggregate_weights(problem, chosen, spec.cta.gamma))
     else:
         table = paper_table(problem, chosen, spec.cta.gamma)
@@ -99,11 +100,12 @@ def paper_table(problem: ProtectionProblem, weights: Weights, gamma: float) -> J
 
     from sdc_tasks.intake.jj import JJTable
     from sdc_tasks.methods.attack import promised
+    from sdc_tasks.model.profiles import EXTERNAL
     from sdc_tasks.model.weights import depth_of, weights_of
 
     n, a = problem.space.size, problem.a
     levels = {name: np.zeros(n) for name in ("down", "up", "slide")}
-    requirements = promised(problem)
+    requirements = promised(problem, (EXTERNAL,))
     for name, level in levels.items():
         level[requirements.primaries] = getattr(requirements, name)
     widest = WIDEST * float(np.abs(a).max(initial=0.0)) + max(float(level.max(initial=0.0)) for level in levels.values())

@@ -28,6 +28,7 @@ from sdc_tasks.domains.validity import Bound, Span, stretches
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.primary import LevelRule
 from sdc_tasks.model.findings import Severity
+from sdc_tasks.model.profiles import EXTERNAL, named
 from sdc_tasks.model.strict import Strict
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from sdc_tasks.model.weights import Weights
@@ -288,17 +289,15 @@ class Bases(Strict):
 
 
 class Audit(Strict):
-    """Attacker profiles (methods/attack/knowledge.py), all of which a release must withstand, and into how many chunks it is mapped."""
+    """Attacker profiles (model/profiles.py), all of which a release must withstand, and into how many chunks it is mapped."""
 
-    profiles: tuple[Literal["external", "internal", "coalition", "vintage"], ...] = Field(default=("external",), min_length=1)
+    profiles: tuple[str, ...] = (EXTERNAL,)
     chunks: int = Field(default=4, ge=1)
     seed: int = 1
 
     @model_validator(mode="after")
-    def _once_each(self) -> Audit:
-        if len(set(self.profiles)) != len(self.profiles):
-            raise ValueError("profiles: each at most once")
-        if "external" not in self.profiles:
+    def _known_profiles(self) -> Audit:
+        if EXTERNAL not in named(self.profiles):
             raise ValueError("profiles: external is always one of them, for it covers every primary")
         return self
 

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.model.profiles import named
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 
@@ -256,6 +257,7 @@ class AuditReport:
     small: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "profiles", named(self.profiles))
         if not self.held.size:
             object.__setattr__(self, "held", np.repeat(self.protected[None, :], len(self.profiles), axis=0))
         for name in ("by_milp", "undecided"):

@@ -7,17 +7,12 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from sdc_tasks.model.profiles import PROFILES, named, who
 from sdc_tasks.report.facts import MINIMUM_CELLS, TOP_BROKEN, TOP_VISIBLE, TOP_WITHHELD, DeliveryFact, ReportFacts
 from sdc_tasks.report.figures import histogram, percent
 
 CLASS_NAMES = ("0", "under 0.1\u202f%", "0.1 to 1\u202f%", "1 to 5\u202f%", "5 to 20\u202f%", "20\u202f% or more")
 CLASS_SIGNS = ("0", "<0.1", "0.1–1", "1–5", "5–20", "≥20")
-KNOWN_PROFILES = {
-    "external": "somebody who knows every public national figure and everything published here, but no unit's own data",
-    "internal": "any one respondent: the only unit of a cell, who knows that cell, or the larger of two, who knows its part",
-    "coalition": "the only units of all single-unit cells, who put their cells together; and, against each of them, all the others",
-    "vintage": "somebody who also holds everything released of the period in earlier versions",
-}
 
 
 def render(facts: ReportFacts) -> str:
@@ -31,8 +26,8 @@ def render(facts: ReportFacts) -> str:
         plot=Markup(histogram(facts.histogram)) if facts.histogram.counts else "",
         class_names=CLASS_NAMES,
         class_signs=CLASS_SIGNS,
-        profiles=[(name, KNOWN_PROFILES.get(name, "")) for name in facts.audit.profiles],
-        not_attacked=[(name, text) for name, text in KNOWN_PROFILES.items() if name not in facts.audit.profiles],
+        profiles=[(name, who(name)) for name in named(facts.audit.profiles)],
+        not_attacked=[(name, text) for name, text in PROFILES.items() if name not in facts.audit.profiles],
         states=_by_state(facts.deliveries),
         minimum_cells=MINIMUM_CELLS,
         top_visible=TOP_VISIBLE,

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.profiles import named
 from sdc_tasks.model.results import AuditReport, Rung
 from sdc_tasks.warehouse.engine import actor_of, reading, serialise, writing
 from sdc_tasks.warehouse.log import record
@@ -29,6 +30,9 @@ class Terms:
     approvals: int = 0
     retention_days: int | None = None
     settings: str = "{}"
+
+    def __post_init__(self) -> None:
+        named(self.profiles)
 
     @property
     def row(self) -> dict[str, object]:

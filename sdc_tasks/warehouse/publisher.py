@@ -51,7 +51,7 @@ def publish(
     Raises ReleaseBlocked when its audit did not pass, is not of it, is not in the warehouse, or did not know of a version that is out;
     NotApproved while approvals are missing.
     """
-    _require_passed_audit(release, space)
+    _require_passed_audit(release, space, terms.profiles)
     digest, domain = release.publication.digest, terms.domain
     with writing(engine) as connection:
         serialise(connection, "release", domain, period)
@@ -119,13 +119,15 @@ def states(decided: Publication) -> list[State]:
     return [kinds[i] for i in first.tolist()]
 
 
-def _require_passed_audit(release: Release, space: CellSpace) -> None:
+def _require_passed_audit(release: Release, space: CellSpace, profiles: tuple[str, ...]) -> None:
     report, decided = release.report, release.publication
     blocked = f"release {release.id}"
     if report.publication != decided.digest:
         raise ReleaseBlocked(f"{blocked}: the audit is of publication {report.publication[:12]}, not of {decided.digest[:12]}")
     if report.problem != release.problem:
         raise ReleaseBlocked(f"{blocked}: the audit is of problem {report.problem[:12]}, not of {release.problem[:12]}")
+    if missing := [profile for profile in profiles if profile not in report.profiles]:
+        raise ReleaseBlocked(f"{blocked}: not audited against profile {', '.join(missing)}")
     if not report.passed:
         failed = [*report.contradictions, *report.small, *report.primaries[~report.protected]]
         named = ", ".join(space.key(cell) for cell in failed[:NAMED])

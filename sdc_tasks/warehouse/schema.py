@@ -240,6 +240,14 @@ rung = Table(
     schema=OPERATIONS,
 )
 
+profile = Table(
+    "profile",
+    metadata,
+    Column("name", Text, primary_key=True),
+    schema=OPERATIONS,
+    comment="the attacker profiles that this warehouse knows; terms and audits name one or more of them, each once",
+)
+
 audit = Table(
     "audit",
     metadata,

@@ -1,8 +1,20 @@
--- Releases whose audit left out a profile that their terms ask for.
-SELECT r.release_id, w.column1 AS profile
+-- Releases whose audit left out a profile that their terms ask for; and those whose terms or audit name no profile, or an unknown one.
+SELECT r.release_id, p.name AS profile
 FROM dissemination.release r
 JOIN operations.submission s ON s.release_id = r.release_id
 JOIN operations.terms t ON t.domain = s.domain AND t.digest = s.terms_digest
 JOIN operations.audit a ON a.release_id = r.release_id AND a.digest = r.audit_digest
-CROSS JOIN (VALUES ('external'), ('internal'), ('coalition'), ('vintage')) w
-WHERE ',' || t.profiles || ',' LIKE '%,' || w.column1 || ',%' AND ',' || a.profiles || ',' NOT LIKE '%,' || w.column1 || ',%'
+CROSS JOIN operations.profile p
+WHERE ',' || t.profiles || ',' LIKE '%,' || p.name || ',%' AND ',' || a.profiles || ',' NOT LIKE '%,' || p.name || ',%'
+UNION ALL
+SELECT named.release_id, named.profiles AS profile
+FROM (
+    SELECT s.release_id, t.profiles
+    FROM operations.submission s JOIN operations.terms t ON t.domain = s.domain AND t.digest = s.terms_digest
+    UNION
+    SELECT a.release_id, a.profiles FROM operations.audit a
+) named
+JOIN dissemination.release r ON r.release_id = named.release_id
+WHERE (
+    SELECT count(*) FROM operations.profile p WHERE ',' || named.profiles || ',' LIKE '%,' || p.name || ',%'
+) <> length(named.profiles) - length(replace(named.profiles, ',', '')) + 1

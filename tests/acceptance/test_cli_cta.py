@@ -19,14 +19,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sdc_tasks import pipeline
 from sdc_tasks.cli.export import attacker_table, cells_file, paper_table, read_cells
 from sdc_tasks.cli.shared import problem_of_inbox
 from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.intake.jj import problem_of, read_jj, write_jj
-from sdc_tasks.methods.attack import Requirements
+from sdc_tasks.methods.attack import Requirements, baseline
 from sdc_tasks.methods.cta import engine
 from sdc_tasks.methods.cta.model import release_problem
 from sdc_tasks.methods.cta.run import Run
@@ -471,7 +470,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     folder = tmp_path_factory.mktemp("demo")
     domain = load_domain(write_demo(folder, 4, 8, 3))
     problem = problem_of_inbox(domain, folder / "inbox", "2024")
-    return Demo(folder, domain, problem, pipeline.baseline(problem)[0])
+    return Demo(folder, domain, problem, baseline(problem, ("external",))[0])
 
 
 def test_an_export_is_marked_as_confidential_and_kept_from_others(demo, tmp_path):

@@ -142,14 +142,14 @@ def test_the_gate_looks_for_small_counts_itself(desk, released):
     requirements, _ = pipeline.baseline(problem, domain)
     publication = Publication.nothing(problem.aggregate.nonzero()[0])
     report = pipeline.merge([pipeline.audit(problem, publication, requirements, domain, chunk) for chunk in range(domain.audit.chunks)])
-    assert pipeline.release("r", problem, requirements, publication, report).publication is publication
+    assert pipeline.release("r", problem, requirements, publication, report, ("external",)).publication is publication
     at = int(problem.least[publication.cells].nonzero()[0][0])
     value, base = publication.value.copy(), publication.base.copy()
     value[at], base[at] = 1, 1e6
     small = Publication(publication.cells, value, base)
     object.__setattr__(report, "publication", small.digest)
     with pytest.raises(ReleaseBlocked, match="tells a small count"):
-        pipeline.release("r", problem, requirements, small, report)
+        pipeline.release("r", problem, requirements, small, report, ("external",))
 
 
 @pytest.fixture

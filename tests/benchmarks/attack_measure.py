@@ -118,7 +118,7 @@ def _bases(problem: ProtectionProblem, domain: Domain, job: Job, release: Releas
     variant = next(variant for variant in release.variants if variant.name == job.detail)
     chosen = variant.of(domain)
     began = time.perf_counter()
-    requirements, _ = pipeline.baseline(problem)
+    requirements, _ = attack.baseline(problem, ("external",))
     based = time.perf_counter()
     adjustment = Adjustment()
     if variant.rule == "cta":
@@ -181,7 +181,7 @@ def _kept(job: Job) -> Path:
 def _half_widths(problem: ProtectionProblem, domain: Domain, weights: Weights) -> tuple[float, Figures]:
     """To a closer gap than a release asks for. Without the baseline, which is the attacker's."""
     sharp = domain.model_copy(update={"bases": domain.bases.model_copy(update={"gap": GAP, "weights": weights})})
-    requirements, _ = pipeline.baseline(problem)
+    requirements, _ = attack.baseline(problem, ("external",))
     began = time.perf_counter()
     found = bases.least_loss(pipeline.bases_case(problem, requirements, sharp))
     seconds = time.perf_counter() - began
@@ -200,7 +200,7 @@ def _audit(problem: ProtectionProblem, domain: Domain, publication: Publication)
     """In one chunk: what several workers would do one after the other. Against the external attacker, as the issue asks."""
     whole = domain.model_copy(update={"audit": domain.audit.model_copy(update={"chunks": 1})})
     began = time.perf_counter()
-    requirements, _ = pipeline.baseline(problem)
+    requirements, _ = attack.baseline(problem, ("external",))
     based = time.perf_counter()
     report = pipeline.merge([pipeline.audit(problem, publication, requirements, whole, 0)])
     seconds = time.perf_counter() - based

@@ -46,7 +46,7 @@ def release(indicator: str, inside: float) -> ProtectionProblem:
 def interval(problem: ProtectionProblem, *told: tuple[float, float] | str) -> float:
     """How wide the hidden figure's interval is, which is that of the EU27_2020 total, if nothing else is known of it."""
     anything = replace(problem, lb=np.where(problem.primary, -np.inf, problem.lb))
-    found = attacks(anything, published(anything, *told), promised(anything))
+    found = attacks(anything, published(anything, *told), promised(anything, ("external",)))
     assert {attack.side for attack in found} == {-1, 1}
     return sum(attack.reach for attack in found)
 
@@ -73,5 +73,5 @@ def test_luxembourg_which_is_confidential_is_given_away_to_within_742():
     """The others add up to 535 096, and nobody employs fewer than 0: [0, 742], of up to 9 904 that EU27_2020 alone would leave."""
     problem = release("V16110", 535_400)
     for told, most in ((((540_000, 10_000), "withheld"), 9_904), (((540_000, 10_000), (591_000, 1_000)), 742)):
-        up = [attack.reach for attack in attacks(problem, published(problem, *told), promised(problem)) if attack.side == 1]
+        up = [attack.reach for attack in attacks(problem, published(problem, *told), promised(problem, ("external",))) if attack.side == 1]
         assert 304 + up[0] == pytest.approx(most)

@@ -53,7 +53,7 @@ def test_figure_11_is_drawn_as_printed():
 def test_figure_11_the_attacker_of_equation_4_finds_20_and_68():
     """A level of 100 is out of reach, so the strongest attacks themselves are shown: 40 − 20 and 40 + 28."""
     problem = figure_11(100)
-    successful = attacks(problem, everything(problem, "withheld"), promised(problem))
+    successful = attacks(problem, everything(problem, "withheld"), promised(problem, ("external",)))
     found = {attack.side: 40 + attack.side * attack.reach for attack in successful}
     assert found == {-1: pytest.approx(20), 1: pytest.approx(68)}
     assert (40 + reaches(problem, None) * [-1, 1]).tolist() == [[20, 68]]
@@ -64,8 +64,8 @@ def test_figure_11_is_protected_for_the_level_of_ten_that_the_paper_asks_for(lev
     """[30, 50] lies inside [20, 68]. The national table alone gives 20 below: a level beyond is the country's own under-protection."""
     problem = figure_11(level)
     nothing = everything(problem, "withheld")
-    assert audit(problem, nothing, promised(problem)).passed == protected
-    effective, _ = baseline(problem)
+    assert audit(problem, nothing, promised(problem, ("external",))).passed == protected
+    effective, _ = baseline(problem, ("external",))
     assert (effective.down.tolist(), effective.up.tolist()) == ([pytest.approx(min(level, 20))], [pytest.approx(min(level, 28))])
     assert effective.cut.tolist() == [not protected]
 
@@ -74,14 +74,14 @@ def test_figure_11_without_its_secondaries_is_not_protected():
     """ "If this was the only removed cell, its value could be retrieved from marginals.\""""
     problem = figure_11(10)
     alone = replace(problem, public=~problem.primary & ~problem.aggregate)
-    report = audit(alone, everything(alone, "withheld"), promised(alone))
+    report = audit(alone, everything(alone, "withheld"), promised(alone, ("external",)))
     assert (report.down.tolist(), report.up.tolist()) == ([0], [0])
 
 
 def test_figure_11_published_again_under_another_name_is_not_protected():
     """The same table as the "aggregate" of its only country: exact, it gives everything away; in tens ± 10, half of it."""
     problem = figure_11(10)
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     assert audit(problem, everything(problem, "exact"), requirements).broken == 2
     ten = published(problem, *[(value, 10) for value in problem.a[problem.aggregate]])
     report = audit(problem, ten, requirements)
@@ -110,7 +110,7 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("printed", "base", "down", "up"), BY_HAND)
 def test_the_eu_example_which_bases_are_safe(printed, base, down, up):
-    report = audit(EXAMPLE, published(EXAMPLE, (printed, base)), baseline(EXAMPLE)[0])
+    report = audit(EXAMPLE, published(EXAMPLE, (printed, base)), baseline(EXAMPLE, ("external",))[0])
     assert (report.down.tolist(), report.up.tolist()) == ([down], [up])
     assert report.passed == (down == up == 1)
 
@@ -123,7 +123,7 @@ def test_the_eu_example_the_ladder_prints_these_values():
 @pytest.mark.parametrize("x", [None, 707.0, 687.0])
 def test_the_eu_example_every_rule_ends_at_base_50(x):
     """From nothing by repair, and from CTA's table in either sense."""
-    requirements, _ = baseline(EXAMPLE)
+    requirements, _ = baseline(EXAMPLE, ("external",))
     options = ladder_of(EXAMPLE, np.ones(1), Bases(maximum_relative_base=0.5))
     table = None if x is None else np.array([x - 597, 240, 357, x])
     choice = repair(Attacker(EXAMPLE, requirements), options, choose(EXAMPLE, options, table), 60, print, [])
@@ -133,7 +133,7 @@ def test_the_eu_example_every_rule_ends_at_base_50(x):
 def test_the_eu_example_with_a_second_suppressed_country_every_base_is_safe():
     """BE hidden too: AT + BE = 340 is all that an exact total gives; AT lies in [0, 340]."""
     problem = one_cell_release("AT 100 secret 10 | BE 240 hidden | CY 357 public", EU="AT BE CY")
-    assert audit(problem, everything(problem, "exact"), baseline(problem)[0]).passed
+    assert audit(problem, everything(problem, "exact"), baseline(problem, ("external",))[0]).passed
 
 
 @pytest.mark.parametrize(("printed", "base", "down", "up"), [(697, 0, 0.4, 0.4), (700, 10, 0.6, 1), (700, 20, 1, 1)])
@@ -141,5 +141,5 @@ def test_the_eu_example_when_the_world_knows_the_second_country_to_within_four(p
     """BE lies in [236, 244]: its 4 add to what the rounding leaves, 2 and 8, then 7 and 13."""
     problem = one_cell_release("AT 100 secret 10 | BE 240 hidden | CY 357 public", EU="AT BE CY")
     problem = replace(problem, lb=np.array([0.0, 236, 0, 0]), ub=np.array([np.inf, 244, np.inf, np.inf]))
-    report = audit(problem, published(problem, (printed, base)), baseline(problem)[0])
+    report = audit(problem, published(problem, (printed, base)), baseline(problem, ("external",))[0])
     assert (report.down.tolist(), report.up.tolist()) == ([down], [up])

@@ -163,7 +163,7 @@ def test_a_run_that_nobody_submitted_is_not_released(warehouse):
 
 def test_a_profile_that_the_terms_ask_for_must_have_been_audited(warehouse):
     release = submitted(warehouse, "r1", HARDER)
-    with pytest.raises(IntegrityError, match="profile that the terms ask for"):
+    with pytest.raises(ReleaseBlocked, match="not audited against profile vintage"):
         out(warehouse, release, HARDER)
     with pytest.raises(IntegrityError, match="profile that the terms ask for"):
         by_hand(warehouse, "r1")

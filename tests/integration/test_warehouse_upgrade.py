@@ -98,7 +98,7 @@ def everything(warehouse) -> dict[str, set[tuple]]:
 
 
 NEW = {"artefact": {"purged_at"}, "delivery": {"times"}, "payload": {"key_id"}, "release": {"embargo"}, "eu_cell": {"visible_share"}}
-NEW_TABLES = {"inbox", "terms", "submission", "approval", "log", "retraction", "cycle", "dag_run", "task_run", "alert", "turn"}
+NEW_TABLES = {"inbox", "terms", "submission", "approval", "log", "retraction", "cycle", "dag_run", "task_run", "alert", "turn", "profile"}
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ FEW = settings(LAW, max_examples=40)
 
 
 def judge(problem: ProtectionProblem, publication: Publication) -> AuditReport:
-    return audit(problem, publication, baseline(problem)[0])
+    return audit(problem, publication, baseline(problem, ("external",))[0])
 
 
 def shown(report: AuditReport) -> list[tuple[float, float]]:
@@ -66,7 +66,7 @@ def test_a_smaller_partner_protects_only_as_far_as_it_is_large():
 def test_a_requirement_beyond_the_external_bound_is_cut_there():
     """A secret of 3 with level 10: nobody can make the world believe in less than 0. The rest of the requirement stands."""
     problem = one_cell_release("AT 3 secret 10 | BE 50 hidden", EU="AT BE")
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     assert requirements.down.tolist() == [3]
     assert requirements.up.tolist() == [10]
     assert not requirements.cut.any()
@@ -186,7 +186,7 @@ def test_an_exposed_secret_stays_exposed_beside_a_huge_one(small, large):
         space=space, a=a, lb=np.zeros(9), ub=np.full(9, np.inf), lpl=0.1 * a * secret, upl=0.1 * a * secret, spl=np.zeros(9),
         public=~secret & (np.arange(9) < 6), primary=secret, deliveries=("drawn",),
     )  # fmt: skip
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     np.testing.assert_allclose([requirements.down, requirements.up], 0, atol=1e-6 * small)
     assert judge(problem, everything(problem, "withheld")).passed
 
@@ -256,7 +256,7 @@ def test_the_baseline_of_countries_of_very_different_size_is_that_of_exact_arith
     if draw.problem.space.size > 45:
         return
     problem, _ = mixed(draw)
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     expected = needs(problem, exact_reaches)[:, :2]
     np.testing.assert_allclose(np.column_stack([requirements.down, requirements.up]), expected, rtol=1e-3, atol=1e-6)
     assert attacks(problem, everything(problem, "withheld"), requirements) == []

@@ -28,7 +28,7 @@ def whole(problem: ProtectionProblem) -> ProtectionProblem:
 
 
 def judge(problem: ProtectionProblem, publication: Publication) -> AuditReport:
-    return audit(problem, publication, baseline(problem)[0])
+    return audit(problem, publication, baseline(problem, ("external",))[0])
 
 
 # --- the oracle -----------------------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def test_the_verdict_is_that_of_two_milps_per_cell(draw):
 def test_integer_knowledge_never_protects_what_was_not(draw):
     problem, publication = counts(draw)
     wider = replace(problem, integral=np.zeros(problem.space.size, dtype=bool), lpl=np.ceil(problem.lpl), upl=np.ceil(problem.upl))
-    requirements = baseline(problem)[0]
+    requirements = baseline(problem, ("external",))[0]
     plain = audit(wider, publication, requirements)
     knowing = audit(problem, publication, requirements)
     assert not (knowing.protected & ~plain.protected).any()
@@ -140,7 +140,7 @@ def test_what_is_shown_is_shown_again_by_arithmetic(draw):
 @given(releases(most=8))
 def test_the_report_is_the_same_however_it_is_cut(draw):
     problem, publication = counts(draw)
-    requirements = baseline(problem)[0]
+    requirements = baseline(problem, ("external",))[0]
     with patch.object(module, "LOT", 2):
         whole_report, *parts = (audit(problem, publication, requirements, chunk=c, chunks=n) for c, n in ((0, 1), (0, 3), (1, 3), (2, 3)))
     joined, whole_report = merge(parts), merge([whole_report])
@@ -244,7 +244,7 @@ def test_the_ends_of_an_interval(value, base, down, up):
 def test_needs_are_rounded_up_to_what_a_count_can_be_off_by():
     """A level of 1.2 asks for 2: the base of 3 around 25 leaves 24 … 26."""
     problem = whole(one_cell_release("AT 25 secret 1.2", EU="AT"))
-    requirements = baseline(problem)[0]
+    requirements = baseline(problem, ("external",))[0]
     assert requirements.down.tolist() == requirements.up.tolist() == [2]
     report = judge(problem, published(problem, (24, 3)))
     assert report.passed is False

@@ -24,7 +24,7 @@ FEW = settings(LAW, max_examples=30)
 
 
 def judge(problem: ProtectionProblem, publication: Publication) -> AuditReport:
-    return audit(problem, publication, baseline(problem)[0])
+    return audit(problem, publication, baseline(problem, ("external",))[0])
 
 
 def shown(report: AuditReport) -> np.ndarray:
@@ -72,10 +72,10 @@ def test_shares_are_rounded_down_and_cut_at_one(draw):
 @given(releases())
 def test_the_baseline_is_that_of_two_cold_lps_per_cell(draw):
     """What the national tables alone protect: the requirement of the release is cut there, and says so."""
-    effective, _ = baseline(draw.problem)
+    effective, _ = baseline(draw.problem, ("external",))
     ours = np.column_stack([effective.down, effective.up, effective.slide])
     np.testing.assert_allclose(ours, needs(draw.problem), rtol=1e-5, atol=1e-4)
-    wanted = promised(draw.problem)
+    wanted = promised(draw.problem, ("external",))
     short = (ours < np.column_stack([wanted.down, wanted.up, wanted.slide]) * (1 - 2 * MET)).any(axis=1)
     np.testing.assert_array_equal(effective.cut, short)
 
@@ -92,7 +92,7 @@ def test_nothing_published_breaks_nothing(draw):
 @given(releases(sliding=False))
 def test_every_successful_attack_is_found_and_reaches_the_optimum(draw):
     publication = draw.publication()
-    requirements, _ = baseline(draw.problem)
+    requirements, _ = baseline(draw.problem, ("external",))
     successful = attacks(draw.problem, publication, requirements)
     found = {(attack.primary, attack.side): attack for attack in successful}
     assert len(found) == len(successful)
@@ -112,7 +112,7 @@ def test_every_successful_attack_is_found_and_reaches_the_optimum(draw):
 def test_the_prices_of_an_attack_bound_its_reach_under_any_other_publication(draw):
     """Supergradient: reach(other slacks) ≤ reach + Σ price · change of slack; what repair and tightening rest on."""
     publication = draw.publication()
-    requirements, _ = baseline(draw.problem)
+    requirements, _ = baseline(draw.problem, ("external",))
     low, high = slack(draw.problem, publication)
     for attack in attacks(draw.problem, publication, requirements):
         assert not publication.withheld[attack.decided].any()
@@ -150,7 +150,7 @@ def test_a_coarser_base_around_the_same_value_never_narrows(draw):
 def test_chunks_give_the_verdict_of_the_whole(draw, of):
     """Whatever the chunking, also into more chunks than there are primaries."""
     publication = draw.publication()
-    requirements, _ = baseline(draw.problem)
+    requirements, _ = baseline(draw.problem, ("external",))
     with patch.object(module, "LOT", 2):
         chunked(draw, publication, requirements, of)
 
@@ -171,7 +171,7 @@ def chunked(draw: Draw, publication: Publication, requirements: Requirements, of
 @given(releases())
 def test_a_living_attacker_judges_each_publication_as_if_it_were_the_first(draw):
     """One attacker faces several publications in turn, as repair and tightening do: nothing is carried over."""
-    requirements, _ = baseline(draw.problem)
+    requirements, _ = baseline(draw.problem, ("external",))
     living = Attacker(draw.problem, requirements)
     for publication in [draw.publication() for _ in range(3)] + [everything(draw.problem, "withheld")]:
         living.face(publication)
@@ -206,7 +206,7 @@ def test_attacks_from_the_truth_find_the_same(draw):
 def test_an_attack_goes_on_from_where_it_stood(draw):
     """Repair's way on large releases: the same attack, on one publication after another."""
     publications = [draw.publication() for _ in range(4)]
-    requirements, _ = baseline(draw.problem)
+    requirements, _ = baseline(draw.problem, ("external",))
     with patch.object(front, "LARGE", 0):
         attacker = Attacker(draw.problem, requirements)
         attacker.face(publications[0])
@@ -238,7 +238,7 @@ def test_the_same_audit_twice_gives_the_same_bytes(draw):
 def test_neither_the_seed_nor_offered_tables_change_the_verdict(draw, seed):
     """Witnesses save LPs; tables that are no witness of this publication are ignored, whatever they promise."""
     publication = draw.publication()
-    requirements, _ = baseline(draw.problem)
+    requirements, _ = baseline(draw.problem, ("external",))
     hidden = int(draw.problem.suppressed.sum())
     promises = [np.full(hidden, 1e5), draw.rng.normal(0, 100, hidden), np.zeros(hidden), np.full(hidden, np.inf), np.full(hidden, np.nan)]
     plain = audit(draw.problem, publication, requirements)

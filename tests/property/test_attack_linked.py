@@ -46,10 +46,10 @@ def test_a_cell_is_recovered_though_every_relation_has_two_unknowns_or_more():
     inside = space.national_relations[:, np.flatnonzero(problem.suppressed[: space.national_size])]
     unknowns = np.diff(inside.indptr)
     assert (unknowns >= 2).all()
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     assert requirements.cut.tolist() == [True]
     assert [requirements.down.tolist(), requirements.up.tolist()] == [[0], [0]]
-    assert not audit(problem, everything(problem, "withheld"), promised(problem)).passed
+    assert not audit(problem, everything(problem, "withheld"), promised(problem, ("external",))).passed
 
 
 def test_a_linked_pair_safe_alone_leaks_together():
@@ -65,7 +65,7 @@ def test_a_linked_pair_safe_alone_leaks_together():
     found = {}
     for name, space in (("separate", separate), ("linked", linked)):
         problem = problem_of(space, a, secret, set())
-        report = audit(problem, published(problem, "exact", "exact", "withheld"), baseline(problem)[0])
+        report = audit(problem, published(problem, "exact", "exact", "withheld"), baseline(problem, ("external",))[0])
         found[name] = dict(zip([space.key(int(cell)) for cell in report.primaries], report.protected.tolist(), strict=True))
     assert set(found["separate"].values()) == {True}
     assert not found["linked"]["AT.PURCHASES.T"]

@@ -43,7 +43,7 @@ def reach(problem: ProtectionProblem, ends: np.ndarray) -> np.ndarray:
 
 
 def promise(problem: ProtectionProblem) -> np.ndarray:
-    needed = promised(problem)
+    needed = promised(problem, ("external",))
     return np.column_stack([needed.down, needed.up])
 
 
@@ -132,7 +132,7 @@ def test_a_single_unit_knows_what_hides_the_other():
     """AT + BE = 300 exact: to the public AT may be anything up to 300. The only unit of BE knows 200, hence AT."""
     problem = one_cell_release("AT 100 secret 10 | BE 200 secret 20 | CY 400 public", EU="AT BE CY")
     exact = everything(problem, "exact")
-    assert audit(problem, exact, baseline(problem)[0]).passed
+    assert audit(problem, exact, baseline(problem, ("external",))[0]).passed
     known = replace(problem, known=np.array([np.nan, 200, np.nan, np.nan]))
     for profile in ("internal", "coalition"):
         report = audit(known, exact, baseline(known, (profile,))[0])
@@ -262,7 +262,7 @@ def test_a_release_needs_every_profile_that_its_domain_asks_for():
     """Audited against the public alone, it is not released where respondents count too."""
     problem = one_cell_release("AT 100 secret 10 | BE 200 hidden | CY 400 public", EU="AT BE CY")
     exact = everything(problem, "exact")
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     report = audit(problem, exact, requirements)
     assert pipeline.release("2024-1", problem, requirements, exact, report, ("external",)).report is report
     with pytest.raises(ReleaseBlocked, match="internal"):

@@ -30,12 +30,12 @@ OPEN = everything(PROBLEM, "exact")
 
 
 def judge(problem: ProtectionProblem, publication: Publication) -> AuditReport:
-    return audit(problem, publication, baseline(problem)[0])
+    return audit(problem, publication, baseline(problem, ("external",))[0])
 
 
 def blocked(problem: ProtectionProblem, publication: Publication, report: AuditReport) -> str:
     with pytest.raises(ReleaseBlocked) as refusal:
-        pipeline.release("2024-1", problem, needs(problem), publication, report)
+        pipeline.release("2024-1", problem, needs(problem), publication, report, ("external",))
     return str(refusal.value)
 
 
@@ -44,12 +44,12 @@ def blocked(problem: ProtectionProblem, publication: Publication, report: AuditR
 
 def needs(problem):
     """The requirements that the gate holds the audit against."""
-    return baseline(problem)[0]
+    return baseline(problem, ("external",))[0]
 
 
 def test_a_passed_audit_of_exactly_this_publication_is_released():
     report = judge(PROBLEM, SAFE)
-    release = pipeline.release("2024-1", PROBLEM, needs(PROBLEM), SAFE, report)
+    release = pipeline.release("2024-1", PROBLEM, needs(PROBLEM), SAFE, report, ("external",))
     assert (release.id, release.problem, release.publication, release.report) == ("2024-1", PROBLEM.digest, SAFE, report)
 
 
@@ -75,16 +75,16 @@ def test_the_report_of_another_problem_is_refused():
 
 
 def test_an_incomplete_set_of_chunks_is_refused():
-    requirements, _ = baseline(PROBLEM)
+    requirements, _ = baseline(PROBLEM, ("external",))
     with patch.object(module, "LOT", 1):
         parts = [audit(PROBLEM, SAFE, requirements, chunk=number, chunks=2) for number in range(2)]
-    assert pipeline.release("2024-1", PROBLEM, needs(PROBLEM), SAFE, pipeline.merge(parts)).publication is SAFE
+    assert pipeline.release("2024-1", PROBLEM, needs(PROBLEM), SAFE, pipeline.merge(parts), ("external",)).publication is SAFE
     assert "leaves out primaries" in blocked(PROBLEM, SAFE, pipeline.merge(parts[:1]))
     assert "leaves out primaries" in blocked(PROBLEM, SAFE, pipeline.merge(parts[1:]))
 
 
 def test_chunks_of_different_publications_or_overlapping_ones_are_not_merged():
-    requirements, _ = baseline(PROBLEM)
+    requirements, _ = baseline(PROBLEM, ("external",))
     with patch.object(module, "LOT", 1):
         first, second = (audit(PROBLEM, SAFE, requirements, chunk=number, chunks=2) for number in range(2))
         other = audit(PROBLEM, everything(PROBLEM, "withheld"), requirements, chunk=1, chunks=2)
@@ -105,7 +105,7 @@ def test_shares_that_are_no_numbers_protect_nothing():
 
 def test_an_audit_against_weaker_requirements_releases_nothing():
     """The requirements belong to what was audited: a report that asked for nothing proves nothing."""
-    requirements, _ = baseline(PROBLEM)
+    requirements, _ = baseline(PROBLEM, ("external",))
     none = replace(requirements, down=np.zeros(2), up=np.zeros(2), slide=np.zeros(2))
     assert blocked(PROBLEM, OPEN, audit(PROBLEM, OPEN, none))
 
@@ -173,7 +173,7 @@ def secret_problem() -> ProtectionProblem:
 def everything_made() -> dict[str, object]:
     """One of each type between the delivery and the release, all of them made from the secret."""
     problem = secret_problem()
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     exact, rounded = everything(problem, "exact"), published(problem, (700000, 200000))
     system = facing(attack_system(problem), problem, rounded)
     cta = release_problem(problem, requirements, np.ones(1))
@@ -186,10 +186,10 @@ def everything_made() -> dict[str, object]:
         "Rung": Rung("milp", Outcome.OPTIMAL, 1.0, 1.0, 0.0, 0.1, "proven"),
         "Adjustment": Adjustment(problem.a + LEVEL),
         "AuditReport": judge(problem, exact),
-        "Release": Release("2024-1", problem.digest, exact, judge(problem, exact)),
+        "Release": Release("2024-1", problem.digest, exact, judge(problem, exact), ("external",)),
         "Finding": Finding("150/904-2", Severity.ERROR, "unknown code", 3, "AT.TURNOVER.TOTAL"),
         "CheckResult": CheckResult("additivity", Severity.ERROR, False, 3, 1, ("AT.TURNOVER.TOTAL",)),
-        "Requirements": promised(problem),
+        "Requirements": promised(problem, ("external",)),
         "AttackSystem": system,
         "Attack": attacks(problem, exact, requirements)[0],
         "Attack that reaches somewhere": attacks(problem, rounded, requirements)[0],
@@ -217,12 +217,17 @@ def test_no_refusal_tells_a_confidential_value():
     exact = everything(problem, "exact")
     one = np.array([SECRET])
     wrong = [
-        lambda: pipeline.release("2024-1", problem, needs(problem), exact, judge(problem, exact)),
+        lambda: pipeline.release("2024-1", problem, needs(problem), exact, judge(problem, exact), ("external",)),
         lambda: pipeline.release(
-            "2024-1", problem, needs(problem), published(problem, (SECRET, 0)), judge(problem, published(problem, (SECRET, 0)))
+            "2024-1",
+            problem,
+            needs(problem),
+            published(problem, (SECRET, 0)),
+            judge(problem, published(problem, (SECRET, 0))),
+            ("external",),
         ),
         lambda: pipeline.release(
-            "2024-1", secret_problem(), needs(secret_problem()), everything(problem, "withheld"), judge(problem, exact)
+            "2024-1", secret_problem(), needs(secret_problem()), everything(problem, "withheld"), judge(problem, exact), ("external",)
         ),
         lambda: replace(problem, a=problem.a[:1]),
         lambda: replace(problem, a=problem.a * np.nan),

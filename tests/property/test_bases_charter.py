@@ -34,12 +34,12 @@ def domain_with(**bases: object) -> Domain:
 
 
 def chosen(problem: ProtectionProblem, **bases: object) -> Publication:
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     return pipeline.choose_bases(problem, requirements, Adjustment(), domain_with(**bases))
 
 
 def in_charter(problem: ProtectionProblem, publication: Publication, share: float) -> Publication:
-    attacker = Attacker(problem, baseline(problem)[0])
+    attacker = Attacker(problem, baseline(problem, ("external",))[0])
     return charter(problem, attacker, publication, share, np.ones(len(publication.cells)), quiet)
 
 
@@ -135,7 +135,7 @@ def test_what_a_sum_told_before_stays_known():
 def test_a_value_that_is_not_the_sum_is_refused_by_key():
     """990 lies within the interval as well, but holds half of AT's 20: whoever adds up 980 would see it."""
     problem = one_secret(10)
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     wrong = replace(everything(problem, "withheld"), value=np.array([990.0]), covers=np.array([0.95]))
     with pytest.raises(InvalidInput, match=r"EU\.TURNOVER\.TOTAL .*sum of the members that are public") as refusal:
         pipeline.audit(problem, wrong, requirements, domain_with(), 0)
@@ -194,7 +194,7 @@ def test_a_sum_is_proposed_exactly_where_the_rule_allows_it(draw, share):
 @given(releases(signed=False), SHARES)
 def test_the_audit_of_a_table_with_sums_is_that_of_the_oracle(draw, share):
     problem, told = draw.problem, some_sums(draw, share)
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     report = audit(problem, told, requirements)
     expected = shares(problem, told)
     np.testing.assert_allclose(np.column_stack([report.down, report.up, report.slide]), expected, atol=2e-3)

@@ -37,7 +37,7 @@ def met(cuts: list[Cut], options: Ladder, choice: np.ndarray) -> bool:
 
 def case_of(problem: ProtectionProblem, options: Ladder) -> Case:
     weights = 1 / np.maximum(np.abs(problem.a[problem.aggregate]), 1)
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     none = np.zeros(len(weights), dtype=bool)
     return Case(problem, requirements, Attacker(problem, requirements), options, weights, none, Bases(), quiet)
 
@@ -46,7 +46,7 @@ def case_of(problem: ProtectionProblem, options: Ladder) -> Case:
 @given(releases())
 def test_every_safe_publication_meets_every_cut_that_repair_has_left(draw):
     """Cuts from one start, safe choices from others: of the same release, on the same ladder."""
-    requirements, _ = baseline(draw.problem)
+    requirements, _ = baseline(draw.problem, ("external",))
     attacker, options, cuts = Attacker(draw.problem, requirements), ladder(draw.problem), []
     safe = [repair(attacker, options, np.zeros(len(options.cells), dtype=int), 60, quiet, cuts)]
     safe += [repair(attacker, options, a_choice(draw, options), 60, quiet, []) for _ in range(4)]

@@ -142,7 +142,7 @@ def test_a_base_that_rounds_off_centre_is_not_enough():
 @given(releases(sliding=False), st.sampled_from([1, 60]), st.sampled_from([OPTIONS, COARSE, Bases(maximum_relative_base=0.01)]))
 def test_after_repair_the_oracle_finds_nothing_broken(draw, rounds, bases):
     """From any start: all exact, or any choice. `rounds = 1` goes straight to withholding."""
-    requirements, _ = baseline(draw.problem)
+    requirements, _ = baseline(draw.problem, ("external",))
     options = ladder(draw.problem, bases)
     start = a_choice(draw, options) * draw.rng.choice([0, 1])
     choice = repair(Attacker(draw.problem, requirements), options, start, rounds, quiet, [])
@@ -156,7 +156,7 @@ def test_after_repair_the_oracle_finds_nothing_broken(draw, rounds, bases):
 @FEW
 @given(releases())
 def test_after_repair_the_sliding_level_holds_as_well(draw):
-    requirements, _ = baseline(draw.problem)
+    requirements, _ = baseline(draw.problem, ("external",))
     options = ladder(draw.problem)
     choice = repair(Attacker(draw.problem, requirements), options, np.zeros(len(options.cells), dtype=int), 60, quiet, [])
     assert audit(draw.problem, options.publication(choice), requirements).passed
@@ -165,7 +165,7 @@ def test_after_repair_the_sliding_level_holds_as_well(draw):
 def test_repair_meets_a_sliding_level_by_hand():
     """5 down, 5 up and 40 in all around 1 000: base 50 is the first that is wide enough."""
     problem = replace(one_cell_release("AT 1000 secret 5", EU="AT"), spl=np.array([40.0, 0]))
-    options, (requirements, _) = ladder(problem), baseline(problem)
+    options, (requirements, _) = ladder(problem), baseline(problem, ("external",))
     choice = repair(Attacker(problem, requirements), options, np.zeros(1, dtype=int), 60, quiet, [])
     assert audit(problem, options.publication(choice), requirements).passed
     assert options.publication(choice).base.tolist() == [50]
@@ -174,7 +174,7 @@ def test_repair_meets_a_sliding_level_by_hand():
 @FEW
 @given(releases(sliding=False))
 def test_a_cell_beyond_the_maximum_relative_base_is_withheld_and_nothing_else_is_coarser(draw):
-    requirements, _ = baseline(draw.problem)
+    requirements, _ = baseline(draw.problem, ("external",))
     most = 0.02
     options = ladder(draw.problem, Bases(maximum_relative_base=most))
     choice = repair(Attacker(draw.problem, requirements), options, np.zeros(len(options.cells), dtype=int), 60, quiet, [])

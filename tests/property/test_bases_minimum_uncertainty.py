@@ -55,7 +55,7 @@ def least_loss(problem: ProtectionProblem, needed: np.ndarray, weights: np.ndarr
 
 
 def found_by_us(problem: ProtectionProblem, weights: np.ndarray, gap: float = 1e-6) -> tuple[HalfWidths, Extension]:
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     attacker = Attacker(problem, requirements)
     cells = np.flatnonzero(problem.aggregate)
     attacker.face(Publication(cells, problem.a[cells], np.zeros(len(cells))))
@@ -88,7 +88,7 @@ def test_what_was_found_for_other_requirements_changes_no_answer(draw, share):
     problem = draw.problem
     weights = weights_of(problem, "one")
     found, asked = found_by_us(problem, weights)
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     attacker = Attacker(problem, requirements)
     cells = np.flatnonzero(problem.aggregate)
     attacker.face(Publication(cells, problem.a[cells], np.zeros(len(cells))))

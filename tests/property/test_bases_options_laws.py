@@ -38,13 +38,13 @@ def any_choice(draw: Draw, options: Ladder) -> np.ndarray:
 
 
 def safe_choice(draw: Draw, options: Ladder) -> np.ndarray:
-    requirements, _ = baseline(draw.problem)
+    requirements, _ = baseline(draw.problem, ("external",))
     return repair(Attacker(draw.problem, requirements), options, options.even(any_choice(draw, options)), 60, quiet, [])
 
 
 def chosen(problem: ProtectionProblem, **bases: object) -> Publication:
     domain = load_domain("sbs").model_copy(update={"bases": Bases.model_validate(bases)})
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     return pipeline.choose_bases(problem, requirements, Adjustment(), domain)
 
 

@@ -34,7 +34,7 @@ ENGINE = Options("auto", rounds=3, threads=1)
 def model(draw: Draw, weights: Weights = Weights.ONE) -> tuple[CtaProblem, Requirements, np.ndarray]:
     """The CTA of a drawn release with at least one primary, its requirements, and the weights of its aggregate cells."""
     assume(draw.problem.primary.any())
-    requirements, _ = baseline(draw.problem)
+    requirements, _ = baseline(draw.problem, ("external",))
     weight = aggregate_weights(draw.problem, weights)
     return release_problem(draw.problem, requirements, weight), requirements, weight
 
@@ -159,7 +159,7 @@ def test_descent_never_ends_worse_than_it_starts(draw):
 def test_descent_improves_where_it_can():
     """Two secrets of equal level that can cancel: AT up, BE down costs nothing. Both up costs 20."""
     problem = one_cell_release("AT 100 secret 10 | BE 200 secret 10", EU="AT BE")
-    cta = release_problem(problem, baseline(problem)[0], np.ones(1))
+    cta = release_problem(problem, baseline(problem, ("external",))[0], np.ones(1))
     run = Run(cta, 20, 1e-4)
     run.offer(np.array([10, 10, 20]) / cta.unit, "start")
     assert run.best.rank == (0, 20)
@@ -193,7 +193,7 @@ def test_the_same_call_gives_the_same_table(rung, draw):
 def test_a_table_leans_on_a_small_neighbour_unless_its_mirror_image_is_asked_for():
     """AT falls by 10 and BE rises by 10: at no cost, but BE cannot fall by 10. With a mirror image, BE and CY rise by 4 and 3."""
     problem = one_cell_release("AT 100 secret 10 | BE 4 hidden | CY 3 hidden", EU="AT BE CY")
-    requirements = promised(problem)
+    requirements = promised(problem, ("external",))
     one_sided, both_sided = (engine(release_problem(problem, requirements, np.ones(1), mirror)) for mirror in (False, True))
     assert one_sided.protected.verdict.objective == pytest.approx(0, abs=1e-9)
     assert both_sided.protected.verdict.objective == pytest.approx(3)
@@ -221,7 +221,7 @@ def test_no_mirror_image_beyond_an_upper_bound():
     """BE lies 2 below its external upper bound and 50 above its lower one: with a mirror image it may fall by 2, no further."""
     problem = one_cell_release("AT 100 secret 10 | BE 50 hidden", EU="AT BE")
     problem = replace(problem, ub=np.array([np.inf, 52, np.inf]))
-    run = engine(release_problem(problem, promised(problem), np.ones(1), mirror=True))
+    run = engine(release_problem(problem, promised(problem, ("external",)), np.ones(1), mirror=True))
     assert abs(run.table[1]) * run.problem.unit <= 2 * (1 + 1e-6)
     assert run.protected.verdict.objective == pytest.approx(8)
 
@@ -257,7 +257,7 @@ def test_the_verifier_catches_a_tampered_table(draw):
 
 def test_the_verifier_is_not_fooled_by_nan():
     problem = one_cell_release("AT 100 secret 10 | BE 200 secret 10", EU="AT BE")
-    cta = release_problem(problem, baseline(problem)[0], np.ones(1))
+    cta = release_problem(problem, baseline(problem, ("external",))[0], np.ones(1))
     verdict = verify(cta, np.full(3, np.nan))
     assert not verdict.is_table
     assert verdict.unprotected == 2
@@ -272,7 +272,7 @@ STRICT = RungOptions(method="auto", gap=0, accept_gap=0)
 
 
 def cta_of(problem: ProtectionProblem, requirements: Requirements | None = None) -> CtaProblem:
-    return release_problem(problem, requirements or baseline(problem)[0], np.ones(int(problem.aggregate.sum())))
+    return release_problem(problem, requirements or baseline(problem, ("external",))[0], np.ones(int(problem.aggregate.sum())))
 
 
 def rung_that_finds(monkeypatch, *tables: np.ndarray, bound: float = 0.0, stopped: bool = False) -> None:
@@ -376,7 +376,7 @@ def test_an_accepted_rung_stops_the_climb():
 def test_a_cell_that_cannot_move_is_named_with_the_remedy(rung):
     """AT's secret has an external upper bound of 103 and may not go below 98: 10 is promised, nothing can move that far."""
     problem = replace(one_cell_release("AT 100 secret 10 | BE 200 public", EU="AT BE"), **NARROW)
-    impossible = replace(promised(problem), down=np.array([10.0]), up=np.array([10.0]))
+    impossible = replace(promised(problem, ("external",)), down=np.array([10.0]), up=np.array([10.0]))
     adjustment = step(problem, cta_of(problem, impossible), RUNGS[rung])
     assert adjustment.x is None
     (report,) = adjustment.rungs
@@ -387,7 +387,7 @@ def test_a_cell_that_cannot_move_is_named_with_the_remedy(rung):
 
 def test_a_rung_that_proves_there_is_no_table_leaves_the_one_from_before():
     problem = replace(one_cell_release("AT 100 secret 10 | BE 200 public", EU="AT BE"), **NARROW)
-    impossible = replace(promised(problem), down=np.array([10.0]), up=np.array([10.0]))
+    impossible = replace(promised(problem, ("external",)), down=np.array([10.0]), up=np.array([10.0]))
     rung = Rung("auto", Outcome.RELAXED, 3.0, None, None, 0.0, "1 falls short", 1, chosen=True)
     short = Adjustment(problem.a + np.array([3.0, 0, 3]), (rung,))
     after = step(problem, cta_of(problem, impossible), RUNGS["milp cbc"], short)

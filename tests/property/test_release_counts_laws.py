@@ -125,7 +125,7 @@ def test_nobody_tells_a_small_count_closer_than_to_as_many_numbers_as_the_base(d
     """Of the coarsest proposal at the latest: what is told then is no more than rounding every inner cell could do."""
     problem, base = drawn
     assume(problem.primary.any())
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     *_, (_, publication) = rounded_counts(problem, base, "fast", 1).proposals()
     report = audit(problem, publication, requirements)
     assert report.passed
@@ -172,7 +172,7 @@ def test_quadratic_aggregates_add_up_keep_margins_and_withstand_who_does_not_cou
             self.base = base
 
     problem, _ = drawn
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     proposals = quadratic_aggregates(problem, requirements, Wanted(base), 1, lambda _: None)
     for _, publication in islice(proposals, 2):
         value = publication.value.reshape(len(problem.space.aggregates), -1)

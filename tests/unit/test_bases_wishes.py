@@ -25,7 +25,7 @@ def two_totals() -> ProtectionProblem:
 
 def chosen(problem: ProtectionProblem, **bases: object) -> Publication:
     domain: Domain = load_domain("sbs").model_copy(update={"bases": Bases.model_validate(bases)})
-    requirements, _ = baseline(problem)
+    requirements, _ = baseline(problem, ("external",))
     return pipeline.choose_bases(problem, requirements, Adjustment(), domain)
 
 

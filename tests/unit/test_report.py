@@ -304,6 +304,13 @@ def test_texts_from_outside_are_escaped_and_bytes_are_stable(domain: Domain) -> 
     assert page == render(small_facts(domain))
 
 
+@pytest.mark.parametrize("profiles", [(), ("external", "insider")])
+def test_there_is_no_page_about_an_unknown_attacker_or_none(domain: Domain, profiles: tuple[str, ...]) -> None:
+    facts = small_facts(domain)
+    with pytest.raises(ValueError, match="attacker profile"):
+        render(replace(facts, audit=replace(facts.audit, profiles=profiles)))
+
+
 def test_the_page_says_why_there_is_no_adjusted_table(domain: Domain) -> None:
     assert "asks for no controlled tabular adjustment" in render(small_facts(domain, adjusted=False))
     problem = small_problem(domain)

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from sdc_tasks.methods.attack.attacker import MET, Attack, Attacker
 from sdc_tasks.methods.attack.integer import IntegerAttacker, Whole
 from sdc_tasks.methods.attack.integer_audit import SIDES, joined, whole_audit, whole_baseline
-from sdc_tasks.methods.attack.knowledge import EXTERNAL
 from sdc_tasks.methods.attack.problem import Requirements, contradicted, promised
 from sdc_tasks.methods.attack.small import small_told
 from sdc_tasks.methods.attack.witness import stacked
@@ -23,7 +22,7 @@ from sdc_tasks.model.table import Floats, Ints
 LOT = 64  # primaries that share own LPs: an audit is cut into chunks of whole lots
 
 
-def baseline(problem: ProtectionProblem, profiles: tuple[str, ...] = (EXTERNAL,)) -> tuple[Requirements, int]:
+def baseline(problem: ProtectionProblem, profiles: tuple[str, ...]) -> tuple[Requirements, int]:
     """What the national tables alone protect against each profile: the effective requirements, and the number of LPs it took."""
     wanted = promised(problem, profiles)
     attacker = Attacker(problem, wanted)

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.attack.problem import BOX, AttackSystem, Requirements, attack_system, facing, promised
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Aggregate, Bools, Floats, Ints
 from sdc_tasks.solver.lp import LiveLP, Status
@@ -49,7 +50,7 @@ def together(problem: ProtectionProblem, publication: Publication, most: int = M
         return None
     area = publication.cells // problem.space.national_size - len(problem.space.countries)
     faced = [publication, *(_only(publication, area == k) for k in overlapping)]
-    needs = _sample(promised(problem), most)
+    needs = _sample(promised(problem, (EXTERNAL,)), most)
     width = np.zeros((len(faced), len(needs.primaries)))
     for rows, unit in _groups(needs):
         system = attack_system(problem, unit)

@@ -13,11 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.attack.blocks import LARGE, Level, levels, lineage
-from sdc_tasks.methods.attack.knowledge import VINTAGE, Knowledge
+from sdc_tasks.methods.attack.knowledge import Knowledge
 from sdc_tasks.methods.attack.part import FromTruth, Part, Warm
 from sdc_tasks.methods.attack.problem import FEASIBLE, AttackSystem, Requirements, attack_system, facing
 from sdc_tasks.methods.attack.witness import Witness, fewest
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.profiles import VINTAGE
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 

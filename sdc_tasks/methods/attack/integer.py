@@ -26,9 +26,10 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.methods.attack.blocks import parts
-from sdc_tasks.methods.attack.knowledge import VINTAGE, Knowledge, knowledge_of
+from sdc_tasks.methods.attack.knowledge import Knowledge, knowledge_of
 from sdc_tasks.methods.attack.problem import AttackSystem, Requirements, attack_system, contradicted, slacks
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.profiles import VINTAGE
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import Status

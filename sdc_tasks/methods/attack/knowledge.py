@@ -22,9 +22,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.profiles import INTERNAL, named
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
-
-EXTERNAL, INTERNAL, COALITION, VINTAGE = PROFILES = ("external", "internal", "coalition", "vintage")
 
 
 @dataclass(frozen=True)
@@ -49,14 +48,18 @@ class Knowledge:
 
 
 def knowledge_of(problem: ProtectionProblem, profile: str) -> Knowledge:
-    """What the attackers of a profile know. Raises ValueError for an unknown one."""
-    if profile not in PROFILES:
-        raise ValueError(f"profile {profile}: not one of {', '.join(PROFILES)}")
+    """What the attackers of a profile know. Raises ValueError for one that this attacker does not know."""
+    named([profile])
     cells = np.flatnonzero(problem.suppressed & ~np.isnan(problem.known))
-    if profile == COALITION:
-        cells = cells[problem.known[cells] == problem.a[cells]]
-    elif profile != INTERNAL:
-        cells = cells[:0]
+    match profile:
+        case "internal":
+            pass
+        case "coalition":
+            cells = cells[problem.known[cells] == problem.a[cells]]
+        case "external" | "vintage":
+            cells = cells[:0]
+        case _:
+            raise ValueError(f"attacker profile {profile}: the attacker does not know what it knows")
     short = problem.known[cells] - problem.a[cells]  # 0 for a single unit
     return Knowledge(profile, profile == INTERNAL, cells, short, np.where(short < 0, np.inf, 0.0), _owner(problem.space, cells, short == 0))
 

@@ -24,9 +24,9 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.knowledge import EXTERNAL
 from sdc_tasks.methods.attack.presolve import distinct_rows, tie
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
+from sdc_tasks.model.profiles import EXTERNAL, named
 from sdc_tasks.model.results import Multipliers, Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
@@ -53,11 +53,12 @@ class Requirements:
     cut: Bools = field(repr=False)
     profile: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     knower: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
-    profiles: tuple[str, ...] = (EXTERNAL,)
+    profiles: tuple[str, ...] = field(kw_only=True)
     why: Multipliers = field(default_factory=Multipliers, repr=False)
     whole: Ints = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int64), repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "profiles", named(self.profiles))
         n = len(self.primaries)
         if not len(self.profile):
             object.__setattr__(self, "profile", np.zeros(n, dtype=np.int64))
@@ -123,18 +124,18 @@ class Requirements:
 
     @cached_property
     def strongest(self) -> Requirements:
-        """One row for each primary, with the most that any profile asks for: what a method that knows of no profiles must reach."""
+        """One row for each primary, with the most that any profile asks for: for a method that knows the external attacker alone."""
         cells, at = np.unique(self.primaries, return_inverse=True)
         down, up, slide, cut = np.zeros(len(cells)), np.zeros(len(cells)), np.zeros(len(cells)), np.zeros(len(cells), dtype=bool)
         for target, each in ((down, self.down), (up, self.up), (slide, self.slide)):
             np.maximum.at(target, at, each)
         cut[at[self.cut]] = True
-        return Requirements(cells, down, up, slide, cut)
+        return Requirements(cells, down, up, slide, cut, profiles=(EXTERNAL,))
 
 
-def promised(problem: ProtectionProblem, profiles: tuple[str, ...] = (EXTERNAL,)) -> Requirements:
+def promised(problem: ProtectionProblem, profiles: tuple[str, ...]) -> Requirements:
     """The protection levels as promised, cut at the external bounds (METHOD §2), against each profile. Whole numbers of integral cells:
-    a level is rounded up to what a whole table can be off by, a bound down.
+    a level is rounded up to what a whole table can be off by, a bound down. Raises ValueError where no profile is named, or an unknown one.
     """
     p = np.flatnonzero(problem.primary)
     integral = problem.integral[p]

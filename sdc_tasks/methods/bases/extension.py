@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack import EXTERNAL, Attack, AttackSystem, Requirements, attack_system
+from sdc_tasks.methods.attack import Attack, AttackSystem, Requirements, attack_system
 from sdc_tasks.methods.attack.attacker import MET
 from sdc_tasks.methods.attack.problem import FEASIBLE
 from sdc_tasks.methods.bases.cut import Cut
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 

@@ -26,9 +26,14 @@ class Known:
 
 
 def attackers(problem: ProtectionProblem, profile: str, primaries: Ints) -> Known:
-    """The respondents of a profile. Single-unit cells that are parts of one another have the same."""
-    asked = {"internal": problem.known <= problem.a, "coalition": problem.known == problem.a}
-    cells = np.flatnonzero(problem.suppressed & asked.get(profile, np.zeros(problem.space.size, dtype=bool)))
+    """The respondents of a profile. Single-unit cells that are parts of one another have the same. Raises ValueError for a profile whose
+    knowledge nobody has told here.
+    """
+    nobody = np.zeros(problem.space.size, dtype=bool)
+    asked = {"external": nobody, "vintage": nobody, "internal": problem.known <= problem.a, "coalition": problem.known == problem.a}
+    if profile not in asked:
+        raise ValueError(f"attacker profile {profile}: the second program does not know what it knows")
+    cells = np.flatnonzero(problem.suppressed & asked[profile])
     short = problem.known[cells] - problem.a[cells]
     single, owner = set(cells[short == 0].tolist()), {cell: cell for cell in cells.tolist()}
 

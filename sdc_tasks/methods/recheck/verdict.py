@@ -16,6 +16,7 @@ from sdc_tasks.methods.recheck.tolerance import MET, MISS, SIDES, WHOLE
 from sdc_tasks.methods.recheck.witnesses import prove
 from sdc_tasks.methods.recheck.world import whole_world, world_of
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.profiles import named
 from sdc_tasks.model.results import Evidence, Publication
 from sdc_tasks.model.table import Bools, Ints
 
@@ -45,8 +46,10 @@ class Recheck:
 
 
 def recheck(problem: ProtectionProblem, publication: Publication, profiles: Sequence[str], evidence: Evidence) -> Recheck:
-    """The verdict that the evidence proves, profile by profile. Raises ValueError where it does not fit the problem."""
-    primaries = np.flatnonzero(problem.primary)
+    """The verdict that the evidence proves, profile by profile. Raises ValueError where it does not fit the problem, or where no profile
+    is named, or an unknown one.
+    """
+    profiles, primaries = named(profiles), np.flatnonzero(problem.primary)
     protected = np.zeros((len(profiles), len(primaries)), dtype=bool)
     exposed = np.zeros_like(protected)
     for number, profile in enumerate(profiles):
