@@ -65,10 +65,11 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain) -> Protection
     flag = np.concatenate([table.flag for table in ordered])
     lpl, upl, spl = _levels(ordered, domain)
     role = {code: spec.role for code, spec in domain.flags.items()}
-    public = np.isin(flag, [code for code, r in role.items() if r is Role.PUBLIC])
-    primary = np.isin(flag, [code for code, r in role.items() if r is Role.PRIMARY])
+    available = np.concatenate([table.available for table in ordered])
+    public = available & np.isin(flag, [code for code, r in role.items() if r is Role.PUBLIC])
+    primary = available & np.isin(flag, [code for code, r in role.items() if r is Role.PRIMARY])
     least = np.repeat([indicator.least for indicator in domain.indicators], space.national_size // len(domain.indicators))
-    small = _small_counts(space, np.tile(least, len(space.countries)), value, public, primary)
+    small = _small_counts(space, np.where(available, np.tile(least, len(space.countries)), 0), value, public, primary)
     counted = np.tile(least > 0, len(space.countries))
     primary = np.where(counted, small, primary)
     lpl, upl = np.where(counted, 0.0, lpl), np.where(counted, 0.0, upl)
@@ -85,10 +86,11 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain) -> Protection
         spl=np.concatenate([spl, decided]),
         public=np.concatenate([public, decided.astype(bool)]),
         primary=np.concatenate([primary, decided.astype(bool)]),
-        deliveries=tuple(table.delivery for table in ordered),
+        deliveries=tuple(digest for table in ordered for digest in table.deliveries),
         known=np.concatenate([_known(ordered, domain, bound[: len(value)] >= 0), np.full(len(totals), np.nan)]),
         integral=_integral(space, domain, value),
         least=np.tile(least, len(space.areas)),
+        withheld=_withheld(space, available),
     )
 
 
@@ -105,6 +107,13 @@ def _small_counts(space: CellSpace, least: Ints, value: Floats, public: Bools, p
             f"1 to {int(least[other[0]]) - 1} and no others. Remedy: flag it as secondary, or protect the indicator by bases"
         )
     return small
+
+
+def _withheld(space: CellSpace, available: Bools) -> Bools:
+    """The aggregate cells with a member whose value is not available."""
+    nothing = np.zeros(len(space.aggregates) * space.national_size)
+    needs = space.aggregate_relations @ np.concatenate([~available, nothing]) > 0
+    return np.concatenate([np.zeros(len(available), dtype=bool), needs])
 
 
 def _known(tables: Sequence[NationalTable], domain: Domain, countable: Bools) -> Floats:
@@ -218,7 +227,8 @@ def choose_bases(
         if indicator.rounding is not None:
             progress(f"{indicator.code}: {indicator.rounding.method}")
             own = part_of(problem, [indicator.code])
-            decided = own.into(decided, round_part(own, decided, requirements, indicator.rounding, domain.audit.seed, progress))
+            rounded = round_part(own, decided, requirements, indicator.rounding, domain.audit.seed, progress)
+            decided = own.into(decided, rounded.without(own.problem.withheld[rounded.cells]))
     part = to_bases(problem, domain)
     if part is None:
         return decided
@@ -291,6 +301,8 @@ def bases_case(problem: ProtectionProblem, requirements: attack.Requirements, do
     wishes = bases.wishes_of(problem, domain.bases.cells)
     weights = aggregate_weights(problem, domain.bases.weights) * wishes.cost
     ladder = bases.ladder_of(problem, weights, domain.bases).keeping(wishes.exact, wishes.published)
+    if problem.withheld.any():
+        progress(f"{int(problem.withheld.sum())} aggregate cells are withheld: they need a national cell that is not available")
     if domain.bases.strata is not None:
         ladder = ladder.in_strata(bases.strata_of(problem, domain.bases.strata, wishes.exact))
     attacker = attack.Attacker(problem, requirements, domain.audit.seed)
@@ -355,6 +367,11 @@ def release(
         raise ReleaseBlocked(f"{release_id}: not audited against profile {', '.join(missing)}. Remedy: run baseline, bases and audit again")
     if report.requirements != requirements.digest or not requirements.keeps(attack.promised(problem, requirements.profiles)):
         raise ReleaseBlocked(f"{release_id}: the audit asked for less than the promised protection. Remedy: run baseline and audit again")
+    if len(never := publication.cells[problem.withheld[publication.cells] & ~publication.withheld]):
+        keys = ", ".join(problem.space.key(int(cell)) for cell in never[:5])
+        raise ReleaseBlocked(
+            f"{release_id}: {keys} ({len(never)} in all) need a national cell that is not available. Remedy: withhold them"
+        )
     if report.publication != publication.digest or report.problem != problem.digest:
         raise ReleaseBlocked(f"{release_id}: the audit is of another publication. Remedy: audit this one")
     if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):

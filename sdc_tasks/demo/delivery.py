@@ -2,7 +2,8 @@
 
 Primary cells are those of fewer than three units (flag A) and those the p% rule finds (flag M); the institute protects them within
 its own table by `lp_cover` (flag D), to the levels that the receiver will read from the *rounded* shares. Everything else is free
-(F), an empty cell has no record. Units come with every record, the shares of the two largest only with primary cells.
+(F). An empty cell has no record, unless it is a total. Units come with every record, the shares of the two largest only with primary
+cells.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from sdc_tasks.demo.enterprises import Microtable
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.methods.primary import LevelRule, PPercentRule, protection_levels, sensitive
 from sdc_tasks.methods.suppression.lp_cover import lp_cover
-from sdc_tasks.model.table import Floats, Ints, read_only
+from sdc_tasks.model.table import Floats, Ints, inside, read_only
 
 Texts = npt.NDArray[np.str_]
 
@@ -86,7 +87,7 @@ def _loss(a: Floats) -> Floats:
 
 
 def serialise(table: FlaggedTable, domain: Domain, country: str, period: str, wire: Wire) -> bytes:
-    """The delivery file: one record per cell that is not empty."""
+    """The delivery file: one record for each total, and for each other cell that is not empty."""
     names = domain.attributes
     indicator = domain.indicators[0]
     dimensions = [domain.indicator_dimension, *(source.dimension for source in domain.hierarchies)]
@@ -94,7 +95,7 @@ def serialise(table: FlaggedTable, domain: Domain, country: str, period: str, wi
     head = ["DATAFLOW", "FREQ", domain.areas.dimension, *dimensions, "TIME_PERIOD", "OBS_VALUE", *(name or "" for name in attributes)]
     lines = [head]
     decimals = ",0" if wire is Wire.NATIONAL else ""
-    for cell in np.flatnonzero(table.value > 0):
+    for cell in np.flatnonzero((table.value > 0) | ~inside(domain.space.hierarchies).ravel()):
         key = [domain.frequency, country, *domain.space.national_keys[cell], period]
         unit = [indicator.unit, str(indicator.unit_multiplier), "A", str(table.flag[cell]), str(table.units[cell])]
         shares = [str(table.share_1[cell]), str(table.share_2[cell])] if table.flag[cell] in {"A", "M"} else ["", ""]

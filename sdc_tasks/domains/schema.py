@@ -110,7 +110,8 @@ class QuadraticRounding(Strict):
 class Indicator(Strict):
     """A measured variable; values are integers times 10^−decimals of unit · 10^unit_multiplier.
 
-    `kind: count` (of persons, enterprises and the like), or `integer`: the attacker knows that every value is a whole number. `rounding`:
+    `kind: count` (of persons, enterprises and the like), or `integer`: the attacker knows that every value is a whole number.
+    `absent`: what a cell without a record means (intake/absent.py). `rounding`:
     how its aggregates are rounded, all together; without it, each goes to a base of its own (`bases`).
     """
 
@@ -122,6 +123,7 @@ class Indicator(Strict):
     signed: bool = False
     kind: Literal["magnitude", "count"] = "magnitude"
     integer: bool = False
+    absent: Literal["zero", "missing"] | None = None
     rounding: Annotated[SmallCountRounding | ControlledRounding | QuadraticRounding, Field(discriminator="method")] | None = None
 
     @model_validator(mode="after")
@@ -335,6 +337,7 @@ class Domain(Strict):
     hierarchies: tuple[CodelistSource, ...] = Field(min_length=1)
     attributes: Attributes = Attributes()
     flags: dict[str, Flag]
+    flag_when_empty: str | None = None
     checks: Checks = Checks()
     cta: Cta = Cta()
     bases: Bases = Bases()
@@ -527,6 +530,8 @@ class Domain(Strict):
                 raise InvalidInput(f"indicator relation of {relation.total}: {', '.join(unknown)} are no indicators of the domain")
             if apart := [each.code for each in self.indicators if each.code in named and each.rounding is not None]:
                 raise InvalidInput(f"indicator relation of {relation.total}: {apart[0]} is rounded by itself. Remedy: drop its rounding")
+        if self.flag_when_empty is not None and self.flag_when_empty not in self.flags:
+            raise InvalidInput(f"flag_when_empty: {self.flag_when_empty} is not one of the flags {', '.join(self.flags)}")
         codes = [code for spec in self.aggregates for code in (spec.code, spec.partial_code) if code is not None]
         _refuse_unprintable("aggregates", *codes, *(spec.label for spec in self.aggregates))
         _refuse_unprintable("indicators", *(text for each in self.indicators for text in (each.code, each.label, each.unit)))

@@ -1,6 +1,7 @@
 """From the bytes an NSI sent to a national table, or to findings it can act on."""
 
-from sdc_tasks.intake.delivery import Delivery, most_bytes, read, read_bytes
+from sdc_tasks.intake.delivery import Delivery, read, read_bytes, together
 from sdc_tasks.intake.inbox import SUFFIXES, Inbox, file_bytes, look
+from sdc_tasks.intake.sheet import Sheet, most_bytes, read_sheet
 
-__all__ = ["SUFFIXES", "Delivery", "Inbox", "file_bytes", "look", "most_bytes", "read", "read_bytes"]
+__all__ = ["SUFFIXES", "Delivery", "Inbox", "Sheet", "file_bytes", "look", "most_bytes", "read", "read_bytes", "read_sheet", "together"]

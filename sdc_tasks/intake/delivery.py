@@ -1,8 +1,8 @@
-"""One national file: read, checked record by record, laid out as the cells of a national table."""
+"""What a country delivers: its files put together, every cell accounted for, laid out as a national table."""
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,60 +10,70 @@ import numpy as np
 
 from sdc_tasks.domains.schema import Domain, Role
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.absent import judge_absent
 from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.inbox import file_bytes
-from sdc_tasks.intake.numbers import read_share, read_units, read_values
-from sdc_tasks.intake.structure import Keys, concepts, read_keys
-from sdc_tasks.intake.wire import parse
-from sdc_tasks.model.findings import Finding
+from sdc_tasks.intake.sheet import Entries, Sheet, most_bytes, read_sheet
+from sdc_tasks.intake.unavailable import completed
+from sdc_tasks.model.findings import Finding, Severity
 from sdc_tasks.model.problem import NationalTable
-
-LINE = 512  # bytes; an honest record has 60 to 200
-SPARE = 1 << 18
-SPARE_LINES = 1000
+from sdc_tasks.model.table import Bools
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """What an NSI sent. `digest` is the sha256 of the file's bytes, `file` its name; `table` is None where a finding refused it."""
+    """The files of one country and period. `told` is what they say together, beyond the findings of each; `table` is None where a
+    finding refuses them.
+    """
 
-    digest: str
-    file: str
-    country: str | None
-    findings: tuple[Finding, ...]
+    sheets: tuple[Sheet, ...]
+    told: tuple[Finding, ...]
     table: NationalTable | None = field(repr=False)
 
     @property
     def accepted(self) -> bool:
         return self.table is not None
 
+    @property
+    def country(self) -> str | None:
+        return self.sheets[0].country
+
+    @property
+    def file(self) -> str:
+        """The names of the files."""
+        return ", ".join(sheet.file for sheet in self.sheets)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All of them, file by file."""
+        return (*(finding for sheet in self.sheets for finding in sheet.findings), *self.told)
+
 
 def read(path: Path, domain: Domain, period: str) -> Delivery:
-    """The delivery in that file. Raises InvalidInput only where the file cannot be opened; see `read_bytes`."""
+    """The delivery in that file alone. Raises InvalidInput only where the file cannot be opened; see `read_bytes`."""
     return read_bytes(file_bytes(path, most_bytes(domain)), path.name, domain, period)
 
 
 def read_bytes(data: bytes, file: str, domain: Domain, period: str) -> Delivery:
-    """The delivery in the bytes of a file of that name, for that reference period.
+    """The delivery in the bytes of one file. Whatever they are, the answer is a Delivery, as in `read_sheet`."""
+    return together([read_sheet(data, file, domain, period)], domain)
 
-    Whatever the bytes are, the answer is a Delivery whose findings name lines, columns, cells and remedies, never a value. Raises
-    InvalidInput only where the domain has no public flag for the cells without a record.
+
+def together(sheets: Sequence[Sheet], domain: Domain) -> Delivery:
+    """The files of one country as one delivery.
+
+    Complementary files add up to it. A cell in two of them is an error where they differ, which names both, and a warning where they say
+    the same. Raises InvalidInput only where the domain has no public flag for the cells without a record.
     """
-    domain = domain.of(period)
     free = _public_flag(domain)
-    digest = hashlib.sha256(data).hexdigest()
     found = Findings()
-    country, table = None, None
+    table = None
     try:
-        country, table = _read(data, digest, domain, period, free, found)
-    except Exception as error:  # the sender's bytes must not stop the release, nor show in a traceback
-        found.add("SDC/reader", f"the reader failed ({type(error).__name__}): tell the maintainers, and try plain SDMX-CSV")
-    return Delivery(digest, file, country, found.all(), table)
-
-
-def most_bytes(domain: Domain) -> int:
-    """What a delivery may have at most: for each cell of a national table `LINE` bytes, and room for a header and a slip."""
-    return SPARE + LINE * domain.space.national_size
+        if not any(sheet.refused for sheet in sheets):
+            table = _table(sheets, domain, free, found)
+    except Exception as error:  # as in `read_sheet`
+        found.add("SDC/reader", f"the reader failed ({type(error).__name__}): tell the maintainers")
+    return Delivery(tuple(sheets), found.all(), table)
 
 
 def _public_flag(domain: Domain) -> str:
@@ -73,29 +83,58 @@ def _public_flag(domain: Domain) -> str:
     raise InvalidInput(f"domain {domain.id}: no flag with role public, which cells without a record need")
 
 
-def _read(data: bytes, digest: str, domain: Domain, period: str, free: str, found: Findings) -> tuple[str | None, NationalTable | None]:
-    if len(data) > (most := most_bytes(domain)):
-        size = domain.space.national_size
-        found.add("140", f"the file has more than {most} bytes, which no table of {size} cells needs: send the table and nothing else")
-        return None, None
-    records = parse(data, concepts(domain), found, SPARE_LINES + 4 * domain.space.national_size)
-    if records is None:
-        return None, None
-    keys = read_keys(records, domain, period, found)
-    table = _table(keys, digest, free, found)
-    return keys.sender, table
-
-
-def _table(keys: Keys, digest: str, free: str, found: Findings) -> NationalTable | None:
-    """The complete table: a cell without a record is a public zero."""
-    attributes, size = keys.domain.attributes, keys.domain.space.national_size
-    sent_value, sent_units = read_values(keys, found), read_units(keys, found)
-    sent_shares = [read_share(keys, column, found) for column in (attributes.share_1, attributes.share_2)]
-    if found.refused or keys.sender is None:
-        return None
-    flags = np.array(list(keys.domain.flags))
-    value, units, flag = np.zeros(size), np.full(size, -1, dtype=np.int64), np.full(size, free, dtype=flags.dtype)
+def _table(sheets: Sequence[Sheet], domain: Domain, free: str, found: Findings) -> NationalTable | None:
+    """The complete table: a cell without a record is a public zero, or refuses the delivery (`absent.py`)."""
+    size = domain.space.national_size
+    country = str(sheets[0].country)
+    entries = [sheet.entries for sheet in sheets if sheet.entries is not None]
+    _overlaps(sheets, entries, domain, found)
+    value, units = np.zeros(size), np.full(size, -1, dtype=np.int64)
+    flag = np.full(size, free, dtype=np.array([*domain.flags, ""]).dtype)
     share_1, share_2 = np.full(size, np.nan), np.full(size, np.nan)
-    value[keys.cell], units[keys.cell], flag[keys.cell] = sent_value, sent_units, flags[keys.flag]
-    share_1[keys.cell], share_2[keys.cell] = sent_shares
-    return NationalTable(keys.sender, digest, value, flag, units, share_1, share_2)
+    present, available = np.zeros(size, dtype=bool), np.ones(size, dtype=bool)
+    for each in entries:
+        value[each.cell], units[each.cell], flag[each.cell] = each.value, each.units, each.flag
+        share_1[each.cell], share_2[each.cell] = each.share_1, each.share_2
+        present[each.cell], available[each.cell] = True, each.available
+    judge_absent(country, value, present, available, domain, found)
+    if found.refused:
+        return None
+    whole = completed(value, available, domain)
+    if whole is None:
+        cell = ".".join((country, *domain.space.national_keys[int(np.flatnonzero(~available)[0])]))
+        message = "no values of the cells that are not available fit the totals around them: correct these totals or their parts"
+        found.add("SDC/additivity", message, cell=cell)
+        return None
+    deliveries = tuple(sheet.digest for sheet in sheets)
+    return NationalTable(country, deliveries, whole, flag, units, share_1, share_2, available)
+
+
+def _overlaps(sheets: Sequence[Sheet], entries: Sequence[Entries], domain: Domain, found: Findings) -> None:
+    """Findings for the cells that two files hold: an error where they differ, a warning where they say the same."""
+    country = sheets[0].country
+    for second in range(1, len(entries)):
+        for first in range(second):
+            a, b = entries[first], entries[second]
+            _, at, other = np.intersect1d(a.cell, b.cell, assume_unique=True, return_indices=True)
+            equal = np.array([_same(getattr(a, name)[at], getattr(b, name)[other]) for name in _CONTENT]).all(axis=0)
+            named = f"{sheets[first].file} and {sheets[second].file}"
+            for cells, severity, told in (
+                (a.cell[at[~equal]], Severity.ERROR, "differ in"),
+                (a.cell[at[equal]], Severity.WARNING, "say the same of"),
+            ):
+                if len(cells):
+                    keys = [".".join((str(country), *domain.space.national_keys[cell])) for cell in cells[:SHOWN]]
+                    more = f" and {len(cells) - SHOWN} more" if len(cells) > SHOWN else ""
+                    message = f"{named} {told} {', '.join(keys)}{more}: send each cell in one file{_REMEDY if told == 'differ in' else ''}"
+                    found.add("SDC/overlap", message, cell=keys[0], severity=severity)
+
+
+SHOWN = 3
+_CONTENT = ("value", "available", "flag", "units", "share_1", "share_2")
+_REMEDY = ", or give the correction the name of the file that it replaces, or that name with _v2, _v3 … before its suffix"
+
+
+def _same(a: np.ndarray, b: np.ndarray) -> Bools:
+    """Equal, or both missing."""
+    return np.asarray((a == b) | ((a != a) & (b != b)))

@@ -19,7 +19,7 @@ _LARGEST = 9e15  # doubles below 2^53 hold every multiple of the last decimal
 
 
 def read_values(keys: Keys, found: Findings) -> Floats:
-    """OBS_VALUE in the unit of its indicator, NaN where a finding says why not.
+    """OBS_VALUE in the unit of its indicator, NaN where it is not available or a finding says why not.
 
     A value between the decimals of its indicator (0.01 where there are none) is kept as sent, with a warning: rounding it here could
     break the additivity of a table whose other cells have decimals too.
@@ -28,9 +28,9 @@ def read_values(keys: Keys, found: Findings) -> Floats:
     scale = _multipliers(keys, found)
     _one_decimal_sign(keys, scale, found)
     value = _numbers(records, "OBS_VALUE")
-    wrong = np.isnan(value)
+    wrong = np.isnan(value) & ~keys.unavailable & ~keys.unsent
     empty = records.where("OBS_VALUE", lambda text: not text)
-    missing = "OBS_VALUE is empty: send the true value, of confidential cells too; only a cell that is truly empty has no record"
+    missing = "OBS_VALUE is empty: send the true value, of confidential cells too; a status such as M says that it is not available"
     found.each("SDC/missing", np.flatnonzero(wrong & empty), records.line, missing, keys.name)
     text = "OBS_VALUE is not a plain number: no text, no NaN, no thousands separators"
     found.each("SDC/value", np.flatnonzero(wrong & ~empty), records.line, text, keys.name)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sdc_tasks.domains.schema import Domain
+from sdc_tasks.domains.schema import Domain, Role
 from sdc_tasks.intake.findings import Findings, shown
 from sdc_tasks.intake.wire import Concepts, Records
 from sdc_tasks.model.findings import Severity
@@ -15,13 +15,17 @@ from sdc_tasks.model.table import Bools, Ints
 
 # CL_OBS_STATUS of the SDMX cross-domain code lists, as in the package statcodelists.
 OBS_STATUS = frozenset("ABDEFGHIJKLMNOPQSUVW")
-MISSING = frozenset("HLMOQ")  # the codes that say: there is no value
+NOT_AVAILABLE = frozenset("HLMO")  # the codes that say: nobody has this value, or not yet
+MISSING = NOT_AVAILABLE | {"Q"}  # with Q, suppressed: somebody has it and does not tell
 _ACTIONS = frozenset("IAR")  # insert, append, replace: the record holds the data
 
 
 @dataclass(frozen=True)
 class Keys:
-    """For each record: the position of its country, of its indicator and of its cell in a national table, of its flag; −1 if unknown."""
+    """For each record: the position of its country, of its indicator and of its cell in a national table, of its flag; −1 if unknown.
+
+    `unavailable`: the sender says that there is no value (yet). `unsent`: that it is confidential and not told.
+    """
 
     records: Records
     domain: Domain
@@ -29,6 +33,8 @@ class Keys:
     indicator: Ints = field(repr=False)
     cell: Ints = field(repr=False)
     flag: Ints = field(repr=False)
+    unavailable: Bools = field(repr=False)
+    unsent: Bools = field(repr=False)
 
     def name(self, row: int) -> str | None:
         """The readable key of the record's cell, None where one of its codes is unknown."""
@@ -67,8 +73,13 @@ def read_keys(records: Records, domain: Domain, period: str, found: Findings) ->
     known = np.all([axis >= 0 for axis in axes], axis=0)
     cell = np.full(len(records), -1, dtype=np.int64)
     cell[known] = np.ravel_multi_index([axis[known] for axis in axes], space.national_shape)
-    keys = Keys(records, domain, country, axes[0], cell, _flags(records, domain, found))
+    unavailable = _unavailable(records, domain)
+    flag = _flags(records, unavailable, domain, found)
+    unsent = _unsent(records, domain, flag, unavailable)
+    keys = Keys(records, domain, country, axes[0], cell, flag, unavailable & ~unsent, unsent)
     _obs_status(keys, found)
+    message = "confidential and not sent: send the true value, without it the cell cannot be protected"
+    found.each("SDC/missing", np.flatnonzero(unsent), records.line, message, keys.name)
     _one_country(keys, found)
     _duplicates(keys, found)
     return keys
@@ -115,13 +126,24 @@ def _wrong_code(records: Records, column: str, row: int, codes: Iterable[str]) -
     return f"{column}{f' {code}' if code else ''} is not in the code list: correct it, or check that the columns are in the header's order"
 
 
-def _flags(records: Records, domain: Domain, found: Findings) -> Ints:
-    """Position in `domain.flags`. An unknown flag is never taken as free."""
+def _unavailable(records: Records, domain: Domain) -> Bools:
+    """No value, and a status that says so; or the signs for it: `:` (Eurostat), `m` (missing, will come)."""
+    status = domain.attributes.obs_status
+    said, silent = records.where(status, NOT_AVAILABLE.__contains__), records.where(status, lambda text: not text)
+    none, sign = records.where("OBS_VALUE", {"", ":", "m"}.__contains__), records.where("OBS_VALUE", {":", "m"}.__contains__)
+    return (none & said) | (sign & silent)
+
+
+def _flags(records: Records, unavailable: Bools, domain: Domain, found: Findings) -> Ints:
+    """Position in `domain.flags`. An unknown flag is never taken as free, an empty one only as what the domain file declares."""
     column = domain.attributes.conf_status
     position = records.positions(column, _index(domain.flags))
     empty = records.where(column, lambda text: not text)
     allowed = ", ".join(domain.flags)
-    found.each("150/904-2", np.flatnonzero((position < 0) & empty), records.line, f"{column} is empty: every record needs one of {allowed}")
+    if domain.flag_when_empty is not None:
+        position = np.where(empty, list(domain.flags).index(domain.flag_when_empty), position)
+    message = f"{column} is empty: every record needs one of {allowed}; or have flag_when_empty declared in the domain file"
+    found.each("150/904-2", np.flatnonzero((position < 0) & empty & ~unavailable), records.line, message)
 
     def unknown(row: int) -> str:
         code = shown(records.text(column, row), domain.flags)
@@ -136,9 +158,16 @@ def _obs_status(keys: Keys, found: Findings) -> None:
     records, column = keys.records, keys.domain.attributes.obs_status
     unknown = records.where(column, lambda text: bool(text) and text not in OBS_STATUS)
     found.each("150/904-2", np.flatnonzero(unknown), records.line, lambda row: _wrong_code(records, column, row, OBS_STATUS), keys.name)
-    odd = records.where(column, MISSING.__contains__) & records.where("OBS_VALUE", bool)
+    odd = records.where(column, MISSING.__contains__) & records.where("OBS_VALUE", bool) & ~keys.unavailable & ~keys.unsent
     message = f"{column} says that the value is missing, but there is one: correct it; is it a {keys.domain.attributes.conf_status}?"
     found.each("SDC/status", np.flatnonzero(odd), records.line, message, keys.name, Severity.WARNING)
+
+
+def _unsent(records: Records, domain: Domain, flag: Ints, unavailable: Bools) -> Bools:
+    """A confidential value that is not told: nobody knows what protection it needs, nor whether an aggregate gives it away."""
+    primary = np.array([*(spec.role is Role.PRIMARY for spec in domain.flags.values()), False])[flag]
+    suppressed = records.where("OBS_VALUE", {"", ":"}.__contains__) & records.where(domain.attributes.obs_status, "Q".__eq__)
+    return np.asarray(suppressed | records.where("OBS_VALUE", "x".__eq__) | (unavailable & primary))
 
 
 def _one_country(keys: Keys, found: Findings) -> None:

@@ -86,7 +86,7 @@ def part_of(problem: ProtectionProblem, indicators: Collection[str]) -> Part:
         indicators=tuple(indicator for indicator in space.indicators if indicator in indicators),
         indicator_relations=tuple(each for each, names in zip(space.indicator_relations, linked, strict=True) if names <= set(indicators)),
     )
-    names = ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known", "integral", "least")
+    names = ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known", "integral", "least", "withheld")
     arrays = {name: getattr(problem, name)[cells] for name in names}
     told = _earlier(problem.earlier, cells, mine)
     return Part(problem, ProtectionProblem(own, **arrays, deliveries=problem.deliveries, earlier=told), cells)

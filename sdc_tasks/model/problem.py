@@ -19,20 +19,25 @@ from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, read_only
 class NationalTable:
     """The accepted delivery of one country, complete: true values and flags. All arrays have `space.national_size` entries.
 
-    `value` is in the unit of the indicator (its multiplier applied by the sender); a cell without a record is a public zero.
-    `flag` is the CONF_STATUS code; `units` is −1, `share_1 share_2` are NaN where not sent (shares in percent).
+    `deliveries` are the digests of its files. `value` is in the unit of the indicator (its multiplier applied by the sender); an empty cell
+    without a record is a public zero.
+    `flag` is the CONF_STATUS code; `units` is −1, `share_1 share_2` are NaN where not sent (shares in percent). A cell that is not
+    `available` has no value that anybody knows: what stands there fits the rest of the table (intake/unavailable.py).
     """
 
     country: str
-    delivery: str
+    deliveries: tuple[str, ...]
     value: Floats = field(repr=False)
     flag: np.ndarray = field(repr=False)
     units: Ints = field(repr=False)
     share_1: Floats = field(repr=False)
     share_2: Floats = field(repr=False)
+    available: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
 
     def __post_init__(self) -> None:
-        sizes = {name: len(getattr(self, name)) for name in ("value", "flag", "units", "share_1", "share_2")}
+        if not len(self.available):
+            object.__setattr__(self, "available", np.ones(len(self.value), dtype=bool))
+        sizes = {name: len(getattr(self, name)) for name in ("value", "flag", "units", "share_1", "share_2", "available")}
         if len(set(sizes.values())) != 1:
             raise ValueError(f"{self.country}: arrays of different lengths {sizes}")
         for name in sizes:
@@ -78,6 +83,7 @@ class ProtectionProblem:
     cell with one or two units knows of it from its own books: the cell itself for a single unit; NaN elsewhere. `earlier` is what was
     published before of the same period. `integral` cells hold whole numbers, and everybody knows it. `least` (above 0 under small count
     rounding): no published count may be in 1 … least − 1, nor what follows from published ones (methods/attack/small.py).
+    `withheld` aggregate cells have a member that is not available: they are never published.
     """
 
     space: CellSpace
@@ -94,6 +100,7 @@ class ProtectionProblem:
     earlier: Earlier = field(default_factory=Earlier, repr=False)
     integral: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
     least: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
+    withheld: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
 
     def __post_init__(self) -> None:
         n = self.space.size
@@ -103,7 +110,9 @@ class ProtectionProblem:
             object.__setattr__(self, "integral", np.zeros(n, dtype=bool))
         if not len(self.least):
             object.__setattr__(self, "least", np.zeros(n, dtype=np.int64))
-        for name in ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known", "integral", "least"):
+        if not len(self.withheld):
+            object.__setattr__(self, "withheld", np.zeros(n, dtype=bool))
+        for name in ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known", "integral", "least", "withheld"):
             array = getattr(self, name)
             if array.shape != (n,):
                 raise ValueError(f"{name}: shape {array.shape}, expected ({n},)")
@@ -121,6 +130,8 @@ class ProtectionProblem:
             raise ValueError("what was published before does not fit the cells of this release")
         if (self.primary & (self.public | self.aggregate)).any():
             raise ValueError("a primary cell must be a suppressed national cell")
+        if (self.withheld & ~self.aggregate).any():
+            raise ValueError("only an aggregate cell is withheld")
         if min(self.lpl.min(initial=0), self.upl.min(initial=0), self.spl.min(initial=0)) < 0:
             raise ValueError("protection levels are distances, at least 0")
 
@@ -147,5 +158,7 @@ class ProtectionProblem:
             h.update(b"integral" + self.integral.tobytes())
         if self.least.any():
             h.update(b"least" + self.least.tobytes())
+        if self.withheld.any():
+            h.update(b"withheld" + self.withheld.tobytes())
         h.update("|".join(self.deliveries).encode())
         return h.hexdigest()

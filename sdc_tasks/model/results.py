@@ -60,6 +60,11 @@ class Publication:
         """Every aggregate cell withheld."""
         return cls(cells, np.full(len(cells), np.nan), np.full(len(cells), np.inf))
 
+    def without(self, cells: Bools) -> Publication:
+        """The publication with these of its cells withheld."""
+        told = np.where(cells, np.nan, self.value), np.where(cells, np.inf, self.base), np.where(cells, 0.0, self.covers)
+        return Publication(self.cells, *told) if cells.any() else self
+
     @cached_property
     def exact(self) -> Bools:
         return read_only(self.base == 0)

@@ -160,7 +160,7 @@ def _delivery(table: Microtable, domain: Domain, country: str) -> NationalTable:
     flag = np.where(primary, np.where(units <= few.few_units, "A", "M"), "F")
     share_1, share_2 = ((200 * x + X - tie) // np.maximum(2 * X, 1) for x, tie in ((x1, 0), (x2, 1)))
     return NationalTable(
-        country, f"{country} of the benchmark", X.astype(float), flag, np.where(X > 0, units, -1),
+        country, (f"{country} of the benchmark",), X.astype(float), flag, np.where(X > 0, units, -1),
         np.where(primary, share_1, np.nan), np.where(primary, share_2, np.nan),
     )  # fmt: skip
 

@@ -179,7 +179,7 @@ def everything_made() -> dict[str, object]:
     cta = release_problem(problem, requirements, np.ones(1))
     one, n = np.array([SECRET]), np.array([3])
     return {
-        "NationalTable": NationalTable("AT", "digest", one, np.array(["A"]), n, one, one),
+        "NationalTable": NationalTable("AT", ("digest",), one, np.array(["A"]), n, one, one),
         "ProtectionProblem": problem,
         "Publication": exact,
         "rounded Publication": rounded,
@@ -236,7 +236,7 @@ def test_no_refusal_tells_a_confidential_value():
         lambda: Publication(exact.cells, one, -one),
         lambda: Publication(exact.cells, one * np.nan, one),
         lambda: Publication(exact.cells, np.array([SECRET, SECRET]), one),
-        lambda: NationalTable("AT", "digest", one, np.array(["A", "A"]), np.array([1]), one, one),
+        lambda: NationalTable("AT", ("digest",), one, np.array(["A", "A"]), np.array([1]), one, one),
     ]
     for refused in wrong:
         with pytest.raises((ValueError, SdcError)) as refusal:

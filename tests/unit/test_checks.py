@@ -24,7 +24,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def domain(folder: Path) -> Domain:
-    return small_domain(folder)
+    return small_domain(folder, *ZERO)
+
+
+ZERO = ("unit_multiplier: 3", "unit_multiplier: 3, absent: zero")  # what has no record is a zero, for the checks to find out
 
 
 def table(domain: Domain, folder: Path, drawing: str = HEALTHY) -> NationalTable:
@@ -67,10 +70,8 @@ def test_a_difference_within_the_tolerance_adds_up(domain, folder, tmp_path):
     assert failed(check(table(relative, folder, HEALTHY.replace("700 F", "705 F")), relative)) == {}
 
 
-@pytest.mark.parametrize("absent", [".", "0 F"])
-def test_a_missing_total(domain, folder, absent):
-    """An empty cell is a public zero, so a total without a record and one sent as zero look the same, and are as wrong."""
-    results = check(table(domain, folder, HEALTHY.replace("700 F", absent)), domain)
+def test_a_total_of_zero_over_parts(domain, folder):
+    results = check(table(domain, folder, HEALTHY.replace("700 F", "0 F")), domain)
     assert failed(results)["complete_keys"] == ("AT.TURNOVER.C._T",)
     assert {result.check for result in refusals(results)} == {"additivity", "complete_keys"}
 
@@ -92,10 +93,10 @@ def test_an_activity_that_does_not_exist_in_the_country(domain, folder):
 
 def test_a_negative_value(domain, folder, tmp_path):
     drawing = HEALTHY.replace("700 F", "100 F").replace("300 D", "-300 D").replace("749391", "748791").replace("400 F", "-200 F")
-    results = check(table(domain, folder, drawing), domain)
+    signed = small_domain(tmp_path, "unit_multiplier: 3", "unit_multiplier: 3, signed: true")
+    results = check(table(signed, folder, drawing), domain)
     assert failed(results) == {"non_negative": ("AT.TURNOVER.C.S", "AT.TURNOVER.TOTAL.S")}
     assert len(refusals(results)) == 1
-    signed = small_domain(tmp_path, "unit_multiplier: 3", "unit_multiplier: 3, signed: true")
     assert failed(check(table(signed, folder, drawing), signed)) == {}
 
 
@@ -103,9 +104,9 @@ def test_parts_that_cancel_out_have_a_total_of_zero(folder, tmp_path):
     signed = small_domain(tmp_path, "unit_multiplier: 3", "unit_multiplier: 3, signed: true")
     drawing = """
                 _T      S       L
-        TOTAL   .       -5 F    5 F
-        C       .       -8 D    8 D
-        D       .       3 D     -3 A
+        TOTAL   0 F     -5 F    5 F
+        C       0 F     -8 D    8 D
+        D       0 F     3 D     -3 A
     """
     assert failed(check(table(signed, folder, drawing), signed)) == {}
 
@@ -187,7 +188,7 @@ def test_a_huge_and_a_tiny_value_in_one_table(domain, folder):
 
 def test_change_since_the_previous_delivery(domain, folder):
     now = table(domain, folder)
-    before = table(domain, folder, HEALTHY.replace("300 D", "30 D").replace("100 D", "9 D").replace("700 F", "."))
+    before = table(domain, folder, HEALTHY.replace("300 D", "30 D").replace("100 D", "9 D").replace("700 F", "0 F"))
     results = check(now, domain, before)
     assert failed(results) == {"vintage_change": ("AT.TURNOVER.D.S",)}
     assert (results[-1].checked, results[-1].severity) == (8, Severity.WARNING)
@@ -196,7 +197,7 @@ def test_change_since_the_previous_delivery(domain, folder):
 
 def test_the_domain_file_sets_severities_and_switches_checks_off(folder, tmp_path):
     domain = small_domain(tmp_path, "flags:", "checks: {additivity: warning, complete_keys: null, shares: null, all_free: error}\nflags:")
-    results = check(table(domain, folder, HEALTHY.replace("700 F", ".").replace("591 A", "591 D")), domain)
+    results = check(table(domain, folder, HEALTHY.replace("700 F", "0 F").replace("591 A", "591 D")), domain)
     assert {"complete_keys", "shares", "shares_for_rule"}.isdisjoint(result.check for result in results)
     assert [result.check for result in refusals(results)] == ["all_free"]
 

@@ -14,6 +14,7 @@ from sdc_tasks.demo import write_demo
 from sdc_tasks.demo.enterprises import Economy, microtable
 from sdc_tasks.demo.shape import write_domain
 from sdc_tasks.domains.schema import Domain, load_domain
+from sdc_tasks.model.table import inside
 
 SMALL = {"countries": 4, "activities": 15, "sizes": 3}
 
@@ -76,7 +77,8 @@ def test_flags_units_and_shares_agree(small: tuple[Domain, dict[str, Path]]) -> 
     for path in deliveries.values():
         d = read(path, domain)
         assert set(np.unique(d.flag)) <= {"", "F", "A", "M", "D"}
-        assert ((d.flag == "") == (d.value == 0)).all()
+        assert (d.flag[d.value > 0] != "").all()
+        assert ((d.flag == "") == ((d.value == 0) & inside(domain.space.hierarchies).ravel())).all(), "a total has a record, if zero too"
         assert ((d.flag == "A") == ((d.units == 1) | (d.units == 2))).all()
         primary = np.isin(d.flag, ["A", "M"])
         assert (np.isnan(d.share_1) == ~primary).all()

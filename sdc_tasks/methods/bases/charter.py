@@ -43,7 +43,11 @@ def visible_sums(problem: ProtectionProblem) -> Floats:
 def proposed(problem: ProtectionProblem, publication: Publication, share: float) -> Publication:
     """The publication with the sum of the visible countries wherever the rule allows it, safe or not."""
     total = visible_sums(problem)
-    fit = publication.withheld & (problem.a[publication.cells] <= np.nan_to_num(total / share, nan=-np.inf))
+    fit = (
+        publication.withheld
+        & ~problem.withheld[publication.cells]
+        & (problem.a[publication.cells] <= np.nan_to_num(total / share, nan=-np.inf))
+    )
     return replace(publication, value=np.where(fit, total, publication.value), covers=np.where(fit, share, publication.covers))
 
 
@@ -73,7 +77,7 @@ def charter(
                 dear = np.where(told.visible[found.decided], worth / np.maximum(np.abs(found.price), 1e-300), np.inf)
                 leaned = told.cells == told.cells[found.decided[dear.argmin()]]
                 # An attack that leans on none of them is at the edge of what counts as met without them.
-                told = publication if np.isinf(dear).all() else _without(told, leaned)
+                told = publication if np.isinf(dear).all() else told.without(leaned)
                 attacker.shift(told)
     progress(f"sums of the visible countries: {int(told.visible.sum())} of {count} that cover {share:.1%} of a withheld total are safe")
     return told
@@ -83,13 +87,3 @@ def mislabelled(problem: ProtectionProblem, publication: Publication) -> Bools:
     """Cells of a publication that are said to be sums of visible countries and are not."""
     total = np.nan_to_num(visible_sums(problem), nan=-1.0)
     return publication.visible & ~(np.abs(np.nan_to_num(publication.value) - total) <= NOISE * (1 + np.abs(total)))
-
-
-def _without(publication: Publication, cells: Bools) -> Publication:
-    """The publication with these cells withheld."""
-    return replace(
-        publication,
-        value=np.where(cells, np.nan, publication.value),
-        base=np.where(cells, np.inf, publication.base),
-        covers=np.where(cells, 0.0, publication.covers),
-    )

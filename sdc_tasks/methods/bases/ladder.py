@@ -42,6 +42,7 @@ class Ladder:
     withheld. `base` is inf for withheld and for rungs beyond the maximum relative base. `loss` = weight · (base/2 + charge · value),
     0 for exact; for a withheld cell twice that of the largest base allowed. The charge keeps repair from rounding many cells a
     little where a few would do. Cells of one `stratum` (cells,) ≥ 0 rise together; withholding is a matter of the single cell.
+    Every option of a cell that the problem has `withheld` is withheld, and loses nothing.
     """
 
     cells: Ints = field(repr=False)
@@ -132,6 +133,8 @@ def ladder_of(problem: ProtectionProblem, weights: Floats, options: BaseOptions)
     size = weights * np.maximum(np.abs(truth), options.smallest)
     loss = np.where(np.isfinite(base), weights[:, None] * half, (size * options.maximum_relative_base)[:, None])
     loss[:, 1:] += (size * options.rounding_charge)[:, None]
+    never_told = problem.withheld[cells]
+    value[never_told], base[never_told], low[never_told], high[never_told], loss[never_told] = np.nan, np.inf, np.inf, np.inf, 0.0
     return Ladder(cells, value, base, low, high, loss)
 
 

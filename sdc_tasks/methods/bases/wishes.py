@@ -35,7 +35,8 @@ class Wishes:
 
 
 def wishes_of(problem: ProtectionProblem, rules: Sequence[Wish]) -> Wishes:
-    """The rules on the aggregate cells of a problem; costs multiply. Raises InvalidInput for a pattern that fits no cell."""
+    """The rules on the aggregate cells of a problem; costs multiply. A cell that is withheld
+    because a member is not available can be neither exact nor published. Raises InvalidInput for a pattern that fits no cell."""
     keys = [problem.space.key(int(cell)) for cell in np.flatnonzero(problem.aggregate)]
     exact, published, cost = np.zeros(len(keys), dtype=bool), np.zeros(len(keys), dtype=bool), np.ones(len(keys))
     for rule in rules:
@@ -47,4 +48,5 @@ def wishes_of(problem: ProtectionProblem, rules: Sequence[Wish]) -> Wishes:
         exact |= fits & (rule.must == "exact")
         published |= fits & (rule.must is not None)
         cost *= np.where(fits, rule.cost, 1.0)
-    return Wishes(exact, published, cost)
+    possible = ~problem.withheld[problem.aggregate]
+    return Wishes(exact & possible, published & possible, cost)

@@ -1,0 +1,131 @@
+"""One national file: read, checked record by record, its records laid out as columns."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sdc_tasks.domains.schema import Domain, Role
+from sdc_tasks.intake.findings import Findings
+from sdc_tasks.intake.numbers import read_share, read_units, read_values
+from sdc_tasks.intake.structure import Keys, concepts, read_keys
+from sdc_tasks.intake.wire import parse
+from sdc_tasks.model.findings import Finding, Severity
+from sdc_tasks.model.table import Bools, Floats, Ints, read_only
+
+LINE = 512  # bytes; an honest record has 60 to 200
+SPARE = 1 << 18
+SPARE_LINES = 1000
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The records of a file, each cell once: `cell` within a national table, `line` in the file, `flag` the CONF_STATUS code.
+
+    `value` is in the unit of the indicator; NaN where the sender says that it is not `available`. `units` is −1, `share_1 share_2` are
+    NaN where not sent.
+    """
+
+    cell: Ints = field(repr=False)
+    line: Ints = field(repr=False)
+    value: Floats = field(repr=False)
+    available: Bools = field(repr=False)
+    flag: np.ndarray = field(repr=False)
+    units: Ints = field(repr=False)
+    share_1: Floats = field(repr=False)
+    share_2: Floats = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for name in vars(self):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A file that an NSI sent. `digest` is the sha256 of its bytes, `file` its name; `entries` is None where a finding refuses it."""
+
+    digest: str
+    file: str
+    country: str | None
+    findings: tuple[Finding, ...]
+    entries: Entries | None = field(repr=False)
+
+    @property
+    def refused(self) -> bool:
+        return any(finding.severity is Severity.ERROR for finding in self.findings)
+
+
+def read_sheet(data: bytes, file: str, domain: Domain, period: str) -> Sheet:
+    """The records in the bytes of a file of that name, for that reference period.
+
+    Whatever the bytes are, the answer is a Sheet whose findings name lines, columns, cells and remedies, never a value.
+    """
+    found = Findings()
+    country, entries = None, None
+    try:
+        country, entries = _read(data, domain, period, found)
+    except Exception as error:  # the sender's bytes must not stop the release, nor show in a traceback
+        found.add("SDC/reader", f"the reader failed ({type(error).__name__}): tell the maintainers, and try plain SDMX-CSV")
+    return Sheet(hashlib.sha256(data).hexdigest(), file, country, found.all(), entries)
+
+
+def most_bytes(domain: Domain) -> int:
+    """What a file may have at most: for each cell of a national table `LINE` bytes, and room for a header and a slip."""
+    return SPARE + LINE * domain.space.national_size
+
+
+def _read(data: bytes, domain: Domain, period: str, found: Findings) -> tuple[str | None, Entries | None]:
+    size = domain.space.national_size
+    if len(data) > (most := most_bytes(domain)):
+        found.add("140", f"the file has more than {most} bytes, which no table of {size} cells needs: send the table and nothing else")
+        return None, None
+    records = parse(data, concepts(domain), found, SPARE_LINES + 4 * size)
+    if records is None:
+        return None, None
+    keys = read_keys(records, domain, period, found)
+    return keys.sender, _entries(keys, found)
+
+
+def _entries(keys: Keys, found: Findings) -> Entries | None:
+    attributes = keys.domain.attributes
+    value, units = read_values(keys, found), read_units(keys, found)
+    shares = [read_share(keys, column, found) for column in (attributes.share_1, attributes.share_2)]
+    _possible(keys, value, found)
+    if found.refused or keys.sender is None:
+        return None
+    flags = np.array([*keys.domain.flags, ""])  # −1, the empty one: a cell that is not available needs no flag
+    return Entries(keys.cell, keys.records.line, value, ~keys.unavailable, flags[keys.flag], units, *shares)
+
+
+def _possible(keys: Keys, value: Floats, found: Findings) -> None:
+    """A finding for each value that its indicator cannot have: what no release could be made of is the sender's to mend, alone."""
+
+    def each(code: str, wrong: Callable[[int], Bools], message: Callable[[int], str]) -> None:
+        for i in range(len(keys.domain.indicators)):
+            rows = np.flatnonzero((keys.indicator == i) & ~np.isnan(value) & wrong(i))
+            found.each(code, rows, keys.records.line, message(i), keys.name)
+
+    indicators = keys.domain.indicators
+    primary = np.array([*(spec.role is Role.PRIMARY for spec in keys.domain.flags.values()), False])[keys.flag]
+    none = np.zeros(len(value), dtype=bool)
+    each(
+        "SDC/whole",
+        lambda i: value != np.rint(value) if indicators[i].whole else none,
+        lambda i: f"{indicators[i].code} is counted, so that OBS_VALUE must be a whole number: correct it, or check unit and decimals",
+    )
+    each(
+        "SDC/negative",
+        lambda i: none if indicators[i].signed else value < 0,
+        lambda i: f"OBS_VALUE is negative: correct the sign, or have {indicators[i].code} declared as signed in the domain file",
+    )
+    each(
+        "SDC/flag",
+        lambda i: primary & ((value <= 0) | (value >= indicators[i].least)) if indicators[i].least else none,
+        lambda i: (
+            f"flagged as primary, though small count rounding protects counts of 1 to {indicators[i].least - 1} and no others: "
+            "flag it as secondary, or have the indicator protected by bases"
+        ),
+    )

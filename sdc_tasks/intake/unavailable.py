@@ -1,0 +1,67 @@
+"""What stands for the cells that a country says are not available: any values that fit its own table.
+
+The true values of these cells are unknown to us, and to everybody else as far as we can tell. So they are suppressed cells without a
+requirement of their own, and every aggregate that they are part of is withheld. Then it does not matter which values stand for them:
+the tables x that an attacker cannot tell apart are those with x = a in the cells he can read, with all relations, and with the published
+intervals; none of these depends on what stands for a hidden cell whose aggregates are all withheld. So neither do the bounds of any
+other cell, nor the verdict. Where the relations and the public cells leave one value only, everybody can compute it, and it is the one
+found here. That the country may publish such a value one day is a matter of its own next delivery, which is judged together with what
+was told before.
+
+The values are found as a linear program, min Σ |M u| over the relations of the unknown cells u, within the tolerance of the
+additivity; as whole numbers where the indicator is counted. Where nothing fits, the delivery contradicts itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from sdc_tasks.domains.schema import Domain
+from sdc_tasks.model.table import Bools, Floats
+
+NODES = 10_000  # of the search for whole numbers: counted work, no clock
+SOUND = 1e-6
+
+
+def completed(value: Floats, available: Bools, domain: Domain) -> Floats | None:
+    """The values with those that are not `available` filled in; None where no values fit (or none were found by NODES).
+
+    One entry per cell of a national table, in the unit of its indicator.
+    """
+    open_cells = np.flatnonzero(~available)
+    if not len(open_cells):
+        return value
+    M = domain.space.national_relations
+    known = np.where(available, value, 0.0)
+    touched = np.flatnonzero(abs(M) @ (~available).astype(float))
+    each = len(value) // len(domain.indicators)
+    of = [domain.indicators[cell // each] for cell in open_cells]
+    whole = np.array([indicator.whole for indicator in of])
+    A, rest = sp.csr_array(M[touched][:, open_cells]), M[touched] @ known
+    size = max(1.0, float(np.abs(known).max(initial=0.0)))
+    scale = 1.0 if whole.any() else size
+    n, m = len(open_cells), len(touched)
+    tolerance = (domain.checks.additivity_absolute + domain.checks.additivity_relative * size) / scale
+    slack = sp.hstack([A, sp.eye_array(m), -sp.eye_array(m)], format="csr")
+    lowest = np.where([indicator.signed for indicator in of], -np.inf, 0.0)
+    found = milp(
+        np.concatenate([np.zeros(n), np.ones(2 * m)]),
+        integrality=np.concatenate([whole.astype(int), np.zeros(2 * m, dtype=int)]),
+        bounds=Bounds(np.concatenate([lowest, np.zeros(2 * m)]), np.concatenate([np.full(n, np.inf), np.full(2 * m, tolerance)])),
+        constraints=LinearConstraint(slack, -rest / scale, -rest / scale) if m else None,
+        options={"node_limit": NODES},
+    )
+    if found.x is None:
+        return None
+    u = found.x[:n] * scale
+    step = 10.0 ** np.array([indicator.decimals for indicator in of])
+    on_grid = np.round(u * step) / step
+    filled = known.copy()
+    for tried in (on_grid, u):
+        filled[open_cells] = np.where(whole, on_grid, tried)
+        fits = np.abs(M[touched] @ filled) <= tolerance * scale * (1 + SOUND) + SOUND
+        if fits.all() and (filled[open_cells] >= lowest).all():
+            return filled
+    return None
