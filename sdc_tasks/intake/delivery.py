@@ -56,11 +56,12 @@ def read(path: Path, domain: Domain, period: str) -> Delivery:
 
 def read_bytes(data: bytes, file: str, domain: Domain, period: str) -> Delivery:
     """The delivery in the bytes of one file. Whatever they are, the answer is a Delivery, as in `read_sheet`."""
+    domain = domain.of(period)
     return together([read_sheet(data, file, domain, period)], domain)
 
 
 def together(sheets: Sequence[Sheet], domain: Domain) -> Delivery:
-    """The files of one country as one delivery.
+    """The files of one country as one delivery of the domain of their period.
 
     Complementary files add up to it. A cell in two of them is an error where they differ, which names both, and a warning where they say
     the same. Raises InvalidInput only where the domain has no public flag for the cells without a record.

@@ -63,6 +63,7 @@ def read_sheet(data: bytes, file: str, domain: Domain, period: str) -> Sheet:
 
     Whatever the bytes are, the answer is a Sheet whose findings name lines, columns, cells and remedies, never a value.
     """
+    domain = domain.of(period)
     found = Findings()
     country, entries = None, None
     try:
