@@ -120,18 +120,22 @@ def _known(tables: Sequence[NationalTable], domain: Domain, countable: Bools) ->
     """What the largest unit of each cell with one or two units knows of it; NaN for other cells.
 
     A single unit knows its cell. The larger of two knows its share, on the safe side of its rounding; half where no share was sent.
-    Where an indicator may be negative (not `countable`), a part tells nothing of the whole.
+    Where an indicator may be negative (not `countable`), a part tells nothing of the whole. Of a hidden cell without units it is not
+    known who knows it: −∞, unless the domain file states that its flag then stands for one unit.
     """
     value, units, share_1, flag = (
         np.concatenate([getattr(table, name) for table in tables]) for name in ("value", "units", "share_1", "flag")
     )
     error = np.zeros(len(value))
+    hidden = ~np.isin(flag, [code for code, spec in domain.flags.items() if spec.role is Role.PUBLIC])
+    stated = np.isin(flag, [code for code, spec in domain.flags.items() if spec.units_unknown == "one"])
+    unknown = hidden & (units < 0)
     for code, spec in sorted(domain.flags.items()):
         if spec.rule is not None:
             error[flag == code] = spec.rule.share_error[0]
     share = np.where(np.isnan(share_1), 50.0, np.clip(share_1 + error, 50.0, 100.0))
     part = np.minimum(share / 100 * value, np.nextafter(value, -np.inf))  # never the whole: that would make him the only unit
-    return np.select([units == 1, (units == 2) & countable], [value, part], np.nan)
+    return np.select([(units == 1) | (unknown & stated), unknown, (units == 2) & countable], [value, -np.inf, part], np.nan)
 
 
 def _within(a: Floats, bound: Floats, space: CellSpace) -> Floats:

@@ -75,6 +75,12 @@ def shares_for_rule(table: NationalTable, domain: Domain) -> Answers:
     return Answers(asked, ~lacking)
 
 
+def units_known(table: NationalTable, domain: Domain) -> Answers:
+    """A hidden cell comes with its number of units, unless the domain file says what its flag means without."""
+    stated = [code for code, flag in domain.flags.items() if flag.units_unknown == "one"]
+    return Answers(suppressed(table, domain), (table.units >= 0) | np.isin(table.flag, stated))
+
+
 def lone_suppressed(table: NationalTable, domain: Domain) -> Answers:
     """No suppressed cell is the only one of a relation: its value would follow from the others."""
     hidden = suppressed(table, domain)

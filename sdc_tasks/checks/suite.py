@@ -20,6 +20,7 @@ from sdc_tasks.checks.columns import Answers
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.model.problem import NationalTable
+from sdc_tasks.model.profiles import RESPONDENTS
 from sdc_tasks.model.table import Bools
 
 _MEANING = {
@@ -42,6 +43,11 @@ _MEANING = {
     "shares_for_rule": (
         "primary cells without the shares that the rule of their flag works with",
         "Send the shares of the two largest units; without them the level is a percentage of the value, as the domain file sets it.",
+    ),
+    "units_known": (
+        "hidden cells without the number of their units, so that nobody knows which respondent attacks (profiles internal, coalition)",
+        "Send UNITS with every hidden cell, secondary ones too; or state in the domain file what a flag means without it "
+        "(units_unknown: one); or do not ask for these profiles.",
     ),
     "lone_suppressed": (
         "suppressed cells that are the only one of a relation, so that anybody can compute them from the national table",
@@ -97,6 +103,7 @@ def _severities(domain: Domain) -> Mapping[str, Severity | None]:
         "non_negative": checks.non_negative,
         "shares": checks.shares,
         "shares_for_rule": checks.shares and Severity.WARNING,
+        "units_known": Severity.ERROR if set(RESPONDENTS) & set(domain.audit.profiles) else None,
         "lone_suppressed": checks.lone_suppressed,
         "all_free": checks.all_free,
         "all_suppressed": checks.all_suppressed,
@@ -114,6 +121,7 @@ def _per_cell(table: NationalTable, domain: Domain, previous: NationalTable | No
             columns.non_negative,
             columns.shares,
             columns.shares_for_rule,
+            columns.units_known,
             columns.lone_suppressed,
         )
     }

@@ -34,8 +34,9 @@ def problem_of_inbox(spec: Domain, inbox: Path, period: str) -> ProtectionProble
         raise InvalidInput("; ".join(lying.unread.values()))
     for name in lying.files:
         delivery = intake.read(inbox / name, spec, period)
-        if delivery.table is None or checks.refusals(checks.check(delivery.table, spec)):
-            raise InvalidInput(f"{name}: this delivery is refused; `sdc release` tells why. All of them are needed here")
+        why = "" if delivery.table is None else "; ".join(map(checks.describe, checks.refusals(checks.check(delivery.table, spec))))
+        if delivery.table is None or why:
+            raise InvalidInput(f"{name}: this delivery is refused; {why or '`sdc release` tells why'}. All of them are needed here")
         tables.append(delivery.table)
     return pipeline.build_problem(tables, spec)
 

@@ -48,10 +48,15 @@ class Role(StrEnum):
 
 
 class Flag(Strict):
-    """One code of CONF_STATUS. Codes that a domain file does not list refuse the delivery."""
+    """One code of CONF_STATUS. Codes that a domain file does not list refuse the delivery.
+
+    `units_unknown`: what a cell of this flag has where UNITS was not sent. refuse: nobody knows, so that no delivery with such a cell
+    can be attacked by respondents (profiles internal, coalition). one: the office states that it is a single unit, who knows the cell.
+    """
 
     role: Role
     rule: LevelRule | None = None
+    units_unknown: Literal["refuse", "one"] = "refuse"
 
     @model_validator(mode="after")
     def _rule_for_primaries(self) -> Flag:

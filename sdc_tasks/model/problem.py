@@ -80,7 +80,8 @@ class ProtectionProblem:
 
     A cell is public (a national cell everybody can read), suppressed (national, `~public & ~aggregate`), or an aggregate
     cell, which the release decides. `primary` cells are suppressed cells with a requirement. `known` is what the largest unit of a
-    cell with one or two units knows of it from its own books: the cell itself for a single unit; NaN elsewhere. `earlier` is what was
+    cell with one or two units knows of it from its own books: the cell itself for a single unit; NaN elsewhere; −∞ for a suppressed
+    cell of which nobody told how many units it has: then profiles of respondents cannot be attacked. `earlier` is what was
     published before of the same period. `integral` cells hold whole numbers, and everybody knows it. `least` (above 0 under small count
     rounding): no published count may be in 1 … least − 1, nor what follows from published ones (methods/attack/small.py).
     `withheld` aggregate cells have a member that is not available: they are never published.

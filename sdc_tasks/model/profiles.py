@@ -19,6 +19,9 @@ PROFILES = {  # and who that is, for readers of a report
 }
 
 
+RESPONDENTS = (INTERNAL, COALITION)  # whose knowledge follows from the number of units of each hidden cell
+
+
 def who(profile: str) -> str:
     """A profile in words. Raises ValueError for an unknown one."""
     return PROFILES[named([profile])[0]]

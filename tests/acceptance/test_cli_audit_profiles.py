@@ -60,6 +60,25 @@ def test_what_the_audit_says_is_shown_again_without_it(demo, table, code):
     assert (demo / f"{table}.npz").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.parametrize("profile", ["internal", "coalition"])
+def test_a_profile_of_respondents_is_not_claimed_where_units_are_missing(demo, tmp_path, profile):
+    """Without UNITS there was nobody to attack with, and the table passed."""
+    inbox = tmp_path / "inbox"
+    inbox.mkdir()
+    for path in (demo / "inbox").glob("*.csv"):
+        text = path.read_bytes().decode("utf-8-sig")
+        between = ";" if ";" in text.splitlines()[0] else ","
+        header, *rows = csv.reader(text.splitlines(), delimiter=between)
+        units = header.index("UNITS")
+        with (inbox / path.name).open("w", newline="") as file:
+            csv.writer(file, delimiter=between).writerows([header, *([*row[:units], "", *row[units + 1 :]] for row in rows)])
+    where = ("--domain", demo / "domain.yaml", "--period", "2024", "--inbox", inbox, "--national", "--profile", "external")
+    assert sdc("audit", *where).code == 0
+    ended = sdc("audit", *where, "--profile", profile)
+    assert ended.code == 2
+    assert "Send UNITS with every hidden cell" in ended.text
+
+
 def test_a_certificate_that_claims_more_is_not_verified(demo):
     audited(demo, "exact", *PROFILES)
     told = json.loads((demo / "exact.json").read_text())

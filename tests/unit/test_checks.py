@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 from deliveries import HEALTHY, SECRET, deliver, sdmx_1, small_domain
 
+from sdc_tasks import pipeline
 from sdc_tasks.checks import check, describe, refusals
 from sdc_tasks.domains import Domain
+from sdc_tasks.domains.schema import MissingCountry
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.findings import MAX_CELLS, CheckResult, Severity
 from sdc_tasks.model.problem import NationalTable
 
@@ -53,6 +56,38 @@ def test_a_healthy_table_passes_every_check(domain, folder):
         "additivity": 5, "complete_keys": 5, "non_negative": 9, "shares": 0, "shares_for_rule": 0, "lone_suppressed": 4,
         "all_free": 1, "all_suppressed": 1,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("profile", ["internal", "coalition"])
+def test_a_hidden_cell_without_units_refuses_the_delivery_where_respondents_are_asked_about(domain, folder, profile):
+    """Nobody knows whether its only unit attacks: the profile would pass for want of attackers."""
+    delivered, asking = table(domain, folder), domain.with_profiles(("external", profile))
+    results = check(delivered, asking)
+    assert failed(results) == {"units_known": ("AT.TURNOVER.C.L", "AT.TURNOVER.C.S", "AT.TURNOVER.D.L", "AT.TURNOVER.D.S")}
+    assert "Send UNITS" in describe(refusals(results)[0])
+    assert failed(check(replace(delivered, units=np.full(9, 3)), asking)) == {}
+    with pytest.raises(InvalidInput, match=r"AT.TURNOVER.C.S: hidden, as 3 other cells, without a number of units"):
+        pipeline.baseline(pipeline.build_problem([delivered], alone(asking)), asking)
+
+
+def alone(domain: Domain) -> Domain:
+    """The same, published with what is there."""
+    return domain.model_copy(update={"missing_country": MissingCountry.PARTIAL})
+
+
+def test_an_office_may_state_that_a_flag_without_units_stands_for_one(domain, folder):
+    """Then it is as if one unit had been sent."""
+    delivered, asking = table(domain, folder), alone(domain.with_profiles(("external", "internal", "coalition")))
+    stated = asking.model_copy(
+        update={"flags": {code: flag.model_copy(update={"units_unknown": "one"}) for code, flag in asking.flags.items()}}
+    )
+    assert failed(check(delivered, stated)) == {}
+    hidden = delivered.flag != "F"
+    sent = replace(delivered, units=np.where(hidden, 1, -1))
+    known = [pipeline.build_problem([each], by).known for each, by in ((delivered, stated), (sent, asking))]
+    np.testing.assert_array_equal(*known)
+    assert (known[0][: len(hidden)][hidden] == delivered.value[hidden]).all()
+    assert np.isnan(known[0][: len(hidden)][~hidden]).all()
 
 
 def test_a_relation_that_does_not_add_up_names_its_total(domain, folder):

@@ -28,7 +28,7 @@ areas: {dimension: REF_AREA, codelist: area.csv}
 aggregates: [{code: EU, label: The union, members: all, partial_code: EU_PARTIAL}]
 indicators: [{code: TURNOVER, label: Turnover, unit: EUR}]
 hierarchies: [{dimension: ACTIVITY, codelist: activity.csv}, {dimension: SIZECLASS, codelist: size.csv}]
-flags: {F: {role: public}, C: {role: primary, rule: {}}, D: {role: secondary}}
+flags: {F: {role: public}, C: {role: primary, rule: {kind: percent}}, D: {role: secondary}}
 """
 CODELISTS = {
     "area.csv": "code,parent,label\nAT,EU,Austria\nBE,EU,Belgium\n",

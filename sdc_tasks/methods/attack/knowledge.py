@@ -21,8 +21,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.profiles import INTERNAL, named
+from sdc_tasks.model.profiles import INTERNAL, RESPONDENTS, named
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 
 
@@ -48,8 +49,11 @@ class Knowledge:
 
 
 def knowledge_of(problem: ProtectionProblem, profile: str) -> Knowledge:
-    """What the attackers of a profile know. Raises ValueError for one that this attacker does not know."""
-    named([profile])
+    """What the attackers of a profile know. Raises ValueError for one that this attacker does not know, InvalidInput where it is not told
+    who the respondents are.
+    """
+    if named([profile])[0] in RESPONDENTS:
+        _require_units(problem, profile)
     cells = np.flatnonzero(problem.suppressed & ~np.isnan(problem.known))
     match profile:
         case "internal":
@@ -62,6 +66,17 @@ def knowledge_of(problem: ProtectionProblem, profile: str) -> Knowledge:
             raise ValueError(f"attacker profile {profile}: the attacker does not know what it knows")
     short = problem.known[cells] - problem.a[cells]  # 0 for a single unit
     return Knowledge(profile, profile == INTERNAL, cells, short, np.where(short < 0, np.inf, 0.0), _owner(problem.space, cells, short == 0))
+
+
+def _require_units(problem: ProtectionProblem, profile: str) -> None:
+    """No claim against respondents of whom nothing is known: their absence from the data would pass for safety."""
+    unknown = np.flatnonzero(problem.suppressed & np.isneginf(problem.known))
+    if len(unknown):
+        raise InvalidInput(
+            f"{problem.space.key(int(unknown[0]))}: hidden, as {len(unknown) - 1} other cells, without a number of units, so that "
+            f"profile {profile} cannot be attacked. Remedy: have UNITS sent with every hidden cell, or state units_unknown: one for its "
+            "flag in the domain file, or do not ask for the profile"
+        )
 
 
 def _owner(space: CellSpace, cells: Ints, single: Bools) -> Ints:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.profiles import RESPONDENTS
 from sdc_tasks.model.table import Floats, Ints
 
 
@@ -33,6 +35,8 @@ def attackers(problem: ProtectionProblem, profile: str, primaries: Ints) -> Know
     asked = {"external": nobody, "vintage": nobody, "internal": problem.known <= problem.a, "coalition": problem.known == problem.a}
     if profile not in asked:
         raise ValueError(f"attacker profile {profile}: the second program does not know what it knows")
+    if profile in RESPONDENTS and np.isneginf(problem.known[problem.suppressed]).any():
+        raise InvalidInput(f"hidden cells without a number of units: nothing can be said against profile {profile}")
     cells = np.flatnonzero(problem.suppressed & asked[profile])
     short = problem.known[cells] - problem.a[cells]
     single, owner = set(cells[short == 0].tolist()), {cell: cell for cell in cells.tolist()}
