@@ -68,7 +68,7 @@ def discover(domain: str) -> list[dict[str, str]]:
 
     at = desk(domain)
     sdc_office.note_run(at)
-    found = steps.discover(at, place("inbox", at.period))
+    found = steps.discover(at, place("inbox", at))
     log.info("%d deliveries", len(found))
     return [{"file": each.file, "label": each.label} for each in found]
 
@@ -86,7 +86,7 @@ def ingest(domain: str, file: dict[str, str]) -> str:
     from sdc_tasks import steps
 
     at = desk(domain)
-    _, digest = steps.ingest(at, place("inbox", at.period), file["file"])
+    _, digest = steps.ingest(at, place("inbox", at), file["file"])
     return digest
 
 
@@ -210,7 +210,7 @@ def report(domain: str) -> str:
     from sdc_tasks import outputs
 
     at = desk(domain)
-    page = outputs.write_out(at, _release(), place("out", at.period))
+    page = outputs.write_out(at, _release(), place("out", at))
     log.info("report: %s", page)
     return str(page)
 

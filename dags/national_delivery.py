@@ -39,7 +39,7 @@ def arrived(domain: str) -> list[dict[str, str]]:
     found = []
     for at in _desks(domain):
         sdc_office.note_run(at)
-        found += [{"period": at.period, "file": each.file, "label": each.label} for each in steps.news(at, _inbox(at.period))]
+        found += [{"period": at.period, "file": each.file, "label": each.label} for each in steps.news(at, sdc_office.place("inbox", at))]
     log.info("%d files to judge", len(found))
     return found
 
@@ -53,7 +53,7 @@ def judge(domain: str, file: dict[str, str], accepted: Asset) -> str:
     from sdc_tasks import steps
 
     at = desk(domain, file["period"])
-    country, digest = steps.ingest(at, _inbox(at.period), file["file"])
+    country, digest = steps.ingest(at, sdc_office.place("inbox", at), file["file"])
     event = get_current_context()["outlet_events"][accepted]
     event.add_partitions(country)
     event.extra = {"period": at.period, "digest": digest}
@@ -86,10 +86,6 @@ def _desks(domain: str) -> list[Any]:
     if context["params"].get("period") or not told:
         return [desk(domain)]
     return [desk(domain, period) for period in sorted(told)]
-
-
-def _inbox(period: str) -> Path:
-    return sdc_office.place("inbox", period)
 
 
 def delivery_dag(domain: schema.Domain, file: Path) -> DAG:

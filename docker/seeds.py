@@ -21,6 +21,7 @@ ACCOUNTS_OF = {
     "airflow": ("airflow", "airflow_results", "release_worker"),  # scheduler, DAG processor, triggerer
     "web": ("airflow", "release_pages"),
     "worker": ("airflow_results", "release_worker", "release_publisher", "release_approver"),
+    "solver": ("airflow_results", "release_worker"),
 }
 
 

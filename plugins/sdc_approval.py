@@ -45,7 +45,7 @@ class Approval(HITLOperator):
             return None
         self._require_fresh(context, at, publication)
         self.body = outputs.brief(at, release_id)
-        outputs.write_out(at, release_id, sdc_office.place("out", at.period))  # what is to be read before the answer
+        outputs.write_out(at, release_id, sdc_office.place("out", at))  # what is to be read before the answer
         context["ti"].xcom_push(key="publication", value=publication)
         steps.wait(at, release_id)
         at.say(f"asked: {len(agreed)} of {self.number} agree to publication {publication[:12]}")

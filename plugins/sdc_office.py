@@ -98,9 +98,34 @@ def warehouse() -> str:
     return os.environ.get("SDC_WAREHOUSE_URL") or f"sqlite:///{VAR / 'warehouse.db'}"
 
 
-def place(name: str, period: str) -> Path:
-    """The folder that a parameter of this run names: here, or, with the methods of a path, in an object store."""
-    return folder(get_current_context()["params"][name].replace("{period}", period))
+def place(name: str, at: Desk) -> Path:
+    """The folder that the parameter `inbox` or `out` of this run names: here, or, with the methods of a path, in an object store.
+
+    Whoever may trigger a DAG may give one, so it must lie where the deployment keeps what this domain receives or publishes (SDC_INBOX,
+    SDC_OUT). Only `dags/run_here.py`, which somebody at a shell runs with his own rights, takes any. Raises InvalidInput.
+    """
+    address = str(get_current_context()["params"][name]).replace("{period}", at.period)
+    if not os.environ.get("SDC_ONE_PROCESS"):
+        confine(name, address, root(INBOX if name == "inbox" else OUT, at.domain.id))
+    return folder(address)
+
+
+def root(template: str, domain: str) -> str:
+    """The folder in which those of all periods lie; the folder itself where it is the same for all."""
+    above, period, _ = template.replace("{domain}", domain).partition("{period}")
+    return above.rpartition("/")[0] if period else above
+
+
+def confine(name: str, address: str, within: str) -> None:
+    """Raises InvalidInput where the address leads out of that folder, by its name, by `..` or by a link."""
+    if "://" in within or "://" in address:
+        inside = ".." not in address.split("/") and f"{address.rstrip('/')}/".startswith(f"{within.rstrip('/')}/")
+    else:
+        inside = Path(address).resolve().is_relative_to(Path(within).resolve())
+    if not inside:
+        raise InvalidInput(
+            f"parameter {name}: not inside {within}. Remedy: a folder in there; whoever runs the deployment sets SDC_{name.upper()}"
+        )
 
 
 def folder(address: str) -> Path:

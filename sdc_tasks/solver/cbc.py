@@ -3,15 +3,20 @@
 PuLP hands a model to CBC as a file, and reads the solution from another; both hold confidential values. In a folder they would outlive
 a process that is killed. Here they are memory of this process (memfd_create, Linux), which CBC, a process of the same user, opens by
 the path of our descriptor: however we end, nothing is left.
+
+CBC is started without our environment, which holds the keys of the warehouse and the passwords of its accounts.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import pulp
@@ -38,10 +43,20 @@ def papers() -> Iterator[Papers]:
             os.close(number)
 
 
+ALONE = {"LC_ALL": "C"}  # all of CBC's environment
+
+
+def _alone(method: FunctionType) -> tuple[Any, ...]:
+    """PuLP's own method, but that what it knows as subprocess.Popen hands no environment on."""
+    known = {**method.__globals__, "subprocess": SimpleNamespace(Popen=partial(subprocess.Popen, env=ALONE))}
+    return method.__code__, known, method.__name__, method.__defaults__, method.__closure__
+
+
 class Cbc(pulp.PULP_CBC_CMD):  # type: ignore[misc]
     """PuLP's CBC on given papers, which it does not delete."""
 
     papers: Papers
+    solve_CBC = FunctionType(*_alone(pulp.PULP_CBC_CMD.solve_CBC))  # noqa: N815 (PuLP's name)
 
     def create_tmp_files(self, name: str, *endings: str) -> Iterator[str]:
         by_ending = {"mps": self.papers.model, "sol": self.papers.solution, "mst": self.papers.start}
