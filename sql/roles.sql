@@ -97,3 +97,7 @@ REVOKE ALL ON operations.turn FROM sdc_pipeline, sdc_publisher, sdc_approver, sd
 GRANT USAGE ON SCHEMA dissemination TO sdc_public;
 
 GRANT SELECT ON dissemination.public_release, dissemination.public_cell TO sdc_public;
+
+-- What the two views are made of. All others may see more, and read the same views.
+GRANT EXECUTE ON FUNCTION dissemination.visible_releases(), dissemination.visible_cells(text, text, integer)
+TO sdc_pipeline, sdc_publisher, sdc_approver, sdc_ui, sdc_public;

@@ -212,6 +212,7 @@ def measure(url: str, demo: Path, cells: int) -> list[tuple[str, float, float]]:
         save_audit(engine, f"r{size}", report, certificate(report))
         release = Release(f"r{size}", report.problem, decided, report)
         clocked(f"{size} cells published", lambda: publisher.publish(engine, release, space=space, terms=TERMS, period=period))  # noqa: B023
+        clocked(f"{size} cells read", lambda: reader.released_cells(engine, "sbs", period))  # noqa: B023
     engine.dispose()
     return found
 

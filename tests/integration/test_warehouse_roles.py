@@ -42,7 +42,7 @@ DISSEMINATION = [name for name in TABLES if name.startswith("dissemination.")]
 # (role, what) → the tables on which it may. UPDATE: of the columns named.
 MAY: dict[tuple[str, str], set[str]] = {
     ("sdc_pipeline", "SELECT"): {*TABLES, *VIEWS},
-    ("sdc_pipeline", "INSERT"): {"confidential.payload", *OPERATIONS} - {"operations.approval"},
+    ("sdc_pipeline", "INSERT"): {"confidential.payload", *OPERATIONS} - {"operations.approval", "operations.profile"},
     ("sdc_pipeline", "DELETE"): {
         "confidential.payload",
         *(f"operations.{name}" for name in ("finding", "check_result", "rung", "inbox")),
