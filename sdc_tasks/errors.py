@@ -18,6 +18,10 @@ class Retriable(SdcError):
     exit_code = 4
 
 
+class Damaged(SdcError):
+    """What is stored is not what was stored, and no second try helps: somebody restores a backup."""
+
+
 class InvalidInput(SdcError):
     """The delivery or the domain file must be corrected by whoever wrote it."""
 

@@ -127,12 +127,19 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def maintenance(warehouse: WarehouseOption, actor: ActorOption = None) -> None:
-    """Purges what is confidential and past its retention, then runs every check of the warehouse. Exit code 3 where one fails."""
+    """Looks for damage in the database, purges what is confidential and past its retention, then runs every check of the warehouse. Exit
+    code 3 where something is wrong.
+    """
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.checks import failures
-    from sdc_tasks.warehouse.maintenance import purge
+    from sdc_tasks.warehouse.maintenance import damage, purge
 
     engine = open_office(warehouse, actor)
+    if wrong := damage(engine):
+        for line in wrong:
+            out.print(line, markup=False)
+        out.print("Remedy: release nothing, restore the newest backup, and deliver again what came after it")
+        raise typer.Exit(3)
     out.print(f"{purge(engine)} payloads purged")
     failed = failures(engine)
     for line in failed:

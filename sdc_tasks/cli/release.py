@@ -142,9 +142,9 @@ def audit(
     chunks = range(spec.audit.chunks)
     found = pipeline.merge([pipeline.audit(problem, publication, requirements, spec, chunk) for chunk in chunks])
     if json is not None:
-        json.write_text(pipeline.certificate(problem, publication, found, spec, period), encoding="utf-8")
+        report.write_whole(json, pipeline.certificate(problem, publication, found, spec, period))
     if intervals is not None:
-        intervals.write_text(pipeline.intervals(problem, found), encoding="utf-8")
+        report.write_whole(intervals, pipeline.intervals(problem, found))
     if witnesses is not None:
         _write_evidence(witnesses, found)
     for cell in found.contradictions[:SHOWN]:

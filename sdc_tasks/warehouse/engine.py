@@ -18,9 +18,9 @@ from typing import Any
 import psycopg
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import URL, ExceptionContext
-from sqlalchemy.exc import ArgumentError, OperationalError, ProgrammingError
+from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
 
-from sdc_tasks.errors import InvalidInput, Retriable
+from sdc_tasks.errors import Damaged, InvalidInput, Retriable
 from sdc_tasks.warehouse.keyring import REMEDY, Keyring, key_file, read_key_file
 from sdc_tasks.warehouse.schema import SCHEMAS
 
@@ -192,7 +192,12 @@ def _retriable(engine: Engine) -> Iterator[None]:
         if not _transient(error):
             raise
         raise Retriable(f"the warehouse {where} is away or busy; try again ({error.orig})") from error
-    except ProgrammingError as error:
+    except DatabaseError as error:
+        if _damaged(error):
+            raise Damaged(
+                f"the warehouse {engine.url.render_as_string(hide_password=True)} is damaged. Remedy: release nothing; `sdc maintenance` "
+                "tells what is damaged; restore the newest backup, and deliver again what came after it"
+            ) from error
         if getattr(error.orig, "sqlstate", None) != NOT_ALLOWED:
             raise
         raise InvalidInput(
@@ -207,6 +212,14 @@ def _transient(error: OperationalError) -> bool:
         return error.orig.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
     sqlstate = getattr(error.orig, "sqlstate", None)
     return sqlstate is None or sqlstate[:2] in {"08", "40", "55", "57"}
+
+
+def _damaged(error: DatabaseError) -> bool:
+    """A page that is malformed, or a file that is no database; on PostgreSQL the SQLSTATE data_corrupted or index_corrupted."""
+    if isinstance(error.orig, sqlite3.Error):
+        code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
+        return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return getattr(error.orig, "sqlstate", None) in ("XX001", "XX002")
 
 
 def _full(error: OperationalError) -> bool:

@@ -11,13 +11,23 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Engine, delete, select, text, update
 
-from sdc_tasks.errors import Retriable
-from sdc_tasks.warehouse.engine import keys_of, serialise, writing
+from sdc_tasks.errors import Damaged, Retriable
+from sdc_tasks.warehouse.engine import keys_of, reading, serialise, writing
 from sdc_tasks.warehouse.log import record
 from sdc_tasks.warehouse.schema import artefact, payload
 from sdc_tasks.warehouse.sqlfiles import statement
 from sdc_tasks.warehouse.store import plain
 
+MOST_TOLD = 20  # lines about damage
+AMCHECK = """
+    SELECT count(*) > 0 FROM pg_proc WHERE proname = 'bt_index_check' AND has_function_privilege(oid, 'EXECUTE')
+"""
+INDEXES = """
+    SELECT i.oid, i.oid::regclass::text FROM pg_class i JOIN pg_am a ON a.oid = i.relam JOIN pg_namespace n ON n.oid = i.relnamespace
+    JOIN pg_index x ON x.indexrelid = i.oid
+    WHERE a.amname = 'btree' AND i.relkind = 'i' AND x.indisvalid AND n.nspname IN ('confidential', 'operations', 'dissemination')
+    ORDER BY 2
+"""
 BATCH = 16  # payloads that are held in memory, and locked, at a time
 
 
@@ -32,6 +42,32 @@ def purge(engine: Engine) -> int:
             record(connection, "purge", "confidential.payload", payloads=len(overdue), digests=overdue)
     _forget(engine)
     return len(overdue)
+
+
+def damage(engine: Engine) -> list[str]:
+    """A line for each part of the database that is not as its engine wrote it: every page of SQLite, every index of PostgreSQL beside
+    its table (extension amcheck, where it is installed and this account may use it). Names tables and pages, never a value.
+    """
+    try:
+        with reading(engine) as connection:
+            if engine.dialect.name == "sqlite":
+                told = [str(row[0]) for row in connection.exec_driver_sql(f"PRAGMA integrity_check({MOST_TOLD})")]
+                return [] if told == ["ok"] else [f"damaged: {line}" for line in told]
+            if not connection.exec_driver_sql(AMCHECK).scalar_one():
+                return []
+            indexes = connection.exec_driver_sql(INDEXES).all()
+    except Damaged as error:
+        return [f"damaged: {error}"]
+    return [f"damaged: index {name}" for oid, name in indexes if not _whole(engine, oid)]
+
+
+def _whole(engine: Engine, index: int) -> bool:
+    try:
+        with reading(engine) as connection:
+            connection.execute(text("SELECT bt_index_check(:index, true)"), {"index": index})
+    except Damaged:
+        return False
+    return True
 
 
 def rotate(engine: Engine) -> int:
