@@ -1,7 +1,7 @@
 """`sdc`: the same steps as the DAG, and CTA by itself, for a methodologist at a shell.
 
 Exit codes: 0 published or safe, or a protected table; 2 bad input; 3 blocked by the audit, not safe, or no protected table;
-4 try again later.
+4 try again later; 5, 6 `sdc audit`: safe, but it contradicts the deliveries, or was not judged as a whole.
 """
 
 import typer

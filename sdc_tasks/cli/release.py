@@ -16,8 +16,11 @@ from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, out, p
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from sdc_tasks.model.problem import ProtectionProblem
     from sdc_tasks.model.results import AuditReport
     from sdc_tasks.outputs import Summary
+    from sdc_tasks.report import Published
+    from sdc_tasks.report.standing import Contradictions
 
 
 WITNESSES = "write the evidence for `sdc verify-certificate` here; confidential"
@@ -106,24 +109,40 @@ def audit(
     earlier: Annotated[
         list[Path] | None, typer.Option("--earlier", help="a table published before from the same deliveries, repeatable; profile vintage")
     ] = None,
-    json: Annotated[Path | None, typer.Option("--json", help="write the certificate here")] = None,
+    tolerance: Annotated[
+        str,
+        typer.Option("--tolerance", help="how far printed values may be off the sums: 0.1 (unit of the indicator) or 0.01% (of the total)"),
+    ] = "0",
+    differences: Annotated[
+        Path | None, typer.Option("--differences", help="CSV of the values that contradict the deliveries, with figures; confidential")
+    ] = None,
+    json: Annotated[Path | None, typer.Option("--json", help="write the certificate here; it knows no tolerance")] = None,
     intervals: Annotated[
         Path | None, typer.Option("--intervals", help="CSV by suppressed cell: what the attacker leaves of its requirement, in quarters")
     ] = None,
     witnesses: Annotated[Path | None, typer.Option("--witnesses", help=WITNESSES)] = None,
 ) -> None:
-    """Judges any table of the aggregates, also one made elsewhere, against the deliveries of an inbox."""
+    """Judges any table of the aggregates, also one made elsewhere, against the deliveries of an inbox.
+
+    It tells apart whether the table is safe, where it contradicts the deliveries, and what was not judged. A cell without a row counts as
+    withheld; of a printed value that the deliveries contradict the attacker is given the true total. Exit codes: 0 safe; 2 bad input; 3 not
+    safe; 5 safe, but it contradicts the deliveries by more than the tolerance; 6 safe as far as it was judged, for it has rows of which the
+    domain does not know the cell.
+    """
     import numpy as np
 
     from sdc_tasks import pipeline, report
     from sdc_tasks.domains.schema import load_domain
+    from sdc_tasks.intake.jj import write_private
     from sdc_tasks.methods import attack
     from sdc_tasks.model.results import Publication
+    from sdc_tasks.report import standing
 
     if (published is None) != national:
         raise InvalidInput(
             "either --published TABLE or --national. Remedy: name the table of the aggregates, or leave it out with --national"
         )
+    allowed = standing.Tolerance.of(tolerance)
     profiles = tuple(dict.fromkeys(profile or ()))
     spec = load_domain(domain).of(period)
     if profiles:
@@ -134,10 +153,12 @@ def audit(
     if earlier is not None:
         before = [(problem, report.read_table(path, spec, problem.space, period)) for path in earlier]
         problem = replace(problem, earlier=attack.earlier(problem, before))
+    read = None
     if published is None:
         publication, requirements = Publication.nothing(np.flatnonzero(problem.aggregate)), attack.promised(problem, spec.audit.profiles)
     else:
-        publication = report.read_table(published, spec, problem.space, period)
+        read = report.read_published(published, spec, problem.space, period)
+        publication = read.publication
         requirements, _ = pipeline.baseline(problem, spec)
     chunks = range(spec.audit.chunks)
     found = pipeline.merge([pipeline.audit(problem, publication, requirements, spec, chunk) for chunk in chunks])
@@ -147,8 +168,6 @@ def audit(
         report.write_whole(intervals, pipeline.intervals(problem, found))
     if witnesses is not None:
         _write_evidence(witnesses, found)
-    for cell in found.contradictions[:SHOWN]:
-        out.print(f"the published interval of {problem.space.key(cell)} excludes the true value")
     for cell in found.small[:SHOWN]:
         out.print(f"{problem.space.key(cell)} tells a small count, by itself or with other compositions, less what is public of it")
     if len(found.small) > SHOWN:
@@ -163,14 +182,66 @@ def audit(
         out.print(table)
     if found.undecided.any():
         out.print(f"{int(found.undecided.sum())} cells: a MILP stopped at its limit, so that they count as not protected")
+    beside = standing.contradictions(problem, publication, np.array(found.contradictions, dtype=np.int64), allowed)
+    if differences is not None:
+        write_private(differences, standing.differences(problem, beside))
+    safe = bool(found.protected.all()) and not found.small
     out.print(
-        f"{'safe' if found.passed else 'NOT SAFE'}: {found.broken} one-sided requirements of {unprotected} cells broken, "
+        f"{'safe' if safe else 'NOT SAFE'}: {found.broken} one-sided requirements of {unprotected} cells broken, "
         f"{len(found.primaries)} primaries, {int(found.baseline.sum())} cut to what their own national tables protect, {found.lps} LPs"
     )
-    if not found.passed:
+    _tell_contradictions(problem, beside)
+    if read is not None:
+        _tell_unjudged(problem, read, standing.looks_rounded(problem, publication, spec))
+    if not safe:
         raise typer.Exit(3)
+    if len(beside.beyond):
+        raise typer.Exit(5)
+    if read is not None and read.unknown:
+        raise typer.Exit(6)
 
 
+def _tell_contradictions(problem: ProtectionProblem, found: Contradictions) -> None:
+    """Which values contradict the deliveries, and the class of the difference: no figures."""
+    if not len(found.cells):
+        return
+    near = int(found.within.sum())
+    out.print(f"contradicts the deliveries: {len(found.beyond)} values exclude the true value, {near} more within the tolerance")
+    table = Table("cell", "off by, of the true total", "", title="what is printed is not what was delivered")
+    for i in sorted(range(len(found.cells)), key=lambda i: bool(found.within[i]))[:SHOWN]:
+        table.add_row(problem.space.key(int(found.cells[i])), found.share(i), "within the tolerance" if found.within[i] else "")
+    out.print(table)
+    if len(found.cells) > SHOWN:
+        out.print(f"… and {len(found.cells) - SHOWN} more; --differences FILE lists all")
+
+
+def _tell_unjudged(problem: ProtectionProblem, read: Published, hints: list[str]) -> None:
+    """What of the table was not judged, or not as it was meant."""
+    key = problem.space.key
+    if len(read.absent):
+        cells = ", ".join(key(int(cell)) for cell in read.absent[:FEW])
+        out.print(
+            f"not judged: {len(read.absent)} cells of the domain have no row; they count as withheld: {_and_more(cells, len(read.absent))}"
+        )
+    if read.unknown:
+        out.print(f"not judged: {len(read.unknown)} rows of which the domain does not know the cell, whatever they tell an attacker:")
+        for line in read.unknown[:FEW]:
+            out.print(f"  {line}", markup=False)
+    if len(read.off_base):
+        cells = ", ".join(key(int(cell)) for cell in read.off_base[:FEW])
+        out.print(
+            f"judged as exact: {len(read.off_base)} values are no multiple of their ROUNDING_BASE: {_and_more(cells, len(read.off_base))}"
+        )
+        out.print("  Remedy: say LOWER and UPPER, or bases.additive or a rounding of the indicator in the domain file")
+    for hint in hints:
+        out.print(f"hint: {hint}", markup=False)
+
+
+def _and_more(told: str, count: int) -> str:
+    return f"{told} … and {count - FEW} more" if count > FEW else told
+
+
+FEW = 5
 SHOWN = 40
 
 

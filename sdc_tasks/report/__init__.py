@@ -4,6 +4,18 @@ from sdc_tasks.report.facts import DeliveryFact, FindingFact, ReportFacts, StepF
 from sdc_tasks.report.files import write_whole
 from sdc_tasks.report.gather import gather
 from sdc_tasks.report.page import render
-from sdc_tasks.report.table_csv import read_table, write_table
+from sdc_tasks.report.table_csv import Published, read_published, read_table, write_table
 
-__all__ = ["DeliveryFact", "FindingFact", "ReportFacts", "StepFact", "gather", "read_table", "render", "write_table", "write_whole"]
+__all__ = [
+    "DeliveryFact",
+    "FindingFact",
+    "Published",
+    "ReportFacts",
+    "StepFact",
+    "gather",
+    "read_published",
+    "read_table",
+    "render",
+    "write_table",
+    "write_whole",
+]

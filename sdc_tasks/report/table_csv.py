@@ -8,8 +8,10 @@ Where the domain asks for sums of visible countries (`bases.visible_share`), the
 total but the sum of the members whose value is public (OBS_STATUS D, definition differs), at least the share s of the total: the world
 reads the total in [OBS_VALUE, OBS_VALUE / s].
 
-`read_table` reads such a table back, also one made elsewhere, so that its audit can judge it. Its messages name file, line, key
-and remedy and repeat no OBS_VALUE: a table made elsewhere may hold values that should not have left.
+`read_published` reads such a table back, also one made elsewhere, so that its audit can judge it; `read_table` is for one that must be of
+these cells and no others. A table made elsewhere may say LOWER and UPPER of a cell: the world reads that interval. A value that is no
+multiple of its ROUNDING_BASE counts as exact, unless these columns, or a domain whose values are additive or rounded as whole tables,
+explain it. Messages name file, line, key and remedy and repeat no OBS_VALUE: such a table may hold values that should not have left.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
@@ -27,11 +29,14 @@ import numpy as np
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.results import Publication
-from sdc_tasks.model.table import CellSpace
+from sdc_tasks.model.table import CellSpace, Floats, Ints
 from sdc_tasks.report.files import write_whole
 
 OBSERVATION = ("TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "ROUNDING_BASE")
 VISIBLE_SHARE = "VISIBLE_SHARE"
+BOUNDS = ("LOWER", "UPPER")
+BESIDE = ("STRUCTURE", "STRUCTURE_ID", "ACTION", "DATAFLOW", "FREQ", "DECIMALS", "OBS_FLAG", "LAST UPDATE")  # known, and no part of a cell
+ON_BASE = 1e-9  # of a multiple of its base
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 PUBLISHING_ACTIONS = {"", "I", "A", "R", "M"}  # information, append, replace, merge: each of them says what is published
 
@@ -66,9 +71,30 @@ def printed(value: float, decimals: int, noise: float = 0.0) -> str:
     return format(Decimal(repr(value)).normalize(), "f")
 
 
+@dataclass(frozen=True)
+class Published:
+    """What a table says: the decision it amounts to, and what of it cannot be judged.
+
+    `absent`: cells of the domain without a row, which count as withheld; `unknown`: what is wrong with each row of which the domain does
+    not know the cell, by line; `off_base`: cells that count as exact, for their value is no multiple of their base.
+    """
+
+    publication: Publication = field(repr=False)
+    absent: Ints = field(repr=False)
+    unknown: tuple[str, ...]
+    off_base: Ints = field(repr=False)
+
+
 def read_table(path: Path, domain: Domain, space: CellSpace, period: str) -> Publication:
-    """The decision that a published table amounts to: SDMX-CSV 1.0 or 2.0, a missing row is withheld. ROUNDING_BASE and VISIBLE_SHARE
-    are optional.
+    """As `read_published`. Raises InvalidInput also for a row of which the domain does not know the cell."""
+    found = read_published(path, domain, space, period)
+    if found.unknown:
+        raise InvalidInput(f"{path}, {found.unknown[0]}")
+    return found.publication
+
+
+def read_published(path: Path, domain: Domain, space: CellSpace, period: str) -> Published:
+    """What a published table says: SDMX-CSV 1.0 or 2.0. ROUNDING_BASE, VISIBLE_SHARE, LOWER and UPPER are optional.
 
     Raises InvalidInput, naming file, line, key and remedy, on anything that does not say clearly what is published.
     """
@@ -76,14 +102,72 @@ def read_table(path: Path, domain: Domain, space: CellSpace, period: str) -> Pub
     cells = np.arange(first, space.size)
     values, bases, covers = np.full(len(cells), np.nan), np.full(len(cells), np.inf), np.zeros(len(cells))
     position = {_key(space, cell): i for i, cell in enumerate(cells.tolist())}
+    explained = {each.code for each in domain.indicators if domain.bases.additive or each.rounding is not None}
     seen: dict[int, int] = {}
+    stated: dict[int, tuple[_Row, float]] = {}
+    unknown, off_base = [], []
     for row in _rows(path, domain):
-        i = _position(row, domain, space, period, position)
+        try:
+            i = _position(row, domain, space, period, position)
+        except _UnknownCell as beside:
+            unknown.append(f"line {row.line}: {beside}")
+            continue
+        key = space.key(first + i)
         if i in seen:
-            raise row.error(f"{space.key(first + i)} is already in line {seen[i]}; keep one row per cell")
+            raise row.error(f"{key} is already in line {seen[i]}; keep one row per cell")
         seen[i] = row.line
-        values[i], bases[i], covers[i] = _decision(row, space.key(first + i))
-    return Publication(cells, values, bases, covers)
+        values[i], bases[i], covers[i] = _decision(row, key)
+        bounds = _bounds(row, key)
+        if 0 < bases[i] < np.inf and row.get(domain.indicator_dimension) not in explained:
+            stated[i] = row, bases[i]
+            if not _on_base(values[i], bases[i]):
+                bases[i] = 0.0
+                off_base += [] if bounds else [first + i]
+        if bounds is not None:
+            values[i], bases[i] = _within(row, key, values[i], bases[i], bounds)
+    if domain.bases.maximum_relative_base < 1:
+        _refuse_beyond(values, space, stated, first)
+    absent = np.array([first + i for i in range(len(cells)) if i not in seen], dtype=np.int64)
+    return Published(Publication(cells, values, bases, covers), absent, tuple(unknown), np.array(off_base, dtype=np.int64))
+
+
+def _on_base(value: float, base: float) -> bool:
+    return abs(value / base - round(value / base)) <= ON_BASE * max(1.0, abs(value / base))
+
+
+def _bounds(row: _Row, key: str) -> tuple[float, float] | None:
+    """LOWER and UPPER of a row, None where it says neither."""
+    told = [name for name in BOUNDS if row.get(name)]
+    if not told:
+        return None
+    if len(told) == 1:
+        raise row.error(f"{told[0]} of {key} alone; give LOWER and UPPER, or neither")
+    if row.get(VISIBLE_SHARE):
+        raise row.error(f"{key} has a {VISIBLE_SHARE} and an interval; leave one empty")
+    lower, upper = (_number(row, name, key) for name in BOUNDS)
+    if lower > upper:
+        raise row.error(f"LOWER of {key} is above UPPER; exchange them")
+    return lower, upper
+
+
+def _within(row: _Row, key: str, value: float, base: float, bounds: tuple[float, float]) -> tuple[float, float]:
+    """(value, base) of the interval that the world reads: that of LOWER and UPPER, and that of the base where there is one as well."""
+    lower, upper = bounds
+    if not np.isnan(value) and not lower <= value <= upper:
+        raise row.error(f"OBS_VALUE of {key} is outside of LOWER and UPPER; correct one of them")
+    if 0 < base < np.inf:
+        lower, upper = max(lower, value - base / 2), min(upper, value + base / 2)
+    return (lower + upper) / 2, upper - lower
+
+
+def _refuse_beyond(values: Floats, space: CellSpace, stated: dict[int, tuple[_Row, float]], first: int) -> None:
+    """Refuses a base larger than its value, and, of a value that was rounded to 0, than every value of its indicator: it says nothing."""
+    indicator = (np.arange(len(values)) % space.national_size) // (space.national_size // len(space.indicators))
+    size = np.abs(np.nan_to_num(values))
+    for k, (row, base) in stated.items():
+        if base > (size[k] if size[k] > 0 else size[indicator == indicator[k]].max()):
+            key = space.key(first + k)
+            raise row.error(f"ROUNDING_BASE of {key} is larger than its value; give the base that it was rounded to, or withhold the cell")
 
 
 def _dimensions(domain: Domain) -> list[str]:
@@ -117,6 +201,10 @@ class _Row:
         return InvalidInput(f"{self.path}, line {self.line}: {text}")
 
 
+class _UnknownCell(Exception):
+    """The domain does not know the cell that a row speaks of."""
+
+
 def _rows(path: Path, domain: Domain) -> Iterator[_Row]:
     """The records of the file, each as wide as its header."""
     try:
@@ -148,9 +236,18 @@ def _check_header(path: Path, header: list[str], domain: Domain) -> None:
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
         raise InvalidInput(f"{path}, line 1: repeated columns {', '.join(repeated)}; keep one of each")
-    missing = [name for name in [*_dimensions(domain), "TIME_PERIOD", "OBS_VALUE"] if name not in header]
+    named = ["STRUCTURE_ID"] if header[0] == "STRUCTURE" else []
+    missing = [name for name in [*named, *_dimensions(domain), "TIME_PERIOD", "OBS_VALUE"] if name not in header]
     if missing:
         raise InvalidInput(f"{path}, line 1: missing columns {', '.join(missing)}; add them under these names")
+    attributes = domain.attributes
+    stated = (attributes.unit, attributes.unit_multiplier, attributes.obs_status, attributes.conf_status)
+    known = {*BESIDE, *OBSERVATION, VISIBLE_SHARE, *BOUNDS, *_dimensions(domain), *(name for name in stated if name)}
+    if unknown := [name for name in header if name not in known]:
+        raise InvalidInput(
+            f"{path}, line 1: unknown columns {', '.join(map(_quoted, unknown))}: what they say cannot be judged; remove them, or "
+            f"name them {', '.join(('ROUNDING_BASE', VISIBLE_SHARE, *BOUNDS))} where that is what they say"
+        )
 
 
 def _position(row: _Row, domain: Domain, space: CellSpace, period: str, position: dict[tuple[str, ...], int]) -> int:
@@ -168,10 +265,13 @@ def _position(row: _Row, domain: Domain, space: CellSpace, period: str, position
     parts = zip(_dimensions(domain), key, (aggregates, *space.axes), strict=True)
     name, code, known = next((name, code, known) for name, code, known in parts if code not in known)
     allowed = f"allowed: {', '.join(known)}" if len(known) <= 12 else f"see its code list in domain {domain.id}"
-    raise row.error(f"{name} {_quoted(code)} is unknown; {allowed}")
+    raise _UnknownCell(f"{name} {_quoted(code)} is unknown; {allowed}")
 
 
 def _check_envelope(row: _Row, domain: Domain, period: str) -> None:
+    column = "STRUCTURE_ID" if "STRUCTURE_ID" in row.fields else "DATAFLOW"
+    if column in row.fields and row.get(column) != domain.structure_id:
+        raise row.error(f"{column} {_quoted(row.get(column))} is not the {domain.structure_id} of the domain; keep its rows only")
     if row.get("TIME_PERIOD") != period:
         raise row.error(f"TIME_PERIOD {_quoted(row.get('TIME_PERIOD'))} is not the period {period} of this release; keep its rows only")
     if row.get("FREQ") not in {"", domain.frequency}:

@@ -69,7 +69,7 @@ def test_its_audit_reads_it_back_as_what_it_is(desk):
     ("old", "new", "code", "said"),
     [
         ("6000000,D,F,,0.95", "6000000,D,F,,0.958", 3, "NOT SAFE: 1 one-sided"),  # AT's D.L would be at most 263 048
-        ("6000000,D,F,,0.95", "6000000,D,F,,0.97", 3, "EU.TURNOVER.D.L excludes the true value"),
+        ("6000000,D,F,,0.95", "6000000,D,F,,0.97", 3, "contradicts the deliveries: 1 values"),
         ("6000000,D,F,,0.95", "6100000,D,F,,0.95", 2, "EU.TURNOVER.D.L (1 in all): VISIBLE_SHARE is for the sum"),
         (",,Q,S,,", ",5100000,D,F,,0.95", 2, "EU.TURNOVER.C.L"),  # the sum of C.S, in the next row
     ],

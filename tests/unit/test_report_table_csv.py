@@ -121,7 +121,7 @@ def test_a_national_cell_is_never_written(domain: Domain, tmp_path: Path) -> Non
 
 
 BASES = st.sampled_from([mantissa * 10.0**k for k in range(-1, 9) for mantissa in (1, 2, 5)])
-ROUNDED = st.tuples(st.integers(-(10**6), 10**6), BASES).map(lambda cell: (cell[0] * cell[1], cell[1]))
+ROUNDED = st.tuples(st.integers(-(10**6), 10**6).filter(bool), BASES).map(lambda cell: (cell[0] * cell[1], cell[1]))
 
 
 def cell(decimals: int) -> st.SearchStrategy[tuple[float, ...]]:
@@ -180,13 +180,13 @@ def test_pysdmx_reads_the_file(domain: Domain, tmp_path: Path) -> None:
 
 
 def test_tables_made_elsewhere(domain: Domain, tmp_path: Path) -> None:
-    """SDMX-CSV 1.0, BOM, CRLF, other column order, no base, extra columns, exponent; a missing row is withheld."""
+    """SDMX-CSV 1.0, BOM, CRLF, other column order, no base, known extra columns, exponent; a missing row is withheld."""
     text = (
         "\ufeffDATAFLOW,INDICATOR,REF_AREA,SIZECLASS,ACTIVITY,TIME_PERIOD,OBS_VALUE,UNIT_MULT,LAST UPDATE\r\n"
-        "X:Y(1.0),TURNOVER,EU,_T,A,2024,1.5e3,3,now\r\n"
-        '"X:Y(1.0)",WAGES,EU,L,A,2024,-2.50,0,now\r\n'
+        "TEST:SMALL(1.0),TURNOVER,EU,_T,A,2024,1.5e3,3,now\r\n"
+        '"TEST:SMALL(1.0)",WAGES,EU,L,A,2024,-2.50,0,now\r\n'
         "\r\n"
-        "X:Y(1.0),WAGES,EU,S,A,2024,NaN,0,now\r\n"
+        "TEST:SMALL(1.0),WAGES,EU,S,A,2024,NaN,0,now\r\n"
     )
     found = read(domain, tmp_path / "t.csv", text)
     assert np.array_equal(found.value, [1500.0, np.nan, np.nan, np.nan, np.nan, -2.5], equal_nan=True)
@@ -224,6 +224,14 @@ BAD = {
     "share and base": (f"{HEADER},VISIBLE_SHARE\n{ROW.format(value=7, base=5)},0.9\n", "line 2: .* a VISIBLE_SHARE and a ROUNDING_BASE"),
     "negative sum": (f"{HEADER},VISIBLE_SHARE\n{ROW.format(value='-123454321', base='')},0.9\n", "line 2: OBS_VALUE of .* is negative"),
     "unit": (f"{HEADER},UNIT_MULT\n{GOOD},6\n", "line 2: UNIT_MULT of TURNOVER is not 3; convert"),
+    "unknown column": (f"{HEADER},MARGIN\n{GOOD},5\n", "line 1: unknown columns 'MARGIN': .* remove them, or name them ROUNDING_BASE"),
+    "structure": (f"{HEADER}\n{GOOD.replace('SMALL', 'LARGE')}\n", "line 2: STRUCTURE_ID 'TEST:LARGE.1.0.' is not the TEST:SMALL"),
+    "no structure": (HEADER.replace("STRUCTURE_ID,", "") + "\n", "line 1: missing columns STRUCTURE_ID"),
+    "base beyond": (f"{HEADER}\n{ROW.format(value=123454321, base=5e8)}\n", "line 2: ROUNDING_BASE of EU.* is larger than its value"),
+    "base beyond all": (f"{HEADER}\n{ROW.format(value=0, base=5)}\n", "line 2: ROUNDING_BASE of EU.* is larger than its value"),
+    "lower alone": (f"{HEADER},LOWER,UPPER\n{GOOD},5,\n", "line 2: LOWER of EU.TURNOVER.A._T alone"),
+    "crossed": (f"{HEADER},LOWER,UPPER\n{GOOD},9,5\n", "line 2: LOWER of EU.* is above UPPER"),
+    "outside": (f"{HEADER},LOWER,UPPER\n{GOOD},8,9\n", "line 2: OBS_VALUE of EU.* is outside of LOWER and UPPER"),
     "cut": (f"{HEADER}\n{GOOD}\n{GOOD[:40]}", "line 3: .* fields, the header has 13"),
     "cut in quotes": (f'{HEADER}\n"dataflow,TEST', "not CSV .* cut inside a quoted field"),
     "latin-1": (f"{HEADER}\n".encode() + b"\xe9", "byte .* is not UTF-8"),
@@ -243,3 +251,33 @@ def test_what_is_unclear_is_refused_by_line_and_without_values(domain: Domain, t
 def test_an_absent_file_is_invalid_input(domain: Domain, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot be read"):
         read_table(tmp_path / "none.csv", domain, domain.space, "2024")
+
+
+@pytest.mark.parametrize(
+    ("value", "base", "bounds", "interval"),
+    [
+        ("1000", "500", "", (750, 1250)),
+        ("1100", "500", "", (1100, 1100)),  # no multiple: exact
+        ("1100", "500", "900,1400", (900, 1400)),  # but explained
+        ("1000", "500", "900,1400", (900, 1250)),  # both hold
+        ("1000", "", "900,1400", (900, 1400)),
+        ("", "", "900,1400", (900, 1400)),
+        ("1000", "", "1000,1000", (1000, 1000)),
+    ],
+)
+def test_the_interval_that_the_world_reads(domain, tmp_path, value, base, bounds, interval):
+    text = f"{HEADER},LOWER,UPPER\n{ROW.format(value=value, base=base)},{bounds or ','}\n"
+    found = read(domain, tmp_path / "t.csv", text)
+    assert (found.lower[0], found.upper[0]) == interval
+
+
+def test_additive_values_are_off_their_base(domain, tmp_path):
+    additive = domain.model_copy(update={"bases": Bases(additive=True)})
+    found = read(additive, tmp_path / "t.csv", f"{HEADER}\n{ROW.format(value=1100, base=500)}\n")
+    assert (found.lower[0], found.upper[0]) == (850, 1350)
+
+
+def test_a_count_rounded_to_nothing_has_a_base_of_the_others(domain, tmp_path):
+    other = ROW.replace(",_T,", ",S,").format(value=10, base=5)
+    found = read(domain, tmp_path / "t.csv", f"{HEADER}\n{ROW.format(value=0, base=5)}\n{other}\n")
+    assert (found.lower[0], found.upper[0]) == (-2.5, 2.5)

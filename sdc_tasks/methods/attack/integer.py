@@ -27,7 +27,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.methods.attack.blocks import parts
 from sdc_tasks.methods.attack.knowledge import Knowledge, knowledge_of
-from sdc_tasks.methods.attack.problem import AttackSystem, Requirements, attack_system, contradicted, slacks
+from sdc_tasks.methods.attack.problem import AttackSystem, Requirements, attack_system, slacks
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import VINTAGE
 from sdc_tasks.model.results import Publication
@@ -137,8 +137,6 @@ class WholeSystem:
 def whole_slacks(problem: ProtectionProblem, publication: Publication) -> tuple[Floats, Floats]:
     """(below, above): what a publication leaves around the true value of each aggregate cell, in whole numbers where it is integral."""
     low, high = slacks(problem, publication)
-    unknown = publication.withheld | contradicted(problem, publication)
-    low, high = np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high)
     whole = problem.integral[publication.cells]
     low, most = np.where(whole, np.ceil(low - NOISE), low), np.where(whole, np.floor(high + NOISE), high)
     tie = whole & publication.rounded & (most > 0) & _is_whole(high)

@@ -252,15 +252,10 @@ def attack_system(problem: ProtectionProblem, unit: float = 1.0, vintage: bool =
 
 
 def facing(system: AttackSystem, problem: ProtectionProblem, publication: Publication) -> AttackSystem:
-    """The same attacker once the publication is out.
-
-    A published interval that excludes the true value is left out: see `contradicted`.
-    """
+    """The same attacker once the publication is out; see `slacks` for published intervals that exclude the true value."""
     if not np.array_equal(publication.cells, np.flatnonzero(problem.aggregate)):
         raise ValueError("the publication is not over the aggregate cells of this problem, in their order")
     low, high = slacks(problem, publication)
-    unknown = publication.withheld | contradicted(problem, publication)
-    low, high = np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high)
     told = system.decided >= 0
     at = system.decided[told]
     row_lower, row_upper = system.row_lower.copy(), system.row_upper.copy()
@@ -269,10 +264,15 @@ def facing(system: AttackSystem, problem: ProtectionProblem, publication: Public
 
 
 def slacks(problem: ProtectionProblem, publication: Publication) -> tuple[Floats, Floats]:
-    """(lower − a, upper − a) of every aggregate cell, in the unit of the data; exactly 0 for exact cells."""
+    """(lower − a, upper − a) of every aggregate cell, in the unit of the data; exactly 0 for exact cells, ∓∞ for withheld ones.
+
+    An interval that excludes the true value is moved until it just holds it: the attacker is given more than is printed, not less.
+    """
     truth = problem.a[publication.cells]
     exact = publication.exact
-    return np.where(exact, 0.0, publication.lower - truth), np.where(exact, 0.0, publication.upper - truth)
+    low, high = np.where(exact, 0.0, publication.lower - truth), np.where(exact, 0.0, publication.upper - truth)
+    off = np.maximum(low, 0) + np.minimum(high, 0)
+    return low - off, high - off
 
 
 def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:

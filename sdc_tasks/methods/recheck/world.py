@@ -38,8 +38,8 @@ def world_of(problem: ProtectionProblem, publication: Publication | None, profil
         truth = problem.a[first:]
         low = np.where(publication.base == 0, 0.0, publication.lower - truth)
         high = np.where(publication.base == 0, 0.0, publication.upper - truth)
-        wrong = (publication.lower - truth > 1e-14 * (1 + np.abs(truth))) | (truth - publication.upper > 1e-14 * (1 + np.abs(truth)))
-        low, high = np.where(wrong, -np.inf, low), np.where(wrong, np.inf, high)  # of other deliveries: it tells nothing of these
+        beside = np.where(low > 0, low, np.where(high < 0, high, 0.0))
+        low, high = low - beside, high - beside  # an interval without the truth is moved to it, which tells the attacker more
     rows = sp.csr_array(sp.csc_array(space.relations)[:, cells])
     lower, upper = (problem.lb - problem.a)[cells], (problem.ub - problem.a)[cells]
     low, high = np.concatenate([np.zeros(inside), low]), np.concatenate([np.zeros(inside), high])
