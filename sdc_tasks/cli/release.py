@@ -127,7 +127,7 @@ def audit(
     It tells apart whether the table is safe, where it contradicts the deliveries, and what was not judged. A cell without a row counts as
     withheld; of a printed value that the deliveries contradict the attacker is given the true total. Exit codes: 0 safe; 2 bad input; 3 not
     safe; 5 safe, but it contradicts the deliveries by more than the tolerance; 6 safe as far as it was judged, for it has rows of which the
-    domain does not know the cell.
+    domain does not know the cell, or values that need a national cell which is not available.
     """
     import numpy as np
 
@@ -182,7 +182,9 @@ def audit(
         out.print(table)
     if found.undecided.any():
         out.print(f"{int(found.undecided.sum())} cells: a MILP stopped at its limit, so that they count as not protected")
-    beside = standing.contradictions(problem, publication, np.array(found.contradictions, dtype=np.int64), allowed)
+    judged = np.array([cell for cell in found.contradictions if not problem.withheld[cell]], dtype=np.int64)
+    beside = standing.contradictions(problem, publication, judged, allowed)
+    untold = publication.cells[problem.withheld[publication.cells] & ~publication.withheld]
     if differences is not None:
         write_private(differences, standing.differences(problem, beside))
     safe = bool(found.protected.all()) and not found.small
@@ -191,13 +193,16 @@ def audit(
         f"{len(found.primaries)} primaries, {int(found.baseline.sum())} cut to what their own national tables protect, {found.lps} LPs"
     )
     _tell_contradictions(problem, beside)
+    if len(untold):
+        cells = ", ".join(problem.space.key(int(cell)) for cell in untold[:FEW])
+        out.print(f"not judged: {len(untold)} values need a national cell that is not available: {_and_more(cells, len(untold))}")
     if read is not None:
         _tell_unjudged(problem, read, standing.looks_rounded(problem, publication, spec))
     if not safe:
         raise typer.Exit(3)
     if len(beside.beyond):
         raise typer.Exit(5)
-    if read is not None and read.unknown:
+    if len(untold) or (read is not None and read.unknown):
         raise typer.Exit(6)
 
 

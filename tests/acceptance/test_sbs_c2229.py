@@ -1,8 +1,8 @@
 """Real Eurostat figures (SBS, NACE C2229, 2015 to 2017, five indicators), released year by year with one domain file.
 
-2015: Malta is `: u`, not available, for us as well: the totals go out without it, under their partial codes. 2016: everything is public.
-2017: Luxembourg is `: @C`. What it hides is not known here; its public figures of 2016 stand in for it, and all official totals of 2017 are
-what Eurostat would have rounded with them.
+2015: Malta is `: u`, not available, for us as well. Where it sends nothing the totals go out without it, under their partial codes; where
+it sends that nothing is available they are withheld. 2016: everything is public. 2017: Luxembourg is `: @C`. What it hides is not known
+here; its public figures of 2016 stand in for it, and all official totals of 2017 are what Eurostat would have rounded with them.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ def test_one_file_serves_the_years_before_and_after_the_united_kingdom_left():
 def test_each_year_is_published(released):
     for folder, ended in released.values():
         assert ended.code == 0, ended.text
-        assert sdc("audit", *where(folder, folder.name[6:10], "audit")[1:], "--published", folder / "out" / "table.csv").code == 0
+        again = sdc(*where(folder, folder.name[6:10], "audit"), "--published", folder / "out" / "table.csv")
+        assert again.code == 0, again.text
 
 
 @here
@@ -139,6 +140,24 @@ def test_without_malta_the_totals_of_2015_go_under_another_code_and_lack_what_ma
     page = (folder / "out" / "report.html").read_text(encoding="utf-8")
     assert "MT" in page
     assert "incomplete" in page
+
+
+@here
+def test_totals_that_need_what_malta_says_is_not_available_are_withheld_and_official_ones_not_judged(released):
+    folder, _ = released["2015"]
+    lines = [f"TEST:C2229(1.0),A,MT,{code},C2229,2015,,{unit},{power},M,F" for code, (unit, power, _) in units().items()]
+    (folder / "inbox" / "MT.csv").write_text("\n".join([HEAD, *lines, ""]))
+    try:
+        assert sdc(*where(folder, "2015", "release"), "--out", folder / "whole").code == 0
+        with (folder / "whole" / "table.csv").open(newline="", encoding="utf-8") as table:
+            told = {row["GEO"]: row["OBS_STATUS"] for row in csv.DictReader(table)}
+        assert told == {"EU27_2020": "Q", "EU28": "Q"}
+        ended = sdc(*where(folder, "2015", "audit"), "--published", official(folder, "2015", False))
+        assert ended.code == 6, ended.text
+        assert "not judged: 10 values need a national cell that is not available" in ended.said
+        assert "contradicts" not in ended.said
+    finally:
+        (folder / "inbox" / "MT.csv").unlink()
 
 
 @here
