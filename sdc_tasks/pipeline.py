@@ -189,8 +189,24 @@ def _external_bound(space: CellSpace, domain: Domain) -> Floats:
 
 
 def baseline(problem: ProtectionProblem, domain: Domain) -> tuple[attack.Requirements, int]:
-    """What the national tables alone protect (METHOD §2) against the profiles of the domain, and the LPs it took."""
-    return attack.baseline(problem, domain.audit.profiles)
+    """What the national tables alone protect (METHOD §2) against `profiles_of`, and the LPs it took."""
+    return attack.baseline(problem, profiles_of(problem, domain))
+
+
+def profiles_of(problem: ProtectionProblem, domain: Domain) -> tuple[str, ...]:
+    """The profiles that a release must withstand: those of the domain, and where a version of the period is out, who kept it."""
+    return tuple(dict.fromkeys((*domain.audit.profiles, *problem.earlier.profiles)))
+
+
+def unprotected(problem: ProtectionProblem, requirements: attack.Requirements) -> tuple[Ints, Ints]:
+    """The primaries that their own national tables do not fully protect; and the others, which do not stay so beside what is out already.
+
+    No treatment of the aggregates mends either: each is reported to its NSI.
+    """
+    kept = [profile in problem.earlier.profiles for profile in requirements.profiles]
+    before = np.array(kept, dtype=bool)[requirements.profile]
+    own = np.unique(requirements.primaries[requirements.cut & ~before])
+    return own, np.setdiff1d(requirements.primaries[requirements.cut & before], own)
 
 
 def climb(problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, rung: int, before: Adjustment) -> Adjustment:
@@ -387,9 +403,21 @@ def release(
         raise ReleaseBlocked(
             f"{release_id}: {report.broken} protection requirements are broken, {len(report.contradictions)} published intervals exclude "
             f"the true value, {len(report.small)} cells tell a small count; first cells: {', '.join(cells) or 'none'}. "
-            "Remedy: see audit.json; nothing was published"
+            f"Remedy: see audit.json; nothing was published{_beside(problem, report)}"
         )
     return Release(release_id, problem.digest, publication, report)
+
+
+def _beside(problem: ProtectionProblem, report: AuditReport) -> str:
+    """What to do where only who kept the earlier versions succeeds."""
+    kept = np.array([profile in problem.earlier.profiles for profile in report.profiles], dtype=bool)
+    only = int((report.held[~kept].all(axis=0) & ~report.held[kept].all(axis=0)).sum()) if kept.any() else 0
+    if not only:
+        return ""
+    return (
+        f". {only} primaries are broken only by somebody who kept the versions of the period that are out; these cannot be taken back. "
+        "Allow coarser bases (bases.maximum_relative_base), force fewer cells (bases.cells), or keep the version that is out"
+    )
 
 
 def certificate(problem: ProtectionProblem, publication: Publication, report: AuditReport, domain: Domain, period: str) -> str:

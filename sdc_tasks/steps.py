@@ -31,6 +31,7 @@ from sdc_tasks.methods.attack import Requirements, earlier
 from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.model.problem import Earlier, NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication
+from sdc_tasks.model.table import Ints
 from sdc_tasks.warehouse import artefacts, cycles, decisions, journal, lineage, publisher, reader, store
 from sdc_tasks.warehouse.engine import acting, open_warehouse
 from sdc_tasks.warehouse.keyring import Keyring
@@ -268,7 +269,7 @@ def assemble(desk: Desk) -> str:
     def build() -> ProtectionProblem:
         tables = [_read(desk, each.key.digest)[1].table for each in sorted(accepted, key=lambda each: str(each.country))]
         problem = pipeline.build_problem([table for table in tables if table is not None], desk.domain)
-        return replace(problem, earlier=_earlier(desk, release_id, problem)) if "vintage" in desk.domain.audit.profiles else problem
+        return replace(problem, earlier=_earlier(desk, release_id, problem))
 
     try:
         _once(desk, release_id, "assemble", "", build)
@@ -300,9 +301,9 @@ def _embargo(desk: Desk) -> datetime | None:
 
 
 def _inputs(desk: Desk, accepted: Sequence[store.Delivery]) -> str:
-    """Digest of all that goes in: under profile vintage also what was published before, but for this very release."""
+    """Digest of all that goes in: also what was published before, but for this very release."""
     deliveries = [each.key.digest if each.times == 1 else f"{each.key.digest} {each.times}" for each in accepted]
-    told = _versions(desk) if "vintage" in desk.domain.audit.profiles else []
+    told = _versions(desk)
     again = _inputs_digest(desk, deliveries, told[:-1])
     return again if told and told[-1] == _id(desk, again) else _inputs_digest(desk, deliveries, told)
 
@@ -325,15 +326,22 @@ def _versions(desk: Desk) -> list[str]:
 
 
 def _earlier(desk: Desk, release_id: str, problem: ProtectionProblem) -> Earlier:
-    """What the other releases of the period have told. Raises InvalidInput where one is over other indicators or code lists."""
-    others = sorted(set(_versions(desk)) - {release_id})
-    told = [(_load(desk, each, "assemble", ProtectionProblem), _load(desk, each, "bases", Publication)) for each in others]
+    """What the other releases of the period have told. Raises InvalidInput where that cannot be known any more, or not be related."""
+    others = [each for each in _versions(desk) if each != release_id]
     try:
-        return earlier(problem, told)
+        told = [(_load(desk, each, "assemble", ProtectionProblem), _load(desk, each, "bases", Publication)) for each in others]
+    except store.CorruptedError as error:
+        raise InvalidInput(
+            f"{desk.domain.id} {desk.period}: what version {len(others)} or one before it was made of cannot be read ({error}), so nobody "
+            "can say what a further version would tell beside it. Remedy: restore it from a backup; governance.retention_days with "
+            "vintage among audit.profiles keeps it from now on"
+        ) from error
+    try:
+        return earlier(problem, told, desk.domain.audit.revised_by)
     except ValueError as error:
         raise InvalidInput(
-            f"{desk.domain.id} {desk.period}: {error}, so profile vintage cannot be attacked. "
-            "Remedy: restore the code lists of the period, or give the domain of the new ones an id of its own"
+            f"{desk.domain.id} {desk.period}: {error}, and nobody can say what the new table would tell beside it. "
+            "Remedy: publish the period with the dimensions that it was published with first"
         ) from error
 
 
@@ -344,12 +352,20 @@ def baseline(desk: Desk, release_id: str) -> str:
 
     def attack() -> Requirements:
         requirements, lps = pipeline.baseline(problem, desk.domain)
-        countries = np.unique(requirements.primaries[requirements.cut]) // problem.space.national_size
-        short = ", ".join(f"{problem.space.countries[c]} {n}" for c, n in zip(*np.unique(countries, return_counts=True), strict=True))
-        desk.say(f"baseline: {len(requirements.cells)} primaries, {lps} LPs; not protected by their own tables: {short or 'none'}")
+        own, before = pipeline.unprotected(problem, requirements)
+        out = f"; by these and what is out already: {_by_country(problem, before)}" if problem.earlier.profiles else ""
+        desk.say(
+            f"baseline: {len(requirements.cells)} primaries, {lps} LPs; not protected by their own tables: {_by_country(problem, own)}{out}"
+        )
         return requirements
 
     return _once(desk, release_id, "baseline", "", attack)
+
+
+def _by_country(problem: ProtectionProblem, cells: Ints) -> str:
+    """How many of the cells each country has."""
+    found = zip(*np.unique(cells // problem.space.national_size, return_counts=True), strict=True)
+    return ", ".join(f"{problem.space.countries[country]} {number}" for country, number in found) or "none"
 
 
 @keeps_to_itself
@@ -484,7 +500,8 @@ def publish(desk: Desk, release_id: str) -> int:
     try:
         requirements = _load(desk, release_id, "baseline", Requirements)
         history = _history(desk, release_id, problem)
-        approved = pipeline.release(release_id, problem, requirements, publication, merged, desk.domain.audit.profiles)
+        profiles = pipeline.profiles_of(problem, desk.domain)
+        approved = pipeline.release(release_id, problem, requirements, publication, merged, profiles)
         done = publisher.publish(
             desk.publishing or desk.engine, approved, space=problem.space, terms=_terms(desk.domain), period=desk.period, after=history
         )
@@ -500,13 +517,13 @@ def publish(desk: Desk, release_id: str) -> int:
     return done.version
 
 
-def _history(desk: Desk, release_id: str, problem: ProtectionProblem) -> list[str] | None:
-    """The releases that are out, where profile vintage has to know them all; the publisher asks once more within its transaction.
+def _history(desk: Desk, release_id: str, problem: ProtectionProblem) -> list[str]:
+    """The releases that are out; the publisher asks once more within its transaction.
 
     Raises ReleaseBlocked where one tells what the audit did not know.
     """
-    if "vintage" not in desk.domain.audit.profiles or release_id in (out := _versions(desk)):
-        return None
+    if release_id in (out := _versions(desk)):
+        return out
     now = _earlier(desk, release_id, problem).arrays
     if not all(np.array_equal(known, now[name]) for name, known in problem.earlier.arrays.items()):
         raise ReleaseBlocked(f"{release_id}: another version was published since it was assembled. {publisher.ANEW}")

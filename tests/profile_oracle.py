@@ -9,7 +9,7 @@ interval, more cells, or an older table beside the present one.
                   cells that contain it, or that it contains, because their only unit is himself
     each alone    every singleton attacks with his own cell and nobody else's
     half known    one of two units of a cell knows his own part: the cell is at least that
-    vintages      earlier publications too; countries that were revised since have cells of their own in the older tables
+    vintages      earlier publications too; a cell is one number in two releases where its true value is the same, and another where not
 
 Intervals are in the unit of the data, (cells, 2): lowest and highest value that agrees with what the attacker knows.
 """
@@ -18,9 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
-from oracle import relations
+from oracle import all_keys, relations
 from scipy.optimize import linprog
 
 from sdc_tasks.model.problem import ProtectionProblem
@@ -29,11 +30,14 @@ from sdc_tasks.model.results import Publication
 
 @dataclass(frozen=True)
 class Knowledge:
-    """`lower ≤ x ≤ upper` for the cells of one release, with M x = 0."""
+    """`lower ≤ x ≤ upper` for the cells of one release, or several, with M x = `right` (0) and, if given, `apart` x ≤ `most`."""
 
     M: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    right: np.ndarray | None = None
+    apart: np.ndarray | None = None
+    most: np.ndarray | None = None
 
     def told(self, intervals: Mapping[int, tuple[float, float]]) -> Knowledge:
         """The same attacker, who is told more of some cells."""
@@ -64,7 +68,8 @@ def _extreme(known: Knowledge, cell: int, side: int) -> float:
     cost = np.zeros(len(known.lower))
     cost[cell] = side
     bounds = np.column_stack([known.lower, known.upper])
-    result = linprog(cost, A_eq=known.M, b_eq=np.zeros(len(known.M)), bounds=bounds, method="highs")
+    right = np.zeros(len(known.M)) if known.right is None else known.right
+    result = linprog(cost, A_ub=known.apart, b_ub=known.most, A_eq=known.M, b_eq=right, bounds=bounds, method="highs")
     if result.status == 3:
         return -side * np.inf
     if result.status == 2:
@@ -142,31 +147,52 @@ def half(problem: ProtectionProblem, cells: Iterable[int]) -> dict[int, float]:
 
 @dataclass(frozen=True)
 class Vintage:
-    """An earlier release of the same period: what the tables were then, what was published, and which countries were revised since."""
+    """An earlier release of the same period: what the tables were then, and what was published."""
 
     problem: ProtectionProblem
     publication: Publication
-    revised: tuple[str, ...] = ()
 
 
-def vintages(problem: ProtectionProblem, publication: Publication | None, earlier: Sequence[Vintage]) -> np.ndarray:
+def vintages(
+    problem: ProtectionProblem, publication: Publication | None, earlier: Sequence[Vintage], revision: float | None = None
+) -> np.ndarray:
     """Of the primaries, by somebody who kept all earlier publications.
 
-    Each older release has cells of its own, which are those of today in every country that was not revised. So the older public cells,
-    and the older intervals of the aggregates, hold there too.
+    Each release has cells of its own. Cells of two releases with the same key are one number where the true value is the same. Where
+    it is not, they differ by at most `revision` percent of the larger value, or by as much as they do; 0: he knows by how much; None: by
+    anything. Primaries are the first cells of the whole, so that their places are those of today.
     """
-    tables = [knowledge(problem, publication), *(knowledge(old.problem, old.publication) for old in earlier)]
-    n, size = problem.space.size, problem.space.national_size
-    rows = [_block_diagonal([table.M for table in tables])]
-    for number, old in enumerate(earlier, start=1):
-        for i, country in enumerate(problem.space.countries):
-            if country not in old.revised:
-                same = np.zeros((size, n * len(tables)))
-                at = np.arange(size)
-                same[at, i * size + at], same[at, number * n + i * size + at] = 1, -1
-                rows.append(same)
-    lower, upper = (np.concatenate([getattr(table, side) for table in tables]) for side in ("lower", "upper"))
-    return intervals(Knowledge(np.vstack(rows), lower, upper), _primaries(problem))
+    releases = [(problem, publication), *((old.problem, old.publication) for old in earlier)]
+    tables = [knowledge(each, told) for each, told in releases]
+    start = np.cumsum([0, *(each.space.size for each, _ in releases)])
+    place: dict[tuple[str, ...], list[tuple[int, float]]] = {}
+    for first, (each, _) in zip(start[:-1], releases, strict=True):
+        for i, key in enumerate(all_keys(each.space)[: first_aggregate(each)]):
+            place.setdefault(key, []).append((int(first) + i, float(each.a[i])))
+    equal, apart = [], []
+    for cells in place.values():
+        for (i, x), (j, y) in combinations(cells, 2):
+            if x == y or revision == 0:
+                equal.append((i, j, x - y))
+            elif revision is not None:
+                most = max(revision / 100 * max(abs(x), abs(y)), abs(x - y))
+                apart += [(i, j, most), (j, i, most)]
+    width = int(start[-1])
+    M = _block_diagonal([table.M for table in tables])
+    known = Knowledge(
+        np.vstack([M, _differences(equal, width)]), np.concatenate([each.lower for each in tables]),
+        np.concatenate([each.upper for each in tables]),
+        right=np.concatenate([np.zeros(len(M)), [difference for *_, difference in equal]]),
+        apart=_differences(apart, width), most=np.array([most for *_, most in apart]),
+    )  # fmt: skip
+    return intervals(known, _primaries(problem))
+
+
+def _differences(pairs: Sequence[tuple[int, int, float]], width: int) -> np.ndarray:
+    rows = np.zeros((len(pairs), width))
+    for row, (i, j, _) in zip(rows, pairs, strict=True):
+        row[i], row[j] = 1, -1
+    return rows
 
 
 def _block_diagonal(matrices: Sequence[np.ndarray]) -> np.ndarray:

@@ -296,11 +296,28 @@ class Bases(Strict):
 
 
 class Audit(Strict):
-    """Attacker profiles (model/profiles.py), all of which a release must withstand, and into how many chunks it is mapped."""
+    """Attacker profiles (model/profiles.py), all of which a release must withstand, and into how many chunks it is mapped.
+
+    Where a version of the period is out, `vintage` is attacked whether or not it is named. `revision`: what somebody knows of how far
+    cells were revised since (methods/attack/vintage.py): `tied` how far, `bounded PERCENT` at most so far, `free` nothing.
+    """
 
     profiles: tuple[str, ...] = (EXTERNAL,)
     chunks: int = Field(default=4, ge=1)
     seed: int = 1
+    revision: str = Field(default="tied", pattern=r"^(tied|free|bounded \d+(\.\d+)?)$")
+
+    @property
+    def revised_by(self) -> float | None:
+        """`revision` as percent: 0 where it is known how far, None where nothing is."""
+        kind, _, percent = self.revision.partition(" ")
+        return {"tied": 0.0, "free": None}.get(kind, float(percent or 0))
+
+    @model_validator(mode="after")
+    def _bounded_by_something(self) -> Audit:
+        if self.revised_by == 0 and self.revision != "tied":
+            raise ValueError("revision: bounded by more than 0 percent. Remedy: revision: tied, for somebody who knows how far")
+        return self
 
     @model_validator(mode="after")
     def _known_profiles(self) -> Audit:

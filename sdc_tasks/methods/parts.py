@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.attack import Requirements, knowledge_of
-from sdc_tasks.model.problem import Earlier, ProtectionProblem
+from sdc_tasks.model.problem import COLUMNS, ROWS, Earlier, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Bools, Ints
 
@@ -103,11 +103,8 @@ def _earlier(before: Earlier, cells: Ints, mine: Bools) -> Earlier:
     code = np.cumsum(mine) - 1
     return Earlier(
         rows=sp.csr_array(sp.csc_array(before.rows[kept])[:, columns]),
-        row_lower=before.row_lower[kept],
-        row_upper=before.row_upper[kept],
-        lower=before.lower[later],
-        upper=before.upper[later],
-        area=before.area[later],
+        **{name: getattr(before, name)[kept] for name in ROWS},
+        **{name: getattr(before, name)[later] for name in COLUMNS if name != "code"},
         code=code[before.code[later]],
     )
 

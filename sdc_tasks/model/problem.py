@@ -6,12 +6,13 @@ Symbols as in [2] §4: `a` true values, `lb ub` external bounds, `lpl upl spl` p
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.model.profiles import REVISION, VINTAGE
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, read_only
 
 
@@ -44,33 +45,66 @@ class NationalTable:
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
 
+ROWS, COLUMNS = ("row_lower", "row_upper", "rounded", "assumed"), ("lower", "upper", "area", "code", "integral")
+
+
 @dataclass(frozen=True)
 class Earlier:
     """What earlier releases of the period told, as deviations: rows `row_lower ≤ rows · z ≤ row_upper`.
 
-    Columns of `rows` are the cells of this release, then what is unknown of deliveries that were revised since: `lower upper` are
-    their bounds, `area code` their country and their cell within the table of one area.
+    Columns of `rows` are the cells of this release, then other values that cells had: `lower upper` are their bounds, `area code` their
+    country and their cell within the table of one area (or one that stands in, where there is none), `integral` those known to be whole.
+    `rounded` rows are published intervals of rounded values. `assumed` rows, the last ones, are what is assumed of revisions: they are
+    known to profile `revision` only (methods/attack/vintage.py).
     """
 
     rows: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)), repr=False)
     row_lower: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
     row_upper: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    rounded: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
+    assumed: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
     lower: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
     upper: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
     area: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     code: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
+    integral: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
+
+    def __post_init__(self) -> None:
+        rows, columns = {len(getattr(self, name)) for name in ROWS}, {len(getattr(self, name)) for name in COLUMNS}
+        if rows != {self.rows.shape[0]} or len(columns) != 1:
+            raise ValueError("what was published before: arrays of different lengths")
+        if (np.diff(self.assumed.astype(np.int64)) < 0).any():
+            raise ValueError("what is assumed of revisions stands behind what was published")
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """The attackers that a release beside this must withstand, whether or not its domain asks for them."""
+        if self.rows.shape == (0, 0):
+            return ()
+        return (VINTAGE, REVISION) if self.assumed.any() else (VINTAGE,)
+
+    def known_to(self, profile: str) -> Earlier:
+        """The part of it that attackers of a profile hold."""
+        if profile == REVISION:
+            return self
+        if profile != VINTAGE:
+            return Earlier()
+        told = np.flatnonzero(~self.assumed)
+        return replace(self, rows=sp.csr_array(self.rows[told]), **{name: getattr(self, name)[told] for name in ROWS})
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything as plain arrays, by name."""
         matrix = {"data": self.rows.data, "indices": self.rows.indices, "indptr": self.rows.indptr, "shape": np.array(self.rows.shape)}
-        return matrix | {name: getattr(self, name) for name in ("row_lower", "row_upper", "lower", "upper", "area", "code")}
+        return matrix | {name: getattr(self, name) for name in (*ROWS, *COLUMNS)}
 
     @classmethod
     def of(cls, arrays: dict[str, np.ndarray]) -> Earlier:
         """From `arrays` again."""
         a = dict(arrays)
         m, n = a.pop("shape").tolist()
+        if "assumed" not in a:  # as versions of the program before this one stored it
+            a |= {"rounded": np.zeros(m, dtype=bool), "assumed": np.zeros(m, dtype=bool), "integral": np.zeros(len(a["lower"]), dtype=bool)}
         return cls(rows=sp.csr_array((a.pop("data"), a.pop("indices"), a.pop("indptr")), shape=(m, n)), **a)
 
 

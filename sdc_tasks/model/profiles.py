@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-EXTERNAL, INTERNAL, COALITION, VINTAGE = "external", "internal", "coalition", "vintage"
+EXTERNAL, INTERNAL, COALITION, VINTAGE, REVISION = "external", "internal", "coalition", "vintage", "revision"
 
 PROFILES = {  # and who that is, for readers of a report
     EXTERNAL: "somebody who knows every public national figure and everything published here, but no unit's own data",
     INTERNAL: "any one respondent: the only unit of a cell, who knows that cell, or the larger of two, who knows its part",
     COALITION: "the only units of all single-unit cells, who put their cells together; and, against each of them, all the others",
     VINTAGE: "somebody who also holds everything released of the period in earlier versions",
+    REVISION: "the same, who also knows how far cells were revised since, as the domain lets one assume",
 }
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from sqlalchemy import Connection, Engine, func, insert, select
 
 from sdc_tasks.errors import ReleaseBlocked, Retriable
+from sdc_tasks.model.profiles import VINTAGE
 from sdc_tasks.model.results import Publication, Release, State
 from sdc_tasks.model.table import Bools, CellSpace, Floats
 from sdc_tasks.warehouse.bulk import PORTION, insert_many
@@ -43,10 +44,8 @@ class NotApproved(Retriable):
     """The audit passed, and people must agree before it goes out."""
 
 
-def publish(
-    engine: Engine, release: Release, *, space: CellSpace, terms: Terms, period: str, after: Sequence[str] | None = None
-) -> Published:
-    """Publishes a release under its terms. `after` names the releases of the period that its audit knew, where it has to know them all.
+def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms, period: str, after: Sequence[str] = ()) -> Published:
+    """Publishes a release under its terms. `after` names the releases of the period that its audit knew, by version: all that are out.
 
     Raises ReleaseBlocked when its audit did not pass, is not of it, is not in the warehouse, or did not know of a version that is out;
     NotApproved while approvals are missing.
@@ -64,8 +63,12 @@ def publish(
         current = mine or (versions[-1] if versions else None)
         if current and current.publication_digest == digest and not current.reason:
             return Published(current.version, created=False)
-        if after is not None and [row.release_id for row in versions] != list(after):
+        if [row.release_id for row in versions] != list(after):
             raise ReleaseBlocked(f"{release.id}: another version was published since it was assembled. {ANEW}")
+        if versions and VINTAGE not in release.report.profiles:
+            raise ReleaseBlocked(
+                f"{release.id}: version {len(versions)} of {period} is out, and the audit is not against profile {VINTAGE}. {ANEW}"
+            )
         version = len(versions) + 1
         row = {
             "release_id": release.id,

@@ -255,7 +255,7 @@ def test_a_revised_count_is_the_second_version_and_withstands_who_kept_the_first
     assert "version 2 published" in ended.said
     assert rows_of(changed / "out" / "table.csv") != before
     told = json.loads((changed / "out" / "audit.json").read_text())
-    assert (told["verdict"], told["profiles"], told["small_counts"]) == ("passed", ["external", "vintage"], [])
+    assert (told["verdict"], told["profiles"], told["small_counts"]) == ("passed", ["external", "vintage", "revision"], [])
 
 
 def _above(parents: dict[str, str | None], code: str) -> list[str]:

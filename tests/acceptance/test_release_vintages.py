@@ -43,23 +43,23 @@ VICTIM, LEVEL = "CY.TURNOVER.D.L", 25_150.9
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
-    """The first version is out, all exact, and the domain asks for the profile from now on."""
+    """The first version is out, all exact. The domain asks for no profile but the external one."""
     desk = new_desk(tmp_path, AT=PROTECTED, BE=PROTECTED, CY=FREE)
     ended = desk.release()
     assert ended.code == 0, ended.text
     assert "version 1 published" in ended.said
     assert (published(desk).base == 0).all()
-    desk.settle("id: small", "id: small\naudit: {profiles: [external, vintage]}")
+    assert json.loads((desk.folder / "out" / "audit.json").read_text())["profiles"] == ["external"]
     return desk
 
 
-def published(desk: Desk) -> Publication:
+def published(desk: Desk, countries: int = 3) -> Publication:
     """What stands in table.csv; its rows are in cell order."""
     with (desk.folder / "out" / "table.csv").open(newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     value = np.array([float(row["OBS_VALUE"] or "nan") for row in rows])
     base = np.array([float(row["ROUNDING_BASE"] or (0 if row["OBS_VALUE"] else "inf")) for row in rows])
-    return Publication(np.arange(len(rows)) + 3 * len(rows), value, base)
+    return Publication(np.arange(len(rows)) + countries * len(rows), value, base)
 
 
 def asked(desk: Desk) -> ProtectionProblem:
@@ -77,7 +77,7 @@ def left_of_victim(problem: ProtectionProblem, ends: np.ndarray) -> float:
 
 def revise(desk: Desk, drawing: str) -> tuple[ProtectionProblem, Vintage]:
     """CY delivers again. What is asked now, and what was told before."""
-    before = Vintage(asked(desk), published(desk), revised=("CY",))
+    before = Vintage(asked(desk), published(desk))
     desk.deliver("CY", drawing)
     return asked(desk), before
 
@@ -90,6 +90,7 @@ def test_a_revision_that_hides_nothing_more_is_the_second_version(desk):
     assert (published(desk).base == 0).all(), "still exact: nothing is lost where nothing leaks"
     certificate = json.loads((desk.folder / "out" / "audit.json").read_text())
     assert (certificate["verdict"], certificate["profiles"]) == ("passed", ["external", "vintage"])
+    assert "by these and what is out already: none" in ended.said
     assert "<b>vintage</b>" in (desk.folder / "out" / "report.html").read_text(encoding="utf-8")
     stored = warehouse(desk.folder / "out")
     assert (stored.versions, stored.runs, stored.unsound) == ([1, 2], ["published", "published"], [])
@@ -108,19 +109,44 @@ def test_what_is_safe_alone_and_not_beside_the_first_version_is_repaired(desk):
     assert (second.base > 0).any()
     assert left_of_victim(now, vintages(now, second, [before])) >= LEVEL * (1 - 1e-6)
     for each in json.loads((desk.folder / "out" / "audit.json").read_text())["primaries"]:
-        assert each["profiles"] == {"external": True, "vintage": True}
-        assert not each["cut_to_national_baseline"]
+        assert each["profiles"] == {"external": True, "vintage": True, "revision": True}
+        assert each["cut_to_national_baseline"] == (each["cell"] == VICTIM), "who knows the revision knows what was printed and revised"
+    assert "by these and what is out already: CY 1" in ended.said
     stored = warehouse(desk.folder / "out")
     assert (stored.versions, stored.unsound) == ([1, 2], [])
 
 
-def test_without_the_profile_the_same_revision_is_published_exactly(desk):
+def test_without_a_first_version_the_same_deliveries_are_published_exactly(tmp_path):
     """So it is the first version that makes the difference."""
-    desk.settle("audit: {profiles: [external, vintage]}", "audit: {profiles: [external]}")
-    revise(desk, HIDDEN)
-    ended = desk.release()
+    ended = (desk := new_desk(tmp_path, AT=PROTECTED, BE=PROTECTED, CY=HIDDEN)).release()
     assert ended.code == 0, ended.text
     assert (published(desk).base == 0).all()
+
+
+def test_where_nothing_is_assumed_of_revisions_nobody_attacks_who_does(desk):
+    desk.settle("id: small", "id: small\naudit: {revision: free}")
+    revise(desk, HIDDEN)
+    assert desk.release().code == 0
+    assert json.loads((desk.folder / "out" / "audit.json").read_text())["profiles"] == ["external", "vintage"]
+
+
+def test_a_part_that_was_published_is_attacked_with_the_whole(tmp_path):
+    """AT and BE first, as a part; then CY, who hides the loop as well. Beside the exact part, the exact whole gives CY away."""
+    desk = new_desk(tmp_path, AT=PROTECTED, BE=PROTECTED, CY=HIDDEN)
+    next(desk.inbox.glob("CY*")).unlink()
+    desk.settle("id: small", "id: small\nmissing_country: partial")
+    assert desk.release().code == 0
+    part = Vintage(asked(desk), published(desk, countries=2))
+    assert (part.publication.base == 0).all()
+    desk.deliver("CY", HIDDEN)
+    ended, now = desk.release(), asked(desk)
+    assert ended.code == 0, ended.text
+    assert "version 2 published" in ended.said
+    exact = Publication(np.flatnonzero(now.aggregate), now.a[now.aggregate], np.zeros(int(now.aggregate.sum())))
+    assert left_of_victim(now, vintages(now, exact, [part])) == pytest.approx(0, abs=1e-3)
+    assert left_of_victim(now, vintages(now, published(desk), [part])) >= LEVEL * (1 - 1e-6)
+    stored = warehouse(desk.folder / "out")
+    assert (stored.versions, stored.unsound) == ([1, 2], [])
 
 
 def test_what_is_not_repaired_is_refused_and_the_first_version_stands(desk, monkeypatch):
@@ -137,7 +163,8 @@ def test_what_is_not_repaired_is_refused_and_the_first_version_stands(desk, monk
     assert [each for each in ("AT", "BE") if f"{each}.TURNOVER" in ended.complained] == []
     certificate = json.loads((desk.folder / "out" / "audit.json").read_text())
     broken = {each["cell"]: each["profiles"] for each in certificate["primaries"] if not each["protected"]}
-    assert broken == {VICTIM: {"external": True, "vintage": False}}
+    assert broken == {VICTIM: {"external": True, "vintage": False, "revision": True}}
+    assert "1 primaries are broken only by somebody who kept the versions of the period" in ended.complained
     assert not (desk.folder / "out" / "table.csv").exists()
     for secret in (*SECRETS, "251509", "498501", "251499"):
         assert secret not in ended.text + (desk.folder / "out" / "audit.json").read_text()
@@ -160,7 +187,6 @@ def test_a_release_begun_before_another_was_published_is_not_published_without_k
     more, now public: version 2, exact. Then the first run is resumed: its exact sum, beside version 2, gives CY away.
     """
     desk = new_desk(tmp_path, AT=PROTECTED, BE=PROTECTED, CY=PROTECTED)
-    desk.settle("id: small", "id: small\naudit: {profiles: [external, vintage]}")
     assert desk.release().code == 0
     desk.deliver("CY", HIDDEN)
     office = steps.open_desk(f"sqlite:///{desk.folder / 'out' / 'warehouse.db'}", str(desk.domain), PERIOD)
@@ -179,6 +205,28 @@ def test_a_release_begun_before_another_was_published_is_not_published_without_k
         steps.publish(office, begun)
 
 
-def test_code_lists_changed_within_a_period_are_bad_input(desk):
+def test_code_lists_in_another_order_are_related_by_key(desk):
     (desk.folder / "sizes.csv").write_text("code,parent\n_T,\nL,_T\nS,_T\n")
-    assert desk.release().refused("code lists")
+    ended = desk.release()
+    assert ended.code == 0, ended.text
+    assert "version 2 published" in ended.said
+    assert json.loads((desk.folder / "out" / "audit.json").read_text())["profiles"] == ["external", "vintage"], "no value was revised"
+
+
+def test_other_dimensions_within_a_period_are_bad_input(desk):
+    text = desk.domain.read_text()
+    desk.domain.write_text(text.replace("SIZECLASS", "SIZE_EMP"))
+    for path in desk.inbox.iterdir():
+        path.write_text(path.read_text().replace("SIZECLASS", "SIZE_EMP"))
+    assert text != desk.domain.read_text()
+    assert desk.release().refused("other dimensions", "published with first")
+
+
+def test_what_a_version_was_made_of_and_was_purged_stops_the_next(desk):
+    """Nobody can say what a further one would tell beside it."""
+    office = steps.open_desk(f"sqlite:///{desk.folder / 'out' / 'warehouse.db'}", str(desk.domain), PERIOD)
+    with office.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE artefact SET purged_at = '2026-01-01 00:00:00' WHERE kind = 'bases'")
+        connection.exec_driver_sql("DELETE FROM payload WHERE digest IN (SELECT digest FROM artefact WHERE kind = 'bases')")
+    revise(desk, CORRECTED)
+    assert desk.release().refused("cannot be read", "was purged on 2026-01-01")

@@ -128,7 +128,10 @@ def test_a_revised_secret_is_another_unknown():
     """AT was 100 and is 120. Yesterday's exact total tells the old value, today's [700, 740] is all there is on the new one."""
     before, now = (one_cell_release(f"AT {value} secret 10 | BE 240 public | CY 357 public", EU="AT BE CY") for value in (100, 120))
     exact, rounded = published(before, (697, 0)), published(now, (720, 40))
-    assert vintages(now, rounded, [Vintage(before, exact, revised=("AT",))]).tolist() == [[103, 143]]
+    assert vintages(now, rounded, [Vintage(before, exact)]).tolist() == [[103, 143]]
+    assert vintages(now, rounded, [Vintage(before, exact)], revision=25).tolist() == [[103, 130]], "100 + 25 % of the larger value"
+    assert vintages(now, rounded, [Vintage(before, exact)], revision=10).tolist() == [[103, 120]], "as much as it was: 20"
+    assert vintages(now, rounded, [Vintage(before, exact)], revision=0).tolist() == [[120, 120]]
 
 
 def test_what_was_not_revised_links_the_vintages():
@@ -139,7 +142,7 @@ def test_what_was_not_revised_links_the_vintages():
     before, now = (one_cell_release(f"AT {value} secret 10 | BE 240 secret 10 | CY 357 public", EU="AT BE CY") for value in (100, 120))
     exact = [everything(problem, "exact") for problem in (before, now)]
     assert external(now, exact[1]).tolist() == [[0, 360], [0, 360]]
-    assert vintages(now, exact[1], [Vintage(before, exact[0], revised=("AT",))]).tolist() == [[20, 360], [0, 340]]
+    assert vintages(now, exact[1], [Vintage(before, exact[0])]).tolist() == [[20, 360], [0, 340]]
 
 
 def test_knowledge_that_no_table_agrees_with_is_refused():

@@ -24,6 +24,7 @@ from test_warehouse import (
     certificate,
     count,
     in_parallel,
+    out_of,
     prepared,
     publish_it,
     published,
@@ -41,7 +42,7 @@ from sdc_tasks.warehouse.publisher import NotApproved, publish
 from sdc_tasks.warehouse.store import accept, accepted, deliveries, left, take
 
 TWO_EYES_MORE = replace(TERMS, digest="a" * 64, approvals=2)
-HARDER = replace(TERMS, digest="b" * 64, profiles=("external", "vintage"))
+HARDER = replace(TERMS, digest="b" * 64, profiles=("external", "coalition"))
 
 
 @pytest.fixture
@@ -53,17 +54,24 @@ def people(warehouse, warehouse_url):
         engine.dispose()
 
 
-def submitted(warehouse, release_id: str, terms: Terms, decided: Publication = FIRST, embargo: datetime | None = None) -> Release:
+def submitted(
+    warehouse,
+    release_id: str,
+    terms: Terms,
+    decided: Publication = FIRST,
+    embargo: datetime | None = None,
+    profiles: tuple[str, ...] = ("external", "vintage"),
+) -> Release:
     """A release whose run is bound to these terms, with its passed audit."""
     start_run(warehouse, release_id, "sbs", "2024")
     submit(warehouse, release_id, terms, embargo=embargo)
-    report = audited(decided)
+    report = audited(decided, profiles=profiles)
     save_audit(warehouse, release_id, report, certificate(report))
     return Release(release_id, report.problem, decided, report)
 
 
 def out(warehouse, release: Release, terms: Terms = TERMS, after: list[str] | None = None):
-    return publish(warehouse, release, space=SPACE, terms=terms, period="2024", after=after)
+    return publish(warehouse, release, space=SPACE, terms=terms, period="2024", after=out_of(warehouse) if after is None else after)
 
 
 def by_hand(warehouse, release_id: str, decided: Publication = FIRST, **changes) -> None:
@@ -163,7 +171,7 @@ def test_a_run_that_nobody_submitted_is_not_released(warehouse):
 
 def test_a_profile_that_the_terms_ask_for_must_have_been_audited(warehouse):
     release = submitted(warehouse, "r1", HARDER)
-    with pytest.raises(ReleaseBlocked, match="not audited against profile vintage"):
+    with pytest.raises(ReleaseBlocked, match="not audited against profile coalition"):
         out(warehouse, release, HARDER)
     with pytest.raises(IntegrityError, match="profile that the terms ask for"):
         by_hand(warehouse, "r1")
@@ -203,6 +211,31 @@ def test_a_version_that_came_out_meanwhile_is_seen_inside_the_transaction(wareho
         out(warehouse, second, after=[])
     assert out(warehouse, first, after=[]) == (1, False), "what is out is out"
     assert out(warehouse, second, after=["r1"]) == (2, True)
+
+
+def test_a_version_beside_another_must_have_been_attacked_by_who_kept_that(warehouse):
+    """By name, by the database itself, and by the checks where somebody came round both."""
+    out(warehouse, submitted(warehouse, "r1", TERMS))
+    release = submitted(warehouse, "r2", TERMS, SECOND, profiles=("external",))
+    with pytest.raises(ReleaseBlocked, match="version 1 of 2024 is out, and the audit is not against profile vintage"):
+        out(warehouse, release)
+    raw(warehouse, "INSERT INTO dissemination.publication VALUES ('sbs', '2024', :digest, 1)", digest=SECOND.digest)
+    raw(warehouse, CELL, digest=SECOND.digest, cell="EU.TURNOVER.TOTAL")
+    with pytest.raises(IntegrityError, match="not audited beside the version that is out"):
+        by_hand(warehouse, "r2", SECOND, version=2)
+    for trigger in ("release_vintage",):
+        on = "" if warehouse.dialect.name == "sqlite" else " ON dissemination.release"
+        raw(warehouse, f"DROP TRIGGER {trigger}{on}")
+    by_hand(warehouse, "r2", SECOND, version=2)
+    assert [(each["release_id"], each["profile"]) for each in run_checks(warehouse)["release_not_attacked"]] == [("r2", "vintage")]
+    retract(warehouse, "r2", "never attacked")
+    assert run_checks(warehouse)["release_not_attacked"] == []
+
+
+def test_the_same_publication_again_needs_no_other_audit(warehouse):
+    first = submitted(warehouse, "r1", TERMS, profiles=("external",))
+    again = submitted(warehouse, "r2", TERMS, profiles=("external",))
+    assert [out(warehouse, each) for each in (first, first, again)] == [(1, True), (1, False), (1, False)]
 
 
 def _publish_after_nothing(engine, release: Release) -> str:

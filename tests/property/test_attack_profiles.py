@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from sdc_tasks import pipeline
 from sdc_tasks.domains.schema import Audit
 from sdc_tasks.errors import ReleaseBlocked
-from sdc_tasks.methods.attack import audit, baseline, blocks, earlier, front, joint, knowledge_of, promised
+from sdc_tasks.methods.attack import audit, baseline, blocks, front, joint, knowledge_of, promised
 from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import CellSpace, Hierarchy
@@ -207,55 +207,6 @@ def test_the_evidence_is_the_same_however_it_was_chunked(draw, of):
         once = audit(problem, publication, requirements)
         merged = module.merge([audit(problem, publication, requirements, chunk=i, chunks=of) for i in range(of)])
     assert module.merge([once]).evidence.digest == merged.evidence.digest
-
-
-def before(draw: Draw, problem: ProtectionProblem) -> tuple[ProtectionProblem, tuple[str, ...]]:
-    """The release of then: as now, or one country with half of today's values."""
-    if draw.rng.random() < 0.5:
-        return problem, ()
-    space = problem.space
-    at = space.national_slice(space.countries[0])
-    half = {name: getattr(problem, name).copy() for name in ("a", "lb", "ub", "known")}
-    for array in half.values():
-        array[at] /= 2
-    first = len(space.countries) * space.national_size
-    of_country = half["a"][:first].reshape(len(space.countries), -1)
-    position = {country: i for i, country in enumerate(space.countries)}
-    half["a"][first:] = np.concatenate([of_country[[position[m] for m in each.members]].sum(axis=0) for each in space.aggregates])
-    return replace(problem, **half), space.countries[:1]
-
-
-@LAW
-@given(releases(most=5, signed=False, sliding=False))
-def test_who_kept_what_was_published_before_finds_what_two_cold_lps_find(draw):
-    """The same deliveries or a revised one: older intervals, exact or rounded, beside the new ones."""
-    problem, publication = draw.problem, draw.publication()
-    if (problem.a < problem.lb).any():
-        return
-    then, revised = before(draw, problem)
-    old = replace(draw, problem=then).publication()
-    problem = replace(problem, earlier=earlier(problem, [(then, old)]))
-    requirements, _ = baseline(problem, ("external", "vintage"))
-    report = audit(problem, publication, requirements)
-    told = [cold.Vintage(then, old, revised)]
-    needed = np.minimum(promise(problem), reach(problem, cold.vintages(problem, None, told)))
-    found = reach(problem, cold.vintages(problem, publication, told))
-    np.testing.assert_array_equal(report.held[1], kept(found, needed).all(axis=1))
-    again = recheck(problem, publication, ("external", "vintage"), report.evidence)
-    np.testing.assert_array_equal(again.protected, report.held)
-    np.testing.assert_array_equal(again.exposed, ~report.held)
-
-
-def test_two_roundings_of_the_same_total_intersect():
-    """EU = 697. Once [660, 700], now [694, 734]: each leaves AT 3 or more on both sides; together [694, 700] does, [695, 735] does not."""
-    problem = one_cell_release("AT 100 secret 3 | BE 240 public | CY 357 public", EU="AT BE CY")
-    first = published(problem, (680, 40))
-    later = replace(problem, earlier=earlier(problem, [(problem, first)]))
-    for value, kept_ in ((714, True), (715, False)):
-        report = audit(later, published(problem, (value, 40)), baseline(later, ("external", "vintage"))[0])
-        assert report.held.tolist() == [[kept_], [kept_]]
-    wide = audit(later, published(problem, (697, 1000)), baseline(later, ("external", "vintage"))[0])
-    assert wide.passed, "what was told before cannot be taken back"
 
 
 def test_a_release_needs_every_profile_that_its_domain_asks_for():

@@ -18,7 +18,6 @@ from sdc_tasks.methods.attack.part import FromTruth, Part, Warm
 from sdc_tasks.methods.attack.problem import FEASIBLE, AttackSystem, Requirements, attack_system, facing
 from sdc_tasks.methods.attack.witness import Witness, fewest
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.profiles import VINTAGE
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
@@ -206,7 +205,7 @@ def sizes_of(needs: Requirements, number: int) -> Iterator[tuple[tuple[Ints, Int
 def front_of(
     problem: ProtectionProblem, needs: Requirements, knowledge: Knowledge, number: int, items: tuple[Ints, Ints], unit: float
 ) -> Front:
-    system = attack_system(problem, unit, knowledge.profile == VINTAGE)
+    system = attack_system(problem, unit, knowledge.profile)
     row, side = items
     size = np.select([side == DOWN, side == UP], [needs.down[row], needs.up[row]], needs.slide[row])
     column = system.columns_of(needs.primaries[row])

@@ -29,7 +29,6 @@ from sdc_tasks.methods.attack.blocks import parts
 from sdc_tasks.methods.attack.knowledge import Knowledge, knowledge_of
 from sdc_tasks.methods.attack.problem import AttackSystem, Requirements, attack_system, slacks
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.profiles import VINTAGE
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import Status
@@ -148,16 +147,14 @@ def _is_whole(x: Floats) -> Bools:
     return np.asarray(np.abs(finite - np.rint(finite)) <= NOISE)
 
 
-def whole_system(problem: ProtectionProblem, publication: Publication | None, vintage: bool, furthest: float) -> WholeSystem:
+def whole_system(problem: ProtectionProblem, publication: Publication | None, profile: str, furthest: float) -> WholeSystem:
     """What the attacker faces; None: nothing is published of the aggregates. `furthest`: the largest need."""
-    base: AttackSystem = attack_system(problem, 1.0, vintage)
-    earlier = problem.earlier
-    more = base.A.shape[1] - len(base.cells)
-    code = base.code[len(base.cells) :]
-    integral = np.concatenate([problem.integral[base.cells], problem.integral[code] if more else np.zeros(0, dtype=bool)])
+    base: AttackSystem = attack_system(problem, 1.0, profile)
+    earlier = problem.earlier.known_to(profile)
+    integral = np.concatenate([problem.integral[base.cells], earlier.integral])
     box = min(max(AT_LEAST, FAR * furthest), AT_MOST)
-    lower = np.concatenate([(problem.lb - problem.a)[base.cells], earlier.lower if more else np.zeros(0)])
-    upper = np.concatenate([(problem.ub - problem.a)[base.cells], earlier.upper if more else np.zeros(0)])
+    lower = np.concatenate([(problem.lb - problem.a)[base.cells], earlier.lower])
+    upper = np.concatenate([(problem.ub - problem.a)[base.cells], earlier.upper])
     lower, upper = np.maximum(lower, -box), np.minimum(upper, box)
     low, high = base.row_lower.copy(), base.row_upper.copy()
     told = base.decided >= 0
@@ -165,7 +162,8 @@ def whole_system(problem: ProtectionProblem, publication: Publication | None, vi
         below, above = whole_slacks(problem, publication)
         low[told], high[told] = below[base.decided[told]], above[base.decided[told]]
     whole_row = np.asarray(abs(base.A) @ (~integral).astype(float) == 0)
-    tie = whole_row & ~told & (high > NOISE) & _is_whole(high)  # intervals of earlier releases, read in the same way
+    rounded = np.concatenate([np.zeros(len(told) - len(earlier.rounded), dtype=bool), earlier.rounded])
+    tie = whole_row & rounded & (high > NOISE) & _is_whole(high)  # intervals of earlier releases, read in the same way
     high = np.where(tie, high - 1, high)
     low, high = np.where(whole_row, np.ceil(low - NOISE), low), np.where(whole_row, np.floor(high + NOISE), high)
     kept = np.flatnonzero(np.isfinite(low[base.core_rows]) | np.isfinite(high[base.core_rows]))
@@ -208,7 +206,7 @@ class IntegerAttacker:
             rows = asked[needs.profile[asked] == number]
             if len(rows):
                 furthest = max(float(getattr(needs, side)[rows].max()) for side in ("down", "up", "slide"))
-                system = whole_system(problem, publication, profile == VINTAGE, furthest)
+                system = whole_system(problem, publication, profile, furthest)
                 self._searches.append(ProfileSearch(system, needs, knowledge_of(problem, profile), number, rows, seed))
         for search in self._searches:
             search.offer(tried)

@@ -6,6 +6,7 @@
     coalition   the only units of all single-unit cells put their cells together against everybody else; and against each of them, all
                 the others ([2] eq. 9)
     vintage     all that was published before of the same period, beside the deliveries behind it (see vintage.py)
+    revision    the same, and how far cells were revised, as the domain lets one assume
 
 A respondent's own cells are not held against him: how closely one of two units can estimate the other is what the cell's level is for.
 The only unit of a cell is that of every single-unit cell above it as well: such cells have one respondent, who is one attacker in a
@@ -60,7 +61,7 @@ def knowledge_of(problem: ProtectionProblem, profile: str) -> Knowledge:
             pass
         case "coalition":
             cells = cells[problem.known[cells] == problem.a[cells]]
-        case "external" | "vintage":
+        case "external" | "vintage" | "revision":
             cells = cells[:0]
         case _:
             raise ValueError(f"attacker profile {profile}: the attacker does not know what it knows")

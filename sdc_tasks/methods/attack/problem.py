@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.attack.presolve import distinct_rows, tie
-from sdc_tasks.model.problem import Earlier, ProtectionProblem
+from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL, named
 from sdc_tasks.model.results import Multipliers, Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
@@ -209,16 +209,15 @@ def _down(integral: Bools, room: Floats) -> Floats:
     return np.where(integral, np.floor(room + WHOLE), room)
 
 
-def attack_system(problem: ProtectionProblem, unit: float = 1.0, vintage: bool = False) -> AttackSystem:
-    """The polyhedron of the external attacker before anything is published of the aggregates: their rows are there, unbounded.
-
-    `vintage`: he kept what was published before.
+def attack_system(problem: ProtectionProblem, unit: float = 1.0, profile: str = EXTERNAL) -> AttackSystem:
+    """The polyhedron of the external attacker before anything is published of the aggregates: their rows are there, unbounded; and what
+    attackers of this profile kept of what was published before.
     """
     space, cells = problem.space, np.flatnonzero(problem.suppressed)
     inside = space.relations.shape[0] - space.aggregate_relations.shape[0]
     national, kept = _restrict(space.relations[:inside], cells)
     above, decided = _restrict(space.aggregate_relations, cells)
-    earlier = problem.earlier if vintage else Earlier()
+    earlier = problem.earlier.known_to(profile)
     more = len(earlier.lower)
     before = sp.csr_array(sp.csc_array(earlier.rows)[:, np.concatenate([cells, space.size + np.arange(more)])] if more or earlier.rows.nnz
                           else sp.csr_array((0, len(cells))))  # fmt: skip

@@ -1,85 +1,218 @@
-"""What earlier releases of the same period still tell (METHOD §2, profile vintage).
+"""What earlier releases of the same period still tell (METHOD §2, profiles vintage and revision).
 
-Everything is in deviations from the truth, as in `problem.py`. Where a country's values are those of then, its unknowns are those of
-now: an interval published then narrows them, and a cell that was public then is known. Where a country revised its delivery, its
-suppressed cells of then are other unknowns, tied by the relations of then and held by the intervals of then; nothing is assumed about
-how far a revision may go. What was published cannot be taken back, so the baseline of this profile is with all of it.
+Everything is in deviations from the truth, as in `problem.py`. An unknown is a cell of a country with one true value: vintages in which
+the value is the same share it, whatever else of that country was revised. So an interval published then narrows the cell of now, and a
+cell that was public in any vintage with this value is known. A cell whose value changed has another unknown for each of its values, tied
+by the relations of then and held by the intervals of then. Cells are related by country and key, so that an earlier release may have
+other members, compositions, indicators or codes.
+
+Of how far a cell was revised, `vintage` assumes nothing, and `revision` what the domain allows:
+
+    tied        he knows it: x_new − x_old is the true difference, so both deviations are the same
+    bounded p   |x_new − x_old| is at most p percent of the larger value, or the true difference where that is more
+    free        nothing: there is no profile `revision`
+
+Neither attacker is safe to leave out. Small revisions of hidden cells make two rounded totals nearly two roundings of one number: who
+assumes nothing does not see it. But what a stronger attacker knows from the national tables alone is not asked of a release any more
+(`Requirements.cut`), so a cell that was printed, then revised and hidden, would be free to be told if only he who knows the revision were
+asked. Therefore both attack, and the default is tied: it is the strongest assumption that agrees with the truth, and whoever assumes
+less knows less. What was published cannot be taken back: the baseline of both is with all of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.methods.attack.problem import contradicted
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
 from sdc_tasks.model.results import Publication
-from sdc_tasks.model.table import Floats
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
+
+TIED = 0.0
 
 
-def earlier(problem: ProtectionProblem, releases: Sequence[tuple[ProtectionProblem, Publication]]) -> Earlier:
+def earlier(
+    problem: ProtectionProblem, releases: Sequence[tuple[ProtectionProblem, Publication]], revision: float | None = TIED
+) -> Earlier:
     """What these releases (problem and publication of then) tell beside the problem of now.
 
-    Raises ValueError where one is not over the same indicators and code lists.
+    `revision`: by how many percent of its value a cell is assumed to be revised at most; 0: it is known how far; None: nothing is assumed.
+    Raises ValueError where a release has other dimensions, so that its cells cannot be related.
     """
-    size, n = problem.space.size, problem.space.national_size
-    rows, low, high = [], [np.zeros(0)], [np.zeros(0)]
-    lower, upper, area, code = [np.zeros(0)], [np.zeros(0)], [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    width = size
-    for then, publication in releases:
-        space = then.space
-        if (space.indicators, space.hierarchies) != (problem.space.indicators, problem.space.hierarchies):
-            raise ValueError("an earlier release of the period is over other indicators or code lists")
-        place = np.full(space.size, -1)  # column of each cell of then; −1 where its deviation is 0
-        for country in space.countries:
-            at = space.national_slice(country)
-            cells = np.arange(at.start, at.stop)
-            now = problem.space.national_slice(country) if country in problem.space.countries else None
-            if now is not None and np.array_equal(then.a[at], problem.a[now]):
-                place[at] = np.arange(now.start, now.stop)
-                told = np.flatnonzero(then.public[at] & problem.suppressed[now]) + now.start
-                rows.append(sp.csr_array((np.ones(len(told)), (np.arange(len(told)), told)), shape=(len(told), width)))
-                low.append(np.zeros(len(told)))
-                high.append(np.zeros(len(told)))
-                continue
-            hidden = cells[then.suppressed[at]]
-            place[hidden] = width + np.arange(len(hidden))
-            width += len(hidden)
-            lower.append((then.lb - then.a)[hidden])
-            upper.append((then.ub - then.a)[hidden])
-            area.append(np.full(len(hidden), problem.space.areas.index(country) if now is not None else 0))
-            code.append(hidden % n)
-            rows.append(_placed(space.national_relations, place[at], width))
-            low.append(np.zeros(rows[-1].shape[0]))
-            high.append(np.zeros(rows[-1].shape[0]))
-        told = np.flatnonzero(~publication.withheld)
-        truth = then.a[publication.cells]
-        rows.append(_placed(sp.csr_array(space.aggregate_relations[told]), place, width))
-        for ends, bound in ((low, publication.lower), (high, publication.upper)):
-            ends.append(np.where(publication.exact, 0.0, bound - truth)[told])
-    if not rows:
+    if not releases:
         return Earlier()
-    whole = sp.csr_array(sp.vstack([sp.hstack([row, sp.csr_array((row.shape[0], width - row.shape[1]))]) for row in rows], format="csr"))
-    kept = np.diff(whole.indptr) > 0
-    return Earlier(
-        rows=sp.csr_array(whole[np.flatnonzero(kept)]),
-        row_lower=_joined(low)[kept],
-        row_upper=_joined(high)[kept],
-        lower=_joined(lower),
-        upper=_joined(upper),
-        area=np.concatenate(area),
-        code=np.concatenate(code),
+    known = _unknowns(problem, [then for then, _ in releases])
+    rows = _Rows(known.width)
+    held = np.flatnonzero(known.now & (known.column >= 0))
+    rows.add(known.picked(public := held[known.public[held]]), np.zeros(len(public)), np.zeros(len(public)))
+    narrower = held[~known.public[held] & known.narrowed[held]]
+    rows.add(known.picked(narrower), known.lower[narrower], known.upper[narrower])
+    seen = set[tuple[CellSpace, bytes]]()
+    for (then, publication), unknown in zip(releases, known.of, strict=True):
+        space, n = then.space, then.space.national_size
+        national = space.national_relations
+        same = _structure(space) == _structure(problem.space)
+        for start in range(0, len(unknown), n):
+            mine = unknown[start : start + n]
+            name = (CellSpace((), (), space.indicators, space.hierarchies, space.indicator_relations), mine.tobytes())
+            if name not in seen:
+                seen.add(name)
+                news = np.flatnonzero(abs(national) @ (~known.now[mine]) > 0) if same else np.arange(national.shape[0])
+                rows.add(_placed(sp.csr_array(national[news]), known.column[mine], known.width), np.zeros(len(news)), np.zeros(len(news)))
+        told = np.flatnonzero(~publication.withheld & ~contradicted(then, publication))
+        truth, exact = then.a[publication.cells], publication.exact
+        place = np.concatenate([known.column[unknown], np.full(space.size - len(unknown), -1)])
+        rows.add(
+            _placed(sp.csr_array(space.aggregate_relations[told]), place, known.width),
+            np.where(exact, 0.0, publication.lower - truth)[told],
+            np.where(exact, 0.0, publication.upper - truth)[told],
+            publication.rounded[told],
+        )
+    if revision is not None:
+        for first, second in known.revised(all_pairs=revision > TIED):
+            apart = known.value[first] - known.value[second]
+            most = np.maximum(revision / 100 * np.maximum(np.abs(known.value[first]), np.abs(known.value[second])), np.abs(apart))
+            low, high = (np.zeros(len(apart)), np.zeros(len(apart))) if revision == TIED else (-most - apart, most - apart)
+            rows.add(known.picked(first) - known.picked(second), low, high, assumed=True)
+    later = np.flatnonzero(known.column >= problem.space.size)
+    return rows.together(
+        lower=known.lower[later], upper=known.upper[later], area=known.area[later], code=known.code[later], integral=known.integral[later]
     )
 
 
-def _placed(relations: sp.csr_array, place: np.ndarray, width: int) -> sp.csr_array:
+@dataclass(frozen=True, repr=False)
+class _Unknowns:
+    """Every pair of a national cell and a value that it had, ascending by country, cell and value; arrays of one entry for each.
+
+    `column`: its place in the system, −1 where it is known; `now`: the value of now; `public`: in some vintage; `lower upper`: what the
+    bounds of all vintages leave of its deviation, `narrowed` where that is less than those of now do. `of`: those of the cells of each
+    release.
+    """
+
+    width: int
+    cell: Ints
+    value: Floats
+    column: Ints
+    now: Bools
+    public: Bools
+    lower: Floats
+    upper: Floats
+    narrowed: Bools
+    integral: Bools
+    area: Ints
+    code: Ints
+    of: list[Ints]
+
+    def picked(self, which: Ints) -> sp.csr_array:
+        """(which, width): one row for each, with a 1 in its column; empty where it is known."""
+        there = np.flatnonzero(self.column[which] >= 0)
+        return sp.csr_array((np.ones(len(there)), (there, self.column[which[there]])), shape=(len(which), self.width))
+
+    def revised(self, all_pairs: bool) -> list[tuple[Ints, Ints]]:
+        """Pairs of values of one cell: neighbours, or all."""
+        found, step = list[tuple[Ints, Ints]](), 1
+        while len(first := np.flatnonzero(self.cell[:-step] == self.cell[step:])) and (all_pairs or step == 1):
+            found.append((first, first + step))
+            step += 1
+        return found
+
+
+def _unknowns(problem: ProtectionProblem, thens: Sequence[ProtectionProblem]) -> _Unknowns:
+    spaces = [problem.space, *(then.space for then in thens)]
+    for space in spaces:
+        if [each.dimension for each in space.hierarchies] != [each.dimension for each in problem.space.hierarchies]:
+            raise ValueError("an earlier release of the period has other dimensions, so its cells cannot be related to those of now")
+    keys, countries = _numbers([space.national_keys for space in spaces]), _numbers([space.countries for space in spaces])
+    number = [
+        (np.array([countries[c] for c in s.countries])[:, None] * len(keys) + np.array([keys[k] for k in s.national_keys])).ravel()
+        for s in spaces
+    ]
+
+    def all_of(name: str) -> np.ndarray:
+        return np.concatenate([getattr(p, name)[: len(own)] for p, own in zip((problem, *thens), number, strict=True)])
+
+    cell, value, public = np.concatenate(number), all_of("a") + 0.0, all_of("public")
+    lower, upper = all_of("lb") - value, all_of("ub") - value
+    order = np.lexsort((value, cell))
+    new = np.append(True, (np.diff(cell[order]) != 0) | (np.diff(value[order]) != 0))
+    which = np.empty(len(order), dtype=np.int64)
+    which[order] = np.cumsum(new) - 1
+    first, many, mine = order[new], int(new.sum()), which[: len(number[0])]
+
+    def gathered(collect: np.ufunc, start: float | bool, each: np.ndarray) -> np.ndarray:
+        whole = np.full(many, start)
+        collect.at(whole, which, each)
+        return whole
+
+    now, column = np.zeros(many, dtype=bool), np.full(many, -1)
+    now[mine] = True
+    is_public = gathered(np.logical_or, False, public)
+    hidden = np.flatnonzero(~public[: len(mine)])
+    column[mine[hidden]] = hidden
+    later = np.flatnonzero(~now & ~is_public)
+    column[later] = problem.space.size + np.arange(len(later))
+    low, high = gathered(np.maximum, -np.inf, lower), gathered(np.minimum, np.inf, upper)
+    narrowed = np.zeros(many, dtype=bool)
+    narrowed[mine] = (low[mine] > lower[: len(mine)]) | (high[mine] < upper[: len(mine)])
+    area, code = np.divmod(cell[first], len(keys))
+    return _Unknowns(
+        width=problem.space.size + len(later), cell=cell[first], value=value[first], column=column, now=now, public=is_public,
+        lower=low, upper=high, narrowed=narrowed, integral=all_of("integral")[first],
+        area=np.where(area < len(problem.space.countries), area, 0), code=_stand_in(problem.space, list(keys))[code],
+        of=np.split(which, np.cumsum([len(own) for own in number])[:-1])[1:],
+    )  # fmt: skip
+
+
+def _numbers(names: Sequence[Sequence[object]]) -> dict[object, int]:
+    """Each name by its first place."""
+    return {name: i for i, name in enumerate(dict.fromkeys(name for each in names for name in each))}
+
+
+def _stand_in(space: CellSpace, keys: Sequence[object]) -> Ints:
+    """For each key a cell of one area of now: itself, else one of its indicator, else the first."""
+    own = {key: i for i, key in enumerate(space.national_keys)}
+    alike = {key[0]: i for i, key in reversed(list(enumerate(space.national_keys)))}
+    return np.array([own.get(key, alike.get(key[0], 0)) for key in keys if isinstance(key, tuple)], dtype=np.int64)
+
+
+def _structure(space: CellSpace) -> tuple[object, ...]:
+    return space.indicators, space.hierarchies, space.indicator_relations
+
+
+class _Rows:
+    """Rows of the system, gathered; empty ones are left out."""
+
+    def __init__(self, width: int) -> None:
+        self._rows, self._ends = [sp.csr_array((0, width))], [np.zeros((0, 2))]
+        self._marks = [np.zeros((0, 2), dtype=bool)]
+
+    def add(self, rows: sp.csr_array, low: Floats, high: Floats, rounded: Bools | bool = False, assumed: bool = False) -> None:
+        rows = sp.csr_array(rows)
+        rows.eliminate_zeros()
+        kept = np.flatnonzero(np.diff(rows.indptr) > 0)
+        self._rows.append(sp.csr_array(rows[kept]))
+        self._ends.append(np.column_stack([low, high])[kept])
+        self._marks.append(np.column_stack(np.broadcast_arrays(rounded, np.full(len(low), assumed)))[kept])
+
+    def together(self, **unknown: np.ndarray) -> Earlier:
+        ends, marks = np.concatenate(self._ends), np.concatenate(self._marks)
+        return Earlier(
+            rows=sp.csr_array(sp.vstack(self._rows, format="csr")),
+            row_lower=ends[:, 0].copy(),
+            row_upper=ends[:, 1].copy(),
+            rounded=marks[:, 0].copy(),
+            assumed=marks[:, 1].copy(),
+            **unknown,
+        )
+
+
+def _placed(relations: sp.csr_array, place: Ints, width: int) -> sp.csr_array:
     """Relations over cells as relations over columns; a cell without a column has no deviation."""
     entries = sp.coo_array(relations)
     column = place[entries.col]
     known = column >= 0
     return sp.csr_array((entries.data[known], (entries.row[known], column[known])), shape=(relations.shape[0], width))
-
-
-def _joined(parts: Sequence[Floats]) -> Floats:
-    return np.concatenate(parts)

@@ -32,7 +32,13 @@ def attackers(problem: ProtectionProblem, profile: str, primaries: Ints) -> Know
     knowledge nobody has told here.
     """
     nobody = np.zeros(problem.space.size, dtype=bool)
-    asked = {"external": nobody, "vintage": nobody, "internal": problem.known <= problem.a, "coalition": problem.known == problem.a}
+    asked = {
+        "external": nobody,
+        "vintage": nobody,
+        "revision": nobody,
+        "internal": problem.known <= problem.a,
+        "coalition": problem.known == problem.a,
+    }
     if profile not in asked:
         raise ValueError(f"attacker profile {profile}: the second program does not know what it knows")
     if profile in RESPONDENTS and np.isneginf(problem.known[problem.suppressed]).any():

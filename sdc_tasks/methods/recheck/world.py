@@ -43,11 +43,12 @@ def world_of(problem: ProtectionProblem, publication: Publication | None, profil
     rows = sp.csr_array(sp.csc_array(space.relations)[:, cells])
     lower, upper = (problem.lb - problem.a)[cells], (problem.ub - problem.a)[cells]
     low, high = np.concatenate([np.zeros(inside), low]), np.concatenate([np.zeros(inside), high])
-    if profile == "vintage":
+    if profile in ("vintage", "revision"):
         before, more = problem.earlier, len(problem.earlier.lower)
-        told = sp.csr_array(sp.csc_array(before.rows)[:, [*cells, *range(space.size, space.size + more)]])
+        heard = np.flatnonzero(~before.assumed | (profile == "revision"))
+        told = sp.csr_array(sp.csc_array(before.rows[heard])[:, [*cells, *range(space.size, space.size + more)]])
         rows = sp.csr_array(sp.vstack([sp.hstack([rows, sp.csr_array((rows.shape[0], more))]), told]))
-        low, high = np.concatenate([low, before.row_lower]), np.concatenate([high, before.row_upper])
+        low, high = np.concatenate([low, before.row_lower[heard]]), np.concatenate([high, before.row_upper[heard]])
         lower, upper = np.concatenate([lower, before.lower]), np.concatenate([upper, before.upper])
     return World(cells, rows, low, high, lower, upper)
 
@@ -59,8 +60,8 @@ def whole_world(
 
     Of a rounded whole number he knows that the upper end of its interval would have been rounded up.
     """
-    n, later = len(world.cells), problem.earlier.code if len(world.lower) > len(world.cells) else np.zeros(0, dtype=np.int64)
-    whole = np.concatenate([problem.integral[world.cells], problem.integral[later]])
+    n, before = len(world.cells), problem.earlier
+    whole = np.concatenate([problem.integral[world.cells], before.integral[: len(world.lower) - n]])
     if tables.indices.max(initial=-1) >= len(whole):
         raise ValueError("the whole tables are not of these deliveries")
     entries = sp.coo_array(tables)
@@ -71,7 +72,7 @@ def whole_world(
     inside = problem.space.relations.shape[0] - len(publication.cells)
     rounded = np.zeros(len(rows), dtype=bool)
     rounded[inside : inside + len(publication.cells)] = publication.rounded
-    rounded[inside + len(publication.cells) :] = True  # what earlier releases told
+    rounded[inside + len(publication.cells) :] = before.rounded[: len(rows) - inside - len(publication.cells)]
     under = np.maximum(np.ceil(world.high - WHOLE) - 1, 0.0)
     above = np.where(rounded, np.minimum(above, under), above)
     return (
