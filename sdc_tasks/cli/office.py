@@ -26,10 +26,11 @@ def approve(
 ) -> None:
     """Agrees that a release goes out: exactly this publication, on its passed audit. The submitter cannot."""
     from sdc_tasks.steps import open_office
-    from sdc_tasks.warehouse.decisions import approve
+    from sdc_tasks.warehouse.decisions import approve, claimed
 
-    audit = approve(open_office(warehouse, actor), release, publication, note)
-    out.print(f"approved: {release}, publication {publication[:12]}, audit {audit[:12]}")
+    office = open_office(warehouse, actor)
+    audit = approve(office, release, publication, note)
+    out.print(f"approved: {release}, publication {publication[:12]}, audit {audit[:12]}, by {claimed(office)}", markup=False)
 
 
 def retract(

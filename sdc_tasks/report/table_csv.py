@@ -2,7 +2,8 @@
 
 An exact cell has OBS_STATUS A and no ROUNDING_BASE. A rounded cell is an estimate (E) and carries its base: the world reads
 [OBS_VALUE − base/2, OBS_VALUE + base/2]. A withheld cell has no OBS_VALUE, OBS_STATUS Q (suppressed) and CONF_STATUS S
-(secondary, set by the receiver). Same publication, same bytes.
+(secondary, set by the receiver). UNIT_MEASURE and UNIT_MULT say what OBS_VALUE and ROUNDING_BASE count, DECIMALS how many decimals they are
+given with. Same publication, same bytes.
 
 Where the domain asks for sums of visible countries (`bases.visible_share`), there is one more column. A cell with a VISIBLE_SHARE s is no
 total but the sum of the members whose value is public (OBS_STATUS D, definition differs), at least the share s of the total: the world
@@ -26,13 +27,14 @@ from pathlib import Path
 
 import numpy as np
 
-from sdc_tasks.domains.schema import Domain
+from sdc_tasks.domains.schema import Domain, Indicator
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace, Floats, Ints
 from sdc_tasks.report.files import write_whole
 
 OBSERVATION = ("TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "ROUNDING_BASE")
+DECIMALS = "DECIMALS"
 VISIBLE_SHARE = "VISIBLE_SHARE"
 BOUNDS = ("LOWER", "UPPER")
 BESIDE = ("STRUCTURE", "STRUCTURE_ID", "ACTION", "DATAFLOW", "FREQ", "DECIMALS", "OBS_FLAG", "LAST UPDATE")  # known, and no part of a cell
@@ -48,15 +50,19 @@ def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publi
     asked = domain.bases.visible_share is not None or bool(publication.visible.any())
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    columns = [*OBSERVATION, VISIBLE_SHARE] if asked else OBSERVATION
+    indicators = {indicator.code: indicator for indicator in domain.indicators}
+    columns = [*OBSERVATION, *_unit(domain, domain.indicators[0], ""), *([VISIBLE_SHARE] if asked else [])]
     writer.writerow(["STRUCTURE", "STRUCTURE_ID", "ACTION", "FREQ", *_dimensions(domain), *columns])
-    decimals = {indicator.code: indicator.decimals for indicator in domain.indicators}
     told = (array.tolist() for array in (publication.cells, publication.value, publication.base, publication.covers))
     for cell, value, base, covers in zip(*told, strict=True):
         key = _key(space, cell)
-        observation = _observation(value, base, covers, decimals[key[1]])
-        share = [printed(covers, 0) if covers else ""] if asked else []
-        writer.writerow(["dataflow", domain.structure_id, "I", domain.frequency, *key, period, *observation, *share])
+        observation = _observation(value, base, covers, indicators[key[1]].decimals)
+        told_of = [
+            *observation,
+            *_unit(domain, indicators[key[1]], observation[0]).values(),
+            *([printed(covers, 0) if covers else ""] if asked else []),
+        ]
+        writer.writerow(["dataflow", domain.structure_id, "I", domain.frequency, *key, period, *told_of])
     write_whole(path, buffer.getvalue())
 
 
@@ -174,6 +180,14 @@ def _dimensions(domain: Domain) -> list[str]:
     return [domain.areas.dimension, domain.indicator_dimension, *(source.dimension for source in domain.hierarchies)]
 
 
+def _unit(domain: Domain, indicator: Indicator, value: str) -> dict[str, str]:
+    """Column → what it says of a cell of an indicator that is printed so; without the columns that the domain does not have."""
+    named = {domain.attributes.unit: indicator.unit, domain.attributes.unit_multiplier: str(indicator.unit_multiplier)}
+    return {column: text for column, text in named.items() if column is not None} | {
+        DECIMALS: str(max(indicator.decimals, len(value.partition(".")[2])))
+    }
+
+
 def _key(space: CellSpace, cell: int) -> tuple[str, ...]:
     area, rest = divmod(cell, space.national_size)
     return (space.areas[area], *space.national_keys[rest])
@@ -283,9 +297,16 @@ def _check_envelope(row: _Row, domain: Domain, period: str) -> None:
 def _check_unit(row: _Row, domain: Domain, code: str) -> None:
     """A table in another unit would be judged a thousand times too safe: its rows are refused, not converted."""
     indicator = next(indicator for indicator in domain.indicators if indicator.code == code)
-    for column, expected in ((domain.attributes.unit, indicator.unit), (domain.attributes.unit_multiplier, str(indicator.unit_multiplier))):
-        if column is not None and row.get(column) not in {"", expected}:
+    for column, expected in _unit(domain, indicator, "").items():
+        if column != DECIMALS and row.get(column) not in {"", expected}:
             raise row.error(f"{column} of {code} is not {expected}; convert its values")
+    if not (told := row.get(DECIMALS)):
+        return
+    if not re.fullmatch(r"[0-9]{1,2}", told):
+        raise row.error(f"{DECIMALS} of {code} is not a whole number of decimals; give it, or leave it empty")
+    fraction = row.get("OBS_VALUE").partition(".")[2].rstrip("0")
+    if "e" not in fraction.lower() and len(fraction) > int(told):
+        raise row.error(f"OBS_VALUE of {code} has more decimals than {DECIMALS} says; one of them is wrong: correct it")
 
 
 def _decision(row: _Row, key: str) -> tuple[float, float, float]:

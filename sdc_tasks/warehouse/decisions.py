@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import Connection, Engine, insert, select, text
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.warehouse.engine import actor_of, reading, serialise, writing
@@ -23,7 +25,7 @@ def approve(engine: Engine, release_id: str, publication: str, note: str = "") -
     """Agrees, in the name of who opened the warehouse, that this publication goes out; `publication` is its digest, or the beginning.
 
     Returns the digest of the audit that it is tied to. The same again changes nothing. Raises InvalidInput where there is no such
-    release, no passed audit of that publication, or where the submitter himself wants to agree.
+    release, no passed audit of that publication, where it was retracted, or where the submitter himself wants to agree.
     """
     with writing(engine) as connection:
         submitter, found = _asked(connection, release_id, publication)
@@ -41,7 +43,8 @@ def approve(engine: Engine, release_id: str, publication: str, note: str = "") -
                 "approved_at": datetime.now(UTC),
             }
             connection.execute(insert(approval).values(**row))
-            record(connection, "approve", release_id, audit=found.digest, publication=found.publication_digest, note=note)
+            about = {"audit": found.digest, "publication": found.publication_digest, "note": note, "by": _accounts(connection)}
+            record(connection, "approve", release_id, **about)
         return str(found.digest)
 
 
@@ -51,7 +54,26 @@ def reject(engine: Engine, release_id: str, publication: str, note: str = "") ->
     """
     with writing(engine) as connection:
         _, found = _asked(connection, release_id, publication)
-        record(connection, "reject", release_id, audit=found.digest, publication=found.publication_digest, note=note)
+        about = {"audit": found.digest, "publication": found.publication_digest, "note": note, "by": _accounts(connection)}
+        record(connection, "reject", release_id, **about)
+
+
+def claimed(engine: Engine) -> str:
+    """In whose name the warehouse was opened, beside the accounts that are known: a name is typed, an account is not."""
+    with reading(engine) as connection:
+        return f"{actor_of(connection)} ({_accounts(connection)})"
+
+
+def _accounts(connection: Connection) -> str:
+    """The account of the database, where it has accounts, and of the operating system."""
+    try:
+        person = pwd.getpwuid(os.getuid()).pw_name  # not what LOGNAME says
+    except KeyError:  # a container whose user has no name
+        person = f"uid {os.getuid()}"
+    system = f"account {person} on this machine"
+    if connection.dialect.name != "postgresql":
+        return system
+    return f"database account {connection.execute(text('SELECT session_user')).scalar_one()}, {system}"
 
 
 def approvers(engine: Engine, release_id: str, publication: str) -> list[str]:
@@ -75,6 +97,9 @@ def _asked(connection: Connection, release_id: str, publication: str) -> tuple[s
         raise InvalidInput(f"release {release_id}: nobody submitted it; see its id in the report or in the log of `assemble`")
     if submitter == who:
         raise OwnSubmission(f"release {release_id}: {who} submitted it. Remedy: somebody else has to agree")
+    gone = connection.execute(select(retraction.c.reason).where(retraction.c.release_id == release_id)).scalar_one_or_none()
+    if gone is not None:
+        raise InvalidInput(f"release {release_id} was retracted: {gone}. Remedy: nothing; a corrected release has an id of its own")
     found = _passed(connection, release_id, publication)
     if found is None:
         raise InvalidInput(f"release {release_id}: no passed audit of publication {publication}. Remedy: read the report once more")

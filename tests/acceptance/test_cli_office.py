@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import pwd
 import sqlite3
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +19,7 @@ from sdc_tasks import pipeline, steps
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.engine import open_warehouse
+from sdc_tasks.warehouse.log import entries
 
 
 def free(more: int) -> str:
@@ -41,6 +44,13 @@ def url(desk: Desk) -> str:
 
 def office(desk: Desk, command: str, *arguments: object) -> Ended:
     return sdc(command, *arguments, "--warehouse", url(desk))
+
+
+def log_of(desk: Desk) -> list[str]:
+    engine = open_warehouse(url(desk))
+    told = [each.details for each in entries(engine) if each.action == "approve"]
+    engine.dispose()
+    return told
 
 
 def digests(desk: Desk) -> tuple[str, str]:
@@ -73,7 +83,10 @@ def test_four_eyes_at_the_shell(desk):
     assert warehouse(desk.folder / "out").runs == ["waiting"]
     assert office(desk, "approve", release_id, "--publication", publication).refused("anna submitted it")
     assert office(desk, "approve", release_id, "--publication", "0" * 64, "--as", "Bert").refused("no passed audit")
-    assert office(desk, "approve", release_id, "--publication", publication[:12], "--as", "Bert", "--note", "read").code == 0
+    ended = office(desk, "approve", release_id, "--publication", publication[:12], "--as", "Bert", "--note", "read")
+    account = pwd.getpwuid(os.getuid()).pw_name
+    assert (ended.code, f"by bert (account {account} on this machine)" in ended.said.replace("\n", " ")) == (0, True), ended.text
+    assert f"account {account}" in log_of(desk)[0]
     ended = desk.release()
     assert ended.code == 0, ended.text
     assert "version 1 published" in ended.said
@@ -136,9 +149,11 @@ def test_an_embargo_that_moves_makes_a_release_of_its_own_until_it_is_out(desk):
 
 def test_a_retracted_table_leaves_the_out_folder(desk):
     assert desk.release().code == 0
-    release_id, _ = digests(desk)
+    release_id, publication = digests(desk)
     assert office(desk, "retract", release_id, "--reason", " ").refused("needs a reason")
     assert office(desk, "retract", release_id, "--reason", "AT sent another year").code == 0
+    said = office(desk, "approve", release_id, "--publication", publication, "--as", "Bert")
+    assert said.refused("was retracted: AT sent another year", "Remedy")
     ended = desk.release()
     assert ended.code == 3, ended.text
     assert "was retracted (AT sent another year)" in ended.complained

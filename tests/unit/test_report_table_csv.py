@@ -27,6 +27,7 @@ indicators:
 hierarchies: [{dimension: ACTIVITY, codelist: activity.csv}, {dimension: SIZECLASS, codelist: size.csv}]
 flags: {F: {role: public}}
 """
+UNITS = "UNIT_MEASURE,UNIT_MULT,DECIMALS"
 HEADER = (
     "STRUCTURE,STRUCTURE_ID,ACTION,FREQ,REF_AREA,INDICATOR,ACTIVITY,SIZECLASS,TIME_PERIOD,OBS_VALUE,OBS_STATUS,CONF_STATUS,ROUNDING_BASE"
 )
@@ -63,13 +64,13 @@ def test_the_file_is_exactly_this(domain: Domain, tmp_path: Path) -> None:
     path = tmp_path / "out" / "table.csv"
     write_table(path, domain, domain.space, "2024", publication(domain, MIXED))
     assert path.read_bytes().decode().split("\n") == [
-        HEADER,
-        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,_T,2024,1000000000000,A,F,",
-        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,S,2024,1500,E,F,500",
-        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,L,2024,,Q,S,",
-        "dataflow,TEST:SMALL(1.0),I,A,EU,WAGES,A,_T,2024,0.01,A,F,",
-        "dataflow,TEST:SMALL(1.0),I,A,EU,WAGES,A,S,2024,-12.50,E,F,0.50",
-        "dataflow,TEST:SMALL(1.0),I,A,EU,WAGES,A,L,2024,,Q,S,",
+        f"{HEADER},{UNITS}",
+        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,_T,2024,1000000000000,A,F,,EUR,3,0",
+        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,S,2024,1500,E,F,500,EUR,3,0",
+        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,L,2024,,Q,S,,EUR,3,0",
+        "dataflow,TEST:SMALL(1.0),I,A,EU,WAGES,A,_T,2024,0.01,A,F,,EUR,0,2",
+        "dataflow,TEST:SMALL(1.0),I,A,EU,WAGES,A,S,2024,-12.50,E,F,0.50,EUR,0,2",
+        "dataflow,TEST:SMALL(1.0),I,A,EU,WAGES,A,L,2024,,Q,S,,EUR,0,2",
         "",
     ]
     assert [file.name for file in path.parent.iterdir()] == ["table.csv"]
@@ -83,11 +84,11 @@ def test_a_sum_of_visible_countries_is_marked(domain: Domain, tmp_path: Path) ->
     told = publication(domain, VISIBLE)
     write_table(path, domain, domain.space, "2024", told)
     lines = path.read_text().splitlines()
-    assert lines[0] == f"{HEADER},VISIBLE_SHARE"
+    assert lines[0] == f"{HEADER},{UNITS},VISIBLE_SHARE"
     assert lines[1:4] == [
-        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,_T,2024,1000000000000,A,F,,",
-        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,S,2024,1500,E,F,500,",
-        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,L,2024,950,D,F,,0.95",
+        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,_T,2024,1000000000000,A,F,,EUR,3,0,",
+        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,S,2024,1500,E,F,500,EUR,3,0,",
+        "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,L,2024,950,D,F,,EUR,3,0,0.95",
     ]
     again = read_table(path, domain, domain.space, "2024")
     assert again.digest == told.digest
@@ -97,7 +98,7 @@ def test_a_sum_of_visible_countries_is_marked(domain: Domain, tmp_path: Path) ->
 def test_the_column_stands_wherever_the_domain_asks_for_such_sums(domain: Domain, tmp_path: Path) -> None:
     asking = domain.model_copy(update={"bases": Bases(visible_share=0.95)})
     write_table(tmp_path / "table.csv", asking, domain.space, "2024", publication(domain, MIXED))
-    assert (tmp_path / "table.csv").read_text().splitlines()[0] == f"{HEADER},VISIBLE_SHARE"
+    assert (tmp_path / "table.csv").read_text().splitlines()[0] == f"{HEADER},{UNITS},VISIBLE_SHARE"
 
 
 def test_a_failed_write_leaves_the_old_file(domain: Domain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,6 +224,9 @@ BAD = {
     "share of nothing": (f"{HEADER},VISIBLE_SHARE\n{GOOD},0\n", "line 2: VISIBLE_SHARE of .* is not above 0"),
     "share and base": (f"{HEADER},VISIBLE_SHARE\n{ROW.format(value=7, base=5)},0.9\n", "line 2: .* a VISIBLE_SHARE and a ROUNDING_BASE"),
     "negative sum": (f"{HEADER},VISIBLE_SHARE\n{ROW.format(value='-123454321', base='')},0.9\n", "line 2: OBS_VALUE of .* is negative"),
+    "decimals": (f"{HEADER},DECIMALS\n{GOOD},x\n", "line 2: DECIMALS of TURNOVER is not a whole number"),
+    "too many decimals": (f"{HEADER},DECIMALS\n{ROW.format(value='7.25', base='')},1\n", "line 2: OBS_VALUE of TURNOVER has more decimals"),
+    "unit measure": (f"{HEADER},UNIT_MEASURE\n{GOOD},KG\n", "line 2: UNIT_MEASURE of TURNOVER is not EUR; convert"),
     "unit": (f"{HEADER},UNIT_MULT\n{GOOD},6\n", "line 2: UNIT_MULT of TURNOVER is not 3; convert"),
     "unknown column": (f"{HEADER},MARGIN\n{GOOD},5\n", "line 1: unknown columns 'MARGIN': .* remove them, or name them ROUNDING_BASE"),
     "structure": (f"{HEADER}\n{GOOD.replace('SMALL', 'LARGE')}\n", "line 2: STRUCTURE_ID 'TEST:LARGE.1.0.' is not the TEST:SMALL"),
