@@ -1,6 +1,5 @@
 # One command from a fresh clone: `make release`. Needs Python 3.11, make and a package index; nothing outside this folder is written.
 PYTHON ?= python3.11
-UV     := uv==0.13.9
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
@@ -29,7 +28,8 @@ $(READY): requirements-dev.lock requirements.lock pyproject.toml
 		{ echo "$(PYTHON) is no Python 3.11. Remedy: install it, or make PYTHON=/path/to/python3.11 …" >&2; exit 1; }
 	@echo "environment: .venv from requirements-dev.lock"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet "$(UV)"
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements-dev.lock > $(VENV)/uv.lock
+	@$(BIN)/python -m pip install --quiet --require-hashes --no-deps --only-binary :all: --requirement $(VENV)/uv.lock
 	@$(BIN)/uv pip sync --quiet --compile-bytecode --python $(BIN)/python --require-hashes requirements-dev.lock
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -20,6 +20,54 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from vulnerabilities import is_affected, known, main
 
+WITHOUT_PYARROW = """
+import sys
+sys.modules.update(dict.fromkeys(("pyarrow", "pyarrow.parquet", "pyarrow.compute")))
+from sdc_tasks.cli import main
+sys.argv[0] = "sdc"
+main()
+"""
+
+
+def without_pyarrow(*arguments):
+    command = [sys.executable, "-c", WITHOUT_PYARROW, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_only_parquet_needs_pyarrow(tmp_path):
+    assert "pyarrow" not in pins(RUN_TIME)
+    (tmp_path / "t.csv").write_text("a,n\np,1\nq,5\n")
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    rounded = without_pyarrow("round-counts", tmp_path / "t.csv", "--dims", "a", "--freq", "n")
+    assert rounded.returncode == 0, rounded.stderr
+    refused = without_pyarrow("round-counts", tmp_path / "t.parquet", "--dims", "a", "--freq", "n")
+    assert refused.returncode == 2
+    assert "pip install sdc-release[parquet]" in refused.stderr.replace("\n", "")
+
+
+def test_a_release_is_the_same_without_pyarrow(tmp_path):
+    from deliveries import HEALTHY, PERIOD, sdmx_1, small_domain
+
+    small_domain(tmp_path)
+    (tmp_path / "inbox").mkdir()
+    for country in ("AT", "BE"):
+        (tmp_path / "inbox" / f"{country}.csv").write_text(sdmx_1(HEALTHY, country))
+    where = ["--domain", tmp_path / "small.yaml", "--period", PERIOD, "--inbox", tmp_path / "inbox"]
+    sdc = Path(sys.executable).with_name("sdc")
+    beside = subprocess.run([sdc, "release", *where, "--out", tmp_path / "with"], capture_output=True, text=True, check=False)
+    alone = without_pyarrow("release", *where, "--out", tmp_path / "without")
+    assert (beside.returncode, alone.returncode) == (0, 0), alone.stderr
+    assert (tmp_path / "with" / "table.csv").read_bytes() == (tmp_path / "without" / "table.csv").read_bytes()
+
+
+def test_the_environment_is_made_with_hashes_alone():
+    """make installs the installer itself from the lock, and nothing by its name."""
+    made = [line for line in (ROOT / "Makefile").read_text(encoding="utf-8").splitlines() if "pip install" in line or "pip sync" in line]
+    assert made
+    for line in made:
+        assert "--require-hashes" in line or "--no-deps --no-build-isolation --editable ." in line, line
+
+
 # --- the lock --------------------------------------------------------------------------------------------------------------
 
 
