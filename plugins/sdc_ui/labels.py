@@ -104,5 +104,5 @@ def _dimension(name: str, rows: list[list[str]]) -> Dimension:
 
 def _measure(indicator: Mapping[str, Any]) -> Measure:
     power = int(indicator.get("unit_multiplier", 0))
-    unit = MULTIPLIERS.get(power, f"10^{power} ") + indicator["unit"]
+    unit = MULTIPLIERS.get(power, f"10^{power} ") + indicator["unit"] if indicator["unit"] else f"in the unit of its {indicator['unit_of']}"
     return Measure(Name(indicator["code"], indicator["label"]), unit, int(indicator.get("decimals", 0)))

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
@@ -115,6 +116,7 @@ class QuadraticRounding(Strict):
 class Indicator(Strict):
     """A measured variable; values are integers times 10^−decimals of unit · 10^unit_multiplier.
 
+    `unit_of`, instead of both, names a hierarchy whose code list has a unit for each code (kg, m², pieces).
     `kind: count` (of persons, enterprises and the like), or `integer`: the attacker knows that every value is a whole number.
     `absent`: what a cell without a record means (intake/absent.py). `rounding`:
     how its aggregates are rounded, all together; without it, each goes to a base of its own (`bases`).
@@ -122,8 +124,9 @@ class Indicator(Strict):
 
     code: str
     label: str
-    unit: str
+    unit: str = ""
     unit_multiplier: int = 0
+    unit_of: str | None = None
     decimals: int = Field(default=0, ge=0, le=9)
     signed: bool = False
     kind: Literal["magnitude", "count"] = "magnitude"
@@ -135,6 +138,10 @@ class Indicator(Strict):
     def _whole_without_decimals(self) -> Indicator:
         if self.whole and self.decimals:
             raise ValueError("integer: not together with decimals")
+        if bool(self.unit) == (self.unit_of is not None):
+            raise ValueError("unit: one for the indicator, or unit_of: the hierarchy whose codes have units; exactly one of them")
+        if self.unit_of is not None and self.unit_multiplier:
+            raise ValueError("unit_multiplier: with unit_of it stands in the code list")
         if self.kind == "count" and self.signed:
             raise ValueError("kind: a count is never negative, so not together with signed")
         if self.rounding is not None and self.rounding.method == "small-count" and self.kind != "count":
@@ -183,13 +190,17 @@ class AggregateSpec(Strict):
 
 
 class Code(NamedTuple):
-    """A row of a code list. `since until` bound the periods of an area, as those of a composition."""
+    """A row of a code list. `since until` bound the periods of an area, as those of a composition; `unit unit_multiplier` are what
+    indicators count here whose unit is that of the code.
+    """
 
     code: str
     parent: str
     label: str
-    since: str
-    until: str
+    since: str = ""
+    until: str = ""
+    unit: str = ""
+    unit_multiplier: int = 0
 
     @property
     def span(self) -> Span:
@@ -455,8 +466,26 @@ class Domain(Strict):
     @property
     def settings(self) -> dict[str, Any]:
         """All that the digest is of, as JSON knows it, with the code lists: dimension → [code, parent, label] in file order."""
-        lists = {source.dimension: [list(row[:3]) for row in self._codelist(source)] for source in (self.areas, *self.hierarchies)}
+        lists = {source.dimension: [list(row[:3]) for row in self._codelist(source)] for source in self.hierarchies}
+        lists[self.areas.dimension] = [list(row[:3]) for row in self.area_rows]
         return {**self.model_dump(mode="json", exclude_none=True, exclude={"calendar"}), "codelists": lists}
+
+    @cached_property
+    def units(self) -> tuple[tuple[str, int], ...]:
+        """(unit, power of ten) of every cell of a national table."""
+        own = {each.code: (each.unit, each.unit_multiplier) for each in self.indicators}
+        by_code = {
+            source.dimension: {row.code: (row.unit, row.unit_multiplier) for row in self._codelist(source)} for source in self.hierarchies
+        }
+        at = {source.dimension: 1 + i for i, source in enumerate(self.hierarchies)}
+        of = {each.code: each.unit_of for each in self.indicators}
+        return tuple(
+            own[key[0]] if (dimension := of[key[0]]) is None else by_code[dimension][key[at[dimension]]] for key in self.space.national_keys
+        )
+
+    def unit_by_code(self, indicator: str) -> bool:
+        """Does the unit of an indicator stand in a code list?"""
+        return any(each.unit_of is not None for each in self.indicators if each.code == indicator)
 
     @cached_property
     def space(self) -> CellSpace:
@@ -512,7 +541,7 @@ class Domain(Strict):
         except (ValueError, csv.Error) as error:
             raise InvalidInput(f"{path}: {error}") from error
         for row in rows:
-            _refuse_unprintable(str(path), row.code, row.label)
+            _refuse_unprintable(str(path), row.code, row.label, row.unit)
         if not rows:
             raise InvalidInput(f"{path}: the code list is empty")
         return rows
@@ -566,11 +595,36 @@ class Domain(Strict):
                 if unknown := sorted(set(spec.members) - set(self.countries)):
                     raise InvalidInput(f"{name}: aggregate {spec.code}: members {unknown} are not in {self.areas.codelist}")
         _ = self.space
+        self._check_units(name)
+
+    def _check_units(self, name: str) -> None:
+        """Every cell has a unit, and no sum is of several."""
+        lists = {source.dimension: source for source in self.hierarchies}
+        for indicator in self.indicators:
+            if indicator.unit_of is not None and indicator.unit_of not in lists:
+                raise InvalidInput(f"{name}: indicator {indicator.code}: unit_of {indicator.unit_of} is no hierarchy of the domain")
+            bare = [row.code for row in self._codelist(lists[indicator.unit_of]) if not row.unit] if indicator.unit_of else []
+            if bare:
+                raise InvalidInput(
+                    f"{lists[str(indicator.unit_of)].codelist}: {', '.join(bare[:5])} ({len(bare)} in all) without a unit, which "
+                    f"{indicator.code} needs. Remedy: fill the column unit"
+                )
+        number = {unit: i for i, unit in enumerate(dict.fromkeys(self.units))}
+        if len(number) == 1:
+            return
+        M, units = self.space.national_relations, [number[unit] for unit in self.units]
+        for first, after in pairwise(M.indptr.tolist()):
+            cells = M.indices[first:after].tolist()
+            if other := next((cell for cell in cells if units[cell] != units[cells[0]]), None):
+                total, part = (".".join(self.space.national_keys[cell]) for cell in (cells[0], other))
+                raise InvalidInput(
+                    f"{name}: {total} would be a sum with {part}, which is in another unit. Remedy: take it out of that total or relation"
+                )
 
 
 def _code(row: dict[str, str]) -> Code:
-    told = {name: row.get(name) or "" for name in ("from", "until")}
-    return Code(row["code"], row["parent"], row.get("label") or row.get("name") or row["code"], told["from"], told["until"])
+    since, until, unit, power = (row.get(name) or "" for name in ("from", "until", "unit", "unit_multiplier"))
+    return Code(row["code"], row["parent"], row.get("label") or row.get("name") or row["code"], since, until, unit, int(power or 0))
 
 
 def _refuse_unprintable(where: str, *texts: str) -> None:

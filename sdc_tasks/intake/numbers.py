@@ -72,17 +72,20 @@ def _multipliers(keys: Keys, found: Findings) -> Ints:
     records, attributes, indicators = keys.records, keys.domain.attributes, keys.domain.indicators
     known = keys.indicator >= 0
     if attributes.unit is not None:
-        for i, indicator in enumerate(indicators):
-            wrong = (keys.indicator == i) & ~records.where(attributes.unit, indicator.unit.__eq__)
-            found.each("SDC/unit", np.flatnonzero(wrong), records.line, f"{attributes.unit} must be {indicator.unit}", keys.name)
+        due = np.array([*(unit for unit, _ in keys.domain.units), ""])[keys.cell]  # −1, the last: a key that is not known whole
+        by_indicator = np.array([each.unit for each in indicators])[keys.indicator]
+        due = np.where(keys.cell >= 0, due, np.where(known, by_indicator, ""))
+        for unit in sorted({*due.tolist()} - {""}):
+            wrong = (due == unit) & ~records.where(attributes.unit, unit.__eq__)
+            found.each("SDC/unit", np.flatnonzero(wrong), records.line, f"{attributes.unit} must be {unit}", keys.name)
     if attributes.unit_multiplier is None:
         return np.zeros(len(records), dtype=np.int64)
     column = attributes.unit_multiplier
     wrong = records.where(column, lambda text: not _is_multiplier(text))
     found.each("SDC/unit", np.flatnonzero(wrong), records.line, f"{column} must be a power of ten such as 0, 3 or 6", keys.name)
     sent = _of_texts(records, column, lambda text: int(text) if _is_multiplier(text) else 0).astype(np.int64)
-    expected = np.array([indicator.unit_multiplier for indicator in indicators], dtype=np.int64)[keys.indicator]
-    scale = np.where(known & ~wrong, sent - expected, 0)
+    expected = np.array([*(power for _, power in keys.domain.units), 0], dtype=np.int64)[keys.cell]
+    scale = np.where((keys.cell >= 0) & ~wrong, sent - expected, 0)
     if (other := np.flatnonzero(scale)).size:
         message = f"{column} is not the one of the domain in {other.size} records, from this line on: their values were converted"
         found.add("SDC/unit", message, int(records.line[other[0]]), severity=Severity.WARNING)

@@ -227,6 +227,8 @@ def _unit(domain: Domain) -> str:
     """What values are in: one unit for all indicators, or that of each."""
 
     def words(indicator: Indicator) -> str:
+        if indicator.unit_of is not None:
+            return f"in the unit of its {indicator.unit_of}"
         power = indicator.unit_multiplier
         return f"in {MULTIPLIERS.get(power, f'10^{power} ')}{indicator.unit}"
 
@@ -243,18 +245,20 @@ def _largest(domain: Domain, space: CellSpace, publication: Publication, label: 
     to_bases = publication.rounded & ~np.array([code in apart for code in space.indicators])[indicator]
     relative = np.where(to_bases, _relative_base(publication), -1.0)
     order = np.argsort(-relative, kind="stable")[: min(TOP_ROUNDED, int(to_bases.sum()))]
-    decimals = {indicator.code: indicator.decimals for indicator in domain.indicators}
-    return tuple(_rounded_cell(space, publication, int(i), decimals, float(relative[i]), label) for i in order)
+    return tuple(_rounded_cell(domain, space, publication, int(i), float(relative[i]), label) for i in order)
 
 
-def _rounded_cell(
-    space: CellSpace, publication: Publication, i: int, decimals: dict[str, int], relative: float, label: _Labels
-) -> RoundedCell:
+def _rounded_cell(domain: Domain, space: CellSpace, publication: Publication, i: int, relative: float, label: _Labels) -> RoundedCell:
     cell = int(publication.cells[i])
-    places = decimals[space.national_keys[cell % space.national_size][0]]
+    at = cell % space.national_size
+    indicator = next(each for each in domain.indicators if each.code == space.national_keys[at][0])
+    places = indicator.decimals
     value, base, lower, upper = (
         printed(float(array[i]), places) for array in (publication.value, publication.base, publication.lower, publication.upper)
     )
+    if domain.unit_by_code(indicator.code):
+        unit, power = domain.units[at]
+        value += f" {MULTIPLIERS.get(power, f'10^{power} ')}{unit}"
     return RoundedCell(space.key(cell), label.cell(space, cell), value, base, lower, upper, relative)
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sdc_tasks.domains.schema import Domain, Indicator
+from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace, Floats, Ints
@@ -51,7 +51,7 @@ def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publi
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     indicators = {indicator.code: indicator for indicator in domain.indicators}
-    columns = [*OBSERVATION, *_unit(domain, domain.indicators[0], ""), *([VISIBLE_SHARE] if asked else [])]
+    columns = [*OBSERVATION, *_unit(domain, 0, ""), *([VISIBLE_SHARE] if asked else [])]
     writer.writerow(["STRUCTURE", "STRUCTURE_ID", "ACTION", "FREQ", *_dimensions(domain), *columns])
     told = (array.tolist() for array in (publication.cells, publication.value, publication.base, publication.covers))
     for cell, value, base, covers in zip(*told, strict=True):
@@ -59,7 +59,7 @@ def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publi
         observation = _observation(value, base, covers, indicators[key[1]].decimals)
         told_of = [
             *observation,
-            *_unit(domain, indicators[key[1]], observation[0]).values(),
+            *_unit(domain, cell % space.national_size, observation[0]).values(),
             *([printed(covers, 0) if covers else ""] if asked else []),
         ]
         writer.writerow(["dataflow", domain.structure_id, "I", domain.frequency, *key, period, *told_of])
@@ -180,11 +180,13 @@ def _dimensions(domain: Domain) -> list[str]:
     return [domain.areas.dimension, domain.indicator_dimension, *(source.dimension for source in domain.hierarchies)]
 
 
-def _unit(domain: Domain, indicator: Indicator, value: str) -> dict[str, str]:
-    """Column → what it says of a cell of an indicator that is printed so; without the columns that the domain does not have."""
-    named = {domain.attributes.unit: indicator.unit, domain.attributes.unit_multiplier: str(indicator.unit_multiplier)}
+def _unit(domain: Domain, cell: int, value: str) -> dict[str, str]:
+    """Column → what it says of a cell of a national table that is printed so; without the columns that the domain does not have."""
+    unit, power = domain.units[cell]
+    decimals = domain.indicators[cell // (domain.space.national_size // len(domain.indicators))].decimals
+    named = {domain.attributes.unit: unit, domain.attributes.unit_multiplier: str(power)}
     return {column: text for column, text in named.items() if column is not None} | {
-        DECIMALS: str(max(indicator.decimals, len(value.partition(".")[2])))
+        DECIMALS: str(max(decimals, len(value.partition(".")[2])))
     }
 
 
@@ -270,7 +272,7 @@ def _position(row: _Row, domain: Domain, space: CellSpace, period: str, position
     key = tuple(row.get(name) for name in _dimensions(domain))
     found = position.get(key)
     if found is not None:
-        _check_unit(row, domain, key[1])
+        _check_unit(row, domain, found % space.national_size, ".".join(key[1:]) if domain.unit_by_code(key[1]) else key[1])
         return found
     aggregates = tuple(aggregate.code for aggregate in space.aggregates)
     area = key[0]
@@ -294,19 +296,18 @@ def _check_envelope(row: _Row, domain: Domain, period: str) -> None:
         raise row.error(f"ACTION {_quoted(row.get('ACTION'))} publishes nothing; use I, A, R or M, or remove the row")
 
 
-def _check_unit(row: _Row, domain: Domain, code: str) -> None:
+def _check_unit(row: _Row, domain: Domain, cell: int, name: str) -> None:
     """A table in another unit would be judged a thousand times too safe: its rows are refused, not converted."""
-    indicator = next(indicator for indicator in domain.indicators if indicator.code == code)
-    for column, expected in _unit(domain, indicator, "").items():
+    for column, expected in _unit(domain, cell, "").items():
         if column != DECIMALS and row.get(column) not in {"", expected}:
-            raise row.error(f"{column} of {code} is not {expected}; convert its values")
+            raise row.error(f"{column} of {name} is not {expected}; convert its values")
     if not (told := row.get(DECIMALS)):
         return
     if not re.fullmatch(r"[0-9]{1,2}", told):
-        raise row.error(f"{DECIMALS} of {code} is not a whole number of decimals; give it, or leave it empty")
+        raise row.error(f"{DECIMALS} of {name} is not a whole number of decimals; give it, or leave it empty")
     fraction = row.get("OBS_VALUE").partition(".")[2].rstrip("0")
     if "e" not in fraction.lower() and len(fraction) > int(told):
-        raise row.error(f"OBS_VALUE of {code} has more decimals than {DECIMALS} says; one of them is wrong: correct it")
+        raise row.error(f"OBS_VALUE of {name} has more decimals than {DECIMALS} says; one of them is wrong: correct it")
 
 
 def _decision(row: _Row, key: str) -> tuple[float, float, float]:

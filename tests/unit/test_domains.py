@@ -191,6 +191,49 @@ def test_codes_of_a_hierarchy_have_no_validity(edited):
         edited(sizes="code,parent,from\n_T,,2013\nS,_T,\nL,_T,\n")
 
 
+# --- units by code ----------------------------------------------------------------------------------------------------------------
+
+SIZES = "code,parent,unit,unit_multiplier\n_T,,{0},3\nS,_T,{1},3\nL,_T,{1},3\n"
+FLAT = "code,parent,unit,unit_multiplier\nS,,kg,3\nL,,m2,\n"
+INDICATOR = "  - {code: TURNOVER, label: Turnover, unit: EUR, unit_multiplier: 3}\n"
+SOLD = "  - {code: SOLD, label: Sold, unit_of: SIZECLASS}\n"
+
+
+def test_a_unit_for_each_code(edited):
+    domain = edited(INDICATOR, INDICATOR + SOLD, sizes=FLAT)
+    told = dict(zip(domain.space.national_keys, domain.units, strict=True))
+    assert {key[2]: unit for key, unit in told.items() if key[0] == "SOLD"} == {"S": ("kg", 3), "L": ("m2", 0)}
+    assert {unit for key, unit in told.items() if key[0] == "TURNOVER"} == {("EUR", 3)}
+    assert edited(INDICATOR, SOLD, sizes=SIZES.format("kg", "kg")).units[0] == ("kg", 3), "a sum of one unit"
+
+
+@pytest.mark.parametrize(
+    ("indicators", "sizes", "said"),
+    [
+        (SOLD, SIZES.format("kg", "m2"), r"SOLD\.TOTAL\._T would be a sum with SOLD\.TOTAL\.S, which is in another unit"),
+        (SOLD, SIZES.format("kg", "kg").replace("L,_T,kg,3", "L,_T,kg,6"), "which is in another unit"),
+        (SOLD, SIZES.format("", "kg"), r"sizes\.csv: _T \(1 in all\) without a unit, which SOLD needs"),
+        (SOLD, FLAT.replace(",3", ",x"), r"sizes\.csv: invalid literal for int"),
+        (SOLD.replace("SIZECLASS", "PRODUCT"), FLAT, "unit_of PRODUCT is no hierarchy"),
+        (SOLD.replace("unit_of", "unit: kg, unit_of"), FLAT, "exactly one of them"),
+        (INDICATOR.replace(", unit: EUR", ""), FLAT, "exactly one of them"),
+        (SOLD.replace("unit_of", "unit_multiplier: 3, unit_of"), FLAT, "it stands in the code list"),
+    ],
+)
+def test_units_that_are_missing_or_would_be_added_up_are_refused(edited, indicators, sizes, said):
+    with pytest.raises(InvalidInput, match=said):
+        edited(INDICATOR, indicators, sizes=sizes)
+
+
+def test_linked_indicators_are_in_one_unit(edited):
+    parts = INDICATOR + INDICATOR.replace("TURNOVER", "HOME") + INDICATOR.replace("TURNOVER", "ABROAD").replace("r: 3", "r: 6")
+    linked = "indicator_relations: [{total: TURNOVER, parts: [HOME, ABROAD]}]\nhierarchies:"
+    old = INDICATOR + "hierarchies:"
+    with pytest.raises(InvalidInput, match=r"TURNOVER\.TOTAL\._T would be a sum with ABROAD\.TOTAL\._T, which is in another unit"):
+        edited(old, parts + linked)
+    edited(old, parts.replace("r: 6", "r: 3") + linked)
+
+
 # --- refused ------------------------------------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ from deliveries import HEALTHY, PERIOD, SECRET, codes, deliver, national, sdmx_1
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdc_tasks.domains import Domain
+from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake import read
 from sdc_tasks.model.findings import Severity
@@ -61,6 +61,24 @@ def test_a_cell_without_a_record_is_a_public_zero_where_its_totals_show_it(domai
     table = delivery.table
     assert (table.value[empty], table.flag[empty], table.units[empty]) == (0, "F", -1)
     assert np.isnan([table.share_1[empty], table.share_2[empty]]).all()
+
+
+def test_a_unit_for_each_code(tmp_path):
+    """Tonnes are converted to the kilograms of their code, pieces stay pieces, and one for the other is refused."""
+    small_domain(tmp_path)
+    path = tmp_path / "small.yaml"
+    path.write_text(path.read_text().replace("unit: EUR, unit_multiplier: 3", "unit_of: ACTIVITY"))
+    text = sdmx_1()
+    assert text.count(",EUR,3,") == 9
+    (tmp_path / "activities.csv").write_text("code,parent,unit,unit_multiplier\nTOTAL,,KG,0\nC,TOTAL,KG,0\nD,TOTAL,KG,0\n")
+    delivery = deliver(load_domain(path), tmp_path, text.replace(",EUR,3,", ",KG,3,"))
+    assert delivery.table.value.tolist()[:2] == [749391000, 400000]
+    (tmp_path / "activities.csv").write_text("code,parent,unit,unit_multiplier\nTOTAL,,KG,0\nC,TOTAL,KG,0\nD,,NR,0\n")
+    delivery = deliver(load_domain(path), tmp_path, text.replace(",EUR,3,", ",KG,0,"))
+    assert [(each.code, each.line, each.cell) for each in delivery.findings if each.severity is Severity.ERROR] == [
+        ("SDC/unit", line, f"AT.TURNOVER.D.{size}") for line, size in ((8, "_T"), (9, "S"), (10, "L"))
+    ]
+    assert delivery.findings[0].message == "UNIT_MEASURE must be NR"
 
 
 def test_units_and_shares_are_read_where_they_are_sent(domain, folder):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 
@@ -285,3 +286,28 @@ def test_a_count_rounded_to_nothing_has_a_base_of_the_others(domain, tmp_path):
     other = ROW.replace(",_T,", ",S,").format(value=10, base=5)
     found = read(domain, tmp_path / "t.csv", f"{HEADER}\n{ROW.format(value=0, base=5)}\n{other}\n")
     assert (found.lower[0], found.upper[0]) == (-2.5, 2.5)
+
+
+def test_a_table_must_be_in_the_unit_of_each_code(domain, tmp_path):
+    for name in ("area", "activity", "small"):
+        suffix = "yaml" if name == "small" else "csv"
+        (tmp_path / f"{name}.{suffix}").write_text((domain._folder / f"{name}.{suffix}").read_text())
+    (tmp_path / "small.yaml").write_text(DOMAIN.replace("unit: EUR, unit_multiplier: 3}", "unit_of: SIZECLASS}"))
+    (tmp_path / "size.csv").write_text("code,parent,unit,unit_multiplier\n_T,,kg,3\nS,_T,kg,3\nL,_T,kg,3\nP,,NR,\n")
+    by_code = load_domain(tmp_path / "small.yaml")
+    cells = np.arange(by_code.space.size - by_code.space.national_size, by_code.space.size)
+    write_table(tmp_path / "t.csv", by_code, by_code.space, "2024", Publication.nothing(cells))
+    with (tmp_path / "t.csv").open(newline="") as lines:
+        told = [(row["INDICATOR"], row["SIZECLASS"], row["UNIT_MEASURE"], row["UNIT_MULT"]) for row in csv.DictReader(lines)]
+    assert told[:4] == [
+        ("TURNOVER", "_T", "kg", "3"),
+        ("TURNOVER", "S", "kg", "3"),
+        ("TURNOVER", "L", "kg", "3"),
+        ("TURNOVER", "P", "NR", "0"),
+    ]
+    assert {row[2:] for row in told[4:]} == {("EUR", "0")}
+    plain = "STRUCTURE,STRUCTURE_ID,ACTION,FREQ,REF_AREA,INDICATOR,ACTIVITY,SIZECLASS,TIME_PERIOD,OBS_VALUE,UNIT_MEASURE,UNIT_MULT"
+    row, pieces = (f"dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,{size},2024,7" for size in ("_T", "P"))
+    assert read(by_code, tmp_path / "t.csv", f"{plain}\n{row},kg,3\n{pieces},NR,0\n").exact.sum() == 2
+    with pytest.raises(InvalidInput, match=r"line 2: UNIT_MEASURE of TURNOVER\.A\.P is not NR; convert its values"):
+        read(by_code, tmp_path / "t.csv", f"{plain}\n{pieces},kg,3\n")
