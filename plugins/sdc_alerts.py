@@ -101,7 +101,7 @@ def deadlines(domain: Domain) -> list[DeadlineAlert]:
         for kind, known in due.items()
         if known
     ]
-    budget = SLACK + sum((timedelta(seconds=3 * rung.seconds) for rung in domain.cta.ladder), timedelta(hours=1))
+    budget = SLACK + sum((timedelta(seconds=rung.seconds) for rung in domain.cta.ladder), timedelta(hours=1))
     solver = AsyncCallback(overdue, {"kind": "solver", "domain": domain.id})
     return [*found, DeadlineAlert(Queued(), budget, solver, name="solver")]
 

@@ -32,6 +32,7 @@ from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.model.problem import Earlier, NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication
 from sdc_tasks.model.table import Ints
+from sdc_tasks.one_thread import one_thread
 from sdc_tasks.warehouse import artefacts, cycles, decisions, journal, lineage, publisher, reader, store
 from sdc_tasks.warehouse.engine import acting, open_warehouse
 from sdc_tasks.warehouse.keyring import Keyring
@@ -76,6 +77,7 @@ def open_office(warehouse: str, actor: str | None = None) -> Engine:
     under which the log keeps what is done: `actor`, else SDC_ACTOR, else the account of the operating system.
     """
     leave_no_core()
+    one_thread()
     written = os.environ.get("SDC_PAYLOAD_KEYS")
     engine = open_warehouse(warehouse, Keyring.of(written.split(",")) if written else None, _name(actor))
     migrate(engine)

@@ -65,6 +65,7 @@ def round_table(
     """
     from sdc_tasks.intake.jj import write_private
     from sdc_tasks.methods.rounding.separable import Search
+    from sdc_tasks.solver.clock import Limit
 
     for place in (rounded, facts):
         refuse_place(place, file)
@@ -77,7 +78,7 @@ def round_table(
     def progress(line: str) -> None:
         out.print(f"{time.monotonic() - began:7.1f} s  {escape(line)}")
 
-    search = Search(solver=solver, seconds=time_limit, gap=gap, seed=seed)
+    search = Search(solver=solver, clock=Limit(time_limit), gap=gap, seed=seed)
     if method == "controlled":
         assert wanted is not None
         x, found = _controlled(table, wanted, zero_restricted, reach, weights, search, progress)

@@ -30,6 +30,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.primary import LevelRule
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.profiles import EXTERNAL, named
+from sdc_tasks.model.results import ENDED_BY
 from sdc_tasks.model.strict import Strict
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from sdc_tasks.model.weights import Weights
@@ -89,7 +90,7 @@ class ControlledRounding(Strict):
     """Controlled rounding: all aggregates are multiples of one base that add up (methods/rounding/aggregates.py).
 
     `base`: the least, larger ones are tried where the audit breaks it; `reach`: multiples that a cell may move, as `zero_restricted` in
-    `sdc round-table`; `gap` ends the search, and `seconds` is the limit it never passes.
+    `sdc round-table`; `gap` ends the search, and `nodes` each MILP in it. `seconds`: a base that takes longer stops the release.
     """
 
     method: Literal["controlled"]
@@ -97,19 +98,21 @@ class ControlledRounding(Strict):
     reach: int = Field(default=2, ge=1)
     zero_restricted: bool = False
     gap: float = Field(default=0.01, ge=0)
-    seconds: float = Field(default=600.0, gt=0)
+    nodes: int = Field(default=5000, ge=1)
+    seconds: float = Field(default=7200.0, gt=0)
     seed: int = Field(default=1, ge=0)
 
 
 class QuadraticRounding(Strict):
     """Random rounding with quadratic programming, of whole numbers: aggregates that attacks lean on become multiples of the base, those
-    beside them are adjusted, margins are exact (methods/rounding/aggregates.py). `base`, `gap`, `seconds` as for controlled rounding.
+    beside them are adjusted, margins are exact (methods/rounding/aggregates.py). `base`, `gap`, `nodes`, `seconds`: as controlled.
     """
 
     method: Literal["quadratic"]
     base: int = Field(ge=2)
     gap: float = Field(default=0.01, ge=0)
-    seconds: float = Field(default=600.0, gt=0)
+    nodes: int = Field(default=5000, ge=1)
+    seconds: float = Field(default=7200.0, gt=0)
     seed: int = Field(default=1, ge=0)
 
 
@@ -236,17 +239,30 @@ class Checks(Strict):
 
 
 class RungOptions(Strict):
-    """One rung of the ladder. `rounds` and `nodes` bound the search reproducibly; `seconds` is the limit it never passes."""
+    """One rung of the ladder. It ends by counted work, the same on any machine: `rounds` or `nodes`, whichever its method has.
+
+    `seconds`: a rung that takes longer leaves nothing and stops the release, which can be run again.
+    """
 
     method: Literal["auto", "milp", "bcd", "fix-and-relax", "benders"]
     solver: Literal["cbc", "highs"] = "cbc"
-    seconds: float = Field(default=20.0, gt=0)
-    rounds: int | None = Field(default=None, ge=0, description="auto: batches of regions; bcd: cycles; none: until time is up")
+    seconds: float = Field(default=1800.0, gt=0)
+    rounds: int | None = Field(default=None, ge=0, description="auto: batches of regions; bcd: cycles; benders: choices of senses")
     nodes: int | None = Field(default=None, ge=0, description="milp: of the search tree")
     gap: float = Field(default=0.02, ge=0)
     accept_gap: float = Field(default=0.25, ge=0, description="a feasible table with a larger gap sends us to the next rung")
     blocks: int = Field(default=12, ge=1, description="bcd, fix-and-relax: blocks of a partition")
     polygon: bool = Field(default=True, description="valid inequalities in the MILPs")
+
+    @model_validator(mode="after")
+    def _ends_by_work(self) -> RungOptions:
+        end = ENDED_BY[self.method]
+        for name in ("rounds", "nodes"):
+            if name == end and getattr(self, name) is None:
+                raise ValueError(f"{self.method}: {name} must say when it ends; no clock does, for equal input must give an equal release")
+            if name != end and getattr(self, name) is not None:
+                raise ValueError(f"{self.method}: {name} do not end it" + (f", {end} do" if end else "; it ends by itself"))
+        return self
 
 
 class Cta(Strict):

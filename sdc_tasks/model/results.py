@@ -101,6 +101,10 @@ class Publication:
         return h.hexdigest()
 
 
+# What ends each method of the ladder on any machine, by its name in the domain file; None: it ends by itself.
+ENDED_BY: Mapping[str, str | None] = {"auto": "rounds", "bcd": "rounds", "benders": "rounds", "milp": "nodes", "fix-and-relax": None}
+
+
 class Outcome(StrEnum):
     """What a rung of the CTA ladder returned."""
 
@@ -114,8 +118,7 @@ class Outcome(StrEnum):
 class Rung:
     """One rung of the ladder, as the operator reads it: no cell values, the objective is a weighted sum over aggregate cells.
 
-    `clock`: stopped by its time limit, so the table depends on the machine. `accepted`: no further rung is needed. `chosen`: its
-    table replaced that of the rungs before.
+    `accepted`: no further rung is needed. `chosen`: its table replaced that of the rungs before.
     """
 
     method: str
@@ -126,7 +129,6 @@ class Rung:
     seconds: float
     reason: str
     unprotected: int = 0
-    clock: bool = False
     accepted: bool = False
     chosen: bool = False
 

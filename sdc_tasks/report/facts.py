@@ -136,7 +136,7 @@ class DeviationMap:
 class RungFact:
     """One rung of the ladder; objective, bound and gap to three digits, None where infinite.
 
-    `clock`: stopped by its time limit; `chosen`: its table is used.
+    `chosen`: its table is used.
     """
 
     method: str
@@ -147,7 +147,6 @@ class RungFact:
     seconds: float
     reason: str
     unprotected: int
-    clock: bool
     chosen: bool
 
 

@@ -368,7 +368,6 @@ def _rung(rung: Rung) -> RungFact:
         seconds=rung.seconds,
         reason=rung.reason,
         unprotected=rung.unprotected,
-        clock=rung.clock,
         chosen=rung.chosen,
     )
 

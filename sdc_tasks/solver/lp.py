@@ -26,6 +26,7 @@ class Status(StrEnum):
     INFEASIBLE = "infeasible"
     UNBOUNDED = "unbounded"
     STOPPED = "stopped"  # stopped by a limit with nothing usable
+    DIED = "died"  # its process was killed by others
 
     @property
     def has_point(self) -> bool:

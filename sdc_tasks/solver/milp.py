@@ -64,6 +64,7 @@ class MilpResult:
     objective: float | None = field(repr=False)
     bound: float | None = field(repr=False)
     iterations: int = 0  # of the simplex method, where the solver tells: effort in a measure that is the same on every machine
+    nodes: int | None = None  # of the search tree, where the solver tells
 
 
 def _nothing(_: object) -> None:
@@ -74,12 +75,14 @@ def _nothing(_: object) -> None:
 class Watch:
     """Who follows a running solve: told of each better `point` and `bound`, asked whether to `stop` (a request is met within seconds).
 
-    Points come from HiGHS only; CBC writes its points at the end.
+    Points come from HiGHS only; CBC writes its points at the end. What a watch raises ends the solve. `useful`: seconds after which nobody
+    waits for a process any more.
     """
 
     stop: Callable[[], bool]
     point: Callable[[Floats], object] = _nothing
     bound: Callable[[float], object] = _nothing
+    useful: float = np.inf
 
 
 UNWATCHED = Watch(stop=lambda: False)
@@ -118,16 +121,17 @@ def _solve_with_cbc(model: Milp, seconds: float, gap: float, nodes: int | None, 
         guard.start()
         try:
             problem.solve(command)
-        except pulp.PulpSolverError:  # killed by the guard
-            return MilpResult(Status.STOPPED, None, None, _cbc_bound(log, model.scale))
+        except pulp.PulpSolverError:
+            guard.end()
+            return MilpResult(Status.STOPPED if guard.killed else Status.DIED, None, None, _cbc_bound(log, model.scale))
         finally:
             guard.end()
-        bound = _cbc_bound(log, model.scale)
+        bound, enumerated = _cbc_bound(log, model.scale), _cbc_nodes(log)
     status = _cbc_status(problem)
     if not status.has_point:
-        return MilpResult(Status.STOPPED if guard.interrupted else status, None, None, bound)
+        return MilpResult(Status.STOPPED if guard.interrupted else status, None, None, bound, nodes=enumerated)
     x = np.array([variable.value() or 0.0 for variable in variables])
-    return MilpResult(status, x, float(model.cost @ x), bound)
+    return MilpResult(status, x, float(model.cost @ x), bound, nodes=enumerated)
 
 
 def _cbc_status(problem: pulp.LpProblem) -> Status:
@@ -140,22 +144,35 @@ class _Guard(threading.Thread):
     """Follows one CBC: reads bounds from its log, interrupts it when asked to, kills it when it does not end by itself.
 
     CBC looks at its clock and at interrupts only between phases. Its process is the one that works on these papers. Should ours die, so
-    that nobody kills it, it is left no more processor time than its limit.
+    that nobody kills it, it is left no more processor time than its limit, or than it is useful.
     """
 
     def __init__(self, its: Papers, seconds: float, scale: float, watch: Watch) -> None:
         super().__init__(daemon=True)
-        self.interrupted = False
+        self.interrupted = self.killed = False
+        self._raised: BaseException | None = None
         self._its, self._log, self._scale, self._watch = its, its.log, scale, watch
-        self._seconds, self._limited = seconds, not np.isfinite(seconds)
+        self._seconds = min(seconds, watch.useful)
+        self._limited = not np.isfinite(self._seconds)
         self._deadline = time.monotonic() + seconds + GRACE
         self._ended = threading.Event()
 
     def end(self) -> None:
+        """Raises what the watch raised."""
         self._ended.set()
         self.join()
+        if self._raised is not None:
+            raise self._raised
 
     def run(self) -> None:
+        try:
+            self._follow()
+        except BaseException as error:
+            self._raised = error
+            while not self._ended.wait(LOOK):
+                self._kill()
+
+    def _follow(self) -> None:
         told = -np.inf
         while not self._ended.wait(LOOK):
             if not self._limited:
@@ -167,7 +184,10 @@ class _Guard(threading.Thread):
                 self.interrupted = True
                 self._deadline = min(self._deadline, time.monotonic() + GRACE)
             if time.monotonic() > self._deadline:
-                self._signal(signal.SIGKILL)
+                self._kill()
+
+    def _kill(self) -> None:
+        self.killed = self._signal(signal.SIGKILL) or self.killed
 
     def _signal(self, number: signal.Signals) -> bool:
         """Whether there was a process to hear it."""
@@ -237,6 +257,11 @@ def _cbc_bound(log: Path, scale: float) -> float | None:
     return bound * scale if abs(bound) < 1e40 else None
 
 
+def _cbc_nodes(log: Path) -> int | None:
+    found = re.findall(r"^Enumerated nodes:\s+(\d+)", log.read_text(), re.MULTILINE) if log.exists() else []
+    return int(found[-1]) if found else None
+
+
 class LiveMilp:
     """A model kept inside HiGHS, of which only bounds and costs change: what methods that work by blocks need."""
 
@@ -276,13 +301,13 @@ class LiveMilp:
             highs.setOptionValue("presolve", "choose")
             spent += max(0, highs.getInfo().simplex_iteration_count)
         info, status = highs.getInfo(), highs.getModelStatus()
-        bound, iterations = _finite(info.mip_dual_bound * self._model.scale), spent
+        bound, iterations, nodes_seen = _finite(info.mip_dual_bound * self._model.scale), spent, max(0, info.mip_node_count)
         if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-            return MilpResult(Status.INFEASIBLE if status in _INFEASIBLE else Status.STOPPED, None, None, bound, iterations)
+            return MilpResult(Status.INFEASIBLE if status in _INFEASIBLE else Status.STOPPED, None, None, bound, iterations, nodes_seen)
         done = status == highspy.HighsModelStatus.kOptimal
         x = np.array(highs.getSolution().col_value)
         found = Status.OPTIMAL if done else Status.FEASIBLE
-        return MilpResult(found, x, float(self._cost @ x), bound, iterations)
+        return MilpResult(found, x, float(self._cost @ x), bound, iterations, nodes_seen)
 
     def _run(self, watch: Watch) -> None:
         """Runs, and lets the watch hear; what the watch raises ends the run and is raised here, not inside the solver."""

@@ -74,7 +74,8 @@ def _problem(header: dict[str, Any], arrays: dict[str, Any]) -> ProtectionProble
 
 
 def _adjustment(header: dict[str, Any], arrays: dict[str, Any]) -> Adjustment:
-    rungs = tuple(Rung(**{**rung, "outcome": Outcome(rung["outcome"])}) for rung in header["rungs"])
+    known = {each.name for each in fields(Rung)}  # rungs that were kept by an earlier version tell more
+    rungs = tuple(Rung(**{n: v for n, v in rung.items() if n in known} | {"outcome": Outcome(rung["outcome"])}) for rung in header["rungs"])
     return Adjustment(arrays.get("x"), rungs)
 
 

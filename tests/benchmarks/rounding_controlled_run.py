@@ -29,6 +29,7 @@ from sdc_tasks.methods.rounding.quadratic import round_quadratic
 from sdc_tasks.methods.rounding.separable import Search
 from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.model.table import CellSpace, Floats, Hierarchy
+from sdc_tasks.solver.clock import Limit
 
 RECORDS = CACHE / "rounding-controlled" / "records"
 SOURCES = HERE.parents[1] / "sdc_tasks"
@@ -115,7 +116,7 @@ def table_of(instance: Instance) -> RoundingTable:
 def measure(instance: Instance) -> dict[str, object]:
     table, load = table_of(instance), os.getloadavg()[0]
     began, cpu = time.perf_counter(), time.process_time()
-    search = Search(seconds=SECONDS, gap=GAP, exact=True)
+    search = Search(clock=Limit(SECONDS), gap=GAP, exact=True)
     if instance.method == "controlled":
         controlled = round_table(table, Options(instance.base, search=search))
         x, reached, bound, optimal, clock = controlled.x, controlled.distance, controlled.bound, controlled.optimal, controlled.clock

@@ -48,7 +48,7 @@ def test_a_release_is_published_once(release: Any, warehouse_of_run: Any) -> Non
     assert first.state == "success"
     assert {f"ingest {country}_2024" for country in COUNTRIES} <= set(first.tasks)
     assert {f"audit chunk {n}" for n in (1, 2)} <= set(first.tasks)
-    assert {"cta_1_auto", "cta_2_milp"} <= set(first.tasks)
+    assert {"cta_1_auto", "cta_2_bcd", "cta_3_milp"} <= set(first.tasks)
     assert set(first.tasks.values()) == {"success", "skipped"}
     (published,) = reader.releases(warehouse_of_run)
     assert published.version == 1
@@ -67,7 +67,7 @@ def test_a_release_is_published_once(release: Any, warehouse_of_run: Any) -> Non
 def test_a_broken_file_fails_alone_and_the_domain_blocks(release: Any, broken_inbox: Path, warehouse_of_run: Any) -> None:
     run = release(inbox=broken_inbox)
     assert run.state == "failed"
-    assert run.failed() == {"ingest CY_2024", "assemble", "cta_outcome"}
+    assert run.failed() == {"ingest CY_2024", "assemble"}
     assert all(run.tasks[f"ingest {country}_2024"] == "success" for country in COUNTRIES if country != "CY")
     not_run = ("bases", "publish", "report", "released")
     assert {run.tasks[name] for name in not_run} == {"upstream_failed"}
@@ -88,7 +88,7 @@ def test_a_broken_file_fails_alone_and_the_domain_goes_on(release: Any, broken_i
 def test_an_empty_inbox_fails_where_it_is_seen(release: Any, tmp_path: Path) -> None:
     run = release(inbox=tmp_path / "nowhere")
     assert run.state == "failed"
-    assert run.failed() == {"discover", "cta_outcome"}
+    assert run.failed() == {"discover"}
     assert run.tasks["assemble"] == "upstream_failed"
 
 
@@ -128,11 +128,11 @@ def test_no_rung_is_climbed_after_one_that_was_good_enough(release: Any, monkeyp
     monkeypatch.setattr(pipeline, "climb", climb)
     run = release()
     assert climbed == [0]
-    assert [run.tasks[name] for name in ("cta_1_auto", "cta_2_milp")] == ["success", "skipped"]
+    assert [run.tasks[name] for name in ("cta_1_auto", "cta_2_bcd", "cta_3_milp")] == ["success", "skipped", "skipped"]
     assert run.tasks["cta_outcome"] == run.state == "success"
 
 
-def test_a_rung_that_crashes_does_not_stop_the_release(release: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rung_that_crashes_stops_the_release_for_going_on_would_make_another(release: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from sdc_tasks import pipeline
 
     def crash(*_: Any) -> None:
@@ -140,9 +140,10 @@ def test_a_rung_that_crashes_does_not_stop_the_release(release: Any, monkeypatch
 
     monkeypatch.setattr(pipeline, "climb", crash)
     run = release()
-    assert run.failed() == {"cta_1_auto", "cta_2_milp"}
-    assert run.tasks["cta_outcome"] == run.tasks["bases"] == run.tasks["released"] == "success"
-    assert run.state == "success"
+    assert run.failed() == {"cta_1_auto"}
+    after = ("cta_2_bcd", "cta_3_milp", "cta_outcome", "bases", "publish", "released")
+    assert {run.tasks[name] for name in after} == {"upstream_failed"}
+    assert run.state == "failed"
 
 
 def test_only_what_is_worth_a_retry_is_tried_again(release: Any, monkeypatch: pytest.MonkeyPatch) -> None:

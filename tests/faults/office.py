@@ -26,7 +26,7 @@ from sdc_tasks.warehouse.store import load_artefact
 
 CELLS = 9
 REFUSED = PROTECTED.replace("750000 F   251409 D", "750000 F   many D", 1)
-SETTINGS = "missing_country: partial\ncta: {ladder: [{method: milp, solver: cbc, gap: 0}]}\naudit: {chunks: 2}\nflags:"
+SETTINGS = "missing_country: partial\ncta: {ladder: [{method: milp, solver: cbc, nodes: 10000, gap: 0}]}\naudit: {chunks: 2}\nflags:"
 
 
 @dataclass(frozen=True)

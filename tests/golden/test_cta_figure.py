@@ -22,11 +22,11 @@ UPPER = np.array([[25, 24, 23, 72], [33, 38, 45, 116], [40, 39, 42, 121], [98, 1
 SENSITIVE = 6  # (M_2, P_3)
 
 RUNGS = {
-    "milp cbc": RungOptions(method="milp", solver="cbc", gap=1e-6),
-    "milp highs": RungOptions(method="milp", solver="highs", gap=1e-6),
-    "bcd": RungOptions(method="bcd", blocks=1),
+    "milp cbc": RungOptions(method="milp", solver="cbc", nodes=10_000, gap=1e-6),
+    "milp highs": RungOptions(method="milp", solver="highs", nodes=10_000, gap=1e-6),
+    "bcd": RungOptions(method="bcd", blocks=1, rounds=9),
     "fix-and-relax": RungOptions(method="fix-and-relax"),
-    "benders": RungOptions(method="benders"),
+    "benders": RungOptions(method="benders", rounds=999),
     "auto": RungOptions(method="auto", rounds=5),
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -9,24 +11,27 @@ import pytest
 from cta_tables import by_hand
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from oracle import Draw, closest_tables, one_cell_release, relations, releases
+from pydantic import ValidationError
 
 from sdc_tasks.domains.schema import RungOptions
+from sdc_tasks.errors import Retriable
 from sdc_tasks.methods.attack import Requirements, baseline, promised
 from sdc_tasks.methods.cta import CtaProblem, Options, Run, climb, execute, ladder, release_problem, verify
 from sdc_tasks.methods.cta.bcd import block_coordinate_descent
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Adjustment, Outcome, Rung
+from sdc_tasks.model.results import ENDED_BY, Adjustment, Outcome, Rung
 from sdc_tasks.model.weights import Weights, aggregate_weights
+from sdc_tasks.solver.clock import Abort
 
 LAW = settings(derandomize=True, deadline=None, max_examples=20)
 FEW = settings(LAW, max_examples=12)
 RUNGS = {
     "auto": RungOptions(method="auto", rounds=3),
-    "milp cbc": RungOptions(method="milp", solver="cbc", gap=1e-4, accept_gap=0),
-    "milp highs": RungOptions(method="milp", solver="highs", gap=1e-4, accept_gap=0),
+    "milp cbc": RungOptions(method="milp", solver="cbc", nodes=10_000, gap=1e-4, accept_gap=0),
+    "milp highs": RungOptions(method="milp", solver="highs", nodes=10_000, gap=1e-4, accept_gap=0),
     "bcd": RungOptions(method="bcd", blocks=3, rounds=1),
     "fix-and-relax": RungOptions(method="fix-and-relax", blocks=3),
-    "benders": RungOptions(method="benders"),
+    "benders": RungOptions(method="benders", rounds=999),
 }
 ENGINE = Options("auto", rounds=3, threads=1)
 
@@ -100,7 +105,7 @@ def test_the_best_of_all_senses_is_found(rung, weights, draw):
 
 
 @pytest.mark.parametrize("size", [1e3, 1e6])
-@pytest.mark.parametrize("nodes", [0, None])
+@pytest.mark.parametrize("nodes", [0, 10_000])
 @pytest.mark.parametrize("solver", ["cbc", "highs"])
 @settings(FEW, max_examples=8, phases=[Phase.generate])
 @given(draw=releases(most=5, sliding=False))
@@ -112,11 +117,11 @@ def test_optimum_and_bound_hold_in_any_unit(solver, nodes, size, draw):
     large = {name: getattr(draw.problem, name) * size for name in ("a", "lb", "ub", "lpl", "upl", "spl")}
     problem = replace(draw.problem, **large)
     cta = release_problem(problem, replace(requirements, down=requirements.down * size, up=requirements.up * size), weight / size)
-    (report,) = step(problem, cta, RungOptions(method="milp", solver=solver, nodes=nodes, gap=1e-4, seconds=5)).rungs
+    (report,) = step(problem, cta, RungOptions(method="milp", solver=solver, nodes=nodes, gap=1e-4)).rungs
     assert report.bound is None or report.bound <= best * (1 + 1e-6)
     if report.objective is not None and report.unprotected == 0:
         assert report.objective >= best * (1 - 1e-6)
-    if nodes is None:
+    if nodes:
         assert report.outcome is Outcome.OPTIMAL
         assert report.objective == pytest.approx(best, rel=2e-4)
 
@@ -127,7 +132,7 @@ def test_one_block_is_the_milp(draw):
     """k = 1: all senses at once, until the gap asked for is proven."""
     cta, requirements, weight = model(draw)
     best = best_of_all_senses(draw.problem, requirements, weight)
-    (report,) = step(draw.problem, cta, RungOptions(method="bcd", blocks=1, gap=1e-4)).rungs
+    (report,) = step(draw.problem, cta, RungOptions(method="bcd", blocks=1, rounds=9, gap=1e-4)).rungs
     if report.unprotected == 0 and report.objective is not None:
         assert best is not None
         scale = 1e-4 * (1 + best) + 1e-6 * float(np.abs(draw.problem.a).max())
@@ -268,14 +273,14 @@ def test_the_verifier_is_not_fooled_by_nan():
 NARROW = {"lb": np.array([98.0, 0, 0]), "ub": np.array([103, np.inf, np.inf])}
 CANCELLING = one_cell_release("AT 100 secret 10 | BE 200 secret 10 | CY 5 public", EU="AT BE CY")
 CLOSEST, DEARER, DEAREST = np.array([10.0, -10, 0]), np.array([12.0, -10, 2]), np.array([10.0, 10, 20])  # of CANCELLING: AT, BE, EU
-STRICT = RungOptions(method="auto", gap=0, accept_gap=0)
+STRICT = RungOptions(method="auto", rounds=1, gap=0, accept_gap=0)
 
 
 def cta_of(problem: ProtectionProblem, requirements: Requirements | None = None) -> CtaProblem:
     return release_problem(problem, requirements or baseline(problem, ("external",))[0], np.ones(int(problem.aggregate.sum())))
 
 
-def rung_that_finds(monkeypatch, *tables: np.ndarray, bound: float = 0.0, stopped: bool = False) -> None:
+def rung_that_finds(monkeypatch, *tables: np.ndarray, bound: float = 0.0, late: bool = False) -> None:
     """The engine stands aside: these tables are offered, in this order, and this bound."""
 
     def found(run, options, start=None):
@@ -284,8 +289,9 @@ def rung_that_finds(monkeypatch, *tables: np.ndarray, bound: float = 0.0, stoppe
         for z in tables:
             run.offer(z / run.problem.unit, "by hand")
         run.lift(bound, "by hand")
-        if stopped:
-            run.stop()
+        if late:
+            monkeypatch.setattr(time, "monotonic", lambda: math.inf)
+            assert run.over
 
     monkeypatch.setattr(ladder, "execute", found)
 
@@ -317,29 +323,40 @@ def test_a_start_from_before_is_never_made_worse(monkeypatch):
     assert after.rungs[1].objective == pytest.approx(2)  # the start is what the rung ends with
 
 
-@pytest.mark.parametrize(("accept_gap", "used"), [(0.5, False), (1.0, True)])
-def test_a_table_that_the_clock_cut_short_is_used_only_where_it_is_accepted(monkeypatch, accept_gap, used):
-    """2 away with a bound of 0.5: a gap of 75 %."""
-    rung_that_finds(monkeypatch, DEARER, bound=0.5, stopped=True)
-    record = step(CANCELLING, cta_of(CANCELLING), replace_rung(STRICT, accept_gap=accept_gap))
-    (rung,) = record.rungs
-    assert (rung.clock, rung.accepted, rung.chosen, record.accepted) == (True, used, used, used)
-    assert (record.x is not None) == used
-    assert "time was up" in rung.reason
+@pytest.mark.parametrize("accept_gap", [0.5, 1.0])
+def test_nothing_is_left_of_a_rung_whose_time_is_up(monkeypatch, accept_gap):
+    """Neither a table that would be accepted nor one that would not: the release stops."""
+    rung_that_finds(monkeypatch, DEARER, bound=0.5, late=True)
+    with pytest.raises(Retriable, match="rung 1 of the ladder, auto: not done after 1800 seconds"):
+        step(CANCELLING, cta_of(CANCELLING), replace_rung(STRICT, accept_gap=accept_gap))
+
+
+@pytest.mark.parametrize(("method", "end"), ENDED_BY.items())
+def test_a_rung_names_the_end_of_its_method_and_no_other(method, end):
+    for name in {"rounds", "nodes"} - {end}:
+        with pytest.raises(ValidationError, match=f"{name} do not end it"):
+            RungOptions(method=method, **({end: 1} if end else {}), **{name: 1})
+    if end is not None:
+        with pytest.raises(ValidationError, match=f"{end} must say when it ends"):
+            RungOptions(method=method)
+
+
+@pytest.mark.parametrize(("method", "said"), [("bcd", "1 round of bcd"), ("milp", "nodes of cbc"), ("benders", "of benders")])
+def test_a_rung_says_how_far_it_went(method, said):
+    cta, options = cta_of(CANCELLING), RungOptions(method=method, **{ENDED_BY[method]: 1}, gap=0, accept_gap=0)
+    (rung,) = step(CANCELLING, cta, options).rungs
+    assert said in rung.reason
+
+
+def test_no_method_searches_without_an_end_where_work_is_counted():
+    for method, end in ENDED_BY.items():
+        if end is not None:
+            with pytest.raises(ValueError, match="without an end"):
+                execute(Run(cta_of(CANCELLING), clock=Abort("this", 60)), Options(method))
 
 
 def replace_rung(rung: RungOptions, **changes: float) -> RungOptions:
     return rung.model_copy(update=changes)
-
-
-def test_a_better_table_cut_short_by_the_clock_leaves_the_one_from_before(monkeypatch):
-    cta = cta_of(CANCELLING)
-    rung_that_finds(monkeypatch, DEAREST)
-    before = step(CANCELLING, cta, STRICT)
-    rung_that_finds(monkeypatch, DEARER, stopped=True)
-    after = step(CANCELLING, cta, STRICT, before)
-    np.testing.assert_array_equal(after.x, before.x)
-    assert [rung.chosen for rung in after.rungs] == [True, False]
 
 
 def test_a_protected_table_is_preferred_to_a_closer_one_that_falls_short(monkeypatch):

@@ -148,7 +148,7 @@ def test_a_total_above_a_hidden_count_may_not_be_public(drawn):
 @given(counts(), st.sampled_from([2.0, 5.0, 10.0]))
 def test_controlled_aggregates_add_up_in_and_between_compositions(drawn, base):
     class Wanted:
-        reach, zero_restricted, gap, seconds, seed = 3, False, 0.0, 30.0, 1
+        reach, zero_restricted, gap, nodes, seconds, seed = 3, False, 0.0, 5000, 600.0, 1
 
         def __init__(self, base: float) -> None:
             self.base = base
@@ -166,7 +166,7 @@ def test_controlled_aggregates_add_up_in_and_between_compositions(drawn, base):
 @given(counts(), st.sampled_from([2.0, 5.0]))
 def test_quadratic_aggregates_add_up_keep_margins_and_withstand_who_does_not_count(drawn, base):
     class Wanted:
-        gap, seconds, seed = 0.0, 30.0, 1
+        gap, nodes, seconds, seed = 0.0, 5000, 600.0, 1
 
         def __init__(self, base: float) -> None:
             self.base = base

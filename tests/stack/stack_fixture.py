@@ -36,7 +36,7 @@ DOMAINS: dict[str, dict[str, Any]] = {  # id → what it sets otherwise than the
         "cta": {
             "weights": "inverse_sqrt",
             "seed": 1,
-            "ladder": [{"method": "milp", "solver": "highs", "seconds": 20, "gap": 0.0, "accept_gap": 0.0}],
+            "ladder": [{"method": "milp", "solver": "highs", "nodes": 10000, "gap": 0.0, "accept_gap": 0.0}],
         },
         "bases": {"mantissas": [1, 2, 5], "smallest": 1, "maximum_relative_base": 0.5, "rule": "cta"},
     },

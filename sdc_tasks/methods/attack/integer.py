@@ -42,7 +42,6 @@ DIVISIONS = ((300, False), (300, True), (NEAR, False), (NEAR, True), (2_500, Tru
 ROUNDS, MIRRORED = 8, 3  # joint MILPs on one part, and how many of them inside the mirror box
 GAP, NODES = 0.05, 20  # of a joint MILP: any table will do
 OWN_NODES = 100  # of a MILP of its own
-SECONDS = 600.0  # of any MILP: beyond all that was seen
 
 
 @dataclass(frozen=True)
@@ -495,7 +494,7 @@ class ProfileSearch:
             cost[columns], sp.csr_array(A[rows]), low, high, lower[columns], upper[columns], np.flatnonzero(self.integral_u[columns])
         )  # fmt: skip  # HiGHS takes them as whole numbers within their bounds
         self.milps += 1
-        return LiveMilp(model).solve(np.zeros(len(columns)) if from_truth else None, SECONDS, gap, nodes)
+        return LiveMilp(model).solve(np.zeros(len(columns)) if from_truth else None, np.inf, gap, nodes)
 
 
 def _components(core: sp.csr_array) -> Ints:

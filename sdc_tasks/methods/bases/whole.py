@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack import Shortfall, Whole, whole_attacks, whole_slacks
 from sdc_tasks.methods.attack.blocks import parts
-from sdc_tasks.methods.attack.integer import NEAR, NODES, SECONDS, SLIDE, ProfileSearch
+from sdc_tasks.methods.attack.integer import NEAR, NODES, SLIDE, ProfileSearch
 from sdc_tasks.methods.bases.repair import Stuck
 from sdc_tasks.methods.bases.rules import Case
 from sdc_tasks.model.table import Floats, Ints
@@ -147,7 +147,7 @@ def _least(
         upper=np.concatenate([*[upper] * tables, *most]),
         binary=np.flatnonzero(np.tile(search.integral_u[columns], tables)),  # HiGHS takes them as whole numbers within their bounds
     )
-    x = LiveMilp(model).solve(None, SECONDS, GAP, NODES).x
+    x = LiveMilp(model).solve(None, np.inf, GAP, NODES).x
     if x is None:
         return None
     moved = [core @ np.where(search.integral_u[columns], np.rint(u), u) for u in np.split(x[: tables * n], tables)]

@@ -51,10 +51,11 @@ def block_coordinate_descent(
     problem = problem.no_worse_than(run.protected.verdict.objective)
     descent, s = _Descent(problem, run, valid, seed), len(problem.sensitive)
     k = min(blocks, s)
-    for _ in count() if cycles is None else range(cycles):
+    for number in count(1) if cycles is None else range(1, cycles + 1):
         before = run.protected.verdict.objective
         limited = descent.cycle(k)
         gain = before - run.protected.verdict.objective
+        run.work["rounds of bcd"] = number
         if run.over:
             return
         if gain == 0 and (k == 1 or limited):

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,11 +39,13 @@ FIRST = 12  # senses that the master may turn at first: few enough to look at al
 PATIENCE = 8  # choices of these that promise nothing, until there are
 MORE = 4  # times as many
 LOOSE = 0.2  # the master's own gap, as a share of the gap that is left: its bound and its senses need not be better than that
+NODES = 1000  # of the master's MILP, where work is counted
 EXACT = 1e-6  # relative: the master's bound is taken to be this much lower than its solver says, and to be met when this close
 
 
-def benders(problem: CtaProblem, run: Run, seed: int) -> None:
-    """Offers the table of every sense vector tried, lifts the bounds proven, until the run is over or the optimum is proven.
+def benders(problem: CtaProblem, run: Run, seed: int, rounds: int | None = None) -> None:
+    """Offers the table of every sense vector tried, lifts the bounds proven, until the run is over, the optimum is proven, or `rounds` of
+    them were proposed by the master.
 
     Raises Unprotectable where no senses fit together. For the distance L1.
     """
@@ -61,7 +64,11 @@ def benders(problem: CtaProblem, run: Run, seed: int) -> None:
     if not run.over:
         for bound in Relaxation(problem).tighten(ROUNDS, lambda: run.left):
             run.lift(bound, METHOD)
-    while (up := search.propose()) is not None:
+    for number in count():
+        up = None if number == rounds else search.propose()
+        if up is None:
+            run.work["rounds of benders"] = number
+            return
         search.try_senses(up)
 
 
@@ -72,6 +79,7 @@ class _Search:
         self._problem, self._run, self._sub = problem, run, sub
         self._unit = sub.scale * problem.unit
         self._rng = np.random.default_rng(seed)
+        self._nodes = NODES if run.clock.counted else None
         self._master: _Master | None = None
         self._news: list[tuple[Bools, Answer]] = []  # what the master has not been told
         self._tried: set[bytes] = set()
@@ -102,7 +110,7 @@ class _Search:
         master, gap = self._informed_master(), LOOSE * (self._run.gap or 1.0)
         while not self._run.over:
             around = self._around()
-            found = master.solve(around, max(gap, EXACT), self._run.left)
+            found = master.solve(around, max(gap, EXACT), self._run.left, self._nodes)
             enough = self._best * (1 - EXACT)
             if found.x is not None and master.cost(found.x) < enough and (up := found.x[:-1] > 0.5).tobytes() not in self._tried:
                 self._lift(found, around)
@@ -190,7 +198,7 @@ class _Master:
         """What the cuts know of the senses of a solution."""
         return float(self._costs.at(np.round(x[:-1]), self._y[:0], np.zeros((0, 1))).max(initial=self._least))
 
-    def solve(self, around: tuple[Bools, Ints] | None, gap: float, seconds: float) -> MilpResult:
+    def solve(self, around: tuple[Bools, Ints] | None, gap: float, seconds: float, nodes: int | None = None) -> MilpResult:
         """Objective and bound of the result are in the unit of costs. `around`: senses, and which of them may turn."""
         lower, upper = self._lowest, self._highest
         if around is not None:
@@ -200,7 +208,7 @@ class _Master:
         if (lower < upper).sum() <= FIRST:
             return self._all_tried(lower, upper)
         self._milp.fix(self._y, lower, upper)
-        found = self._milp.solve(None, seconds, gap)
+        found = self._milp.solve(None, seconds, gap, nodes)
         return replace(found, bound=None if found.bound is None else found.bound * self._one)
 
     def _all_tried(self, lower: Floats, upper: Floats) -> MilpResult:

@@ -34,6 +34,7 @@ from sdc_tasks.methods.cta.quadratic import quadratic
 from sdc_tasks.methods.cta.regions import dimensions
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.search import improve
+from sdc_tasks.model.results import ENDED_BY
 from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.milp import SolverName
 
@@ -49,8 +50,8 @@ Method = Literal["auto", "milp", "bcd", "fix-and-relax", "benders"]
 class Options:
     """How to solve.
 
-    `seconds` end anything; `rounds` end a search (auto: batches of regions; bcd: cycles of partitions), and `nodes` a MILP, where they
-    end on any machine. `threads` never changes a result, only the time. `polygon`: valid inequalities for the MILPs.
+    `seconds` end anything; `rounds` end a search (auto: batches of regions; bcd: cycles of partitions; benders: sense vectors), and `nodes`
+    a MILP, where they end on any machine. `threads` never changes a result, only the time. `polygon`: valid inequalities for the MILPs.
     """
 
     method: Method = "auto"
@@ -68,8 +69,10 @@ class Options:
 def execute(run: Run, options: Options, start: Floats | None = None) -> None:
     """Solves run.problem until the run is over, from a table `start` (n, units) if there is one.
 
-    Raises Unprotectable where no table can protect every cell.
+    Raises Unprotectable where no table can protect every cell, ValueError where work is to be counted and the method is told no end to it.
     """
+    if run.clock.counted and (end := ENDED_BY[options.method]) and getattr(options, end) is None:
+        raise ValueError(f"{options.method} without an end: {end} are needed where no clock may end it")
     reduction = reduce(run.problem)
     run.restore = reduction.restore
     problem = reduction.problem
@@ -87,7 +90,7 @@ def execute(run: Run, options: Options, start: Floats | None = None) -> None:
     elif options.method == "fix-and-relax":
         fix_and_relax(problem, run, "fix-and-relax", options.blocks, options.seed, options.polygon)
     elif options.method == "benders" or (options.method == "auto" and options.rounds is None and _flat(problem)):
-        benders(problem, run, options.seed)
+        benders(problem, run, options.seed, options.rounds)
     else:
         _auto(reduction, run, options)
 

@@ -30,6 +30,7 @@ Start = Literal["fix-and-relax", "all-up", "random"]
 STEP_NODES, STEP_GAP = 20, 0.05  # the gap for a block: its share of this
 FIRM = 1e3  # price of shortfalls in repairs, where that of the steps was too low
 REPAIR_NODES = 200
+WHOLE_NODES = 1000  # of the last repair, in which all senses are open, where work is counted
 SMALLEST = 16  # senses that a repair opens at least
 
 
@@ -88,7 +89,7 @@ class _Search:
             block = self._partitioner.around(at.short, size)
             if size == s:
                 self._model.price_shortfalls_alone()
-            nodes = None if size == s else REPAIR_NODES
+            nodes = REPAIR_NODES if size < s else WHOLE_NODES if self._run.clock.counted else None
             found = self._model.solve(at, self._only(block), self._none, self._partitioner.reach(block), STEP_GAP, nodes)
             if size == s and found.proven > CLEAR:
                 raise unprotectable(self._problem, found)

@@ -1,13 +1,14 @@
 """The ladder of strategies: each rung is tried when the one before returned no table good enough, and says so.
 
     auto            the fast path: bound, first table, local search by regions
-    milp            the whole model through PuLP with CBC, or through HiGHS, from the table of an earlier rung if there is one
     bcd             block coordinate descent, from an earlier table that protects every cell, or from fix-and-relax
+    milp            the whole model through PuLP with CBC, or through HiGHS, from the table of an earlier rung if there is one
     fix-and-relax   a start point alone
     benders         for two-dimensional tables
     (none)          an empty ladder, or no table good enough: audit-driven bases alone
 
-A table found when the clock ran out depends on the machine: it is used where it is accepted, and else only reported.
+Each rung ends by counted work, the same on any machine. Its seconds are an abort: nothing is left of a rung that reaches them, and the
+release stops there, for going on without it would give other figures.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.results import Adjustment, Outcome, Rung
 from sdc_tasks.model.table import Floats
+from sdc_tasks.solver.clock import Abort
 from sdc_tasks.solver.milp import SolverName
 
 
@@ -61,10 +63,10 @@ def climb(problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, b
     if len(problem.sensitive) == 0:
         nothing = Rung(options.method, Outcome.OPTIMAL, 0.0, 0.0, 0.0, 0.0, "nothing to protect", accepted=True, chosen=True)
         return Adjustment(truth, (*before.rungs, nothing))
-    run = Run(problem, options.seconds, options.gap)
+    run = Run(problem, gap=options.gap, clock=Abort(f"rung {len(before.rungs) + 1} of the ladder, {options.method}", options.seconds))
     run.lift(max((rung.bound for rung in before.rungs if rung.bound is not None), default=0.0), "an earlier rung")
     chosen = Options(
-        options.method, options.solver, options.seconds, options.gap, seed, options.rounds,
+        options.method, options.solver, gap=options.gap, seed=seed, rounds=options.rounds,
         polygon=options.polygon, blocks=options.blocks, nodes=options.nodes,
     )  # fmt: skip
     impossible = ""
@@ -74,7 +76,7 @@ def climb(problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, b
         impossible = str(error)
     rung = _rung(options, run, accept_short * len(problem.sensitive), impossible, time.monotonic() - began)
     x, z = before.x, run.table
-    if z is not None and (rung.accepted or not rung.clock) and _better(rung, before):
+    if z is not None and _better(rung, before):
         x = truth.copy()
         x[problem.cells] += z * problem.unit
     return Adjustment(x, (*before.rungs, replace(rung, chosen=x is not before.x)))
@@ -91,18 +93,20 @@ def _better(rung: Rung, before: Adjustment) -> bool:
 
 
 def _rung(options: RungOptions, run: Run, few: float, impossible: str, seconds: float) -> Rung:
-    best, bound, clock = run.best, run.bound or None, run.out_of_time
-    stopped = " when its time was up" if clock else ""
+    best, bound = run.best, run.bound or None
+    work = ", ".join(f"{number} {name if number != 1 else name.replace('s of', ' of', 1)}" for name, number in run.work.items())
+    after = f" after {work}" if work else ""
     if best is None:
-        reason = impossible or f"no table{stopped}"
-        return Rung(options.method, Outcome.NONE, None, bound, None, seconds, reason, clock=clock)
+        reason = impossible or f"no table{after}"
+        return Rung(options.method, Outcome.NONE, None, bound, None, seconds, reason)
     objective, short, gap = best.verdict.objective, best.verdict.unprotected, run.gap
     if short:
         outcome, accepted = Outcome.RELAXED, short <= few and not impossible
-        reason = impossible or f"{short} sensitive cells fall short of their level{stopped}"
+        fall = "cell falls short of its" if short == 1 else "cells fall short of their"
+        reason = impossible or f"{short} sensitive {fall} level{after}{'; so few are left to the audit' if accepted else ''}"
     elif gap is not None and gap <= options.gap:
-        outcome, accepted, reason = Outcome.OPTIMAL, True, f"proven within {options.gap:.1%}"
+        outcome, accepted, reason = Outcome.OPTIMAL, True, f"proven within {options.gap:.1%}{after}"
     else:
         outcome, accepted = Outcome.FEASIBLE, gap is not None and gap <= options.accept_gap
-        reason = f"gap {gap:.1%}{stopped}; accepted up to {options.accept_gap:.1%}"
-    return Rung(options.method, outcome, objective, bound, gap, seconds, reason, short, clock, accepted)
+        reason = f"gap {gap:.1%}{after}; accepted up to {options.accept_gap:.1%}"
+    return Rung(options.method, outcome, objective, bound, gap, seconds, reason, short, accepted)

@@ -15,6 +15,7 @@ from sdc_tasks.methods.cta.senses import FIRM, SenseLP, refined
 from sdc_tasks.methods.cta.shortfall import least_short, unprotectable
 from sdc_tasks.methods.cta.verify import Incumbent
 from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.solver.clock import SolverDied
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import SolverName, Watch, solve_milp
 
@@ -31,16 +32,26 @@ def solve_whole(problem: CtaProblem, run: Run, solver: SolverName = "highs", pol
     best, polish, name = run.protected, Polish(problem, run), f"milp {solver}"
     model = valid.added_to(_near(problem, best).milp)
     start = None if best is None else problem.columns(best.z)
-    watch = Watch(
-        stop=lambda: run.over,
-        point=lambda x: polish.offer(x[model.binary] > 0.5, name),
-        bound=lambda bound: run.lift(bound * problem.unit, name) if proves(problem, run) else None,
-    )
+
+    def lift(bound: float) -> None:
+        if proves(problem, run):
+            run.lift(bound * problem.unit, name)
+
+    def offer(x: Floats) -> None:
+        polish.offer(x[model.binary] > 0.5, name)
+
+    # CBC is looked at from beside: when its bound is heard depends on the machine, so that where work is counted it is heard at the end
+    beside = solver == "cbc" and run.clock.counted
+    watch = Watch(lambda: run.out_of_time, useful=run.clock.useful) if beside else Watch(lambda: run.over, offer, lift, run.clock.useful)
     result = solve_milp(model, solver, run.left, run.gap_wanted, nodes, start, watch)
+    if result.nodes is not None:
+        run.work[f"nodes of {solver}"] = result.nodes
     if result.x is not None:
-        watch.point(result.x)
+        offer(result.x)
     if result.bound is not None:
-        watch.bound(result.bound)
+        lift(result.bound)
+    if result.status is Status.DIED and run.clock.counted:
+        raise SolverDied(f"{solver}: its process ended without an answer. Remedy: run the step again; if it dies again, see its memory")
     if result.status is Status.INFEASIBLE and run.protected is None:
         raise unprotectable(problem, least_short(problem, run))
 

@@ -85,10 +85,10 @@ def _lift_bound(problem: CtaProblem, model: SenseQP, run: Run) -> Floats:
 def _first(problem: CtaProblem, model: SenseQP, run: Run, t: Floats, seed: int) -> Node | None:
     """The best of three kinds of first senses; None where none has a table and the search over all will say why."""
     twin = replace(problem, distance=Distance.L1)
-    beside = Run(twin, run.left)
+    beside = Run(twin, clock=run.clock)
     first_tables(twin, beside, t, seed)
     if beside.protected is None and len(problem.sensitive) > FEW:
-        beside = Run(twin, run.left, gap=1.0)  # any protected table will do
+        beside = Run(twin, gap=1.0, clock=run.clock)  # any protected table will do
         benders(twin, beside, seed)
     w, upl, lpl = model.w[problem.sensitive], problem.upl, problem.lpl
     y = np.divide(lpl, upl + lpl, out=np.zeros(len(w)), where=upl + lpl > 0)

@@ -1,7 +1,8 @@
 """One run of the engine: the best verified table so far, the best proven bound, how they came about, and when to stop.
 
 Every method tells its tables to `offer`, its bounds to `lift`, and asks `over`. So any of them can be interrupted at any time, by a
-limit, a signal or an operator, and what was found by then is there, verified. Safe for several threads.
+limit, a signal or an operator, and what was found by then is there, verified. Safe for several threads. Inside a release its clock is an
+`Abort`: methods then end by counted work alone.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.verify import Incumbent, verify
 from sdc_tasks.model.table import Floats
+from sdc_tasks.solver.clock import Clock, Limit
 
 Restore = Callable[[Floats], Floats]
 DIGITS = 1e-6  # relative: by how much a bound may exceed the objective of a table without being wrong
@@ -34,14 +36,20 @@ class Run:
     """Keeps the best of what methods find for one problem, in weight · data units. Stops by time, gap, or by request."""
 
     def __init__(
-        self, problem: CtaProblem, seconds: float = math.inf, gap: float = 0.0, report: Callable[[Moment], None] | None = None
+        self,
+        problem: CtaProblem,
+        seconds: float = math.inf,
+        gap: float = 0.0,
+        report: Callable[[Moment], None] | None = None,
+        clock: Clock | None = None,
     ) -> None:
-        self.problem, self.gap_wanted = problem, gap
+        self.problem, self.gap_wanted, self.clock = problem, gap, clock or Limit(seconds)
+        self.work: dict[str, int] = {}  # what was counted, by its name
         self.best: Incumbent | None = None  # the best additive table: protected where one was found, else the least short
         self.restore: Restore = lambda z: z  # from the cells that the methods work on to all cells of the problem
         self._bounds: dict[str, float] = {}  # by method; −∞: disproved
         self.history: list[Moment] = []
-        self._began, self._seconds = time.monotonic(), seconds
+        self._began = time.monotonic()
         self._asked_to_stop = threading.Event()
         self._lock = threading.Lock()
         self._report = report
@@ -57,8 +65,8 @@ class Run:
 
     @property
     def left(self) -> float:
-        """Seconds until the time limit; never below 0."""
-        return 0.0 if self._asked_to_stop.is_set() else max(0.0, self._seconds - self.elapsed)
+        """Seconds until the time limit; never below 0. Raises TimeUp inside a release whose time is up."""
+        return 0.0 if self._asked_to_stop.is_set() else self.clock.left
 
     @property
     def protected(self) -> Incumbent | None:

@@ -46,7 +46,7 @@ MEMORY = 0.8  # weight of the past in what a kind of region has won
 SELDOM = 0.7  # what a visit leaves of a cell's chance to be a centre again
 LITTLE = 0.1  # of the mean cost per sensitive cell: a chance for those without excess around them
 CURIOUS = 0.1  # share of regions whose kind is drawn without regard to what it has won
-NODES, GAP, SECONDS = 20, 0.003, 5.0  # of a region's MILP; the seconds are a safety net
+NODES, GAP = 20, 0.003  # of a region's MILP
 REACH = 4.0  # levels, or twice the present deviation: how far a region's MILP lets a sensitive cell move
 MILP_EFFORT = 8  # of an iteration inside a MILP, cuts and all, in iterations of an LP
 OVERHEAD = 1.0  # effort of building a region's model, in iterations per cell
@@ -83,6 +83,7 @@ def improve(
     with ThreadPoolExecutor(threads) as pool:
         for number in count():
             if run.over or number == rounds or search.stale > max(len(problem.sensitive), TWICE * len(search.kinds)):
+                run.work["rounds of local search"] = number
                 return
             tasks = search.batch()
             moves = list(pool.map(partial(search.improved, valid, run), tasks))
@@ -192,7 +193,7 @@ def _by_milp(problem: CtaProblem, z: Floats, cells: Ints, valid: Inequalities, r
     r = np.zeros(part.milp.A.shape[0])
     r[: A.shape[0]] = A @ here
     model = replace(part.milp, row_lower=part.milp.row_lower + r, row_upper=part.milp.row_upper + r)
-    found = LiveMilp(valid.within(cells).added_to(model)).solve(part.columns(here), min(SECONDS, run.left), GAP, NODES)
+    found = LiveMilp(valid.within(cells).added_to(model)).solve(part.columns(here), run.left, GAP, NODES)
     step = np.zeros(len(cells)) if found.x is None else part.deviation(found.x) - here
     return Move(cells, step, MILP_EFFORT * found.iterations + int(OVERHEAD * len(cells)))
 

@@ -30,17 +30,20 @@ from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace, Floats, Ints
+from sdc_tasks.solver.clock import Abort
 
 STEPS = (1.0, 2.0, 5.0)
 
 
 class Effort(Protocol):
-    """The part of a domain file that says where to begin and how long to search."""
+    """The part of a domain file that says where to begin, how much to search (`nodes` of each MILP), and when to give up."""
 
     @property
     def base(self) -> float: ...
     @property
     def gap(self) -> float: ...
+    @property
+    def nodes(self) -> int: ...
     @property
     def seconds(self) -> float: ...
     @property
@@ -60,15 +63,14 @@ def controlled_aggregates(problem: ProtectionProblem, wanted: Wanted, progress: 
     """Publications of the aggregates of a problem of one indicator, base by base."""
     table = aggregate_table(problem)
     cells = np.flatnonzero(problem.aggregate)
-    search = Search(seconds=wanted.seconds, gap=wanted.gap, seed=wanted.seed)
     for base in _bases(wanted.base, float(np.abs(table.a).max(initial=0.0))):
+        search = _counted(wanted, f"controlled rounding to base {base:g}")
         try:
             found = round_table(table, Options(base, wanted.zero_restricted, wanted.reach, search=search), progress)
         except Unprotectable as error:
             progress(f"base {base:g}: {error}")
             continue
-        clock = ", stopped by its time limit" if found.clock else ""
-        progress(f"base {base:g}: within {found.reach} × the base, gap {found.gap:.2%}{clock}")
+        progress(f"base {base:g}: within {found.reach} × the base, gap {found.gap:.2%}")
         yield f"rounded to base {base:g}", Publication(cells, found.x, np.full(len(cells), 2 * found.reach * base))
 
 
@@ -81,7 +83,6 @@ def quadratic_aggregates(
     """
     table, attacker = aggregate_table(problem), Attacker(problem, requirements, seed)
     cells = np.flatnonzero(problem.aggregate)
-    search = Search(seconds=wanted.seconds, gap=wanted.gap, seed=wanted.seed)
     publication = Publication(cells, table.a, np.zeros(len(cells)))
     sensitive = _leaned(attacker, publication)
     if not len(sensitive):
@@ -90,7 +91,7 @@ def quadratic_aggregates(
         sensitive = np.flatnonzero(members @ problem.suppressed[: cells[0]].astype(float) > 0)
     for base in _bases(wanted.base, float(np.abs(table.a).max(initial=0.0))):
         while True:
-            none = np.zeros(len(sensitive))
+            none, search = np.zeros(len(sensitive)), _counted(wanted, f"quadratic rounding to base {base:g}")
             try:
                 found = round_quadratic(replace(table, primary=sensitive, lpl=none, upl=none, spl=none), base, search, progress)
             except Unprotectable:
@@ -99,13 +100,17 @@ def quadratic_aggregates(
                 publication = Publication(cells, found.x, np.where(found.margin, 0.0, 2 * base))
                 more = _leaned(attacker, publication)
                 if not len(more):
-                    clock = ", stopped by its time limit" if found.clock else ""
-                    yield f"{len(sensitive)} sensitive aggregates rounded to base {base:g}{clock}", publication
+                    yield f"{len(sensitive)} sensitive aggregates rounded to base {base:g}", publication
                     break
             if np.isin(more, sensitive).all():
                 break
             sensitive = np.union1d(sensitive, more)
             progress(f"base {base:g}: {len(sensitive)} aggregates are sensitive")
+
+
+def _counted(wanted: Effort, what: str) -> Search:
+    """A search that ends by itself, whatever the machine."""
+    return Search(clock=Abort(what, wanted.seconds), gap=wanted.gap, seed=wanted.seed, nodes=wanted.nodes)
 
 
 def _totals_of(table: RoundingTable, cells: Ints) -> Ints:

@@ -12,7 +12,6 @@ What everybody may know is that the truth lies within s · b of what is printed,
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -83,26 +82,23 @@ def round_table(table: RoundingTable, options: Options, progress: Progress = sil
     if (stuck := np.flatnonzero(table.fixed & ~multiple)).size:
         names = ", ".join(table.label(int(i)) for i in stuck[:NAMED])
         raise InvalidInput(f"{names} and {len(stuck) - 1} more are fixed, but no multiples of the base. Remedy: let them move")
-    ended = time.monotonic() + options.search.seconds
     clock, reason = False, ""
     for reach in range(1, options.reach + 1):
         if (tight := cells_too_wide(table, reach * base)).size:
             reason = f"{table.label(int(tight[0]))} and {len(tight) - 1} more ask for a wider interval than the base leaves"
             continue
-        found = _at_reach(table, options, reach, rhs, ended, progress)
+        found = _at_reach(table, options, reach, rhs, progress)
         if isinstance(found, ControlledRounding):
             return replace(found, clock=found.clock or clock)
         clock |= found.clock
-        reason = "time ran out" if found.clock else "no table of multiples keeps all relations, bounds and levels"
+        reason = "time ran out" if found.clock else f"no table of multiples keeps all relations, bounds and levels{options.search.within}"
         progress(f"nothing within {reach} × the base: {reason}")
     raise Unprotectable(
         f"no rounded table within {options.reach} × the base: {reason}. Remedy: choose a larger base, a wider reach, or more time"
     )
 
 
-def _at_reach(
-    table: RoundingTable, options: Options, reach: int, rhs: Floats, ended: float, progress: Progress
-) -> ControlledRounding | Found:
+def _at_reach(table: RoundingTable, options: Options, reach: int, rhs: Floats, progress: Progress) -> ControlledRounding | Found:
     """The table within a reach; what the search ended with where there is none."""
     base, n = options.base, len(table.a)
     target = table.a / base
@@ -120,20 +116,20 @@ def _at_reach(
     target = np.where(np.abs(target - np.rint(target)) <= NOISE * np.maximum(1.0, np.abs(target)), np.rint(target), target)
     pieces = nearest(target, weights, lower, upper)
     for rounds in range(1, ROUNDS + 1):
-        search = replace(options.search, seconds=max(ended - time.monotonic(), 0.1))
-        found = least_cost(pieces, relations(table.A, rhs, rows, least), search, progress)
+        found = least_cost(pieces, relations(table.A, rhs, rows, least), options.search, progress)
         if found.k is None:
             return found
         x = found.k * base
-        verdict = None if attacker is None else attacker.judge(x, ended - time.monotonic())
+        verdict = None if attacker is None else attacker.judge(x, options.search.clock)
         if verdict is None or verdict.protected.all():
             _check(table, x, options, reach)
             return ControlledRounding(
                 x, base, reach, float(weights @ np.abs(x - table.a)), found.bound * base,
                 found.status is Status.OPTIMAL and not found.clock, found.clock, rounds, verdict,
             )  # fmt: skip
-        if not len(verdict.cuts.least) or time.monotonic() > ended:
-            return Found(Status.STOPPED, None, clock=time.monotonic() > ended)
+        late = options.search.clock.left <= 0
+        if not len(verdict.cuts.least) or late:
+            return Found(Status.STOPPED, None, clock=late)
         progress(f"attack {rounds}: {int((~verdict.protected).sum())} of {len(p)} primaries found out, {len(verdict.cuts.least)} cuts")
         rows = sp.csr_array(sp.vstack([rows, verdict.cuts.coefficients], format="csr"))
         least = np.concatenate([least, verdict.cuts.least])

@@ -9,11 +9,13 @@ and shrink while they are hard, in simplex iterations, not in seconds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.solver.clock import Clock
 from sdc_tasks.solver.lp import LPResult, Status
 from sdc_tasks.solver.milp import Milp, Watch, solve_milp
 
@@ -26,26 +28,38 @@ PATIENCE = 40  # balls without a gain after which the search ends
 BETWEEN = 1e-3
 
 
+class Effort(Protocol):
+    """How long, and how well."""
+
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def nodes(self) -> int | None: ...
+
+
 def search(
-    model: Milp, cells: int, relaxed: LPResult, seed: int, left: Callable[[], float], gap: float, bound: float, constant: float,
-    progress: Callable[[str], None],
-) -> tuple[Floats | None, bool]:  # fmt: skip
+    model: Milp, cells: int, relaxed: LPResult, effort: Effort, bound: float, constant: float, progress: Callable[[str], None]
+) -> tuple[Floats | None, bool]:
     """(the best point found or None, whether time ran out). The columns are pieces of `cells` cells."""
     price = np.abs(model.cost - model.A.T @ relaxed.dual)
     between = np.abs(relaxed.x - np.rint(relaxed.x)) > BETWEEN
     unit = float(np.abs(model.cost).max(initial=0.0)) or 1.0
-    point, hurried = _first(model, relaxed, price, between, cells, left)
+    point, hurried = _first(model, relaxed, price, between, cells, effort)
     if point is None:
         return None, hurried
-    rng, size, idle, last = np.random.default_rng(seed), float(BALL), 0, np.inf
+    rng, size, idle, last = np.random.default_rng(effort.seed), float(BALL), 0, np.inf
     columns, touches = sp.csc_array(model.A), sp.csr_array(abs(model.A) > 0).astype(float)
     touched, binary = sp.csr_array(touches.T), np.zeros(len(model.cost), dtype=bool)
     binary[model.binary] = True
     while idle < PATIENCE:
         cost = float(model.cost @ point) + constant
-        if cost - bound <= gap * cost:
+        if cost - bound <= effort.gap * cost:
             return point, hurried
-        if left() <= 0:
+        if effort.clock.left <= 0:
             return point, True
         if cost < last * 0.995:
             progress(f"cost {cost:.6g}, bound {bound:.6g}, gap {(cost - bound) / cost:.2%}")
@@ -55,15 +69,13 @@ def search(
         ball = _ball(touches, touched, chosen, price * off, int(size), rng)
         if not len(ball):
             return point, hurried
-        gain, effort = _improve(model, columns, point, ball, left())
+        gain, iterations = _improve(model, columns, point, ball, effort.clock.left)
         idle = 0 if gain > 0 else idle + 1
-        size = max(LEAST, size * (1.25 if effort < EASY else 0.8 if effort > HARD else 1.0))
+        size = max(LEAST, size * (1.25 if iterations < EASY else 0.8 if iterations > HARD else 1.0))
     return point, hurried
 
 
-def _first(
-    model: Milp, relaxed: LPResult, price: Floats, between: Bools, cells: int, left: Callable[[], float]
-) -> tuple[Floats | None, bool]:
+def _first(model: Milp, relaxed: LPResult, price: Floats, between: Bools, cells: int, effort: Effort) -> tuple[Floats | None, bool]:
     """(the first point that a solver comes upon, whether time decided where); columns outside the kernel are rounded where they are."""
     hurried = False
     for share in KERNELS:
@@ -73,8 +85,8 @@ def _first(
         upper = np.where(free, model.upper, np.rint(relaxed.x))
         points: list[Floats] = []
         part = Milp(model.cost, model.A, model.row_lower, model.row_upper, lower, upper, model.binary)
-        seconds = max(left() * (1.0 if last else TRY), 0.1)
-        result = solve_milp(part, "highs", seconds, 0.0, None if last else 1, watch=_first_only(points))
+        seconds = max(effort.clock.left * (1.0 if last else TRY), 0.1)
+        result = solve_milp(part, "highs", seconds, 0.0, effort.nodes if last else 1, watch=_first_only(points, effort.clock))
         point = points[0] if points else result.x
         if point is not None:
             return _rounded(model, point), hurried
@@ -82,9 +94,9 @@ def _first(
     return None, hurried
 
 
-def _first_only(points: list[Floats]) -> Watch:
+def _first_only(points: list[Floats], clock: Clock) -> Watch:
     """Ends a run as soon as it has a point."""
-    return Watch(lambda: bool(points), points.append)
+    return Watch(lambda: bool(points) or clock.left <= 0, points.append)
 
 
 def _rounded(model: Milp, x: Floats) -> Floats:

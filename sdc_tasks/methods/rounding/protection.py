@@ -13,7 +13,6 @@ Protection is told by witnesses, points of the attacker's that are looked at by 
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,6 +20,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
 BOX = 1e4  # units beyond which no deviation is followed
@@ -64,12 +64,12 @@ class Attacker:
         self._live = LiveLP(np.zeros(n), table.A, np.zeros(m), np.zeros(m), np.zeros(n), np.zeros(n))
         self._live.method("primal")  # from one cell to the next only the cost changes
 
-    def judge(self, x: Floats, seconds: float = np.inf) -> Verdict:
+    def judge(self, x: Floats, clock: Clock | None = None) -> Verdict:
         """Is every primary protected in the table x? What is not shown within the time counts as not protected.
 
         Raises ValueError where x is further than its half-width from the truth.
         """
-        ended = time.monotonic() + seconds
+        clock = clock or Limit()
         table, unit = self._table, self._unit
         off = x / unit - self._a
         near_low, near_high = off - self._half, off + self._half
@@ -89,7 +89,7 @@ class Attacker:
         for _ in range(TOGETHER):  # points that move many primaries at once spare most of the others their own programs
             below, above = -low < need[0] - SLACK, high < need[1] - SLACK
             open_ = np.flatnonzero(below | above | (high - low < need[2] - SLACK))
-            if len(open_) < FEW or (left := ended - time.monotonic()) <= 0:
+            if len(open_) < FEW or (left := clock.left) <= 0:
                 break
             towards = np.where(above & ~below, 1.0, np.where(below & ~above, -1.0, rng.choice([-1.0, 1.0], len(p))))[open_]
             self._live.limit(left)
@@ -100,7 +100,7 @@ class Attacker:
             if result.status is Status.OPTIMAL and self._is_witness(result.x, lower, upper):
                 low, high = np.minimum(low, result.x[p]), np.maximum(high, result.x[p])
         for i, cell in enumerate(p.tolist()):
-            if (left := ended - time.monotonic()) <= 0:
+            if (left := clock.left) <= 0:
                 break
             self._live.limit(left)
             ends: list[tuple[Floats, float]] = []

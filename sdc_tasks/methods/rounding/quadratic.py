@@ -21,8 +21,7 @@ are printed as they are, and known to be.
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,7 +33,7 @@ from sdc_tasks.methods.rounding.separable import Progress, Search, least_cost, r
 from sdc_tasks.methods.rounding.table import RoundingTable, multiples
 from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.solver.lp import Status
-from sdc_tasks.solver.milp import Milp, solve_milp
+from sdc_tasks.solver.milp import Milp, MilpResult, solve_milp
 from sdc_tasks.solver.qp import SeparableQP
 
 ROUNDS = 100  # of rounding and attacking
@@ -145,7 +144,6 @@ class _Work:
 
     def __init__(self, table: RoundingTable, base: float, search: Search, progress: Progress) -> None:
         self.table, self.base, self.search, self.progress = table, base, search, progress
-        self.ended = time.monotonic() + search.seconds
         a, S = table.a, table.primary
         self.margin = margins(table) | table.fixed | (a == 0)
         self.margin[S] = False
@@ -189,7 +187,7 @@ class _Work:
             x = a.copy()
             x[table.primary] = self.floor + base * y
             x[self.adjusted] += z
-            verdict = attacker.judge(x, self.left)
+            verdict = attacker.judge(x, self.search.clock)
             self.progress(f"round {rounds}: distance {distance(table, x):.4g}, {int((~verdict.protected).sum())} sensitive cells found out")
             if verdict.protected.all():
                 self._check(x)
@@ -202,12 +200,12 @@ class _Work:
             self.cuts = sp.csr_array(sp.vstack([self.cuts, verdict.cuts.coefficients], format="csr"))
             self.least = np.concatenate([self.least, verdict.cuts.least])
             beyond = -np.inf
-        reason = "time ran out" if self.left <= 0 else "margins, bounds and levels leave none"
+        reason = "time ran out" if self.left <= 0 else f"margins, bounds and levels leave none{self.search.within}"
         raise Unprotectable(f"no table with sensitive cells rounded to base {base:g}: {reason}. Remedy: choose another base, or more time")
 
     @property
     def left(self) -> float:
-        return self.ended - time.monotonic()
+        return self.search.clock.left
 
     def _nearest_set(self, keep_sum: bool, beyond: float) -> Floats | None:
         """Up (1) or down (0) of each sensitive cell, at least distance but no nearer than `beyond`; the others need not be whole yet."""
@@ -217,7 +215,7 @@ class _Work:
             np.concatenate([self.cost, np.zeros(m)]), *rows, np.concatenate([self.first, self.lower]),
             np.concatenate([self.last, self.upper]), np.arange(k),
         )  # fmt: skip
-        x = solve_milp(model, self.search.solver, max(self.left, 0.1), 0.0).x
+        x = self._solve(model, 0.0).x
         return None if x is None else np.rint(x[:k])
 
     def _adjust(self, chosen: Floats, keep_sum: bool, beyond: float) -> tuple[Floats, Floats, float, bool] | None:
@@ -245,7 +243,7 @@ class _Work:
             a[self.table.primary] = self.floor + self.base * chosen
             of_adjusted = sp.csr_array(sp.csc_array(self.cuts)[:, self.adjusted])
             rows = relations(rows.A, rows.lower, of_adjusted, self.least * self.base - self.cuts @ a)
-        found = least_cost(pieces, rows, replace(self.search, seconds=max(self.left, 0.1)), self.progress)
+        found = least_cost(pieces, rows, self.search, self.progress)
         return None if found.k is None else (chosen, found.k, found.bound, found.status is Status.OPTIMAL)
 
     def _for_sets(self, chosen: Floats, keep_sum: bool, beyond: float, pieces: Pieces) -> tuple[Floats, Floats, float, bool] | None:
@@ -258,13 +256,16 @@ class _Work:
             np.concatenate([np.zeros(k), pieces.slope]), *rows, np.concatenate([self.first, pieces.lower]),
             np.concatenate([self.last, pieces.upper]), np.concatenate([np.arange(k), k + pieces.binary]),
         )  # fmt: skip
-        result = solve_milp(model, self.search.solver, max(self.left, 0.1), self.search.gap)
+        result = self._solve(model, self.search.gap)
         if result.x is None:
             return None
         z = pieces.value(result.x[k:])
         near = np.abs(z - np.rint(z)) <= FAR * self.base
         bound = 0.0 if result.bound is None else max(0.0, result.bound + pieces.constant)
         return np.rint(result.x[:k]), np.where(near, np.rint(z), z), bound, result.status is Status.OPTIMAL
+
+    def _solve(self, model: Milp, gap: float) -> MilpResult:
+        return solve_milp(model, self.search.solver, max(self.left, 0.1), gap, self.search.nodes, watch=self.search.watch)
 
     def _relaxed(self, chosen: Floats) -> Floats:
         """The quadratic adjustment in fractions, for one set; without protection equations, which it only starts from."""

@@ -2,7 +2,7 @@
 
 1. The vertex of the relaxation. Whole, as on all network tables, it is the answer.
 2. Else a first point, and a search around it (neighbourhoods.py), until the gap is small enough or nothing is found any more.
-3. Then the whole mixed-integer model from there, until the gap, or time, is reached.
+3. Then the whole mixed-integer model from there, until the gap, the nodes, or a time limit are reached.
 
 The bound is weak duality on the multipliers of the relaxation, by plain arithmetic, or what the solver of the whole model proved. Points
 are looked at in whole numbers: what misses a relation is no point.
@@ -10,7 +10,6 @@ are looked at in whole numbers: what misses a relation is no point.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -20,8 +19,9 @@ import scipy.sparse as sp
 from sdc_tasks.methods.rounding import neighbourhoods
 from sdc_tasks.methods.rounding.pieces import FAR, Pieces
 from sdc_tasks.model.table import Floats
+from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.lp import Status
-from sdc_tasks.solver.milp import Milp, SolverName, solve_milp
+from sdc_tasks.solver.milp import UNWATCHED, Milp, SolverName, Watch, solve_milp
 from sdc_tasks.solver.vertex import vertex
 
 SMALL = 1500  # binaries up to which the whole model is faster than a search
@@ -35,13 +35,26 @@ def silent(_: str) -> None:
 
 @dataclass(frozen=True)
 class Search:
-    """How long and how well. `seconds` bounds the search, `gap` (cost − bound) / cost ends it, `exact` goes on with the whole model."""
+    """How long and how well. `gap` (cost − bound) / cost ends the search, `exact` goes on with the whole model. `clock`: what it may know
+    of the time; where work is counted, `nodes` bound each MILP.
+    """
 
     solver: SolverName = "highs"
-    seconds: float = np.inf
+    clock: Clock = field(default_factory=Limit)
     gap: float = 0.0
     seed: int = 1
     exact: bool = True
+    nodes: int | None = None
+
+    @property
+    def watch(self) -> Watch:
+        """Ends a MILP when time is up."""
+        return Watch(lambda: self.clock.left <= 0, useful=self.clock.useful) if self.clock.counted else UNWATCHED
+
+    @property
+    def within(self) -> str:
+        """How far a search went that found nothing."""
+        return "" if self.nodes is None else f", or none was found within {self.nodes} nodes"
 
 
 @dataclass(frozen=True)
@@ -86,13 +99,8 @@ def relations(A: sp.csr_array, rhs: Floats, cuts: sp.csr_array | None = None, le
 
 def least_cost(pieces: Pieces, rows: Relations, search: Search, progress: Progress = silent) -> Found:
     """The point of least cost, or the best one found, with a proven bound."""
-    began = time.monotonic()
-
-    def left() -> float:
-        return search.seconds - (time.monotonic() - began)
-
     model = pieces.model(rows.A, rows.lower, rows.upper)
-    relaxed = vertex(model, search.seconds)
+    relaxed = vertex(model, search.clock.left)
     if relaxed.status is not Status.OPTIMAL:
         return Found(relaxed.status, None, clock=relaxed.status is Status.STOPPED)
     bound = weak_duality(model, relaxed.dual) + pieces.constant
@@ -103,23 +111,20 @@ def least_cost(pieces: Pieces, rows: Relations, search: Search, progress: Progre
     binary = len(model.binary)
     start, clock = None, False
     if binary > SMALL:
-        start, clock = neighbourhoods.search(
-            model, len(np.unique(pieces.column)), relaxed, search.seed, left, search.gap, bound, pieces.constant, progress
-        )
+        start, clock = neighbourhoods.search(model, len(np.unique(pieces.column)), relaxed, search, bound, pieces.constant, progress)
     cost = np.inf if start is None else float(model.cost @ start) + pieces.constant
     found = Found(Status.STOPPED, None, bound=bound, clock=clock)
     if start is not None and (k := _best(pieces, rows, start)) is not None:
         found = Found(Status.FEASIBLE, k, cost, bound, clock)
     if found.k is not None and (found.gap <= search.gap or not search.exact):
         return found if found.gap > search.gap else Found(Status.OPTIMAL, found.k, cost, bound)
-    if left() <= 0:
-        return found
-    return _whole(pieces, rows, model, search, left(), start, found)
+    left = search.clock.left
+    return found if left <= 0 else _whole(pieces, rows, model, search, left, start, found)
 
 
 def _whole(pieces: Pieces, rows: Relations, model: Milp, search: Search, seconds: float, start: Floats | None, found: Found) -> Found:
     """The whole model from a start; never worse than what was found before."""
-    result = solve_milp(model, search.solver, max(seconds, 0.1), search.gap, start=start)
+    result = solve_milp(model, search.solver, max(seconds, 0.1), search.gap, search.nodes, start, search.watch)
     bound = found.bound if result.bound is None else max(found.bound, result.bound + pieces.constant)
     clock = np.isfinite(seconds) and result.status is not Status.OPTIMAL and result.status is not Status.INFEASIBLE
     if result.x is None:
