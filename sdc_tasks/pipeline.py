@@ -26,6 +26,7 @@ from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
 from sdc_tasks.model.profiles import named
 from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Release, Rung
+from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 from sdc_tasks.model.weights import aggregate_weights
 
@@ -36,6 +37,7 @@ def quiet(message: str) -> None:
     """A progress that says nothing."""
 
 
+MOST_PLACES = 9
 MORE_DECIMALS = 2  # than an indicator declares, for additive values: deliveries may carry more
 
 
@@ -43,9 +45,10 @@ def forget(name: str, item: Publication | Adjustment) -> None:
     """Keeps nothing."""
 
 
-def build_problem(tables: Sequence[NationalTable], domain: Domain) -> ProtectionProblem:
+def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret | None = None) -> ProtectionProblem:
     """All countries, hierarchies and compositions as one relation system, with protection levels from flags and shares.
 
+    `salt` keys the digests of what is confidential; without one they are no other's, not even those of the same tables once more.
     Raises InvalidInput or Retriable where a country is missing and the domain does not publish partial aggregates.
     """
     if not tables:
@@ -91,6 +94,7 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain) -> Protection
         integral=_integral(space, domain, value),
         least=np.tile(least, len(space.areas)),
         withheld=_withheld(space, available),
+        salt=salt or Secret.fresh(),
     )
 
 
@@ -163,9 +167,19 @@ def _levels(tables: Sequence[NationalTable], domain: Domain) -> tuple[Floats, Fl
 
 
 def _totals(space: CellSpace, value: Floats) -> Floats:
-    """The aggregates, cell by cell, from the national values."""
-    by_country = dict(zip(space.countries, value.reshape(len(space.countries), -1), strict=True))
-    return np.concatenate([np.sum([by_country[member] for member in aggregate.members], axis=0) for aggregate in space.aggregates])
+    """The aggregates, cell by cell, from the national values, as decimal numbers with no more places than these have: what adding binary
+    fractions leaves in the last digits depends on the parts, and would tell them.
+    """
+    by_country = value.reshape(len(space.countries), len(space.indicators), -1)
+    places = [_places(by_country[:, k]) for k in range(len(space.indicators))]
+    number = {country: i for i, country in enumerate(space.countries)}
+    sums = [by_country[[number[member] for member in aggregate.members]].sum(axis=0) for aggregate in space.aggregates]
+    return np.concatenate([np.round(row, most) for total in sums for row, most in zip(total, places, strict=True)])
+
+
+def _places(value: Floats) -> int:
+    """The decimal places that values have, as far as binary fractions can tell."""
+    return next((k for k in range(MOST_PLACES) if np.array_equal(np.round(value, k), value)), MOST_PLACES)
 
 
 def _integral(space: CellSpace, domain: Domain, value: Floats) -> Bools:
@@ -385,7 +399,7 @@ def release(
     """
     if missing := [profile for profile in named(profiles) if profile not in report.profiles]:
         raise ReleaseBlocked(f"{release_id}: not audited against profile {', '.join(missing)}. Remedy: run baseline, bases and audit again")
-    if report.requirements != requirements.digest or not requirements.keeps(attack.promised(problem, requirements.profiles)):
+    if report.requirements != requirements.digest(problem.salt) or not requirements.keeps(attack.promised(problem, requirements.profiles)):
         raise ReleaseBlocked(f"{release_id}: the audit asked for less than the promised protection. Remedy: run baseline and audit again")
     if len(never := publication.cells[problem.withheld[publication.cells] & ~publication.withheld]):
         keys = ", ".join(problem.space.key(int(cell)) for cell in never[:5])
@@ -462,7 +476,7 @@ def certificate(problem: ProtectionProblem, publication: Publication, report: Au
             "problem": report.problem,
             "publication": report.publication,
             "requirements": report.requirements,
-            "evidence": report.evidence.digest,
+            "evidence": report.evidence.digest(problem.salt),
         },
         "counts": {
             "aggregate_cells": len(publication.cells),

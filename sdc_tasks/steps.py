@@ -1,21 +1,20 @@
 """The steps of a release: load, call one pure function of `pipeline.py`, save. For Airflow tasks and for `sdc` alike.
 
-A release is known by its id, made of domain, period and a digest of all that goes in, the accepted deliveries among it: it gets it where
-they are put together. The steps pass ids and digests, the values stay in the confidential store. A step that has left its result for
-that id does nothing when it is run again, so a re-run after a failure picks up where it stopped and ends with the same bytes.
+A release is known by its id, made of domain, period and a keyed digest of all that decides its bytes, the accepted deliveries and the
+program among it: it gets it where they are put together. What another program has begun no step goes on with. The steps pass ids and
+digests, the values stay in the confidential store. A step that has left its result for that id does nothing when it is run again, so a
+re-run after a failure picks up where it stopped and ends with the same bytes.
 """
 
 from __future__ import annotations
 
 import getpass
-import hashlib
 import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path, PurePath
 from typing import TypeVar
 
@@ -38,6 +37,7 @@ from sdc_tasks.warehouse.engine import acting, open_warehouse
 from sdc_tasks.warehouse.keyring import Keyring
 from sdc_tasks.warehouse.migrations import migrate
 from sdc_tasks.warehouse.schema import DeliveryState, RunState
+from sdc_tasks.warehouse.secret import VARIABLE, given_secret, salt_of, secret_of
 
 Say = Callable[[str], None]
 Item = TypeVar("Item", ProtectionProblem, Requirements, Adjustment, Publication, AuditReport)
@@ -67,19 +67,22 @@ class Waiting:
 
 
 def open_desk(warehouse: str, domain: str | Path, period: str, say: Say = pipeline.quiet, actor: str | None = None) -> Desk:
-    """Opens the warehouse, bringing its tables up to date. Raises InvalidInput for an unknown domain or address."""
+    """Opens the warehouse: its tables up to date, a secret made. Raises InvalidInput for an unknown domain or address."""
     engine = open_office(warehouse, actor)
+    secret_of(engine)
     return Desk(engine, load_domain(domain).of(period), period, say, _by_account(engine, "SDC_PUBLISHER_URL", actor))
 
 
 def open_office(warehouse: str, actor: str | None = None) -> Engine:
-    """The warehouse with its tables up to date, the payload keys of SDC_PAYLOAD_KEYS (separated by commas, newest first), and the name
-    under which the log keeps what is done: `actor`, else SDC_ACTOR, else the account of the operating system.
+    """The warehouse with its tables up to date, the payload keys of SDC_PAYLOAD_KEYS (separated by commas, newest first), the secret of
+    SDC_WAREHOUSE_SECRET, if it is to have a certain one, and the name under which the log keeps what is done: `actor`, else SDC_ACTOR,
+    else the account of the operating system.
     """
     leave_no_core()
     one_thread()
     written = os.environ.get("SDC_PAYLOAD_KEYS")
-    engine = open_warehouse(warehouse, Keyring.of(written.split(",")) if written else None, _name(actor))
+    keys, secret = Keyring.of(written.split(",")) if written else None, given_secret(os.environ.get(VARIABLE))
+    engine = open_warehouse(warehouse, keys, _name(actor), secret)
     migrate(engine)
     return engine
 
@@ -246,7 +249,7 @@ def _previous(desk: Desk, country: str, digest: str) -> NationalTable | None:
 
 def _read(desk: Desk, digest: str) -> tuple[str, intake.Delivery]:
     file = next(each.file for each in store.deliveries(desk.engine, desk.domain.id, desk.period) if each.key.digest == digest)
-    return file, intake.read_bytes(store.load_artefact(desk.engine, digest), file, desk.domain, desk.period)
+    return file, intake.read_bytes(store.load_artefact(desk.engine, digest), file, desk.domain, desk.period, digest)
 
 
 def _key(desk: Desk, digest: str) -> store.DeliveryKey:
@@ -270,7 +273,8 @@ def assemble(desk: Desk) -> str:
 
     def build() -> ProtectionProblem:
         tables = [_read(desk, each.key.digest)[1].table for each in sorted(accepted, key=lambda each: str(each.country))]
-        problem = pipeline.build_problem([table for table in tables if table is not None], desk.domain)
+        salt = salt_of(desk.engine, desk.domain.id, desk.period)
+        problem = pipeline.build_problem([table for table in tables if table is not None], desk.domain, salt)
         return replace(problem, earlier=_earlier(desk, release_id, problem))
 
     try:
@@ -303,7 +307,7 @@ def _embargo(desk: Desk) -> datetime | None:
 
 
 def _inputs(desk: Desk, accepted: Sequence[store.Delivery]) -> str:
-    """Digest of all that goes in: also what was published before, but for this very release."""
+    """Keyed digest of all that decides the bytes: also what was published before, but for this very release."""
     deliveries = [each.key.digest if each.times == 1 else f"{each.key.digest} {each.times}" for each in accepted]
     told = _versions(desk)
     again = _inputs_digest(desk, deliveries, told[:-1])
@@ -312,9 +316,9 @@ def _inputs(desk: Desk, accepted: Sequence[store.Delivery]) -> str:
 
 def _inputs_digest(desk: Desk, deliveries: Sequence[str], told: Sequence[str]) -> str:
     embargo = _embargo(desk)
-    until = [] if embargo is None else [f"embargo {embargo.astimezone(UTC).isoformat()}"]
-    parts = [desk.domain.digest, desk.period, version("sdc-release"), *until, *sorted(deliveries), *told]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    until = None if embargo is None else embargo.astimezone(UTC).isoformat()
+    parts = [desk.domain.digest, desk.period, lineage.environment(), until, sorted(deliveries), list(told)]
+    return secret_of(desk.engine).derive("inputs of a release").digest(json.dumps(parts).encode())
 
 
 def _id(desk: Desk, inputs: str) -> str:
@@ -455,6 +459,7 @@ def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
 def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
     """Joins the chunks and stores the certificate. Returns its digest and whether the audit passed."""
     began = time.monotonic()
+    require_own(desk, release_id)
     problem, publication, merged = decided(desk, release_id)
     certificate = pipeline.certificate(problem, publication, merged, desk.domain, desk.period)
     digest = journal.save_audit(desk.engine, release_id, merged, certificate)
@@ -498,6 +503,7 @@ def publish(desk: Desk, release_id: str) -> int:
     Raises ReleaseBlocked if the audit did not pass, NotApproved while somebody must still agree.
     """
     began = time.monotonic()
+    require_own(desk, release_id)
     problem, publication, merged = decided(desk, release_id)
     try:
         requirements = _load(desk, release_id, "baseline", Requirements)
@@ -554,6 +560,7 @@ def _once(
     """The digest of what the step left for this release; computes it unless a sound result is there, and what it left `beside` is sound.
     Keeps the notes.
     """
+    require_own(desk, release_id)
     known = journal.step_output(desk.engine, release_id, step, key)
     if known is not None and all(_is_sound(desk, each) for each in (known, *beside)):
         return known
@@ -562,6 +569,16 @@ def _once(
     note = "; ".join(notes)
     journal.record_step(desk.engine, release_id, step, key, seconds=time.monotonic() - began, note=note, artefact_digest=digest)
     return digest
+
+
+def require_own(desk: Desk, release_id: str) -> None:
+    """Raises InvalidInput where another program than this one began the release: what that one left, and found safe, is not this one's."""
+    begun = journal.environment_of(desk.engine, release_id)
+    if begun != lineage.environment():
+        raise InvalidInput(
+            f"{release_id}: another program began this release, or with other versions of its packages, so that what it left does not "
+            "count. Remedy: trigger the release again; it gets an id of its own"
+        )
 
 
 def _is_sound(desk: Desk, digest: str) -> bool:

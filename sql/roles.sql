@@ -41,6 +41,8 @@ GRANT SELECT ON ALL TABLES IN SCHEMA confidential, operations, dissemination TO 
 
 GRANT INSERT, UPDATE, DELETE ON confidential.payload TO sdc_pipeline;
 
+GRANT INSERT, UPDATE (content, key_id) ON confidential.secret TO sdc_pipeline;
+
 GRANT INSERT ON
     operations.artefact, operations.delivery, operations.finding, operations.check_result, operations.run, operations.step, operations.rung,
     operations.audit, operations.inbox, operations.terms, operations.submission, operations.log, operations.cycle, operations.dag_run,

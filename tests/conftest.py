@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from payload_key import PAYLOAD_KEY
+from payload_key import PAYLOAD_KEY, WAREHOUSE_SECRET
 from tried import TRIED
 
 REMEDY = (
@@ -82,6 +82,12 @@ def warehouse_url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: p
     with server.connect() as connection:
         connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
     server.dispose()
+
+
+@pytest.fixture
+def one_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All warehouses that are made meanwhile have the same secret: equal deliveries give equal names, and so equal bytes."""
+    monkeypatch.setenv("SDC_WAREHOUSE_SECRET", WAREHOUSE_SECRET)
 
 
 @pytest.fixture

@@ -110,7 +110,7 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
         lines.append(("embargo", f"until {release['embargo']:%Y-%m-%d %H:%M} UTC"))
     if release["retracted"]:
         lines.append(("retracted", release["retracted"]))
-    lines += [(f"delivery {each['country']}", f"{each['file']}, sha256 {each['digest']}") for each in adds]
+    lines += [(f"delivery {each['country']}", f"{each['file']}, known as {each['digest']}") for each in adds]
     lines.append(("decided beside", ", ".join(each["country"] for each in told["deliveries"] if not each["adds"]) or "no other country"))
     if settings:
         lines += [
@@ -162,7 +162,7 @@ def rotate_keys(
     actor: ActorOption = None,
 ) -> None:
     """Encrypts everything by the newest key. A SQLite warehouse with a key file of its own gets a new key; elsewhere, first put a new
-    one (sdc new-key) in front of SDC_PAYLOAD_KEYS, and take the old ones away afterwards.
+    one (sdc new-key) in front of SDC_PAYLOAD_KEYS. Keep the old one for one generation: yesterday's backup is encrypted by it.
     """
     import os
 
@@ -180,5 +180,5 @@ def rotate_keys(
         write_key_file(own, [new_key(), *own.read_text(encoding="ascii").split()])
     done = rotate(open_office(warehouse, actor))
     if own is not None:
-        write_key_file(own, own.read_text(encoding="ascii").split()[:1])
+        write_key_file(own, own.read_text(encoding="ascii").split()[:2])
     out.print(f"{done} payloads encrypted anew")

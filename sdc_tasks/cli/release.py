@@ -91,7 +91,8 @@ def release(
     finally:
         page = outputs.write_out(desk, release_id, out_folder)
         if witnesses is not None:
-            _write_evidence(witnesses, steps.decided(desk, release_id)[2])
+            problem, _, report = steps.decided(desk, release_id)
+            _write_evidence(witnesses, problem, report)
         show(outputs.summary(desk, release_id), warehouse or url, page)
 
 
@@ -167,7 +168,7 @@ def audit(
     if intervals is not None:
         report.write_whole(intervals, pipeline.intervals(problem, found))
     if witnesses is not None:
-        _write_evidence(witnesses, found)
+        _write_evidence(witnesses, problem, found)
     for cell in found.small[:SHOWN]:
         out.print(f"{problem.space.key(cell)} tells a small count, by itself or with other compositions, less what is public of it")
     if len(found.small) > SHOWN:
@@ -250,13 +251,14 @@ FEW = 5
 SHOWN = 40
 
 
-def _write_evidence(path: Path, report: AuditReport) -> None:
-    """What an audit rests on, readable by its owner only."""
+def _write_evidence(path: Path, problem: ProtectionProblem, report: AuditReport) -> None:
+    """What an audit rests on, and the salt of the digests in its certificate; readable by its owner only."""
     from sdc_tasks.warehouse.packing import pack
 
     path.touch(mode=0o600)
     path.chmod(0o600)
-    path.write_bytes(pack({"type": "Evidence", "digest": report.evidence.digest}, report.evidence.arrays))
+    header = {"type": "Evidence", "digest": report.evidence.digest(problem.salt), "salt": problem.salt.hex}
+    path.write_bytes(pack(header, report.evidence.arrays))
 
 
 def _share(share: float) -> str:

@@ -15,7 +15,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from sdc_tasks.cli.shared import out, refuse_place
+from sdc_tasks.cli.shared import SeedOption, drawn_seed, out, refuse_place
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def round_counts(
         typer.Option("--hierarchy", help="a dimension's code,parent or .hrc, as FILE (named DIM.csv) or DIM=FILE; repeat"),
     ] = None,
     base: Annotated[list[int] | None, typer.Option("--base", help="the rounding base; repeat it to compare several [default: 3]")] = None,
-    seed: Annotated[int, typer.Option(min=0)] = 1,
+    seed: SeedOption = None,
     quality: Annotated[
         Literal["paper", "fast", "best"], typer.Option(help="paper: the algorithm of [4]; fast and best go on from it")
     ] = "fast",
@@ -75,7 +75,8 @@ def round_counts(
     bases = base or [3]
     if len(set(bases)) < len(bases):
         raise InvalidInput("base: one is named twice. Remedy: name each once")
-    options = [Options(b, seed, quality, max_round, zero_candidates, protect_zeros, leverage, _steps(steps), batch) for b in bases]
+    drawn = drawn_seed(seed)
+    options = [Options(drawn, b, quality, max_round, zero_candidates, protect_zeros, leverage, _steps(steps), batch) for b in bases]
     with _progress() as tell:
         tell("reading")
         table = read_counts(file, [name.strip() for name in dims.split(",")], freq, force, given)
@@ -221,7 +222,8 @@ def _facts(results: list[Rounded]) -> dict[str, Any]:
         "crossings": len(dummy.parent),
         "roundings": [
             {
-                "options": asdict(result.options) | {"max_round": result.options.largest, "batch": result.options.filled_at_once},
+                "options": asdict(result.options)
+                | {"seed": str(result.options.seed), "max_round": result.options.largest, "batch": result.options.filled_at_once},
                 "parts": result.parts,
                 "rounds": result.rounds,
                 "rounded_inner_cells": int(result.rounded.sum()),

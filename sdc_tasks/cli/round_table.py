@@ -18,7 +18,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from sdc_tasks.cli.shared import out, refuse_place
+from sdc_tasks.cli.shared import SeedOption, drawn_seed, out, refuse_place
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -53,11 +53,13 @@ def round_table(
     solver: Annotated[Literal["cbc", "highs"], typer.Option(help="who solves the mixed-integer models")] = "highs",
     time_limit: Annotated[float, typer.Option("--time-limit", min=0.1, help="seconds of the search")] = 60.0,
     gap: Annotated[float, typer.Option(min=0.0, help="stop when (distance − bound) / distance is proven to be no more than this")] = 1e-3,
-    seed: Annotated[int, typer.Option(min=0)] = 1,
+    seed: SeedOption = None,
     rounded: Annotated[
         Path | None, typer.Option("--out", help="the rounded table, .csv: codes or number of each cell, and its value")
     ] = None,
-    facts: Annotated[Path | None, typer.Option("--json", help="base, distance, bound, …; no cell and no value")] = None,
+    facts: Annotated[
+        Path | None, typer.Option("--json", help="base, seed, distance, bound, …; no cell and no value, but the seed is secret")
+    ] = None,
 ) -> None:
     """Rounds a table so that it still adds up and keeps the protection levels of its primary cells.
 
@@ -78,7 +80,7 @@ def round_table(
     def progress(line: str) -> None:
         out.print(f"{time.monotonic() - began:7.1f} s  {escape(line)}")
 
-    search = Search(solver=solver, clock=Limit(time_limit), gap=gap, seed=seed)
+    search = Search(drawn_seed(seed), solver, Limit(time_limit), gap)
     if method == "controlled":
         assert wanted is not None
         x, found = _controlled(table, wanted, zero_restricted, reach, weights, search, progress)
@@ -89,7 +91,7 @@ def round_table(
     if rounded is not None:
         write_private(rounded, source.text(x))
     if facts is not None:
-        write_private(facts, json.dumps(body, indent=1) + "\n")
+        write_private(facts, json.dumps(body | {"seed": str(search.seed)}, indent=1) + "\n")
     shown = Table(show_header=False)
     for name, fact in body.items():
         shown.add_row(name.replace("_", " "), f"{fact:.10g}" if isinstance(fact, float) else str(fact))
@@ -162,7 +164,7 @@ def _controlled(
     from sdc_tasks.methods.rounding.controlled import round_table as controlled
     from sdc_tasks.model.weights import weights_of
 
-    options = Options(base, zero_restricted, reach, None if weights == "one" else weights_of(table.a, FORMULAS[weights]), search)
+    options = Options(base, search, zero_restricted, reach, None if weights == "one" else weights_of(table.a, FORMULAS[weights]))
     found = controlled(table, options, progress)
     return found.x, {
         "base": base, "zero_restricted": zero_restricted, "reach": found.reach, "weights": weights, "distance": found.distance,

@@ -14,31 +14,47 @@ from sdc_tasks.errors import InvalidInput
 if TYPE_CHECKING:
     from sdc_tasks.domains import Domain
     from sdc_tasks.model.problem import ProtectionProblem
+    from sdc_tasks.model.secret import Secret
 
 out = Console(highlight=False, soft_wrap=True)
 
 DomainOption = Annotated[str, typer.Option("--domain", help="a domain's name, such as sbs, or the path of a domain file")]
 PeriodOption = Annotated[str, typer.Option("--period", help="reference period, such as 2024")]
+SeedOption = Annotated[
+    int | None,
+    typer.Option(
+        "--seed", min=0, help="repeats a rounding; must stay secret: who knows it can work back to what was rounded [default: random]"
+    ),
+]
 InboxOption = Annotated[Path, typer.Option("--inbox", help="folder with the national deliveries")]
 
 
-def problem_of_inbox(spec: Domain, inbox: Path, period: str) -> ProtectionProblem:
-    """What the deliveries of a folder ask to protect; every one of them must be there and accepted."""
+def problem_of_inbox(spec: Domain, inbox: Path, period: str, salt: Secret | None = None) -> ProtectionProblem:
+    """What the deliveries of a folder ask to protect; every one of them must be there and accepted. Without a salt, a random one."""
     from sdc_tasks import checks, intake, pipeline
+    from sdc_tasks.model.secret import Secret
 
     if not inbox.is_dir():
         raise InvalidInput(f"inbox {inbox}: no such folder")
+    salt = salt or Secret.fresh()
     tables = []
     lying = intake.look(inbox)
     if lying.unread:
         raise InvalidInput("; ".join(lying.unread.values()))
     for name in lying.files:
-        delivery = intake.read(inbox / name, spec, period)
+        delivery = intake.read(inbox / name, spec, period, salt)
         why = "" if delivery.table is None else "; ".join(map(checks.describe, checks.refusals(checks.check(delivery.table, spec))))
         if delivery.table is None or why:
             raise InvalidInput(f"{name}: this delivery is refused; {why or '`sdc release` tells why'}. All of them are needed here")
         tables.append(delivery.table)
-    return pipeline.build_problem(tables, spec)
+    return pipeline.build_problem(tables, spec, salt)
+
+
+def drawn_seed(given: int | None) -> int:
+    """The seed of a rounding: as given, else a random one that nobody can try out."""
+    from sdc_tasks.model.secret import Secret
+
+    return Secret.fresh().seed("rounding") if given is None else given
 
 
 def refuse_place(place: Path | None, source: Path) -> None:

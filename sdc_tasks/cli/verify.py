@@ -28,11 +28,10 @@ def verify_certificate(
     from sdc_tasks.domains.schema import load_domain
     from sdc_tasks.methods.recheck import recheck
     from sdc_tasks.model.results import Evidence
+    from sdc_tasks.model.secret import Secret
     from sdc_tasks.warehouse.packing import unpack
 
     spec = load_domain(domain).of(period)
-    problem = problem_of_inbox(spec, inbox, period)
-    publication = report.read_table(published, spec, problem.space, period)
     try:
         told = json.loads(certificate.read_text(encoding="utf-8"))
         digests, profiles = told["digests"], told["profiles"]
@@ -40,15 +39,18 @@ def verify_certificate(
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidInput(f"{certificate}: not a certificate of this program. Remedy: take audit.json, or `sdc audit --json`") from error
     try:
-        evidence = Evidence.of(unpack(witnesses.read_bytes())[1])
+        header, arrays = unpack(witnesses.read_bytes())
+        salt, evidence = Secret.of_hex(header["salt"]), Evidence.of(arrays)
     except (ValueError, KeyError, TypeError, BadZipFile) as error:
         raise InvalidInput(f"{witnesses}: no witness file. Remedy: `sdc audit --witnesses FILE`") from error
+    problem = problem_of_inbox(spec, inbox, period, salt)
+    publication = report.read_table(published, spec, problem.space, period)
     wrong = [
         f"the certificate is of {what}"
         for what, name, ours in (
             ("other deliveries", "problem", problem.digest),
             ("another table", "publication", publication.digest),
-            ("other witnesses", "evidence", evidence.digest),
+            ("other witnesses", "evidence", evidence.digest(salt)),
         )
         if digests.get(name) != ours
     ]

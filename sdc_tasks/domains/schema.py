@@ -83,7 +83,6 @@ class SmallCountRounding(Strict):
     method: Literal["small-count"]
     base: int = Field(ge=2)
     quality: Literal["paper", "fast", "best"] = "fast"
-    seed: int = Field(default=1, ge=0)
 
 
 class ControlledRounding(Strict):
@@ -100,7 +99,6 @@ class ControlledRounding(Strict):
     gap: float = Field(default=0.01, ge=0)
     nodes: int = Field(default=5000, ge=1)
     seconds: float = Field(default=7200.0, gt=0)
-    seed: int = Field(default=1, ge=0)
 
 
 class QuadraticRounding(Strict):
@@ -113,7 +111,6 @@ class QuadraticRounding(Strict):
     gap: float = Field(default=0.01, ge=0)
     nodes: int = Field(default=5000, ge=1)
     seconds: float = Field(default=7200.0, gt=0)
-    seed: int = Field(default=1, ge=0)
 
 
 class Indicator(Strict):

@@ -17,6 +17,7 @@ from sdc_tasks.intake.sheet import Entries, Sheet, most_bytes, read_sheet
 from sdc_tasks.intake.unavailable import completed
 from sdc_tasks.model.findings import Finding, Severity
 from sdc_tasks.model.problem import NationalTable
+from sdc_tasks.model.secret import Secret, name_of_delivery
 from sdc_tasks.model.table import Bools
 
 
@@ -49,15 +50,18 @@ class Delivery:
         return (*(finding for sheet in self.sheets for finding in sheet.findings), *self.told)
 
 
-def read(path: Path, domain: Domain, period: str) -> Delivery:
-    """The delivery in that file alone. Raises InvalidInput only where the file cannot be opened; see `read_bytes`."""
-    return read_bytes(file_bytes(path, most_bytes(domain)), path.name, domain, period)
+def read(path: Path, domain: Domain, period: str, salt: Secret | None = None) -> Delivery:
+    """The delivery in that file alone, known by the name that `salt` gives it. Raises InvalidInput only where the file cannot be opened;
+    see `read_bytes`.
+    """
+    data = file_bytes(path, most_bytes(domain))
+    return read_bytes(data, path.name, domain, period, None if salt is None else name_of_delivery(data, salt))
 
 
-def read_bytes(data: bytes, file: str, domain: Domain, period: str) -> Delivery:
+def read_bytes(data: bytes, file: str, domain: Domain, period: str, digest: str | None = None) -> Delivery:
     """The delivery in the bytes of one file. Whatever they are, the answer is a Delivery, as in `read_sheet`."""
     domain = domain.of(period)
-    return together([read_sheet(data, file, domain, period)], domain)
+    return together([read_sheet(data, file, domain, period, digest)], domain)
 
 
 def together(sheets: Sequence[Sheet], domain: Domain) -> Delivery:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -45,7 +45,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A file that an NSI sent. `digest` is the sha256 of its bytes, `file` its name; `entries` is None where a finding refuses it."""
+    """A file that an NSI sent. `digest` is by what it is known, `file` its name; `entries` is None where a finding refuses it."""
 
     digest: str
     file: str
@@ -58,8 +58,8 @@ class Sheet:
         return any(finding.severity is Severity.ERROR for finding in self.findings)
 
 
-def read_sheet(data: bytes, file: str, domain: Domain, period: str) -> Sheet:
-    """The records in the bytes of a file of that name, for that reference period.
+def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str | None = None) -> Sheet:
+    """The records in the bytes of a file of that name, for that reference period. `digest` is by what it is known, else something random.
 
     Whatever the bytes are, the answer is a Sheet whose findings name lines, columns, cells and remedies, never a value.
     """
@@ -70,7 +70,7 @@ def read_sheet(data: bytes, file: str, domain: Domain, period: str) -> Sheet:
         country, entries = _read(data, domain, period, found)
     except Exception as error:  # the sender's bytes must not stop the release, nor show in a traceback
         found.add("SDC/reader", f"the reader failed ({type(error).__name__}): tell the maintainers, and try plain SDMX-CSV")
-    return Sheet(hashlib.sha256(data).hexdigest(), file, country, found.all(), entries)
+    return Sheet(digest or secrets.token_hex(), file, country, found.all(), entries)
 
 
 def most_bytes(domain: Domain) -> int:

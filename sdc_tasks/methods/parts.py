@@ -89,7 +89,7 @@ def part_of(problem: ProtectionProblem, indicators: Collection[str]) -> Part:
     names = ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known", "integral", "least", "withheld")
     arrays = {name: getattr(problem, name)[cells] for name in names}
     told = _earlier(problem.earlier, cells, mine)
-    return Part(problem, ProtectionProblem(own, **arrays, deliveries=problem.deliveries, earlier=told), cells)
+    return Part(problem, ProtectionProblem(own, **arrays, deliveries=problem.deliveries, earlier=told, salt=problem.salt), cells)
 
 
 def _earlier(before: Earlier, cells: Ints, mine: Bools) -> Earlier:

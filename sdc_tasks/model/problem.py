@@ -5,7 +5,7 @@ Symbols as in [2] §4: `a` true values, `lb ub` external bounds, `lpl upl spl` p
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.model.profiles import REVISION, VINTAGE
+from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, read_only
 
 
@@ -118,7 +119,8 @@ class ProtectionProblem:
     cell of which nobody told how many units it has: then profiles of respondents cannot be attacked. `earlier` is what was
     published before of the same period. `integral` cells hold whole numbers, and everybody knows it. `least` (above 0 under small count
     rounding): no published count may be in 1 … least − 1, nor what follows from published ones (methods/attack/small.py).
-    `withheld` aggregate cells have a member that is not available: they are never published.
+    `withheld` aggregate cells have a member that is not available: they are never published. `salt` is what keys the digests that people
+    see, and the seeds of roundings; it stands in confidential files alone.
     """
 
     space: CellSpace
@@ -136,6 +138,7 @@ class ProtectionProblem:
     integral: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
     least: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     withheld: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
+    salt: Secret = field(default_factory=Secret.fresh, repr=False)
 
     def __post_init__(self) -> None:
         n = self.space.size
@@ -183,17 +186,16 @@ class ProtectionProblem:
 
     @cached_property
     def digest(self) -> str:
-        """sha256 of everything above: what an audit says it audited."""
-        h = hashlib.sha256(repr(self.space).encode())
+        """Keyed digest of everything above: what an audit says it audited."""
+        return self.salt.derive("problem").digest(*self._told())
+
+    def _told(self) -> Iterator[bytes]:
+        yield repr(self.space).encode()
         for name in ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known"):
-            h.update(name.encode() + getattr(self, name).tobytes())
+            yield name.encode() + getattr(self, name).tobytes()
         for array in self.earlier.arrays.values():
-            h.update(np.ascontiguousarray(array).tobytes())
-        if self.integral.any():
-            h.update(b"integral" + self.integral.tobytes())
-        if self.least.any():
-            h.update(b"least" + self.least.tobytes())
-        if self.withheld.any():
-            h.update(b"withheld" + self.withheld.tobytes())
-        h.update("|".join(self.deliveries).encode())
-        return h.hexdigest()
+            yield np.ascontiguousarray(array).tobytes()
+        for name in ("integral", "least", "withheld"):
+            if getattr(self, name).any():
+                yield name.encode() + getattr(self, name).tobytes()
+        yield "|".join(self.deliveries).encode()

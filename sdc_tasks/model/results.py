@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.model.profiles import named
+from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 
@@ -222,13 +223,10 @@ class Evidence:
         told = (arrays["whole_profile"], arrays["whole_lot"], arrays["whole_cut"])
         return cls(witness, arrays["profile"], arrays["lot"], parts["broken"], parts["cut"], whole, *told)
 
-    @cached_property
-    def digest(self) -> str:
-        """sha256 of it all: what a certificate names."""
-        h = hashlib.sha256()
-        for name, array in sorted(self.arrays.items()):
-            h.update(f"{name}{array.shape}".encode() + np.ascontiguousarray(array).tobytes())
-        return h.hexdigest()
+    def digest(self, salt: Secret) -> str:
+        """Digest of it all, keyed by the salt of its problem: what a certificate names."""
+        parts = (f"{name}{array.shape}".encode() + np.ascontiguousarray(array).tobytes() for name, array in sorted(self.arrays.items()))
+        return salt.derive("evidence").digest(*parts)
 
 
 @dataclass(frozen=True)

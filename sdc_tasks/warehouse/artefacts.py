@@ -11,6 +11,7 @@ import numpy as np
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Evidence, Multipliers, Outcome, Publication, Rung
+from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from sdc_tasks.warehouse.packing import pack, unpack
 
@@ -27,6 +28,8 @@ def to_bytes(item: Artefact) -> bytes:
             arrays[each.name] = value
         elif isinstance(value, CellSpace):
             header[each.name] = asdict(value)
+        elif isinstance(value, Secret):
+            header[each.name] = value.hex
         elif isinstance(value, Earlier):
             arrays |= {f"earlier.{name}": array for name, array in value.arrays.items()}
         elif isinstance(value, Evidence):
@@ -68,6 +71,7 @@ def _problem(header: dict[str, Any], arrays: dict[str, Any]) -> ProtectionProble
             indicator_relations=tuple((total, tuple(parts)) for total, parts in space["indicator_relations"]),
         ),
         deliveries=tuple(header["deliveries"]),
+        salt=Secret.of_hex(header["salt"]) if "salt" in header else Secret.fresh(),  # an older version had none
         earlier=Earlier.of(earlier),
         **arrays,
     )

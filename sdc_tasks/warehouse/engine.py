@@ -21,6 +21,7 @@ from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
 
 from sdc_tasks.errors import Damaged, InvalidInput, Retriable
+from sdc_tasks.model.secret import Secret
 from sdc_tasks.warehouse.keyring import REMEDY, Keyring, key_file, read_key_file
 from sdc_tasks.warehouse.schema import SCHEMAS
 
@@ -41,11 +42,11 @@ NOT_ALLOWED = "42501"  # SQLSTATE insufficient_privilege
 NAMING_ONLY = {"08", "23", "25", "28", "3D", "3F", "40", "42", "53", "55", "57"}
 
 
-def open_warehouse(url: str, keys: Keyring | None = None, actor: str = "unknown") -> Engine:
+def open_warehouse(url: str, keys: Keyring | None = None, actor: str = "unknown", secret: Secret | None = None) -> Engine:
     """The warehouse at `sqlite:///path` or `postgresql://…`. Creates an empty SQLite file; `migrate` makes the tables.
 
     `keys` encrypt what is confidential: without them a SQLite file has a key file of its own, and on PostgreSQL nothing confidential
-    can be read or written. `actor` is who the log says it was.
+    can be read or written. `actor` is who the log says it was. `secret` is that of a new warehouse, else a random one (`secret.py`).
     """
     try:
         parsed = make_url(url)
@@ -65,7 +66,7 @@ def open_warehouse(url: str, keys: Keyring | None = None, actor: str = "unknown"
         case other:
             raise InvalidInput(f"no warehouse on {other!r} like this; use sqlite:///path or postgresql://user@host/database")
     event.listen(engine, "handle_error", _keep_names_only)
-    engine.update_execution_options(sdc_keys=keys, sdc_actor=actor.strip().lower())
+    engine.update_execution_options(sdc_keys=keys, sdc_actor=actor.strip().lower(), sdc_secret=secret)
     return engine
 
 

@@ -79,6 +79,15 @@ def submit(engine: Engine, release_id: str, asked: Terms, *, embargo: datetime |
         record(connection, "submit", release_id, terms=asked.digest, environment=digest_of(environment.encode()), embargo=told)
 
 
+def environment_of(engine: Engine, release_id: str) -> str | None:
+    """The program that a run was begun with, as JSON; None for a run that nobody submitted."""
+    with reading(engine) as connection:
+        found: str | None = connection.execute(
+            select(submission.c.environment).where(submission.c.release_id == release_id)
+        ).scalar_one_or_none()
+        return found
+
+
 def require_terms(connection: Connection, asked: Terms) -> None:
     """Raises InvalidInput unless the warehouse holds exactly these terms."""
     known = connection.execute(select(terms).where(terms.c.domain == asked.domain, terms.c.digest == asked.digest)).mappings().one_or_none()

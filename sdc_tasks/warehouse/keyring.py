@@ -49,13 +49,13 @@ class Keyring:
 
     @property
     def newest(self) -> str:
-        """The name of the key that encrypts."""
+        """The name of the key that encrypts what is new after the next rotation."""
         return next(iter(self.keys))
 
-    def seal(self, digest: str, content: bytes) -> tuple[str, bytes]:
-        """The name of the key, and nonce, ciphertext and tag."""
+    def seal(self, digest: str, content: bytes, name: str) -> tuple[str, bytes]:
+        """The name of the key that encrypts, and nonce, ciphertext and tag."""
         nonce = secrets.token_bytes(NONCE_BYTES)
-        return self.newest, nonce + AESGCM(self.keys[self.newest]).encrypt(nonce, content, digest.encode())
+        return name, nonce + AESGCM(self.keys[name]).encrypt(nonce, content, digest.encode())
 
     def open(self, digest: str, name: str, sealed: bytes) -> bytes:
         """The content again. Raises InvalidInput without its key, TamperedError where it is not what was sealed under this digest."""
@@ -78,9 +78,16 @@ def key_file(warehouse: Path) -> Path:
 
 
 def read_key_file(path: Path) -> Keyring:
-    """The keys of the file, one per line, newest first; a new file where there is none yet."""
+    """The keys of the file, one per line, newest first; a new file where there is none yet.
+
+    Raises InvalidInput where others than its owner may read or change it.
+    """
     if not path.exists():
         _place(path, f"{new_key()}\n", over=False)
+    if path.stat().st_mode & 0o077:
+        raise InvalidInput(
+            f"{path}: others than its owner may read these keys. Remedy: chmod 600 {path}, and sdc rotate-keys where somebody may have"
+        )
     return Keyring.of(path.read_text(encoding="ascii").splitlines())
 
 

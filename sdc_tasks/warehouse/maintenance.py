@@ -15,6 +15,7 @@ from sdc_tasks.errors import Damaged, Retriable
 from sdc_tasks.warehouse.engine import keys_of, reading, serialise, writing
 from sdc_tasks.warehouse.log import record
 from sdc_tasks.warehouse.schema import artefact, payload
+from sdc_tasks.warehouse.secret import key_in_use, seal_anew, secret_of
 from sdc_tasks.warehouse.sqlfiles import statement
 from sdc_tasks.warehouse.store import plain
 
@@ -71,19 +72,25 @@ def _whole(engine: Engine, index: int) -> bool:
 
 
 def rotate(engine: Engine) -> int:
-    """Encrypts by the newest key what another key, or none, still holds. May be stopped and run again. Returns how many there were."""
+    """Encrypts by the newest key what another key, or none, still holds. May be stopped and run again. Returns how many there were.
+
+    From its first transaction on nobody saves by another key: who was not given the newest one saves nothing (`secret.key_in_use`).
+    """
     done = 0
+    secret_of(engine)
+    with writing(engine) as connection:
+        seal_anew(connection)
     while True:
         with writing(engine) as connection:
             serialise(connection, "rotate")
-            keys = keys_of(connection)
-            others = payload.c.key_id.is_distinct_from(keys.newest)
+            keys, newest = keys_of(connection), key_in_use(connection)
+            others = payload.c.key_id.is_distinct_from(newest)
             rows = connection.execute(select(payload).where(others).order_by(payload.c.digest).limit(BATCH).with_for_update()).all()
             for row in rows:
-                key_id, sealed = keys.seal(row.digest, plain(connection, row.digest, row.content, row.key_id))
+                key_id, sealed = keys.seal(row.digest, plain(connection, row.digest, row.content, row.key_id), newest)
                 connection.execute(update(payload).where(payload.c.digest == row.digest).values(content=sealed, key_id=key_id))
             if rows:
-                record(connection, "rotate", "confidential.payload", payloads=len(rows), key=keys.newest)
+                record(connection, "rotate", "confidential.payload", payloads=len(rows), key=newest)
         done += len(rows)
         if len(rows) < BATCH:
             break

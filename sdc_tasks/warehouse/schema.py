@@ -1,13 +1,14 @@
 """The tables, in three schemas that differ in who may read them.
 
-confidential   one table of bytes: delivered files and the arrays that steps hand to each other. No human reads it.
+confidential   delivered files and the arrays that steps hand to each other, as bytes, and the secret of the warehouse. No human reads it.
 operations     what happened, without a value: deliveries, findings, checks, runs, steps, rungs, audits, who agreed, the log of it all.
                Operators read it.
 dissemination  what is released, and nothing else. The world reads its two views, `public_release` and `public_cell`, which know embargo
                and retraction.
 
 Table names are unique across the schemas, because SQLite has no schemas (`engine.py` folds them away). The migrations in
-`sql/migrations` create the tables; a test compares them with this file. Names end in `_digest` where they hold a sha256.
+`sql/migrations` create the tables; a test compares them with this file. Names end in `_digest` where they hold a
+sha256, keyed where it is of something confidential (`secret.py`).
 """
 
 from __future__ import annotations
@@ -437,6 +438,17 @@ payload = Table(
     ForeignKeyConstraint(["digest"], ["operations.artefact.digest"]),
     schema=CONFIDENTIAL,
     comment="every confidential byte of the warehouse, encrypted by the key that key_id names; without one, as older versions stored it",
+)
+
+secret = Table(
+    "secret",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    required("content", LargeBinary),
+    required("key_id", Text),
+    CheckConstraint("number = 1", name="number"),
+    schema=CONFIDENTIAL,
+    comment="one row: what keys the names of deliveries and releases, encrypted by the key that key_id names, which is the one in use",
 )
 
 # --- dissemination ---------------------------------------------------------------------------------------------------------

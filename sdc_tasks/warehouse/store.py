@@ -1,15 +1,16 @@
 """The confidential side: files as they were received, and the arrays that steps hand to each other.
 
-Content is addressed by its sha256, encrypted, and checked whenever it is read. A delivery is received once (the same bytes again
-are the same delivery), then accepted or refused. Of two accepted files of one country the one received later counts, in
-whatever order they are judged; the other stays, superseded. A file that had left the inbox and is back has been sent again: it is
-received anew, so that a country can return to what it delivered before.
+Content is addressed by a keyed digest of it (`secret.py`), to which its encryption is bound, so that it is checked whenever it is read.
+A delivery is received once (the same bytes again are the same delivery), then accepted or refused. Of two accepted files of one country
+the one received later counts, in whatever order they are judged; the other stays, superseded. A file that had left the inbox and is back
+has been sent again: it is received anew, so that a country can return to what it delivered before.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -19,11 +20,13 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from sdc_tasks.errors import SdcError
 from sdc_tasks.model.findings import CheckResult, Finding
+from sdc_tasks.model.secret import Secret, name_of_delivery
 from sdc_tasks.warehouse.engine import keys_of, reading, relaxed, serialise, writing
 from sdc_tasks.warehouse.keyring import TamperedError
 from sdc_tasks.warehouse.log import record
 from sdc_tasks.warehouse.packing import digest_of
 from sdc_tasks.warehouse.schema import DeliveryState, artefact, check_result, delivery, finding, inbox, payload
+from sdc_tasks.warehouse.secret import key_in_use, salt_of, secret_of
 
 
 class CorruptedError(SdcError):
@@ -52,9 +55,11 @@ class Delivery:
 
 
 def save_artefact(engine: Engine, kind: str, content: bytes) -> str:
-    """Stores the bytes, once, and returns their digest."""
+    """Stores the bytes, once, and returns the digest by which they are known."""
+    digest = secret_of(engine).derive("artefact", kind).digest(content)
     with writing(engine) as connection:
-        return _put(connection, kind, content)
+        _put(connection, kind, digest, content)
+    return digest
 
 
 def load_artefact(engine: Engine, digest: str) -> bytes:
@@ -72,32 +77,33 @@ def load_artefact(engine: Engine, digest: str) -> bytes:
 
 def plain(connection: Connection, digest: str, content: bytes, key_id: str | None) -> bytes:
     """The content of a stored payload. Raises CorruptedError where it is not that of its digest."""
-    try:
-        found = content if key_id is None else keys_of(connection).open(digest, key_id, content)
-    except TamperedError:
-        found = b""
-    if digest_of(found) != digest:
-        raise CorruptedError(f"artefact {digest}: the stored content does not match its digest; run the step that made it again")
-    return found
+    if key_id is None and digest_of(content) == digest:  # as a version before encryption left it, under its plain digest
+        return content
+    if key_id is not None:
+        with suppress(TamperedError):
+            return keys_of(connection).open(digest, key_id, content)
+    raise CorruptedError(f"artefact {digest}: the stored content does not match its digest; run the step that made it again")
 
 
 def receive(engine: Engine, domain: str, period: str, file: str, content: bytes, again: bool = False) -> Delivery:
     """Stores a file before anybody looks into it. The same bytes again change nothing, whatever the file is called, unless they were
     sent `again` after something else counted: then they are received anew.
     """
+    salt = salt_of(engine, domain, period)
     with writing(engine) as connection:
         relaxed(connection)  # the file is still in the inbox
-        return _receive(connection, DeliveryKey(domain, period, digest_of(content)), file, content, again)
+        return _receive(connection, _known_as(connection, domain, period, content, salt), file, content, again)
 
 
 def take(engine: Engine, domain: str, period: str, file: str, content: bytes) -> Delivery:
     """Receives a file that lies in the inbox, anew where these bytes had left it under that name and are back. Remembers that they lie
     there.
     """
-    key = DeliveryKey(domain, period, digest_of(content))
+    salt = salt_of(engine, domain, period)
     here = (inbox.c.domain == domain, inbox.c.period == period, inbox.c.file == file)
     with writing(engine) as connection:
         relaxed(connection)
+        key = _known_as(connection, domain, period, content, salt)
         serialise(connection, "inbox", domain, period)
         before = set(connection.execute(select(inbox.c.digest).where(*here)).scalars())
         found = _receive(connection, key, file, content, again=key.digest not in before)
@@ -214,10 +220,18 @@ def put_rows(connection: Connection, table: Table, rows: Sequence[dict[str, Any]
     connection.execute(statement, rows)
 
 
+def _known_as(connection: Connection, domain: str, period: str, content: bytes, salt: Secret) -> DeliveryKey:
+    """What names these bytes; a delivery that an older version received keeps the plain digest that it has."""
+    before = DeliveryKey(domain, period, digest_of(content))
+    if connection.execute(select(delivery.c.digest).where(_is(before))).one_or_none():
+        return before
+    return DeliveryKey(domain, period, name_of_delivery(content, salt))
+
+
 def _receive(connection: Connection, key: DeliveryKey, file: str, content: bytes, again: bool) -> Delivery:
     serialise(connection, "delivery", *key)
     known = connection.execute(select(delivery).where(_is(key))).one_or_none()
-    _put(connection, "delivery", content)
+    _put(connection, "delivery", key.digest, content)
     now = datetime.now(UTC)
     if known is None:
         row = {**key._asdict(), "file": file, "received_at": now, "state": DeliveryState.RECEIVED}
@@ -231,15 +245,13 @@ def _receive(connection: Connection, key: DeliveryKey, file: str, content: bytes
     return found
 
 
-def _put(connection: Connection, kind: str, content: bytes) -> str:
-    digest = digest_of(content)
+def _put(connection: Connection, kind: str, digest: str, content: bytes) -> None:
     row = {"digest": digest, "kind": kind, "size": len(content), "stored_at": datetime.now(UTC)}
     put_rows(connection, artefact, [row], keep=True)
     purged = (artefact.c.digest == digest, artefact.c.purged_at.is_not(None))
     connection.execute(update(artefact).where(*purged).values(purged_at=None, stored_at=row["stored_at"]))
-    key_id, sealed = keys_of(connection).seal(digest, content)
+    key_id, sealed = keys_of(connection).seal(digest, content, key_in_use(connection))
     put_rows(connection, payload, [{"digest": digest, "content": sealed, "key_id": key_id}])  # heals content that was damaged
-    return digest
 
 
 def _judge(connection: Connection, key: DeliveryKey, country: str | None, state: DeliveryState, by: str | None = None) -> None:

@@ -21,6 +21,7 @@ from test_cli import FREE, PROTECTED, SECRETS, Desk, Ended, new_desk, sdc, sdc_p
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.checks import run_checks
 from sdc_tasks.warehouse.engine import open_warehouse
+from sdc_tasks.warehouse.secret import secret_of
 
 HEADER = (
     "STRUCTURE,STRUCTURE_ID,ACTION,FREQ,REF_AREA,INDICATOR,ACTIVITY,SIZECLASS,TIME_PERIOD,OBS_VALUE,OBS_STATUS,CONF_STATUS,ROUNDING_BASE"
@@ -163,8 +164,11 @@ def test_the_same_release_again_is_the_same_version_and_the_same_bytes(demo):
     assert (stored.versions, stored.runs, stored.unsound) == ([1], ["published"], [])
 
 
-def test_another_machine_would_make_the_same_bytes(demo, tmp_path):
-    """A fresh warehouse, a fresh out folder, another process."""
+def test_another_machine_would_make_the_same_bytes(demo, tmp_path, monkeypatch):
+    """A fresh warehouse of the same secret, a fresh out folder, another process."""
+    engine = open_warehouse(f"sqlite:///{demo.out / 'warehouse.db'}")
+    monkeypatch.setenv("SDC_WAREHOUSE_SECRET", secret_of(engine).hex)
+    engine.dispose()
     fresh = sdc("release", *demo.where, "--out", tmp_path / "fresh")
     assert fresh.code == 0, fresh.text
     for name in ("table.csv", "audit.json"):

@@ -116,9 +116,9 @@ def table_of(instance: Instance) -> RoundingTable:
 def measure(instance: Instance) -> dict[str, object]:
     table, load = table_of(instance), os.getloadavg()[0]
     began, cpu = time.perf_counter(), time.process_time()
-    search = Search(clock=Limit(SECONDS), gap=GAP, exact=True)
+    search = Search(1, clock=Limit(SECONDS), gap=GAP, exact=True)
     if instance.method == "controlled":
-        controlled = round_table(table, Options(instance.base, search=search))
+        controlled = round_table(table, Options(instance.base, search))
         x, reached, bound, optimal, clock = controlled.x, controlled.distance, controlled.bound, controlled.optimal, controlled.clock
         recomputed, steps = float(np.abs(x - table.a).sum()), x / instance.base
         if np.abs(steps - np.rint(steps)).max() > 1e-9:

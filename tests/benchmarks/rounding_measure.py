@@ -122,7 +122,7 @@ def measure(name: str, quality: str, base: int = 3) -> Record:
     read = time.perf_counter()
     dummy = dummy_of(cells, by_list(cells, crossings))
     published = time.perf_counter()
-    result = round_counts(dummy, Options(base=base, quality=quality))  # type: ignore[arg-type]
+    result = round_counts(dummy, Options(1, base=base, quality=quality))  # type: ignore[arg-type]
     ended, cpu = time.perf_counter(), time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     score = Score(base)

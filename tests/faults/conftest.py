@@ -9,6 +9,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from payload_key import WAREHOUSE_SECRET
 
 for room in ("acceptance", "unit", "integration"):  # a desk, its deliveries and the command line; what others made to be disturbed
     sys.path.append(str(Path(__file__).resolve().parents[1] / room))
@@ -20,7 +21,9 @@ from places import Databases, NewPlace, Place  # noqa: E402
 
 @pytest.fixture(scope="session")
 def nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
-    made = Nursery(tmp_path_factory.mktemp("nursery") / "first")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SDC_WAREHOUSE_SECRET", WAREHOUSE_SECRET)  # its children's warehouses are alike
+        made = Nursery(tmp_path_factory.mktemp("nursery") / "first")
     yield made
     made.close()
 

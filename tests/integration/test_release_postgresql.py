@@ -18,6 +18,7 @@ DOMAIN, PERIOD = "sbs_4x15x3", "2024"
 
 
 @pytest.mark.parametrize("warehouse_url", ["postgresql"], indirect=True)
+@pytest.mark.usefixtures("one_secret")
 def test_a_release_on_postgresql_is_that_on_sqlite(warehouse_url: str, tmp_path: Path) -> None:
     domain = write_demo(tmp_path, countries=4, activities=15, sizes=3)
     where = ["--domain", str(domain), "--period", PERIOD, "--inbox", str(tmp_path / "inbox")]

@@ -664,6 +664,7 @@ FORBIDDEN = [
     "DELETE FROM operations.log",
     "UPDATE dissemination.release SET embargo = NULL",
     "DELETE FROM confidential.payload",
+    "DELETE FROM confidential.secret",
 ]
 
 
@@ -723,6 +724,7 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
         "release_not_approved": "UPDATE operations.terms SET approvals = 1",
         "release_not_attacked": "UPDATE operations.terms SET profiles = 'external,coalition'",
         "payload_overdue": "UPDATE operations.terms SET retention_days = 0",
+        "payload_key": "UPDATE confidential.secret SET key_id = 'another'",
         "payload_plain": "UPDATE confidential.payload SET key_id = NULL",
         "payload_incomplete": "DELETE FROM confidential.payload",
         "log_of_nothing": "UPDATE operations.log SET subject = 'r9' WHERE action = 'release'",

@@ -39,7 +39,7 @@ from sdc_tasks.warehouse.decisions import approve, retract
 from sdc_tasks.warehouse.engine import open_warehouse
 from sdc_tasks.warehouse.journal import Terms, save_audit, start_run, submit
 from sdc_tasks.warehouse.publisher import NotApproved, publish
-from sdc_tasks.warehouse.store import accept, accepted, deliveries, left, take
+from sdc_tasks.warehouse.store import accept, accepted, deliveries, left, load_artefact, take
 
 TWO_EYES_MORE = replace(TERMS, digest="a" * 64, approvals=2)
 HARDER = replace(TERMS, digest="b" * 64, profiles=("external", "coalition"))
@@ -311,15 +311,12 @@ def test_a_retracted_release_is_shown_no_more_and_stays_known(warehouse, people)
 
 def look(warehouse, **files: bytes) -> dict[str, str]:
     """A look into an inbox with these files, all judged as good ones of AT. What counts afterwards, by content."""
-    from sdc_tasks.warehouse.packing import digest_of
-
     for name, content in files.items():
         take(warehouse, "sbs", "2024", name, content)
     left(warehouse, "sbs", "2024", list(files))
     for each in deliveries(warehouse, "sbs", "2024"):
         accept(warehouse, each.key, "AT")
-    known = {digest_of(content): content.decode() for content in (b"A", b"B", b"C")}
-    return {country: known[digest] for country, digest in accepted(warehouse, "sbs", "2024").items()}
+    return {country: load_artefact(warehouse, digest).decode() for country, digest in accepted(warehouse, "sbs", "2024").items()}
 
 
 def times(warehouse) -> list[int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from payload_key import PAYLOAD_KEY
-from sqlalchemy import select, update
+from sqlalchemy import insert, select, update
 from test_warehouse import KEYS, TERMS, count, in_parallel, prepared, publish_it, raw
 
 from sdc_tasks.errors import InvalidInput
@@ -20,6 +20,7 @@ from sdc_tasks.warehouse.keyring import Keyring, key_file, new_key
 from sdc_tasks.warehouse.log import entries
 from sdc_tasks.warehouse.maintenance import purge, rotate
 from sdc_tasks.warehouse.migrations import migrate
+from sdc_tasks.warehouse.packing import digest_of
 from sdc_tasks.warehouse.schema import artefact, delivery, payload, step
 from sdc_tasks.warehouse.store import CorruptedError, load_artefact, receive, save_artefact
 
@@ -29,6 +30,15 @@ SECRET = b"AT;C10;987654321.125;secret"
 def stored(engine) -> list[tuple[str, bytes, str | None]]:
     with reading(engine) as connection:
         return [tuple(row) for row in connection.execute(payload.select().order_by(payload.c.digest))]
+
+
+def plainly(warehouse, content: bytes) -> str:
+    """Stored as a version before encryption did: under its plain digest."""
+    digest, now = digest_of(content), datetime.now(UTC)
+    with writing(warehouse) as connection:
+        connection.execute(insert(artefact).values(digest=digest, kind="problem", size=len(content), stored_at=now))
+        connection.execute(insert(payload).values(digest=digest, content=content))
+    return digest
 
 
 # --- keys ------------------------------------------------------------------------------------------------------------------
@@ -72,21 +82,20 @@ def test_bytes_put_under_another_digest_are_refused(warehouse):
 
 def test_keys_are_replaced_while_the_warehouse_is_in_use(warehouse, warehouse_url):
     contents = {save_artefact(warehouse, "problem", f"{i}".encode() * 100): f"{i}".encode() * 100 for i in range(40)}
-    with writing(warehouse) as connection:  # as a version before encryption left it
-        first = min(contents)
-        connection.execute(update(payload).where(payload.c.digest == first).values(content=contents[first], key_id=None))
+    first = plainly(warehouse, b"0" * 100)
+    contents[first] = b"0" * 100
     assert [row["digest"] for row in run_checks(warehouse)["payload_plain"]] == [first]
     assert load_artefact(warehouse, first) == contents[first]
     fresh = new_key()
     both, only = (open_warehouse(warehouse_url, Keyring.of(keys)) for keys in ([fresh, PAYLOAD_KEY], [fresh]))
-    assert rotate(both) == 40
+    assert rotate(both) == 41
     assert rotate(both) == 0
     assert {digest: load_artefact(only, digest) for digest in contents} == contents
     with pytest.raises(InvalidInput, match="which is not among those given"):
         load_artefact(warehouse, first)
     assert {key_id for _, _, key_id in stored(only)} == {Keyring.of([fresh]).newest}
     assert not any(run_checks(only).values())
-    assert [entry.action for entry in entries(only)] == ["rotate"] * 3
+    assert [entry.action for entry in entries(only)] == ["make"] + ["rotate"] * 4, "the secret, and the payloads in three parts"
     both.dispose()
     only.dispose()
 
@@ -109,6 +118,36 @@ def test_who_saves_while_keys_are_replaced_loses_nothing(warehouse, warehouse_ur
     only = open_warehouse(warehouse_url, Keyring.of([FRESH]))
     assert {digest: load_artefact(only, digest) for digest in contents} == contents
     only.dispose()
+
+
+def test_who_was_started_with_the_old_keys_saves_nothing_that_the_new_ones_do_not_open(warehouse, warehouse_url):
+    """A release goes on while the keys are replaced, and the old key is taken away afterwards."""
+    kept = save_artefact(warehouse, "problem", b"before")
+    fresh = new_key()
+    both, only = (open_warehouse(warehouse_url, Keyring.of(keys)) for keys in ([fresh, PAYLOAD_KEY], [fresh]))
+    early = save_artefact(both, "problem", b"by who has the new key already")
+    assert load_artefact(warehouse, early), "what is not rotated yet, all can read"
+    rotate(both)
+    for save in (lambda: save_artefact(warehouse, "problem", b"after"), lambda: receive(warehouse, "sbs", "2024", "at.csv", b"late")):
+        with pytest.raises(InvalidInput, match=r"not among those given.*Remedy"):
+            save()
+    assert {load_artefact(only, digest) for digest in (kept, early)} == {b"before", b"by who has the new key already"}
+    assert count(only, "confidential.payload") == 2
+    assert not any(run_checks(only).values())
+    assert load_artefact(only, save_artefact(only, "problem", b"before")) == b"before"
+    both.dispose()
+    only.dispose()
+
+
+def test_a_payload_of_another_key_than_the_one_in_use_is_found(warehouse):
+    """As a version before left it that saved by the key it had."""
+    digest = save_artefact(warehouse, "problem", b"kept")
+    other = Keyring.of([new_key()])
+    key_id, content = other.seal(digest, b"kept", other.newest)
+    raw(warehouse, "UPDATE confidential.payload SET content = :content, key_id = :key", content=content, key=key_id)
+    assert [(row["digest"], row["key_id"], row["in_use"]) for row in run_checks(warehouse)["payload_key"]] == [
+        (digest, key_id, KEYS.newest)
+    ]
 
 
 # --- the key file of a SQLite warehouse --------------------------------------------------------------------------------------
@@ -134,6 +173,17 @@ def test_a_sqlite_warehouse_makes_one_key_file_that_only_its_owner_reads(tmp_pat
     assert sorted(load_artefact(engine, digest) for digest in digests) == [b"0", b"1", b"2", b"3"]
     assert [path.name for path in tmp_path.iterdir() if "key" in path.name] == ["w.db.key"], "no part of a file is left"
     engine.dispose()
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o666])
+def test_a_key_file_that_others_read_is_refused(tmp_path: Path, mode: int):
+    engine = open_warehouse(f"sqlite:///{tmp_path / 'w.db'}")
+    engine.dispose()
+    key_file(tmp_path / "w.db").chmod(mode)
+    with pytest.raises(InvalidInput, match=r"w\.db\.key.*Remedy: chmod 600"):
+        open_warehouse(f"sqlite:///{tmp_path / 'w.db'}")
+    key_file(tmp_path / "w.db").chmod(0o600)
+    open_warehouse(f"sqlite:///{tmp_path / 'w.db'}").dispose()
 
 
 # --- retention -------------------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def test_everything_that_counts_is_in_the_log_once(warehouse):
     told = [(each.action, each.actor) for each in entries(warehouse)]
     assert told == [
         (action, "tester")
-        for action in ("receive", "receive", "receive", "accept", "supersede", "refuse", "submit", "audit", "release", "retract")
+        for action in ("make", "receive", "receive", "receive", "accept", "supersede", "refuse", "submit", "audit", "release", "retract")
     ]
     assert broken(entries(warehouse)) == []
     assert json.loads(entries(warehouse, one.digest)[1].details)["by"] == two.digest

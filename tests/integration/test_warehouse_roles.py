@@ -42,7 +42,8 @@ DISSEMINATION = [name for name in TABLES if name.startswith("dissemination.")]
 # (role, what) → the tables on which it may. UPDATE: of the columns named.
 MAY: dict[tuple[str, str], set[str]] = {
     ("sdc_pipeline", "SELECT"): {*TABLES, *VIEWS},
-    ("sdc_pipeline", "INSERT"): {"confidential.payload", *OPERATIONS} - {"operations.approval", "operations.profile"},
+    ("sdc_pipeline", "INSERT"): {"confidential.payload", "confidential.secret", *OPERATIONS}
+    - {"operations.approval", "operations.profile"},
     ("sdc_pipeline", "DELETE"): {
         "confidential.payload",
         *(f"operations.{name}" for name in ("finding", "check_result", "rung", "inbox")),
@@ -60,6 +61,7 @@ MAY: dict[tuple[str, str], set[str]] = {
 }
 MAY_UPDATE = {
     "confidential.payload": {"digest", "content", "key_id"},
+    "confidential.secret": {"content", "key_id"},
     "operations.artefact": {"stored_at", "purged_at"},
     "operations.delivery": {"country", "state", "superseded_by", "received_at", "times"},
     "operations.run": {"inputs_digest", "state", "finished_at"},

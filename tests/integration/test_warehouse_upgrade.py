@@ -98,7 +98,21 @@ def everything(warehouse) -> dict[str, set[tuple]]:
 
 
 NEW = {"artefact": {"purged_at"}, "delivery": {"times"}, "payload": {"key_id"}, "release": {"embargo"}, "eu_cell": {"visible_share"}}
-NEW_TABLES = {"inbox", "terms", "submission", "approval", "log", "retraction", "cycle", "dag_run", "task_run", "alert", "turn", "profile"}
+NEW_TABLES = {
+    "inbox",
+    "terms",
+    "submission",
+    "approval",
+    "log",
+    "retraction",
+    "cycle",
+    "dag_run",
+    "task_run",
+    "alert",
+    "turn",
+    "profile",
+    "secret",
+}
 
 
 @pytest.fixture

@@ -148,13 +148,13 @@ def test_a_total_above_a_hidden_count_may_not_be_public(drawn):
 @given(counts(), st.sampled_from([2.0, 5.0, 10.0]))
 def test_controlled_aggregates_add_up_in_and_between_compositions(drawn, base):
     class Wanted:
-        reach, zero_restricted, gap, nodes, seconds, seed = 3, False, 0.0, 5000, 600.0, 1
+        reach, zero_restricted, gap, nodes, seconds = 3, False, 0.0, 5000, 600.0
 
         def __init__(self, base: float) -> None:
             self.base = base
 
     problem, _ = drawn
-    what, publication = next(controlled_aggregates(problem, Wanted(base), lambda _: None))
+    what, publication = next(controlled_aggregates(problem, Wanted(base), 1, lambda _: None))
     value = publication.value.reshape(len(problem.space.aggregates), -1)
     assert not (problem.space.national_relations @ value.T).any()
     assert "base" in what
@@ -166,14 +166,14 @@ def test_controlled_aggregates_add_up_in_and_between_compositions(drawn, base):
 @given(counts(), st.sampled_from([2.0, 5.0]))
 def test_quadratic_aggregates_add_up_keep_margins_and_withstand_who_does_not_count(drawn, base):
     class Wanted:
-        gap, nodes, seconds, seed = 0.0, 5000, 600.0, 1
+        gap, nodes, seconds = 0.0, 5000, 600.0
 
         def __init__(self, base: float) -> None:
             self.base = base
 
     problem, _ = drawn
     requirements, _ = baseline(problem, ("external",))
-    proposals = quadratic_aggregates(problem, requirements, Wanted(base), 1, lambda _: None)
+    proposals = quadratic_aggregates(problem, requirements, Wanted(base), 1, 1, lambda _: None)
     for _, publication in islice(proposals, 2):
         value = publication.value.reshape(len(problem.space.aggregates), -1)
         assert not (problem.space.national_relations @ value.T).any()

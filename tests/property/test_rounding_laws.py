@@ -90,7 +90,7 @@ def least_by_scipy(table: RoundingTable, base: float, zero_restricted: bool) -> 
 def test_a_two_way_table_is_rounded_at_once_and_nearest(seed, base, zero_restricted):
     """With a hierarchy in one dimension the relaxation is whole: no mixed-integer model, no gap."""
     table = drawn(seed, (flat("A", 3), nested("B", 2, 2)))
-    found = round_table(table, Options(base, zero_restricted))
+    found = round_table(table, Options(base, Search(1), zero_restricted))
     assert found.reach == 1
     assert found.optimal
     assert found.distance == pytest.approx(least_by_scipy(table, base, zero_restricted))
@@ -103,7 +103,7 @@ def test_a_two_way_table_is_rounded_at_once_and_nearest(seed, base, zero_restric
 def test_in_three_dimensions_the_whole_model_finds_the_nearest(seed, base, zero_restricted, solver):
     table = drawn(seed, (flat("A", 2), flat("B", 3), nested("C", 2, 2)))
     least = least_by_scipy(table, base, zero_restricted)
-    found = round_table(table, Options(base, zero_restricted, search=Search(solver=solver)))
+    found = round_table(table, Options(base, Search(1, solver), zero_restricted))
     if np.isfinite(least):
         assert found.reach == 1
         assert found.distance == pytest.approx(least)
@@ -120,8 +120,8 @@ def test_the_search_around_the_relaxation_finds_additive_tables_near_the_bound(s
     table = drawn(seed, (flat("A", 6), flat("B", 7), nested("C", 3, 3)))
     small, separable.SMALL = separable.SMALL, 0
     try:
-        found = round_table(table, Options(5, search=Search(exact=False, gap=0.01)))
-        again = round_table(table, Options(5, search=Search(exact=False, gap=0.01)))
+        found = round_table(table, Options(5, Search(1, exact=False, gap=0.01)))
+        again = round_table(table, Options(5, Search(1, exact=False, gap=0.01)))
     finally:
         separable.SMALL = small
     assert not (table.A @ found.x).any()
@@ -137,7 +137,7 @@ def test_what_is_rounded_withstands_the_attacker(seed, three):
     axes = (flat("A", 3), flat("B", 3), flat("C", 2)) if three else (flat("A", 4), flat("B", 4))
     table, base = drawn(seed, axes, primaries=5, level=4), 5.0
     try:
-        found = round_table(table, Options(base))
+        found = round_table(table, Options(base, Search(1)))
     except Unprotectable:
         nothing = Rounded(table.A, table.a, table.a, np.where(table.fixed, 0.0, np.inf), table.lb, table.ub)
         assert not all(_kept(table, nothing, i) for i in range(len(table.primary)))  # not even with nothing printed
@@ -178,7 +178,7 @@ def test_quadratic_rounding_keeps_margins_and_levels_in_any_dimension(seed, kind
     table = drawn(seed, axes, primaries=3, level=3)
     base = base_for(table)
     try:
-        found = round_quadratic(table, base)
+        found = round_quadratic(table, base, Search(1))
     except Unprotectable:
         return
     x, S = found.x, table.primary
@@ -224,7 +224,7 @@ def test_quadratic_rounding_is_the_nearest_of_all_by_enumeration(seed):
         rest = np.setdiff1d(np.flatnonzero(~kept & (table.a != 0)), s)
         best = min(best, (float((move[s] ** 2).sum()), float((move[rest] ** 2 / table.a[rest]).sum())))
     try:
-        found = round_quadratic(table, base)
+        found = round_quadratic(table, base, Search(1))
     except Unprotectable:
         assert best[0] == np.inf
         return
@@ -261,7 +261,7 @@ def test_any_multipliers_bound_the_cost(seed):
     pieces = nearest(table.a / 5, np.ones(len(table.a)), lower, upper)
     rows = relations(table.A, table.rhs)
     model = pieces.model(rows.A, rows.lower, rows.upper)
-    found = least_cost(pieces, rows, Search())
+    found = least_cost(pieces, rows, Search(1))
     assert found.status is Status.OPTIMAL
     assert weak_duality(model, rng.normal(size=table.A.shape[0])) + pieces.constant <= found.cost + 1e-9
     assert found.bound <= found.cost + 1e-9

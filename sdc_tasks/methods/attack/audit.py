@@ -77,7 +77,7 @@ def audit(
         baseline=cut,
         lps=attacker.lps,
         shared_lps=attacker.joint_lps,
-        requirements=requirements.digest,
+        requirements=requirements.digest(problem.salt),
         contradictions=tuple(int(cell) for cell in publication.cells[contradicted(problem, publication)]),
         small=tuple(small_told(problem, publication).tolist()),
         held=held,

@@ -16,7 +16,6 @@ inside the box is a witness, so the box errs on the safe side only, and solver t
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -28,6 +27,7 @@ from sdc_tasks.methods.attack.presolve import distinct_rows, tie
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL, named
 from sdc_tasks.model.results import Multipliers, Publication
+from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 BOX = 1e4
@@ -65,13 +65,11 @@ class Requirements:
         if not len(self.knower):
             object.__setattr__(self, "knower", np.full(n, -1, dtype=np.int64))
 
-    @cached_property
-    def digest(self) -> str:
-        """sha256 of what was required: an audit says against what it was done."""
-        h = hashlib.sha256("|".join(self.profiles).encode())
-        for name in ("primaries", "down", "up", "slide", "cut", "profile", "knower"):
-            h.update(name.encode() + np.ascontiguousarray(getattr(self, name)).tobytes())
-        return h.hexdigest()
+    def digest(self, salt: Secret) -> str:
+        """Digest of what was required, keyed by the salt of its problem: an audit says against what it was done."""
+        names = ("primaries", "down", "up", "slide", "cut", "profile", "knower")
+        arrays = (name.encode() + np.ascontiguousarray(getattr(self, name)).tobytes() for name in names)
+        return salt.derive("requirements").digest("|".join(self.profiles).encode(), *arrays)
 
     @cached_property
     def cells(self) -> Ints:

@@ -46,8 +46,6 @@ class Effort(Protocol):
     def nodes(self) -> int: ...
     @property
     def seconds(self) -> float: ...
-    @property
-    def seed(self) -> int: ...
 
 
 class Wanted(Effort, Protocol):
@@ -59,14 +57,16 @@ class Wanted(Effort, Protocol):
     def zero_restricted(self) -> bool: ...
 
 
-def controlled_aggregates(problem: ProtectionProblem, wanted: Wanted, progress: Callable[[str], None]) -> Iterator[tuple[str, Publication]]:
-    """Publications of the aggregates of a problem of one indicator, base by base."""
+def controlled_aggregates(
+    problem: ProtectionProblem, wanted: Wanted, seed: int, progress: Callable[[str], None]
+) -> Iterator[tuple[str, Publication]]:
+    """Publications of the aggregates of a problem of one indicator, base by base. `seed`, which is secret, is that of the searches."""
     table = aggregate_table(problem)
     cells = np.flatnonzero(problem.aggregate)
     for base in _bases(wanted.base, float(np.abs(table.a).max(initial=0.0))):
-        search = _counted(wanted, f"controlled rounding to base {base:g}")
+        search = _counted(wanted, seed, f"controlled rounding to base {base:g}")
         try:
-            found = round_table(table, Options(base, wanted.zero_restricted, wanted.reach, search=search), progress)
+            found = round_table(table, Options(base, search, wanted.zero_restricted, wanted.reach), progress)
         except Unprotectable as error:
             progress(f"base {base:g}: {error}")
             continue
@@ -75,13 +75,13 @@ def controlled_aggregates(problem: ProtectionProblem, wanted: Wanted, progress: 
 
 
 def quadratic_aggregates(
-    problem: ProtectionProblem, requirements: Requirements, wanted: Effort, seed: int, progress: Callable[[str], None]
+    problem: ProtectionProblem, requirements: Requirements, wanted: Effort, seed: int, attacks: int, progress: Callable[[str], None]
 ) -> Iterator[tuple[str, Publication]]:
     """Publications that withstand an attacker without integer knowledge, from all exact to coarser ones.
 
-    Raises InvalidInput where values are not whole.
+    `seed`, which is secret, is that of the searches, `attacks` that of the attacker. Raises InvalidInput where values are not whole.
     """
-    table, attacker = aggregate_table(problem), Attacker(problem, requirements, seed)
+    table, attacker = aggregate_table(problem), Attacker(problem, requirements, attacks)
     cells = np.flatnonzero(problem.aggregate)
     publication = Publication(cells, table.a, np.zeros(len(cells)))
     sensitive = _leaned(attacker, publication)
@@ -91,7 +91,7 @@ def quadratic_aggregates(
         sensitive = np.flatnonzero(members @ problem.suppressed[: cells[0]].astype(float) > 0)
     for base in _bases(wanted.base, float(np.abs(table.a).max(initial=0.0))):
         while True:
-            none, search = np.zeros(len(sensitive)), _counted(wanted, f"quadratic rounding to base {base:g}")
+            none, search = np.zeros(len(sensitive)), _counted(wanted, seed, f"quadratic rounding to base {base:g}")
             try:
                 found = round_quadratic(replace(table, primary=sensitive, lpl=none, upl=none, spl=none), base, search, progress)
             except Unprotectable:
@@ -108,9 +108,9 @@ def quadratic_aggregates(
             progress(f"base {base:g}: {len(sensitive)} aggregates are sensitive")
 
 
-def _counted(wanted: Effort, what: str) -> Search:
+def _counted(wanted: Effort, seed: int, what: str) -> Search:
     """A search that ends by itself, whatever the machine."""
-    return Search(clock=Abort(what, wanted.seconds), gap=wanted.gap, seed=wanted.seed, nodes=wanted.nodes)
+    return Search(seed, clock=Abort(what, wanted.seconds), gap=wanted.gap, nodes=wanted.nodes)
 
 
 def _totals_of(table: RoundingTable, cells: Ints) -> Ints:

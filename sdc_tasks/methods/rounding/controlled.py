@@ -34,10 +34,10 @@ class Options:
     """`reach`: multiples of the base that a cell may move, at most; `weights` (n,) of the cells, 1 by default."""
 
     base: float
+    search: Search
     zero_restricted: bool = False
     reach: int = 4
     weights: Floats | None = field(default=None, repr=False)
-    search: Search = field(default_factory=Search)
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.base) and self.base > 0):

@@ -114,7 +114,7 @@ def _rounded(
     begin = np.cumsum([0, *(len(each) for each in levels)])
     crossings = product(*(range(int(begin[d]), int(begin[d + 1])) for d in range(len(levels))))
     publication = Publication(tuple(variables), tuple(crossings), ("",) * len(levels))
-    found = round_counts(dummy_of(cells, publication), Options(base=base, seed=seed, quality=quality), progress=progress)
+    found = round_counts(dummy_of(cells, publication), Options(seed, base, quality), progress=progress)
     return np.asarray(found.inner[place], dtype=float)
 
 

@@ -97,12 +97,11 @@ def base_for(table: RoundingTable) -> float:
     return least
 
 
-def round_quadratic(table: RoundingTable, base: float, search: Search | None = None, progress: Progress = silent) -> QuadraticRounding:
+def round_quadratic(table: RoundingTable, base: float, search: Search, progress: Progress = silent) -> QuadraticRounding:
     """The table of least distance that keeps all margins and levels.
 
     Raises InvalidInput where values are not whole, nothing is sensitive or the base is not whole; Unprotectable where nothing is found.
     """
-    search = search or Search()
     _refuse(table)
     if not (base >= 2 and base == np.rint(base) and base < LARGEST):
         raise InvalidInput(f"base {base:g}: not a whole number above 1. Remedy: give one")

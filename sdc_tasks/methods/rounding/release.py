@@ -34,8 +34,6 @@ class SmallCount(Protocol):
     def base(self) -> int: ...
     @property
     def quality(self) -> Quality: ...
-    @property
-    def seed(self) -> int: ...
 
 
 class Controlled(Wanted, Protocol):
@@ -60,9 +58,12 @@ def round_part(
     seed: int,
     progress: Progress,
 ) -> Publication:
-    """What is published of the part. `decided`: of the whole, with the part withheld; `requirements` and `seed` are those of the audit."""
-    judge = _Judge(part, decided, requirements, seed)
-    for what, publication in _proposals(part, requirements, wanted, seed, progress):
+    """What is published of the part. `decided`: of the whole, with the part withheld; `requirements` and `seed` are those of the audit.
+
+    The seed of the rounding follows from the salt of the problem: nobody who has the program alone can round another table as this one was.
+    """
+    judge, drawn = _Judge(part, decided, requirements, seed), part.problem.salt.seed("rounding", *part.problem.space.indicators)
+    for what, publication in _proposals(part, requirements, wanted, drawn, seed, progress):
         broken = judge.broken(publication)
         progress(f"{what}: {broken} requirements broken")
         if not broken:
@@ -72,15 +73,15 @@ def round_part(
 
 
 def _proposals(
-    part: Part, requirements: Requirements, wanted: SmallCount | Controlled | Quadratic, seed: int, progress: Progress
+    part: Part, requirements: Requirements, wanted: SmallCount | Controlled | Quadratic, drawn: int, seed: int, progress: Progress
 ) -> Iterator[tuple[str, Publication]]:
     match wanted.method:
         case "small-count":
-            return rounded_counts(part.problem, wanted.base, wanted.quality, wanted.seed, progress).proposals()
+            return rounded_counts(part.problem, wanted.base, wanted.quality, drawn, progress).proposals()
         case "controlled":
-            return controlled_aggregates(part.problem, wanted, progress)
+            return controlled_aggregates(part.problem, wanted, drawn, progress)
         case "quadratic":
-            return quadratic_aggregates(part.problem, part.requirements(requirements), wanted, seed, progress)
+            return quadratic_aggregates(part.problem, part.requirements(requirements), wanted, drawn, seed, progress)
 
 
 class _Judge:

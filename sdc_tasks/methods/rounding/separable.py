@@ -37,12 +37,14 @@ def silent(_: str) -> None:
 class Search:
     """How long and how well. `gap` (cost − bound) / cost ends the search, `exact` goes on with the whole model. `clock`: what it may know
     of the time; where work is counted, `nodes` bound each MILP.
+
+    `seed` decides where it looks: who knows it may work back to what was rounded, so it is secret, and has no default.
     """
 
+    seed: int
     solver: SolverName = "highs"
     clock: Clock = field(default_factory=Limit)
     gap: float = 0.0
-    seed: int = 1
     exact: bool = True
     nodes: int | None = None
 

@@ -45,13 +45,14 @@ ENOUGH, MOST_RUNS, REPEATED = 64, 10, 20_000  # `best` cools tables from so many
 class Options:
     """What is rounded, and how. Raises InvalidInput on what makes no sense.
 
+    `seed` decides between inner cells that tie: who knows it may work back to what was rounded, so it is secret, and has no default.
     `base` b; `max_round`: the largest published count that is sensitive, b − 1 unless given; `batch`: inner cells filled at once.
     `zero_candidates`: empty inner cells of sensitive published cells may get the base. `protect_zeros`: so may those of empty published
     cells, which then are no certain zeros. `leverage`: small inner cells that follow from the published cells are rounded too.
     """
 
+    seed: int
     base: int = 3
-    seed: int = 1
     quality: Quality = "fast"
     max_round: int | None = None
     zero_candidates: bool = False
@@ -96,7 +97,7 @@ class Rounded:
 
 def round_counts(
     dummy: Dummy,
-    options: Options = Options(),
+    options: Options,
     force: Bools | None = None,
     given: Ints | None = None,
     progress: Callable[[str], None] = lambda _: None,
