@@ -41,7 +41,10 @@ def round_table(
     ] = "controlled",
     dims: Annotated[str | None, typer.Option(help="CSV: its dimensions, such as REGION,ACTIVITY")] = None,
     value: Annotated[str, typer.Option(help="CSV: the column of values")] = "VALUE",
-    total: Annotated[str, typer.Option(help="CSV: the code of totals")] = "TOTAL",
+    totals: Annotated[
+        list[str] | None,
+        typer.Option("--totals", help="CSV: the code of totals, as CODE or DIMENSION=CODE, none for none; else TOTAL, _T or Total; repeat"),
+    ] = None,
     hierarchy: Annotated[list[str] | None, typer.Option(help="CSV: DIMENSION=FILE, a CSV file code,parent; may be given again")] = None,
     zero_restricted: Annotated[bool, typer.Option("--zero-restricted", help="controlled: multiples of the base stay")] = False,
     reach: Annotated[
@@ -72,7 +75,7 @@ def round_table(
     for place in (rounded, facts):
         refuse_place(place, file)
     wanted = _base(base, method)
-    source = _source(file, dims, value, total, hierarchy or [])
+    source = _source(file, dims, value, totals or [], hierarchy or [])
     table = source.table
     out.print(f"{escape(str(file))}: {len(table.a)} cells, {len(table.rhs)} relations, {len(table.primary)} primaries", style="dim")
     began = time.monotonic()
@@ -118,13 +121,13 @@ class Source:
         return text.getvalue()
 
 
-def _source(file: Path, dims: str | None, value: str, total: str, hierarchy: list[str]) -> Source:
+def _source(file: Path, dims: str | None, value: str, totals: list[str], hierarchy: list[str]) -> Source:
     from sdc_tasks.intake.jj import read_jj
     from sdc_tasks.intake.rounding import of_jj, read_table
 
     if file.name.lower().endswith(JJ):
-        if dims is not None or hierarchy:
-            raise InvalidInput(f"{file}: a JJ file brings its own relations. Remedy: leave out --dims and --hierarchy")
+        if dims is not None or hierarchy or totals:
+            raise InvalidInput(f"{file}: a JJ file brings its own relations. Remedy: leave out --dims, --totals and --hierarchy")
         table = of_jj(read_jj(file))
         return Source(table, ["cell", "value"], [(str(i),) for i in range(len(table.a))])
     if dims is None:
@@ -135,7 +138,10 @@ def _source(file: Path, dims: str | None, value: str, total: str, hierarchy: lis
         if not place or name in parents:
             raise InvalidInput(f"--hierarchy {each}: DIMENSION=FILE is expected, each dimension once. Remedy: give it so")
         parents[name] = Path(place)
-    read = read_table(file, [name.strip() for name in dims.split(",")], value, total, parents)
+    named = {dimension: code for *of, code in (each.split("=", 1) for each in totals) for dimension in of or [""]}
+    if len(named) < len(totals) or "" in named.values():
+        raise InvalidInput("--totals: CODE once, and DIMENSION=CODE once for each dimension, are expected. Remedy: give it so")
+    read = read_table(file, [name.strip() for name in dims.split(",")], value, named, parents)
     return Source(read.table, [*read.dimensions, value], list(read.keys))
 
 

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.totals import known_total, unnamed
 from sdc_tasks.methods.rounding.small_count import InnerCells, inner_cells
 from sdc_tasks.model.table import Bools, Ints
 from sdc_tasks.untrusted import FORMULA, RATIO, ROOM, formula, lines
@@ -78,6 +79,7 @@ def read_counts(path: Path, dimensions: Sequence[str], frequency: str | None, fo
     if counts is not None and float(counts.astype(np.float64).sum()) >= LARGEST:
         raise InvalidInput(f"{path}: column {frequency}: the total is too large to be exact. Remedy: these are no counts")
     cells, which = inner_cells(dimensions, [(columns[name].codes, columns[name].labels) for name in dimensions], counts)
+    _refuse_totals(path, cells)
     if (force or given) and len(cells) < len(which):
         twice = int(np.flatnonzero(np.bincount(which) > 1)[0])
         raise InvalidInput(f"{path}: {cells.key(twice)} occurs twice. Remedy: one record per inner cell where --force or --given is used")
@@ -86,6 +88,17 @@ def read_counts(path: Path, dimensions: Sequence[str], frequency: str | None, fo
         None if force is None else _scattered(which, _whole(path, line_of, force, columns[force], "force") > 0),
         None if given is None else _scattered(which, _whole(path, line_of, given, columns[given], "given")),
     )
+
+
+def _refuse_totals(path: Path, cells: InnerCells) -> None:
+    """A total among the inner cells would be counted once more."""
+    remedy = "Remedy: give inner cells only, without the records of totals"
+    for i, (name, labels) in enumerate(zip(cells.dimensions, cells.labels, strict=True)):
+        if (total := known_total(str(path), name, labels)) is not None:
+            raise InvalidInput(f"{path}: column {name}: {total} is the code of a total. {remedy}")
+        others = [codes for j, codes in enumerate(cells.codes) if j != i]
+        if (code := unnamed(cells.codes[i], others, cells.y.astype(float), least=3)) is not None:
+            raise InvalidInput(f"{path}: column {name}: {labels[code]} is the sum of all others, so a total. {remedy}")
 
 
 def _scattered(which: Ints, values: npt.NDArray[Any]) -> npt.NDArray[Any]:

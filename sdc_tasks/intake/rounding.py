@@ -19,6 +19,8 @@ import numpy as np
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.codes import read_tree
 from sdc_tasks.intake.jj import STATUSES, JJTable
+from sdc_tasks.intake.totals import NONE, known_total, unnamed
+from sdc_tasks.methods.rounding.small_count.cells import TOTAL
 from sdc_tasks.methods.rounding.table import NOISE, RoundingTable
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
 from sdc_tasks.untrusted import FORMULA, formula
@@ -43,8 +45,8 @@ def of_jj(table: JJTable) -> RoundingTable:
     return RoundingTable(table.A, table.rhs, table.a, table.lb, table.ub, table.fixed, p, table.lpl[p], table.upl[p], table.spl[p])
 
 
-def read_table(path: Path, dimensions: Sequence[str], value: str, total: str, parents: Mapping[str, Path]) -> KeyedTable:
-    """The table in a CSV file. `total` is the code of a total in dimensions without a file of `parents`.
+def read_table(path: Path, dimensions: Sequence[str], value: str, totals: Mapping[str, str], parents: Mapping[str, Path]) -> KeyedTable:
+    """The table in a CSV file. `totals`: the code of the total by dimension, under "" for every other; see intake/totals.py.
 
     Raises InvalidInput, with line, cell and remedy, where file and codes do not make a table.
     """
@@ -57,11 +59,21 @@ def read_table(path: Path, dimensions: Sequence[str], value: str, total: str, pa
     if unknown := sorted(set(parents) - set(dimensions)):
         raise InvalidInput(f"{unknown[0]}: codes of a dimension that the table does not have. Remedy: name one of {', '.join(dimensions)}")
     codes = [[row[header.index(name)].strip() for row in rows] for name in dimensions]
-    axes = tuple(_axis(path, name, column, total, parents.get(name)) for name, column in zip(dimensions, codes, strict=True))
+    if unknown := sorted(set(totals) - {"", *dimensions} | set(totals) & set(parents)):
+        raise InvalidInput(
+            f"total of {unknown[0]}: no such dimension, or one with a list of codes, whose top is its total. Remedy: drop it"
+        )
+    axes = tuple(
+        _axis(path, name, column, totals.get(name, totals.get("")), parents.get(name))
+        for name, column in zip(dimensions, codes, strict=True)
+    )
+    if "" in totals and totals[""] != NONE and not any(totals[""] in column for column in codes):
+        raise InvalidInput(f"{path}: no cell has the code of totals {totals['']}. Remedy: name the one that stands there")
     if (size := int(np.prod([float(len(axis.codes)) for axis in axes]))) > MOST:
         raise InvalidInput(f"{path}: {size} cells, more than {MOST}. Remedy: leave dimensions out, or round parts of the table")
     cell = _cells(path, dimensions, axes, codes)
     numbers = _numbers(path, rows, header, value)
+    _refuse_totals(path, dimensions, axes, codes, numbers, totals, parents)
     space = CellSpace(("table",), (), ("value",), axes)
     keys = tuple(product(*(axis.codes for axis in axes)))
     a = _complete(path, axes, keys, cell, numbers)
@@ -89,12 +101,14 @@ def _rows(path: Path) -> tuple[list[list[str]], list[str]]:
     return rows[1:], header
 
 
-def _axis(path: Path, name: str, column: list[str], total: str, parents: Path | None) -> Hierarchy:
+def _axis(path: Path, name: str, column: list[str], named: str | None, parents: Path | None) -> Hierarchy:
     """The codes of a dimension with their parents."""
     if "" in column:
         raise InvalidInput(f"{path}, line {column.index('') + 2}: no code in {name}. Remedy: give each cell a code in every dimension")
     if (odd := next((i for i, code in enumerate(column, start=2) if formula(code)), None)) is not None:
         raise InvalidInput(f"{path}, line {odd}: the code in {name} {FORMULA}")
+    total = known_total(str(path), name, column) if named is None else named
+    total = TOTAL if total is None or total == NONE else total
     if parents is None:
         parts = tuple(sorted(set(column) - {total}))
         if not parts:
@@ -107,6 +121,33 @@ def _axis(path: Path, name: str, column: list[str], total: str, parents: Path | 
                 f"{path}, line {i}: {name} {code} is none of the codes in {parents}. Remedy: add it there, or correct the line"
             )
     return axis
+
+
+def _refuse_totals(
+    path: Path,
+    dimensions: Sequence[str],
+    axes: Sequence[Hierarchy],
+    codes: Sequence[list[str]],
+    numbers: Floats,
+    totals: Mapping[str, str],
+    parents: Mapping[str, Path],
+) -> None:
+    """A total that is taken for a part would be counted once more."""
+    asked = [i for i, name in enumerate(dimensions) if name not in parents and totals.get(name, totals.get("")) != NONE]
+    asked = [i for i in asked if axes[i].codes[0] not in codes[i]]
+    at = [np.array([axis.index[code] for code in column]) for axis, column in zip(axes, codes, strict=True)]
+    inner = np.ones(len(numbers), dtype=bool)  # totals of the other dimensions need not all stand in the file
+    for i, axis in enumerate(axes):
+        if i not in asked:
+            inner &= ~np.isin(at[i], [axis.index[parent] for parent in set(axis.parent) - {None} if parent is not None])
+    for i in asked:
+        code = unnamed(at[i][inner], [each[inner] for j, each in enumerate(at) if j != i], numbers[inner])
+        if code is not None:
+            name, total = dimensions[i], axes[i].codes[code]
+            raise InvalidInput(
+                f"{path}: {name} {total} is the sum of all others, so a total. Remedy: --totals {name}={total}, or --totals {name}={NONE} "
+                "if it is none"
+            )
 
 
 def _cells(path: Path, dimensions: Sequence[str], axes: Sequence[Hierarchy], codes: Sequence[list[str]]) -> Ints:

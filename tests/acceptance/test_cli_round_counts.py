@@ -104,7 +104,7 @@ def test_a_rounded_table_is_additive_and_holds_nothing_small(folder: Path) -> No
 
 
 def test_microdata_crossings_formula_and_hierarchies_say_the_same(folder: Path) -> None:
-    (folder / "sex.csv").write_text("code,parent\n*,Total\n")
+    (folder / "sex.csv").write_text("code,parent\n*,TOTAL\n")
     ways = {
         "order": ["counts.csv", "--freq", "persons", "--max-order", "3"],
         "micro": ["people.csv", "--crossings", "region:sex:age"],

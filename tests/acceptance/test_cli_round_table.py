@@ -175,3 +175,75 @@ def test_the_table_itself_is_not_written_over(tmp_path):
     code, said = sdc("round-table", file, "--dims", "REGION,SIZE", "--base", 5, "--out", file)
     assert (code, file.read_text(encoding="utf-8")) == (2, CSV)
     assert "this is the table itself" in said
+
+
+def with_totals(region: str, size: str) -> str:
+    """The table with every total, under these codes."""
+    cells = {("N", "S"): 20, ("N", "M"): 24, ("N", "L"): 28, ("C", "S"): 38, ("C", "M"): 38, ("C", "L"): 40}
+    lines = ["REGION,SIZE,VALUE"]
+    for a in ("N", "C", region):
+        for b in ("S", "M", "L", size):
+            total = sum(value for (x, y), value in cells.items() if a in (x, region) and b in (y, size))
+            lines.append(f"{a},{b},{total}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("code", ["TOTAL", "_T", "Total"])
+def test_totals_under_their_usual_names_are_not_counted_again(tmp_path, code):
+    file, out = written(with_totals(code, code), tmp_path / "t.csv"), tmp_path / "out.csv"
+    code_, said = sdc("round-table", file, "--dims", "REGION,SIZE", "--base", 5, "--out", out)
+    assert code_ == 0, said
+    assert set(read(out)) == {(a, b) for a in ("N", "C", code) for b in ("S", "M", "L", code)}
+
+
+def test_totals_under_another_name_are_refused_until_they_are_named(tmp_path):
+    file, out = written(with_totals("CITY", "ALL"), tmp_path / "t.csv"), tmp_path / "out.csv"
+    code, said = sdc("round-table", file, "--dims", "REGION,SIZE", "--base", 5)
+    assert code == 2
+    assert "REGION CITY is the sum of all others, so a total" in said.replace("\n", " ")
+    assert "--totals REGION=CITY" in said.replace("\n", " ")
+    code, said = sdc("round-table", file, "--dims", "REGION,SIZE", "--totals", "REGION=CITY", "--base", 5)
+    assert (code, "SIZE ALL is the sum of all others" in said.replace("\n", " ")) == (2, True)
+    code, said = sdc(
+        "round-table", file, "--dims", "REGION,SIZE", "--totals", "REGION=CITY", "--totals", "SIZE=ALL", "--base", 5, "--out", out
+    )
+    assert code == 0, said
+    assert ("CITY", "ALL") in read(out)
+    assert ("TOTAL", "TOTAL") not in read(out)
+
+
+def test_who_says_that_there_is_no_total_is_believed(tmp_path):
+    file, out = written("A,VALUE\nx,1\ny,2\nz,3\n", tmp_path / "t.csv"), tmp_path / "out.csv"
+    assert sdc("round-table", file, "--dims", "A", "--base", 5)[0] == 2
+    code, said = sdc("round-table", file, "--dims", "A", "--totals", "none", "--base", 5, "--out", out)
+    assert code == 0, said
+    assert set(read(out)) == {("x",), ("y",), ("z",), ("TOTAL",)}
+
+
+@pytest.mark.parametrize(
+    ("totals", "said"),
+    [
+        (["ALLE"], "no cell has the code of totals ALLE"),
+        (["X=A"], "no such dimension"),
+        (["A=", "B=x"], "CODE once"),
+        (["A", "B"], "CODE once"),
+    ],
+)
+def test_a_total_that_is_not_there_is_refused(tmp_path, totals, said):
+    file = written(CSV, tmp_path / "t.csv")
+    named = [each for total in totals for each in ("--totals", total)]
+    code, told = sdc("round-table", file, "--dims", "REGION,SIZE", *named, "--base", 5)
+    assert (code, said in told.replace("\n", " ")) == (2, True), told
+
+
+def test_two_totals_of_one_dimension_are_refused(tmp_path):
+    file = written("A,VALUE\nx,1\ny,2\nTOTAL,3\n_T,3\n", tmp_path / "t.csv")
+    code, said = sdc("round-table", file, "--dims", "A", "--base", 5)
+    assert (code, "A has the totals TOTAL and _T" in said.replace("\n", " ")) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["TOTAL", "_T", "Total", "ALL"])
+def test_round_counts_takes_inner_cells_only(tmp_path, name):
+    file = written(with_totals(name, "y").replace(",y,", ",L2,"), tmp_path / "t.csv")
+    code, said = sdc("round-counts", file, "--dims", "REGION,SIZE", "--freq", "VALUE")
+    assert (code, f"{name} is the " in said.replace("\n", " ")) == (2, True), said

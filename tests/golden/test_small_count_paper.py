@@ -36,7 +36,7 @@ def margins(table: np.ndarray) -> list[int]:
 
 def test_publishable_cells_are_the_total_and_the_margins(dummy: Dummy) -> None:
     names = [".".join(map(str, key)) for key in zip(*dummy.labels(np.arange(dummy.published)), strict=True)]
-    assert names == ["Total.Total", *(f"row{i}.Total" for i in range(1, 4)), *(f"Total.col{j}" for j in range(1, 6))]
+    assert names == ["TOTAL.TOTAL", *(f"row{i}.TOTAL" for i in range(1, 4)), *(f"TOTAL.col{j}" for j in range(1, 6))]
     assert dummy.z.tolist() == margins(TABLE_1) == [27, 14, 9, 4, 7, 3, 5, 4, 8]
     assert (dummy.matrix().T @ dummy.cells.y).tolist() == dummy.z.tolist()
 
@@ -72,7 +72,7 @@ def test_second_round(dummy: Dummy) -> None:
     state.move(moved, dummy.rows(moved), (TABLE_3 - TABLE_1).ravel()[moved])
     now = dummy.totals(state.y)
     assert now.tolist() == margins(TABLE_3)
-    assert [dummy.key(int(k)) for k in np.flatnonzero(state.is_sensitive(now))] == ["Total.col3"]
+    assert [dummy.key(int(k)) for k in np.flatnonzero(state.is_sensitive(now))] == ["TOTAL.col3"]
     two = indices([(1, 3), (2, 3)])
     rows = dummy.rows(two)[:, [1]]  # the two rows; total and column are equal
     state.move(two, dummy.rows(two), -state.y[two])

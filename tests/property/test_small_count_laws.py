@@ -99,7 +99,7 @@ def test_every_way_to_state_a_publication_rounds_alike(case: Case) -> None:
         by_formula(cells, "~A*B*C"),
         by_formula(cells, "~(A+B+C)^3"),
         by_hierarchies(cells, {}),
-        by_hierarchies(cells, {name: Hierarchy("flat", (("*", "Total"),)) for name in NAMES}),
+        by_hierarchies(cells, {name: Hierarchy("flat", (("*", "TOTAL"),)) for name in NAMES}),
     ]
     results = [rounded(cells, each, base=case.base) for each in stated]
     assert all(published_of(each) == published_of(results[0]) for each in results)
@@ -120,7 +120,7 @@ def test_hierarchies_are_groups_that_add_up(case: Case) -> None:
     found = published_of(result)
     for key, values in found.items():
         members = groups.get(key[0], {key[0]})
-        sums = [(o, r) for (a, b, c), o, r in rows if a in members and key[1] in (b, "Total") and key[2] in (c, "Total")]
+        sums = [(o, r) for (a, b, c), o, r in rows if a in members and key[1] in (b, "TOTAL") and key[2] in (c, "TOTAL")]
         assert values == (sum(o for o, _ in sums), sum(r for _, r in sums))
         assert not 0 < values[1] < case.base
     present = {key[0] for key in case.counts}
@@ -190,7 +190,7 @@ def test_forced_cells_are_rounded_and_given_ones_stay(case: Case, data: st.DataO
 def test_given_values_that_publish_a_small_count_are_refused() -> None:
     cells = cells_of({("x", "u"): 7, ("y", "u"): 4})
     dummy = dummy_of(cells, by_formula(cells, "~A"))
-    with pytest.raises(InvalidInput, match=r"x\.Total: .* given beforehand"):
+    with pytest.raises(InvalidInput, match=r"x\.TOTAL: .* given beforehand"):
         round_counts(dummy, Options(1, base=5), given=np.array([3, -1]))
 
 

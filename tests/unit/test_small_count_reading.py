@@ -72,7 +72,7 @@ def test_an_hrc_file_has_a_total_that_is_not_listed(tmp_path: Path) -> None:
     file = tmp_path / "geo.hrc"
     file.write_text("EU\r\n@AT\r\n@BE\r\nREST\r\n@NO\r\n@UK\r\n", encoding="utf-8")
     hierarchy = read_hierarchy(file)
-    assert hierarchy.root(LABELS) == "Total"
+    assert hierarchy.root(LABELS) == "TOTAL"
     assert levels(hierarchy) == [{"EU": {"AT", "BE"}, "REST": {"NO", "UK"}}]
 
 
@@ -128,8 +128,8 @@ def test_what_does_not_exist_is_no_crossing() -> None:
     for state in (lambda: by_list(one("AT"), [("geo", "size")]), lambda: by_formula(one("AT"), "~geo*size")):
         with pytest.raises(InvalidInput, match=r"size is no dimension of the table\. Remedy: name one of geo"):
             state()
-    with pytest.raises(InvalidInput, match="the code Total would name a total too"):
-        by_hierarchies(one("AT", "Total"), {})
+    with pytest.raises(InvalidInput, match="the code TOTAL would name a total too"):
+        by_hierarchies(one("AT", "TOTAL"), {})
 
 
 def test_a_joint_key_tells_rows_apart_whatever_its_size() -> None:

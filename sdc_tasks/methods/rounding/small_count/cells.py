@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sdc_tasks.model.table import Ints, read_only
 
 Codes = npt.NDArray[np.int32]
-TOTAL = "Total"  # what is added up over a whole dimension, where no code of its own stands for it
+TOTAL = "TOTAL"  # what is added up over a whole dimension, where no code of its own stands for it
 DIGITS = 62  # bits that a joint key may take
 MIX = np.uint64(0x9E3779B97F4A7C15)  # an odd multiplier: no two states of the mixer meet
 
