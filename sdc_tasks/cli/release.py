@@ -12,7 +12,16 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, out, problem_of_inbox
+from sdc_tasks.cli.shared import (
+    DomainOption,
+    EarlierInboxOption,
+    EarlierOption,
+    InboxOption,
+    PeriodOption,
+    out,
+    problem_of_inbox,
+    published_before,
+)
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -107,9 +116,8 @@ def audit(
         bool, typer.Option("--national", help="no aggregates: the promised levels against the national tables alone")
     ] = False,
     profile: Annotated[list[str] | None, typer.Option("--profile", help="attacker, repeatable; default: those of the domain")] = None,
-    earlier: Annotated[
-        list[Path] | None, typer.Option("--earlier", help="a table published before from the same deliveries, repeatable; profile vintage")
-    ] = None,
+    earlier: EarlierOption = None,
+    earlier_inbox: EarlierInboxOption = None,
     tolerance: Annotated[
         str,
         typer.Option("--tolerance", help="how far printed values may be off the sums: 0.1 (unit of the indicator) or 0.01% (of the total)"),
@@ -148,15 +156,17 @@ def audit(
     spec = load_domain(domain).of(period)
     if profiles:
         spec = spec.with_profiles(profiles)
-    if (earlier is not None) != ("vintage" in spec.audit.profiles):
-        raise InvalidInput("--earlier TABLE and --profile vintage belong together. Remedy: give both, or neither")
+    if earlier is None and {"vintage", "revision"} & set(profiles):
+        raise InvalidInput("--profile vintage and revision are those who kept what was published before. Remedy: --earlier TABLE")
     problem = problem_of_inbox(spec, inbox, period)
-    if earlier is not None:
-        before = [(problem, report.read_table(path, spec, problem.space, period)) for path in earlier]
-        problem = replace(problem, earlier=attack.earlier(problem, before))
+    before = published_before(spec, problem, period, earlier, earlier_inbox)
+    problem = replace(problem, earlier=attack.earlier(problem, before, spec.audit.revised_by))
     read = None
     if published is None:
-        publication, requirements = Publication.nothing(np.flatnonzero(problem.aggregate)), attack.promised(problem, spec.audit.profiles)
+        publication, requirements = (
+            Publication.nothing(np.flatnonzero(problem.aggregate)),
+            attack.promised(problem, pipeline.profiles_of(problem, spec)),
+        )
     else:
         read = report.read_published(published, spec, problem.space, period)
         publication = read.publication

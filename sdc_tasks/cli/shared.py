@@ -14,6 +14,7 @@ from sdc_tasks.errors import InvalidInput
 if TYPE_CHECKING:
     from sdc_tasks.domains import Domain
     from sdc_tasks.model.problem import ProtectionProblem
+    from sdc_tasks.model.results import Publication
     from sdc_tasks.model.secret import Secret
 
 out = Console(highlight=False, soft_wrap=True)
@@ -25,6 +26,11 @@ SeedOption = Annotated[
     typer.Option(
         "--seed", min=0, help="repeats a rounding; must stay secret: who knows it can work back to what was rounded [default: random]"
     ),
+]
+EarlierOption = Annotated[list[Path] | None, typer.Option("--earlier", help="a table of the period that was published before, repeatable")]
+EarlierInboxOption = Annotated[
+    list[Path] | None,
+    typer.Option("--earlier-inbox", help="folder with the deliveries behind each --earlier, in their order; default: those of now"),
 ]
 InboxOption = Annotated[Path, typer.Option("--inbox", help="folder with the national deliveries")]
 
@@ -55,6 +61,18 @@ def drawn_seed(given: int | None) -> int:
     from sdc_tasks.model.secret import Secret
 
     return Secret.fresh().seed("rounding") if given is None else given
+
+
+def published_before(
+    spec: Domain, problem: ProtectionProblem, period: str, tables: list[Path] | None, inboxes: list[Path] | None
+) -> list[tuple[ProtectionProblem, Publication]]:
+    """The tables that were published before, each with what its deliveries asked to protect."""
+    from sdc_tasks import report
+
+    if inboxes and len(inboxes) != len(tables or ()):
+        raise InvalidInput("--earlier-inbox FOLDER: one for each --earlier TABLE. Remedy: name as many, or none where nothing was revised")
+    thens = [problem_of_inbox(spec, folder, period) for folder in inboxes] if inboxes else [problem] * len(tables or ())
+    return [(then, report.read_table(path, spec, then.space, period)) for path, then in zip(tables or (), thens, strict=True)]
 
 
 def refuse_place(place: Path | None, source: Path) -> None:

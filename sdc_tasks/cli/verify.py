@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 from zipfile import BadZipFile
 
 import typer
 
-from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, out, problem_of_inbox
+from sdc_tasks.cli.shared import (
+    DomainOption,
+    EarlierInboxOption,
+    EarlierOption,
+    InboxOption,
+    PeriodOption,
+    out,
+    problem_of_inbox,
+    published_before,
+)
 from sdc_tasks.errors import InvalidInput
 
 SHOWN = 20
@@ -22,11 +32,13 @@ def verify_certificate(
     published: Annotated[Path, typer.Option("--published", help="the table that the certificate is about, SDMX-CSV")],
     certificate: Annotated[Path, typer.Option("--certificate", help="audit.json, or what `sdc audit --json` wrote")],
     witnesses: Annotated[Path, typer.Option("--witnesses", help="what `sdc audit --witnesses` wrote; confidential")],
+    earlier: EarlierOption = None,
+    earlier_inbox: EarlierInboxOption = None,
 ) -> None:
     """Re-checks every verdict of a certificate: witnesses met, broken requirements by weak duality. Exit code 3 where one is not shown."""
     from sdc_tasks import report
     from sdc_tasks.domains.schema import load_domain
-    from sdc_tasks.methods.recheck import recheck
+    from sdc_tasks.methods.recheck import recheck, told_before
     from sdc_tasks.model.results import Evidence
     from sdc_tasks.model.secret import Secret
     from sdc_tasks.warehouse.packing import unpack
@@ -44,16 +56,20 @@ def verify_certificate(
     except (ValueError, KeyError, TypeError, BadZipFile) as error:
         raise InvalidInput(f"{witnesses}: no witness file. Remedy: `sdc audit --witnesses FILE`") from error
     problem = problem_of_inbox(spec, inbox, period, salt)
+    before = published_before(spec, problem, period, earlier, earlier_inbox)
+    problem = replace(problem, earlier=told_before(problem, before, spec.audit.revised_by))
     publication = report.read_table(published, spec, problem.space, period)
     wrong = [
         f"the certificate is of {what}"
         for what, name, ours in (
-            ("other deliveries", "problem", problem.digest),
+            ("other deliveries, or beside other tables than --earlier", "problem", problem.digest),
             ("another table", "publication", publication.digest),
             ("other witnesses", "evidence", evidence.digest(salt)),
         )
         if digests.get(name) != ours
     ]
+    if missing := [profile for profile in (*spec.audit.profiles, *problem.earlier.profiles) if profile not in profiles]:
+        wrong.append(f"the certificate is not of profile {', '.join(dict.fromkeys(missing))}")
     if not wrong:
         found = recheck(problem, publication, profiles, evidence)
         keys = [problem.space.key(int(cell)) for cell in found.primaries]

@@ -96,7 +96,8 @@ class Earlier:
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything as plain arrays, by name."""
-        matrix = {"data": self.rows.data, "indices": self.rows.indices, "indptr": self.rows.indptr, "shape": np.array(self.rows.shape)}
+        indices, indptr = (each.astype(np.int32) for each in (self.rows.indices, self.rows.indptr))  # whichever scipy chose
+        matrix = {"data": self.rows.data, "indices": indices, "indptr": indptr, "shape": np.array(self.rows.shape)}
         return matrix | {name: getattr(self, name) for name in (*ROWS, *COLUMNS)}
 
     @classmethod

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 from deliveries import PERIOD
 from profile_oracle import Vintage, external, reaches, vintages
-from test_cli import FREE, PROTECTED, SECRETS, Desk, new_desk
+from test_cli import FREE, PROTECTED, SECRETS, Desk, new_desk, sdc
 from test_release import warehouse
 
 from sdc_tasks import intake, pipeline, steps
@@ -230,3 +231,28 @@ def test_what_a_version_was_made_of_and_was_purged_stops_the_next(desk):
         connection.exec_driver_sql("DELETE FROM payload WHERE digest IN (SELECT digest FROM artefact WHERE kind = 'bases')")
     revise(desk, CORRECTED)
     assert desk.release().refused("cannot be read", "was purged on 2026-01-01")
+
+
+def test_the_desk_comes_to_the_verdict_of_the_release_and_the_second_program_verifies_it(desk):
+    """From the tables and the deliveries of then and now alone; beside nothing, or beside other deliveries, it is another certificate."""
+    out = desk.folder / "out"
+    (desk.folder / "first.csv").write_bytes((out / "table.csv").read_bytes())
+    shutil.copytree(desk.inbox, desk.folder / "then")
+    revise(desk, HIDDEN)
+    assert desk.release().code == 0
+    where = ("--domain", desk.domain, "--period", PERIOD, "--inbox", desk.inbox, "--published", out / "table.csv")
+    kept = ("--earlier", desk.folder / "first.csv", "--earlier-inbox", desk.folder / "then")
+    files = ("--json", desk.folder / "own.json", "--witnesses", desk.folder / "own.zip")
+    ended = sdc("audit", *where, *kept, *files)
+    assert ended.code == 0, ended.text
+    mine, told = (json.loads(path.read_text()) for path in (desk.folder / "own.json", out / "audit.json"))
+    for name in ("profiles", "verdict", "primaries"):
+        assert mine[name] == told[name]
+    shown = ("--certificate", desk.folder / "own.json", "--witnesses", desk.folder / "own.zip")
+    ended = sdc("verify-certificate", *where, *kept, *shown)
+    assert (ended.code, "verified: passed" in ended.said) == (0, True), ended.text
+    for other in ((), kept[:2]):
+        ended = sdc("verify-certificate", *where, *other, *shown)
+        assert (ended.code, "NOT VERIFIED" in ended.said) == (3, True), ended.text
+    assert sdc("audit", *where, *kept, "--earlier-inbox", desk.inbox).refused("one for each --earlier")
+    assert sdc("audit", *where, "--profile", "external", "--profile", "vintage").refused("--earlier TABLE")

@@ -14,7 +14,7 @@ from oracle import Draw, all_keys, everything, leaf_count, one_cell_release, pub
 from sdc_tasks import pipeline
 from sdc_tasks.domains import load_domain
 from sdc_tasks.methods.attack import audit, baseline, earlier
-from sdc_tasks.methods.recheck import recheck
+from sdc_tasks.methods.recheck import recheck, told_before
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
@@ -83,6 +83,7 @@ def agree(draw: Draw, revision: float | None) -> None:
     problem, publication = replace(draw.problem, earlier=earlier(draw.problem, told, revision)), draw.publication()
     profiles = ("external", *problem.earlier.profiles)
     assert "vintage" in profiles
+    assert replace(problem, earlier=told_before(draw.problem, told, revision)).digest == problem.digest
     requirements, _ = baseline(problem, profiles)
     report = audit(problem, publication, requirements)
     old, p = [cold.Vintage(*each) for each in told], np.flatnonzero(problem.primary)

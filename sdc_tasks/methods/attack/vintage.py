@@ -201,13 +201,18 @@ class _Rows:
     def together(self, **unknown: np.ndarray) -> Earlier:
         ends, marks = np.concatenate(self._ends), np.concatenate(self._marks)
         return Earlier(
-            rows=sp.csr_array(sp.vstack(self._rows, format="csr")),
+            rows=_sorted(sp.csr_array(sp.vstack(self._rows, format="csr"))),
             row_lower=ends[:, 0].copy(),
             row_upper=ends[:, 1].copy(),
             rounded=marks[:, 0].copy(),
             assumed=marks[:, 1].copy(),
             **unknown,
         )
+
+
+def _sorted(rows: sp.csr_array) -> sp.csr_array:
+    rows.sort_indices()
+    return rows
 
 
 def _placed(relations: sp.csr_array, place: Ints, width: int) -> sp.csr_array:

@@ -11,9 +11,11 @@ From the deliveries (`ProtectionProblem`), the table (`Publication`) and the evi
   such a verdict, and a requirement cut for it, rests on the word of a MILP, and is counted as such;
 - a requirement is the promised level, cut at the external bounds, and lower only where multipliers that lean on no aggregate show
   that the national tables alone do not keep it;
+- what earlier releases told is set up again from their deliveries and tables (`earlier.py`): beside anything else, it is another problem;
 - where small counts must not be told (`ProtectionProblem.least`), every sum and difference of compositions is looked at again.
 """
 
+from sdc_tasks.methods.recheck.earlier import told_before
 from sdc_tasks.methods.recheck.verdict import Recheck, recheck
 
-__all__ = ["Recheck", "recheck"]
+__all__ = ["Recheck", "recheck", "told_before"]

@@ -1,0 +1,157 @@
+"""What earlier releases of the period tell, set up again from their deliveries and tables: cell by cell, by dictionaries.
+
+The same attackers as in `methods/attack/vintage.py`, which explains them, without any of its code: so that what an audit was made beside
+can be checked (its problem has another digest otherwise). Order of the unknowns: by country and key as they come in the release of now,
+then in the earlier ones; then by value. Order of the rows: what is known of cells of now, what bounds of then narrow, the relations and
+published cells of each release, what is assumed of revisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import combinations, pairwise
+from typing import TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.model.problem import Earlier, ProtectionProblem
+from sdc_tasks.model.results import Publication
+
+Key = tuple[str, ...]
+Name = TypeVar("Name", bound=Hashable)
+Unknown = tuple[int, int, float]  # country and key by their first place, value
+
+
+def told_before(problem: ProtectionProblem, releases: Sequence[tuple[ProtectionProblem, Publication]], revision: float | None) -> Earlier:
+    """As `Earlier` says. `revision` as percent: 0: it is known how far a cell was revised; None: nothing is.
+
+    Raises ValueError where a release has other dimensions.
+    """
+    if not releases:
+        return Earlier()
+    problems = [problem, *(then for then, _ in releases)]
+    if len({tuple(hierarchy.dimension for hierarchy in each.space.hierarchies) for each in problems}) != 1:
+        raise ValueError("an earlier release has other dimensions")
+    country = _places(each for p in problems for each in p.space.countries)
+    key = _places(each for p in problems for each in p.space.national_keys)
+    of = [_unknowns(p, country, key) for p in problems]
+    public = {each for p, cells in zip(problems, of, strict=True) for i, each in enumerate(cells) if p.public[i]}
+    low, high, integral = dict[Unknown, float](), dict[Unknown, float](), dict[Unknown, bool]()
+    for p, cells in zip(problems, of, strict=True):
+        for i, each in enumerate(cells):
+            low[each] = max(low.get(each, -np.inf), float(p.lb[i] - p.a[i]))
+            high[each] = min(high.get(each, np.inf), float(p.ub[i] - p.a[i]))
+            integral.setdefault(each, bool(p.integral[i]))
+    now = {each: i for i, each in enumerate(of[0])}
+    column = {each: i for each, i in now.items() if not problem.public[i]}
+    later = sorted(each for each in low if each not in now and each not in public)
+    column |= {each: problem.space.size + i for i, each in enumerate(later)}
+    rows: list[tuple[dict[int, float], float, float, bool, bool]] = []
+    mine = sorted(each for each in column if each in now)
+    rows += [({column[each]: 1.0}, 0.0, 0.0, False, False) for each in mine if each in public]
+    for each in mine:
+        i = now[each]
+        if each not in public and (low[each] > problem.lb[i] - problem.a[i] or high[each] < problem.ub[i] - problem.a[i]):
+            rows.append(({column[each]: 1.0}, low[each], high[each], False, False))
+    seen = set[tuple[object, ...]]()
+    for (then, publication), cells in zip(releases, of[1:], strict=True):
+        space, n = then.space, then.space.national_size
+        layout = space.indicators, space.hierarchies, space.indicator_relations
+        alike = layout == (problem.space.indicators, problem.space.hierarchies, problem.space.indicator_relations)
+        relations = list(_entries(space.national_relations))
+        for start in range(0, len(cells), n):
+            table = tuple(cells[start : start + n])
+            if (layout, table) in seen:
+                continue
+            seen.add((layout, table))
+            for relation in relations:
+                if not alike or any(table[i] not in now for i in relation):
+                    rows.append(({column[table[i]]: sign for i, sign in relation.items() if table[i] in column}, 0.0, 0.0, False, False))
+        above = list(_entries(space.aggregate_relations))
+        for k, cell in enumerate(publication.cells.tolist()):
+            truth, lower, upper = float(then.a[cell]), float(publication.lower[k]), float(publication.upper[k])
+            noise = 1e-14 * (1 + abs(truth))
+            if np.isnan(publication.value[k]) or lower > truth + noise or upper < truth - noise:
+                continue
+            ends = (0.0, 0.0) if publication.base[k] == 0 else (lower - truth, upper - truth)
+            parts = {column[cells[i]]: sign for i, sign in above[k].items() if i < len(cells) and cells[i] in column}
+            rows.append((parts, *ends, bool(publication.rounded[k]), False))
+    rows += [(*row, False, True) for row in _assumed(sorted(low), column, revision)]
+    return _together([row for row in rows if row[0]], problem.space.size + len(later), problem, later, low, high, integral, list(key))
+
+
+def _places(names: Iterable[Name]) -> dict[Name, int]:
+    return {name: i for i, name in enumerate(dict.fromkeys(names))}
+
+
+def _unknowns(problem: ProtectionProblem, country: Mapping[str, int], key: Mapping[Key, int]) -> list[Unknown]:
+    cells = [(country[c], key[k]) for c in problem.space.countries for k in problem.space.national_keys]
+    return [(c, k, float(problem.a[i]) + 0.0) for i, (c, k) in enumerate(cells)]
+
+
+def _entries(matrix: sp.csr_array) -> list[dict[int, float]]:
+    matrix = sp.csr_array(matrix)
+    spans = pairwise(matrix.indptr.tolist())
+    return [dict(zip(matrix.indices[i:j].tolist(), matrix.data[i:j].tolist(), strict=True)) for i, j in spans]
+
+
+def _assumed(
+    values: Sequence[Unknown], column: Mapping[Unknown, int], revision: float | None
+) -> list[tuple[dict[int, float], float, float]]:
+    """Rows for the values of one cell: neighbours where it is known how far it was revised, else every two, nearest first."""
+    if revision is None:
+        return []
+    cells: dict[tuple[int, int], list[Unknown]] = {}
+    for each in values:
+        cells.setdefault(each[:2], []).append(each)
+    pairs = [
+        (j - i, position, one, other)
+        for position, found in enumerate(cells.values())
+        for (i, one), (j, other) in combinations(enumerate(found), 2)
+        if revision or j - i == 1
+    ]
+    rows = []
+    for _, _, one, other in sorted(pairs, key=lambda pair: (pair[0], pair[1], pair[2])):
+        apart = one[2] - other[2]
+        most = max(revision / 100 * max(abs(one[2]), abs(other[2])), abs(apart)) if revision else 0.0
+        entries = {column[each]: sign for each, sign in ((one, 1.0), (other, -1.0)) if each in column}
+        rows.append((entries, -most - apart, most - apart) if revision else (entries, 0.0, 0.0))
+    return rows
+
+
+def _together(
+    rows: Sequence[tuple[dict[int, float], float, float, bool, bool]],
+    width: int,
+    problem: ProtectionProblem,
+    later: Sequence[Unknown],
+    low: Mapping[Unknown, float],
+    high: Mapping[Unknown, float],
+    integral: Mapping[Unknown, bool],
+    keys: Sequence[Key],
+) -> Earlier:
+    own = {key: i for i, key in enumerate(problem.space.national_keys)}
+    alike: dict[str, int] = {}
+    for name, i in own.items():
+        alike.setdefault(name[0], i)
+    code = [own.get(keys[k], alike.get(keys[k][0], 0)) for _, k, _ in later]
+    entries = [sorted(row[0].items()) for row in rows]
+    return Earlier(
+        rows=sp.csr_array(
+            (
+                np.array([sign for row in entries for _, sign in row], dtype=float),
+                np.array([place for row in entries for place, _ in row], dtype=np.int64),
+                np.cumsum([0, *map(len, entries)]),
+            ),
+            shape=(len(rows), width),
+        ),
+        row_lower=np.array([row[1] for row in rows], dtype=float),
+        row_upper=np.array([row[2] for row in rows], dtype=float),
+        rounded=np.array([row[3] for row in rows], dtype=bool),
+        assumed=np.array([row[4] for row in rows], dtype=bool),
+        lower=np.array([low[each] for each in later], dtype=float),
+        upper=np.array([high[each] for each in later], dtype=float),
+        area=np.array([c if c < len(problem.space.countries) else 0 for c, _, _ in later], dtype=np.int64),
+        code=np.array(code, dtype=np.int64),
+        integral=np.array([integral[each] for each in later], dtype=bool),
+    )
