@@ -462,7 +462,7 @@ def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
     require_own(desk, release_id)
     problem, publication, merged = decided(desk, release_id)
     certificate = pipeline.certificate(problem, publication, merged, desk.domain, desk.period)
-    digest = journal.save_audit(desk.engine, release_id, merged, certificate)
+    digest = journal.save_audit(desk.engine, release_id, merged, certificate, publisher.printed(publication, problem.space))
     journal.record_step(desk.engine, release_id, "verdict", seconds=time.monotonic() - began)
     state = "passed" if merged.passed else "FAILED"
     desk.say(f"audit {state}: {int(merged.protected.sum())} of {len(merged.primaries)} primaries protected, {merged.lps} LPs")

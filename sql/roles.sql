@@ -80,6 +80,9 @@ TO sdc_publisher;
 -- Whoever writes takes turns.
 GRANT EXECUTE ON FUNCTION operations.take_turn(text) TO sdc_pipeline, sdc_publisher, sdc_approver;
 
+-- Who may see the rows may ask for their digest.
+GRANT EXECUTE ON FUNCTION dissemination.printed_digest(text, text, text) TO sdc_pipeline, sdc_publisher, sdc_approver, sdc_ui;
+
 -- Those who agree: see all but what is confidential, and say yes.
 GRANT USAGE ON SCHEMA operations, dissemination TO sdc_approver;
 

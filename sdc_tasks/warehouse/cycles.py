@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from sqlalchemy import Engine, select
 
 from sdc_tasks.warehouse.engine import serialise, writing
-from sdc_tasks.warehouse.journal import Terms, require_terms
-from sdc_tasks.warehouse.schema import alert, cycle, dag_run, task_run, terms
+from sdc_tasks.warehouse.journal import Terms, know_terms
+from sdc_tasks.warehouse.schema import alert, cycle, dag_run, task_run
 from sdc_tasks.warehouse.store import put_rows
 
 LONGEST = 500  # characters of what a task said that are kept
@@ -25,8 +25,7 @@ def open_cycle(engine: Engine, asked: Terms, period: str, areas: Sequence[str], 
     """
     with writing(engine) as connection:
         serialise(connection, "cycle", asked.domain, period)
-        put_rows(connection, terms, [{**asked.row, "registered_at": datetime.now(UTC)}], keep=True)
-        require_terms(connection, asked)
+        know_terms(connection, asked)
         before = connection.execute(
             select(cycle.c.opened_at).where(cycle.c.domain == asked.domain, cycle.c.period == period)
         ).scalar_one_or_none()

@@ -19,9 +19,11 @@ import psycopg
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from sdc_tasks.errors import Damaged, InvalidInput, Retriable
 from sdc_tasks.model.secret import Secret
+from sdc_tasks.warehouse.canonical import register
 from sdc_tasks.warehouse.keyring import REMEDY, Keyring, key_file, read_key_file
 from sdc_tasks.warehouse.schema import SCHEMAS
 
@@ -152,7 +154,8 @@ def _set_timeouts(connection: psycopg.Connection[Any], _record: object) -> None:
     connection.commit()
 
 
-def _set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
+def _set_pragmas(connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
+    record.info["sdc_printed"] = register(connection)
     connection.isolation_level = None  # the driver opens no transaction behind our back: `_begin` does
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA recursive_triggers = ON")  # INSERT OR REPLACE deletes, and must ask the triggers

@@ -61,8 +61,7 @@ def submit(engine: Engine, release_id: str, asked: Terms, *, embargo: datetime |
         serialise(connection, "submission", release_id)
         if connection.execute(select(submission.c.release_id).where(submission.c.release_id == release_id)).one_or_none():
             return
-        put_rows(connection, terms, [{**asked.row, "registered_at": datetime.now(UTC)}], keep=True)
-        require_terms(connection, asked)
+        know_terms(connection, asked)
         period = connection.execute(select(run.c.period).where(run.c.release_id == release_id)).scalar_one()
         row = {
             "release_id": release_id,
@@ -86,6 +85,14 @@ def environment_of(engine: Engine, release_id: str) -> str | None:
             select(submission.c.environment).where(submission.c.release_id == release_id)
         ).scalar_one_or_none()
         return found
+
+
+def know_terms(connection: Connection, asked: Terms) -> None:
+    """Registers terms that are new to the warehouse. Raises InvalidInput when it knows others of that digest."""
+    here = (terms.c.domain == asked.domain, terms.c.digest == asked.digest)
+    if connection.execute(select(terms.c.digest).where(*here)).one_or_none() is None:
+        put_rows(connection, terms, [{**asked.row, "registered_at": datetime.now(UTC)}], keep=True)
+    require_terms(connection, asked)
 
 
 def require_terms(connection: Connection, asked: Terms) -> None:
@@ -151,8 +158,11 @@ def save_rungs(engine: Engine, release_id: str, rungs: Sequence[Rung]) -> None:
             connection.execute(insert(rung), rows)
 
 
-def save_audit(engine: Engine, release_id: str, report: AuditReport, certificate: str) -> str:
-    """Stores an audit, passed or not, and returns the digest of its certificate. The same certificate again is the same audit."""
+def save_audit(engine: Engine, release_id: str, report: AuditReport, certificate: str, printed: str | None = None) -> str:
+    """Stores an audit, passed or not, and returns the digest of its certificate. The same certificate again is the same audit.
+
+    `printed` is the digest of everything that would be printed (`publisher.printed`): without it nothing can be released on this audit.
+    """
     digest = digest_of(certificate.encode())
     with writing(engine) as connection:
         serialise(connection, "audit", release_id)
@@ -170,6 +180,7 @@ def save_audit(engine: Engine, release_id: str, report: AuditReport, certificate
                     lps=int(report.lps),
                     certificate=certificate,
                     audited_at=datetime.now(UTC),
+                    printed_digest=printed,
                 )
             )
             record(connection, "audit", release_id, audit=digest, publication=report.publication, passed=report.passed)

@@ -16,8 +16,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, insert, select, text
 
+from sdc_tasks.warehouse.canonical import digest_of_entry
 from sdc_tasks.warehouse.engine import actor_of, reading
-from sdc_tasks.warehouse.packing import digest_of
 from sdc_tasks.warehouse.schema import log
 
 EMBEDDED = "file"  # the account of a SQLite warehouse: whoever may write the file
@@ -36,15 +36,6 @@ class Entry:
     details: str
     previous: str
     digest: str
-
-
-def digest_of_entry(
-    number: int, recorded_at: datetime, actor: str, account: str, action: str, subject: str, details: str, previous: str
-) -> str:
-    """sha256 of the fields as a JSON list, in the form of PostgreSQL's json_build_array."""
-    instant = recorded_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    fields = [number, instant, actor, account, action, subject, details, previous]
-    return digest_of(json.dumps(fields, ensure_ascii=False).encode())
 
 
 def record(connection: Connection, action: str, subject: str, **details: object) -> None:

@@ -7,9 +7,10 @@ publication that is the current version already, changes nothing. The database r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import repeat
+from itertools import chain, repeat, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,8 @@ from sdc_tasks.errors import ReleaseBlocked, Retriable
 from sdc_tasks.model.profiles import VINTAGE
 from sdc_tasks.model.results import Publication, Release, State
 from sdc_tasks.model.table import Bools, CellSpace, Floats
-from sdc_tasks.warehouse.bulk import PORTION, insert_many
+from sdc_tasks.warehouse.bulk import insert_many
+from sdc_tasks.warehouse.canonical import PORTION, PRINTED, Columns, Printed
 from sdc_tasks.warehouse.engine import reading, serialise, writing
 from sdc_tasks.warehouse.journal import Terms, require_terms
 from sdc_tasks.warehouse.log import record
@@ -104,8 +106,8 @@ def changes(engine: Engine, domain: str, period: str, earlier: str, decided: Pub
     told = ("cell", "obs_status", "rounding_base", "visible_share", "value")
     with reading(engine) as connection:
         before = {cell: rest for cell, *rest in connection.execute(select(*(eu_cell.c[name] for name in told)).filter_by(**key))}
-    places = [COLUMNS.index(name) for name in told]
-    now = {cell: rest for cell, *rest in ([row[place] for place in places] for row in _cells((), decided, space))}
+    places = [PRINTED.index(name) for name in told]
+    now = {cell: rest for cell, *rest in ([row[place] for place in places] for row in _cells(decided, space))}
     both = now.keys() & before.keys()
     return Changes(
         treatment=sum(now[cell][:3] != before[cell][:3] for cell in both),
@@ -187,19 +189,51 @@ def _stored_audit(connection: Connection, release: Release, domain: str, period:
 def _store(connection: Connection, decided: Publication, space: CellSpace, domain: str, period: str) -> None:
     """Stores the publication, unless an earlier version was the same."""
     key = {"domain": domain, "period": period, "publication_digest": decided.digest}
-    stored = connection.execute(select(eu_cell.c.cell).filter_by(**key).order_by(eu_cell.c.position)).scalars().all()
+    columns = [eu_cell.c[name] for name in PRINTED]
+    stored = connection.execute(select(*columns).filter_by(**key).order_by(eu_cell.c.position, eu_cell.c.cell)).all()
     if not stored:
         connection.execute(insert(publication).values(domain=domain, period=period, digest=decided.digest, cells=len(decided.cells)))
-        insert_many(connection, eu_cell, (*key, *COLUMNS), _cells(tuple(key.values()), decided, space))
-    elif stored != [space.key(cell) for cell in decided.cells]:
-        raise ReleaseBlocked(f"publication {decided.digest[:12]} is stored with other cells; were the aggregates of the domain renamed?")
+        told, of = Printed(), tuple(key.values())
+        rows = chain.from_iterable(zip(*map(repeat, of), *columns, strict=False) for columns in _telling(told, _portions(decided, space)))
+        insert_many(connection, eu_cell, (*key, *PRINTED), rows)
+        if connection.dialect.name == "sqlite":
+            driver: sqlite3.Connection = connection.connection.driver_connection  # type: ignore[assignment]
+            connection.info["sdc_printed"][of] = (told.digest, driver.total_changes)
+        return
+    ours = list(_cells(decided, space))
+    other = next(
+        (cell for cell, (old, new) in enumerate(zip_longest(stored, ours)) if old is None or new is None or tuple(old) != new), None
+    )
+    if other is not None:
+        named = (ours[other] if other < len(ours) else stored[other])[PRINTED.index("cell")]
+        raise ReleaseBlocked(
+            f"publication {decided.digest[:12]} is stored with another {named}. Remedy: were the aggregates of the domain renamed? If not, "
+            "somebody else wrote it: see sdc maintenance"
+        )
 
 
-COLUMNS = ("cell", "position", "area", "indicator", "value", "obs_status", "conf_status", "rounding_base", "visible_share")
+def printed(decided: Publication, space: CellSpace) -> str:
+    """The digest of everything that would be printed: an audit is stored with it, and the database compares it with the stored rows."""
+    told = Printed()
+    for columns in _portions(decided, space):
+        told.add(columns)
+    return told.digest
 
 
-def _cells(key: tuple[str, ...], decided: Publication, space: CellSpace) -> Iterator[tuple[Any, ...]]:
-    """The rows of the cells, the key of the publication and `COLUMNS`; column by column, some thousands of cells at a time."""
+def _telling(told: Printed, portions: Iterable[Columns]) -> Iterator[Columns]:
+    for columns in portions:
+        told.add(columns)
+        yield columns
+
+
+def _cells(decided: Publication, space: CellSpace) -> Iterator[tuple[Any, ...]]:
+    """The rows of the cells in the columns `PRINTED`."""
+    for columns in _portions(decided, space):
+        yield from zip(*columns, strict=True)
+
+
+def _portions(decided: Publication, space: CellSpace) -> Iterator[Columns]:
+    """The columns `PRINTED` of some thousands of cells at a time."""
     inside_area = [".".join(names) for names in space.national_keys]
     for start in range(0, len(decided.cells), PORTION):
         at = slice(start, start + PORTION)
@@ -207,18 +241,16 @@ def _cells(key: tuple[str, ...], decided: Publication, space: CellSpace) -> Iter
         area, inside = (index.tolist() for index in np.divmod(part.cells, space.national_size))
         names = [space.areas[a] for a in area]
         status = [STATUS[state] for state in states(part)]
-        yield from zip(
-            *(repeat(text) for text in key),
-            (f"{name}.{inside_area[i]}" for name, i in zip(names, inside, strict=True)),
+        yield (
             range(start, start + len(names)),
+            [f"{name}.{inside_area[i]}" for name, i in zip(names, inside, strict=True)],
             names,
-            (space.national_keys[i][0] for i in inside),
+            [space.national_keys[i][0] for i in inside],
             _or_none(part.value, ~part.withheld),
-            (observed for observed, _ in status),
-            (confidential for _, confidential in status),
+            [observed for observed, _ in status],
+            [confidential for _, confidential in status],
             _or_none(part.base, part.rounded),
             _or_none(part.covers, part.visible),
-            strict=False,  # the key is repeated for ever
         )
 
 

@@ -263,6 +263,7 @@ audit = Table(
     required("lps", Integer),
     required("certificate", Text),
     required("audited_at", UtcTime),
+    Column("printed_digest", Text),
     ForeignKeyConstraint(["release_id"], ["operations.run.release_id"]),
     UniqueConstraint("release_id", "digest", "publication_digest", "passed"),  # what a release refers to
     CheckConstraint("NOT passed OR broken = 0", name="passed"),

@@ -20,7 +20,7 @@ import psutil
 import pytest
 from office import Left
 from places import KEYS, Databases, Place
-from test_warehouse import TERMS, audited, certificate, publish_it, published
+from test_warehouse import SPACE, TERMS, audited, certificate, publish_it, published
 from tried import tried
 
 from sdc_tasks.model.results import Release
@@ -30,6 +30,7 @@ from sdc_tasks.warehouse.engine import open_warehouse
 from sdc_tasks.warehouse.journal import save_audit, start_run, submit
 from sdc_tasks.warehouse.log import broken, entries
 from sdc_tasks.warehouse.migrations import migrate
+from sdc_tasks.warehouse.publisher import printed
 
 CLOCK = Path(__file__).with_name("clock.c")
 FIRST = published((42, 0), (20, 10), (float("nan"), float("inf")))
@@ -170,7 +171,7 @@ def test_the_embargo_is_that_of_the_servers_clock_wherever_it_jumps(server, data
     report = audited(FIRST)
     start_run(engine, "r1", "sbs", "2024")
     submit(engine, "r1", TERMS, embargo=embargo)
-    save_audit(engine, "r1", report, certificate(report))
+    save_audit(engine, "r1", report, certificate(report), printed(FIRST, SPACE))
     assert publish_it(engine, Release("r1", report.problem, FIRST, report)) == (1, True)
     seen = []
     for days in (0, 1, 3, 1, 400, -400):

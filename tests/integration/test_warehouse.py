@@ -31,6 +31,8 @@ from sdc_tasks.model.findings import CheckResult, Finding, Severity
 from sdc_tasks.model.results import AuditReport, Outcome, Publication, Release, Rung
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.bulk import insert_many
+from sdc_tasks.warehouse.canonical import PRINTED
 from sdc_tasks.warehouse.checks import known_checks, run_checks
 from sdc_tasks.warehouse.engine import open_warehouse, reading, writing
 from sdc_tasks.warehouse.journal import (
@@ -47,7 +49,7 @@ from sdc_tasks.warehouse.journal import (
 )
 from sdc_tasks.warehouse.keyring import Keyring
 from sdc_tasks.warehouse.migrations import VERSION_TABLE, current_revision, downgrade, migrate
-from sdc_tasks.warehouse.publisher import Published, publish
+from sdc_tasks.warehouse.publisher import Published, _cells, printed, publish
 from sdc_tasks.warehouse.schema import RunState, UtcTime, eu_cell, metadata, payload, publication
 from sdc_tasks.warehouse.sqlfiles import SQL, without_schemas
 from sdc_tasks.warehouse.store import (
@@ -107,12 +109,12 @@ def certificate(report: AuditReport) -> str:
     return f'{{"publication": "{report.publication}", "broken": {report.broken}}}'
 
 
-def prepared(warehouse, release_id="r1", decided=FIRST, period="2024") -> Release:
+def prepared(warehouse, release_id="r1", decided=FIRST, period="2024", space=SPACE) -> Release:
     """A release whose run and audit are in the warehouse, ready to be published."""
     report = audited(decided)
     start_run(warehouse, release_id, "sbs", period)
     submit(warehouse, release_id, TERMS)
-    save_audit(warehouse, release_id, report, certificate(report))
+    save_audit(warehouse, release_id, report, certificate(report), printed(decided, space))
     return Release(release_id, report.problem, decided, report)
 
 
@@ -527,7 +529,7 @@ def test_a_large_publication_is_stored_whole(warehouse):
     space = CellSpace(("AT",), (Aggregate("EU", ("AT",)),), ("TURNOVER",), (Hierarchy("ACTIVITY", codes, (None,) * len(codes)),))
     size = space.national_size
     decided = Publication(np.arange(size, 2 * size), np.arange(size, dtype=float), np.zeros(size))
-    assert publish(warehouse, prepared(warehouse, decided=decided), space=space, terms=TERMS, period="2024") == (1, True)
+    assert publish(warehouse, prepared(warehouse, decided=decided, space=space), space=space, terms=TERMS, period="2024") == (1, True)
     cells = reader.released_cells(warehouse, "sbs", "2024")
     assert [cell.value for cell in cells] == list(range(size))
     assert cells[-1].cell == space.key(2 * size - 1)
@@ -549,14 +551,12 @@ def gate(warehouse):
     for run in ("r1", "r2"):
         start_run(warehouse, run, "sbs", "2024")
         submit(warehouse, run, TERMS)
-    digests = [save_audit(warehouse, "r1", report, certificate(report)) for report in (passed, failed)]
+    digests = [
+        save_audit(warehouse, "r1", report, certificate(report), printed(decided, SPACE))
+        for report, decided in ((passed, FIRST), (failed, SECOND))
+    ]
     for decided in (FIRST, SECOND):
-        raw(
-            warehouse,
-            "INSERT INTO dissemination.publication (domain, period, digest, cells) VALUES ('sbs', '2024', :digest, 1)",
-            digest=decided.digest,
-        )
-        raw(warehouse, CELL, digest=decided.digest, cell="EU.TURNOVER.TOTAL")
+        staged(warehouse, decided)
     allowed = {
         "release_id": "r1",
         "domain": "sbs",
@@ -570,6 +570,15 @@ def gate(warehouse):
     return SimpleNamespace(warehouse=warehouse, allowed=allowed, failed_audit=digests[1])
 
 
+def staged(warehouse, decided: Publication, period: str = "2024") -> None:
+    """Its cells as the publisher would store them, without a release."""
+    key = ("sbs", period, decided.digest)
+    with writing(warehouse) as connection:
+        connection.execute(insert(publication).values(domain="sbs", period=period, digest=decided.digest, cells=len(decided.cells)))
+        rows = (row + key for row in _cells(decided, SPACE))
+        insert_many(connection, eu_cell, (*PRINTED, "domain", "period", "publication_digest"), rows)
+
+
 CELL = """
     INSERT INTO dissemination.eu_cell
         (domain, period, publication_digest, cell, position, area, indicator, value, obs_status, conf_status)
@@ -579,7 +588,9 @@ CELL = """
 
 def test_the_gate_opens_for_a_complete_publication_with_its_passed_audit(gate):
     raw(gate.warehouse, RELEASE, **gate.allowed)
-    assert [name for name, rows in run_checks(gate.warehouse).items() if rows] == ["release_not_logged"], "it went round the log"
+    assert [name for name, rows in run_checks(gate.warehouse).items() if rows] == ["publication_of_no_release", "release_not_logged"], (
+        "it went round the log"
+    )
 
 
 SHUT = [
@@ -618,14 +629,14 @@ def test_an_incomplete_publication_is_not_released(gate):
     start_run(gate.warehouse, "r3", "sbs", "2024")
     submit(gate.warehouse, "r3", TERMS)
     third = published((42, 0), (20, 50), WITHHELD)
-    digest = save_audit(gate.warehouse, "r3", audited(third), "third")
+    digest = save_audit(gate.warehouse, "r3", audited(third), "third", printed(third, SPACE))
     raw(
         gate.warehouse,
         "INSERT INTO dissemination.publication (domain, period, digest, cells) VALUES ('sbs', '2024', :digest, 3)",
         digest=third.digest,
     )
     raw(gate.warehouse, CELL, digest=third.digest, cell="EU.TURNOVER.TOTAL")
-    with pytest.raises(IntegrityError, match="not complete"):
+    with pytest.raises(IntegrityError, match=r"not complete|were audited"):
         raw(gate.warehouse, RELEASE, **{**gate.allowed, "release_id": "r3", "publication": third.digest, "audit": digest})
 
 
@@ -689,7 +700,7 @@ def test_replacing_rows_does_not_go_round_the_triggers(warehouse):
             "INSERT OR REPLACE INTO eu_cell SELECT * FROM eu_cell",
             "INSERT OR REPLACE INTO publication SELECT domain, period, digest, 99 FROM publication",
             "INSERT OR REPLACE INTO audit SELECT release_id, digest, problem_digest, publication_digest, profiles, passed, primaries,"
-            " broken, lps, '{}', audited_at FROM audit",
+            " broken, lps, '{}', audited_at, printed_digest FROM audit",
             "INSERT OR REPLACE INTO release SELECT * FROM release",
         ]
     else:
@@ -717,7 +728,9 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
     assert not any(run_checks(warehouse).values())
     _take_the_guards_away(warehouse)
     damage = {
+        "release_of_other_cells": "UPDATE dissemination.eu_cell SET value = 43 WHERE position = 0",
         "release_incomplete": "DELETE FROM dissemination.eu_cell WHERE position = 2",
+        "publication_of_no_release": "INSERT INTO dissemination.publication VALUES ('sbs', '2024', 'staged', 1)",
         "release_versions": "UPDATE dissemination.release SET version = 2",
         "eu_cell_of_a_country": "UPDATE dissemination.eu_cell SET area = 'AT' WHERE position = 0",
         "eu_cell_status": "UPDATE dissemination.eu_cell SET obs_status = 'A' WHERE position = 1",

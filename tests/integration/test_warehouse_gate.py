@@ -12,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy.exc import IntegrityError
 from test_warehouse import (
-    CELL,
     FIRST,
     KEYS,
     RELEASE,
@@ -29,6 +28,7 @@ from test_warehouse import (
     publish_it,
     published,
     raw,
+    staged,
 )
 
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable
@@ -38,7 +38,7 @@ from sdc_tasks.warehouse.checks import run_checks
 from sdc_tasks.warehouse.decisions import approve, retract
 from sdc_tasks.warehouse.engine import open_warehouse
 from sdc_tasks.warehouse.journal import Terms, save_audit, start_run, submit
-from sdc_tasks.warehouse.publisher import NotApproved, publish
+from sdc_tasks.warehouse.publisher import NotApproved, printed, publish
 from sdc_tasks.warehouse.store import accept, accepted, deliveries, left, load_artefact, take
 
 TWO_EYES_MORE = replace(TERMS, digest="a" * 64, approvals=2)
@@ -66,7 +66,7 @@ def submitted(
     start_run(warehouse, release_id, "sbs", "2024")
     submit(warehouse, release_id, terms, embargo=embargo)
     report = audited(decided, profiles=profiles)
-    save_audit(warehouse, release_id, report, certificate(report))
+    save_audit(warehouse, release_id, report, certificate(report), printed(decided, SPACE))
     return Release(release_id, report.problem, decided, report)
 
 
@@ -77,8 +77,7 @@ def out(warehouse, release: Release, terms: Terms = TERMS, after: list[str] | No
 def by_hand(warehouse, release_id: str, decided: Publication = FIRST, **changes) -> None:
     """The rows of a release by plain SQL, as somebody who leaves out the publisher."""
     if not count(warehouse, "dissemination.publication"):
-        raw(warehouse, "INSERT INTO dissemination.publication VALUES ('sbs', '2024', :digest, 1)", digest=decided.digest)
-        raw(warehouse, CELL, digest=decided.digest, cell="EU.TURNOVER.TOTAL")
+        staged(warehouse, decided)
     [audit] = reader.audits(warehouse, release_id)
     row = {"release_id": release_id, "domain": "sbs", "period": "2024", "version": 1, "publication": decided.digest}
     row |= {"audit": audit["digest"], "passed": True, "now": "2026-01-01 00:00:00"}
@@ -162,7 +161,7 @@ def test_no_approval_can_be_forged_by_plain_sql(warehouse, subtests):
 def test_a_run_that_nobody_submitted_is_not_released(warehouse):
     start_run(warehouse, "r1", "sbs", "2024")
     report = audited(FIRST)
-    save_audit(warehouse, "r1", report, certificate(report))
+    save_audit(warehouse, "r1", report, certificate(report), printed(FIRST, SPACE))
     with pytest.raises(ReleaseBlocked, match="not submitted under the terms"):
         out(warehouse, Release("r1", report.problem, FIRST, report))
     with pytest.raises(IntegrityError, match="not submitted under any terms"):
@@ -219,8 +218,7 @@ def test_a_version_beside_another_must_have_been_attacked_by_who_kept_that(wareh
     release = submitted(warehouse, "r2", TERMS, SECOND, profiles=("external",))
     with pytest.raises(ReleaseBlocked, match="version 1 of 2024 is out, and the audit is not against profile vintage"):
         out(warehouse, release)
-    raw(warehouse, "INSERT INTO dissemination.publication VALUES ('sbs', '2024', :digest, 1)", digest=SECOND.digest)
-    raw(warehouse, CELL, digest=SECOND.digest, cell="EU.TURNOVER.TOTAL")
+    staged(warehouse, SECOND)
     with pytest.raises(IntegrityError, match="not audited beside the version that is out"):
         by_hand(warehouse, "r2", SECOND, version=2)
     for trigger in ("release_vintage",):

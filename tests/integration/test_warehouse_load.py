@@ -50,7 +50,7 @@ def ready(engine: Engine, release_id: str, decided: Publication) -> Release:
     start_run(engine, release_id, "sbs", "2024")
     submit(engine, release_id, TERMS)
     report = audited(decided)
-    save_audit(engine, release_id, report, certificate(report))
+    save_audit(engine, release_id, report, certificate(report), publisher.printed(decided, space_of(len(decided.cells))))
     return Release(release_id, report.problem, decided, report)
 
 
@@ -150,8 +150,8 @@ def test_a_publisher_that_is_killed_leaves_all_or_nothing(warehouse: Engine, war
 
 def test_a_row_that_is_refused_is_not_told(warehouse: Engine) -> None:
     """COPY puts the whole row into its errors."""
-    row = ("sbs", "2024", FIRST.digest, "EU.TURNOVER.TOTAL", 0, "EU", "TURNOVER", 987654321.125, "A", "F", -1.0, None)
-    names = ("domain", "period", "publication_digest", *publisher.COLUMNS)
+    row = ("sbs", "2024", FIRST.digest, 0, "EU.TURNOVER.TOTAL", "EU", "TURNOVER", 987654321.125, "A", "F", -1.0, None)
+    names = ("domain", "period", "publication_digest", *publisher.PRINTED)
     with writing(warehouse) as connection:
         connection.execute(publication.insert().values(domain="sbs", period="2024", digest=FIRST.digest, cells=1))
     with pytest.raises(DBAPIError) as caught, writing(warehouse) as connection:
@@ -209,7 +209,7 @@ def measure(url: str, demo: Path, cells: int) -> list[tuple[str, float, float]]:
         start_run(engine, f"r{size}", "sbs", period)
         submit(engine, f"r{size}", TERMS)
         report = audited(decided)
-        save_audit(engine, f"r{size}", report, certificate(report))
+        save_audit(engine, f"r{size}", report, certificate(report), publisher.printed(decided, space))
         release = Release(f"r{size}", report.problem, decided, report)
         clocked(f"{size} cells published", lambda: publisher.publish(engine, release, space=space, terms=TERMS, period=period))  # noqa: B023
         clocked(f"{size} cells read", lambda: reader.released_cells(engine, "sbs", period))  # noqa: B023

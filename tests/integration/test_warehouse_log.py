@@ -13,9 +13,10 @@ from sqlalchemy import insert
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from test_warehouse import SECOND, in_parallel, prepared, publish_it, raw
 
+from sdc_tasks.warehouse.canonical import digest_of_entry
 from sdc_tasks.warehouse.decisions import retract
 from sdc_tasks.warehouse.engine import reading, writing
-from sdc_tasks.warehouse.log import Entry, broken, digest_of_entry, entries, record
+from sdc_tasks.warehouse.log import Entry, broken, entries, record
 from sdc_tasks.warehouse.schema import log
 from sdc_tasks.warehouse.store import accept, receive, refuse
 

@@ -28,7 +28,7 @@ from sdc_tasks.warehouse.decisions import approve
 from sdc_tasks.warehouse.engine import open_warehouse, reading
 from sdc_tasks.warehouse.journal import save_audit, start_run, submit
 from sdc_tasks.warehouse.log import entries
-from sdc_tasks.warehouse.publisher import publish
+from sdc_tasks.warehouse.publisher import printed, publish
 from sdc_tasks.warehouse.schema import metadata
 from sdc_tasks.warehouse.store import load_artefact, save_artefact
 
@@ -186,7 +186,7 @@ def test_a_release_is_made_by_the_two_accounts_together(warehouse: Engine, accou
     start_run(pipeline, "r1", "sbs", "2024")
     submit(pipeline, "r1", asked)
     report = audited(FIRST)
-    save_audit(pipeline, "r1", report, certificate(report))
+    save_audit(pipeline, "r1", report, certificate(report), printed(FIRST, SPACE))
     release = Release("r1", report.problem, FIRST, report)
     approve(approver, "r1", FIRST.digest)
     with pytest.raises(InvalidInput, match="may not do this"):

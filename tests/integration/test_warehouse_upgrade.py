@@ -97,7 +97,14 @@ def everything(warehouse) -> dict[str, set[tuple]]:
     return found
 
 
-NEW = {"artefact": {"purged_at"}, "delivery": {"times"}, "payload": {"key_id"}, "release": {"embargo"}, "eu_cell": {"visible_share"}}
+NEW = {
+    "artefact": {"purged_at"},
+    "delivery": {"times"},
+    "payload": {"key_id"},
+    "release": {"embargo"},
+    "eu_cell": {"visible_share"},
+    "audit": {"printed_digest"},
+}
 NEW_TABLES = {
     "inbox",
     "terms",

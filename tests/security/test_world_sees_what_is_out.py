@@ -15,7 +15,7 @@ from sdc_tasks.model.results import Release
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.decisions import retract
 from sdc_tasks.warehouse.journal import save_audit, start_run, submit
-from sdc_tasks.warehouse.publisher import publish
+from sdc_tasks.warehouse.publisher import printed, publish
 
 SECRET, TAKEN_BACK = 7340133.25, 9182736.75
 VIEWS = ("dissemination.public_release", "dissemination.public_cell")
@@ -30,7 +30,7 @@ def world(deployment: Deployment) -> Iterator[psycopg.Connection]:
     report = audited(embargoed)
     start_run(pipeline, "r2", "sbs", "2025")
     submit(pipeline, "r2", TERMS, embargo=datetime.now(UTC) + timedelta(days=1))
-    save_audit(pipeline, "r2", report, certificate(report))
+    save_audit(pipeline, "r2", report, certificate(report), printed(embargoed, SPACE))
     publish(publisher, Release("r2", report.problem, embargoed, report), space=SPACE, terms=TERMS, period="2025")
     taken_back = published((TAKEN_BACK, 0), (TAKEN_BACK, 0), (TAKEN_BACK, 0))
     publish_it(publisher, prepared(pipeline, "r3", taken_back, "2026"), "2026")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 from alembic import op
 
-from sdc_tasks.warehouse.log import digest_of_entry
+from sdc_tasks.warehouse.canonical import digest_of_entry
 from sdc_tasks.warehouse.sqlfiles import statements
 
 revision = "0003"
