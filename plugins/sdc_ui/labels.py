@@ -86,7 +86,9 @@ def labels_of(domain: str, settings: Mapping[str, Any]) -> Labels:
         areas[each["code"]] = each["label"]
         if each.get("partial_code"):
             areas[each["partial_code"]] = f"{each['label']}, incomplete"
-    dimensions = [_dimension(each["dimension"], lists.get(each["dimension"], [])) for each in settings.get("hierarchies", [])]
+    dimensions = [
+        _dimension(each.get("label") or each["dimension"], lists.get(each["dimension"], [])) for each in settings.get("hierarchies", [])
+    ]
     return Labels(
         domain=domain,
         title=settings.get("title", domain),

@@ -68,10 +68,16 @@ class Flag(Strict):
 
 
 class CodelistSource(Strict):
-    """A dimension: its id on the wire and its code list."""
+    """A dimension: its id on the wire, its code list, and what reports call it, such as size class."""
 
     dimension: str
     codelist: str
+    label: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return self.label or self.dimension
 
 
 class SmallCountRounding(Strict):
@@ -235,6 +241,10 @@ class Checks(Strict):
     vintage_change_ratio: float = Field(default=10.0, gt=1)
 
 
+# options of a rung that some methods have no use for
+ONLY_OF = {"solver": ("auto", "milp"), "blocks": ("bcd", "fix-and-relax"), "polygon": ("milp", "bcd", "fix-and-relax")}
+
+
 class RungOptions(Strict):
     """One rung of the ladder. It ends by counted work, the same on any machine: `rounds` or `nodes`, whichever its method has.
 
@@ -259,6 +269,9 @@ class RungOptions(Strict):
                 raise ValueError(f"{self.method}: {name} must say when it ends; no clock does, for equal input must give an equal release")
             if name != end and getattr(self, name) is not None:
                 raise ValueError(f"{self.method}: {name} do not end it" + (f", {end} do" if end else "; it ends by itself"))
+        for name, methods in ONLY_OF.items():
+            if name in self.model_fields_set and self.method not in methods:
+                raise ValueError(f"{self.method}: it has no {name}, only {', '.join(methods)}. Remedy: leave {name} out")
         return self
 
 
@@ -599,7 +612,11 @@ class Domain(Strict):
         codes = [code for spec in self.aggregates for code in (spec.code, spec.partial_code) if code is not None]
         _refuse_unprintable("aggregates", *codes, *(spec.label for spec in self.aggregates))
         _refuse_unprintable("indicators", *(text for each in self.indicators for text in (each.code, each.label, each.unit)))
-        _refuse_unprintable("dimensions", *(each.dimension for each in (self.areas, *self.hierarchies)), self.indicator_dimension)
+        _refuse_unprintable(
+            "dimensions",
+            *(text for each in (self.areas, *self.hierarchies) for text in (each.dimension, each.name)),
+            self.indicator_dimension,
+        )
         _refuse_unprintable("domain", self.title, self.structure_id, self.frequency)
         _refuse_repeated("codes of aggregates, partial ones included, and countries", (*codes, *self.countries))
         for spec in self.aggregates:

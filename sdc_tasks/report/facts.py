@@ -19,13 +19,25 @@ TOP_BROKEN = 200
 
 @dataclass(frozen=True)
 class FindingFact:
-    """One finding or failed check. `line` and `cell` are None where it concerns the whole file."""
+    """A finding or failed check, met `times` times in a file: the first `line` and `cell`, None where it concerns the whole file."""
 
     code: str
     severity: str
     line: int | None
     cell: str | None
     message: str
+    times: int = 1
+
+
+@dataclass(frozen=True)
+class CommonFinding:
+    """What the files of several countries have in common, met `times` times in all."""
+
+    code: str
+    severity: str
+    message: str
+    countries: tuple[str, ...]
+    times: int
 
 
 @dataclass(frozen=True)
@@ -79,9 +91,10 @@ class Loss:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """The loss of one aggregate, block by block; `losses[row][column]`."""
+    """The loss of one aggregate, block by block; `losses[row][column]`. `by`: what the domain calls its rows, and its columns."""
 
     area: Header
+    by: tuple[str, str]
     columns: tuple[Header, ...]
     rows: tuple[Header, ...]
     losses: tuple[tuple[Loss, ...], ...]
@@ -273,3 +286,4 @@ class ReportFacts:
     audit: AuditFacts
     deliveries: tuple[DeliveryFact, ...]  # refused ones first
     rounding: tuple[RoundingFact, ...] = ()
+    common: tuple[CommonFinding, ...] = ()  # findings of several deliveries; `deliveries` hold the others

@@ -7,7 +7,7 @@ what leaves this module can be shown to whoever reads the report.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sdc_tasks.domains.schema import Domain, Indicator
 from sdc_tasks.methods.attack.compositions import Together
 from sdc_tasks.methods.bases import outdone
+from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Rung
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints
@@ -25,10 +26,12 @@ from sdc_tasks.report.facts import (
     TOP_WITHHELD,
     AuditFacts,
     BrokenCell,
+    CommonFinding,
     CompositionFact,
     CountryFact,
     DeliveryFact,
     DeviationMap,
+    FindingFact,
     Header,
     HeatMap,
     Histogram,
@@ -74,6 +77,7 @@ def gather(
     if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):
         raise ValueError("the audit report leaves out primaries")
     space, label = problem.space, _Labels(domain)
+    own, common = findings_together(deliveries)
     relative = _relative_base(publication)
     sizes = relative[publication.rounded & np.isfinite(relative)]
     return ReportFacts(
@@ -104,9 +108,41 @@ def gather(
         rules=_rules(domain, problem, adjustment, publication, report, *compared) if report.passed else (),
         steps=tuple(steps),
         audit=_audit(problem, report, label, together if report.passed else None),
-        deliveries=tuple(sorted(deliveries, key=lambda delivery: delivery.state != "refused")),
+        deliveries=tuple(sorted(own, key=lambda delivery: delivery.state != "refused")),
+        common=common,
         rounding=tuple(_rounding(domain, problem, publication, label)),
     )
+
+
+def findings_together(deliveries: Sequence[DeliveryFact]) -> tuple[list[DeliveryFact], tuple[CommonFinding, ...]]:
+    """The deliveries with equal findings told once, and apart from them what the files of several countries have in common: warnings, for
+    an error is what its sender looks for in his own file.
+    """
+    Kind = tuple[str, str, str]
+    kinds: dict[Kind, list[tuple[DeliveryFact, int]]] = {}
+    by_file = [(delivery, _counted(delivery.findings)) for delivery in deliveries]
+    for delivery, found in by_file:
+        for each in found:
+            kinds.setdefault((each.code, each.severity, each.message), []).append((delivery, each.times))
+    shared = {kind: met for kind, met in kinds.items() if len(met) > 1 and kind[1] != Severity.ERROR}
+    common = tuple(
+        CommonFinding(*kind, tuple(dict.fromkeys(delivery.country for delivery, _ in met)), sum(times for _, times in met))
+        for kind, met in shared.items()
+    )
+    own = [
+        replace(delivery, findings=tuple(each for each in found if (each.code, each.severity, each.message) not in shared))
+        for delivery, found in by_file
+    ]
+    return own, common
+
+
+def _counted(findings: Sequence[FindingFact]) -> list[FindingFact]:
+    """The first of each kind of equal warnings, with how many there are. Of errors each, for its sender needs every line."""
+    first: dict[tuple[str | int, ...], FindingFact] = {}
+    for number, each in enumerate(findings):
+        kind: tuple[str | int, ...] = (number,) if each.severity == Severity.ERROR else (each.code, each.severity, each.message)
+        first[kind] = replace(first[kind], times=first[kind].times + each.times) if kind in first else each
+    return list(first.values())
 
 
 @dataclass(frozen=True)
@@ -120,6 +156,10 @@ class _Labels:
         partial = [f"{spec.label}, incomplete" for spec in self.domain.aggregates if spec.partial_code == code]
         return Header(code, partial[0]) if partial else self.of(self.domain.areas.dimension, code)
 
+    def dimension(self, dimension: str) -> str:
+        """What the domain calls a dimension."""
+        return next((each.name for each in self.domain.hierarchies if each.dimension == dimension), dimension)
+
     def indicator(self, code: str) -> Header:
         return self.of(self.domain.indicator_dimension, code)
 
@@ -132,8 +172,9 @@ class _Labels:
 
 @dataclass(frozen=True)
 class _Blocks:
-    """A dimension cut into blocks: the headers, and for every national cell the block it is in."""
+    """A dimension cut into blocks: its name, the headers, and for every national cell the block it is in."""
 
+    name: str
     headers: tuple[Header, ...]
     of_cell: Ints
 
@@ -143,7 +184,7 @@ def _rows_and_columns(space: CellSpace, label: _Labels) -> tuple[_Blocks, _Block
     positions = np.unravel_index(np.arange(space.national_size), space.national_shape)
     cut = [_blocks(hierarchy, positions[axis], label) for axis, hierarchy in enumerate(space.hierarchies[:2], start=1)]
     if len(cut) == 1:
-        cut.append(_Blocks(tuple(label.indicator(code) for code in space.indicators), positions[0]))
+        cut.append(_Blocks("indicator", tuple(label.indicator(code) for code in space.indicators), positions[0]))
     return cut[0], cut[1]
 
 
@@ -156,7 +197,11 @@ def _blocks(hierarchy: Hierarchy, position: Ints, label: _Labels) -> _Blocks:
         if i not in block and above is not None:
             block[i] = block[hierarchy.index[above]]
     lookup = np.array([block[i] for i in range(len(hierarchy.codes))])
-    return _Blocks(tuple(label.of(hierarchy.dimension, hierarchy.codes[head]) for head in heads), lookup[position])
+    return _Blocks(
+        label.dimension(hierarchy.dimension),
+        tuple(label.of(hierarchy.dimension, hierarchy.codes[head]) for head in heads),
+        lookup[position],
+    )
 
 
 def _relative_base(publication: Publication) -> Floats:
@@ -197,7 +242,7 @@ def _heat_maps(space: CellSpace, publication: Publication, label: _Labels) -> tu
             yield tuple(_loss(publication, here & (column == c)) for c in range(len(columns.headers)))
 
     return tuple(
-        HeatMap(label.area(aggregate.code), columns.headers, rows.headers, tuple(losses(i)))
+        HeatMap(label.area(aggregate.code), (rows.name, columns.name), columns.headers, rows.headers, tuple(losses(i)))
         for i, aggregate in enumerate(space.aggregates, start=len(space.countries))
     )
 
@@ -208,7 +253,8 @@ def _risks(problem: ProtectionProblem, publication: Publication) -> tuple[tuple[
     hidden = problem.suppressed.reshape(len(space.areas), space.national_size)
     counts = [hidden[[space.areas.index(member) for member in aggregate.members]].sum(axis=0) for aggregate in space.aggregates]
     behind = np.concatenate(counts)
-    return tuple((name, _loss(publication, (low <= behind) & (behind <= high))) for low, high, name in RISKS)
+    found = ((name, _loss(publication, (low <= behind) & (behind <= high))) for low, high, name in RISKS)
+    return tuple((name, loss) for name, loss in found if loss.total)
 
 
 def _histogram(sizes: Floats, unplaced: int) -> Histogram:
@@ -386,7 +432,6 @@ def _rules(
 
     def fact(rung: Rung, name: str, published: Publication, moved: float | None, broken: int) -> RuleFact:
         told, rounded = published.exact | published.rounded, published.rounded
-        loses = int((~published.exact).sum()) >= MINIMUM_CELLS and rung.objective is not None
         relative = _relative_base(published)
         sizes = relative[rounded & np.isfinite(relative)]
         many = told.sum() >= MINIMUM_CELLS
@@ -397,8 +442,8 @@ def _rules(
             moved=moved,
             mean_base=float(sizes.mean()) if len(sizes) else None,
             median_base=float(np.median(sizes)) if len(sizes) else None,
-            loss=_three(rung.objective) if loses and rung.objective is not None else None,
-            bound=_three(rung.bound) if loses and rung.bound is not None else None,
+            loss=_three(rung.objective) if rung.objective is not None else None,
+            bound=_three(rung.bound) if rung.bound is not None else None,
             broken=broken,
         )
 

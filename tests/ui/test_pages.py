@@ -55,7 +55,7 @@ def test_a_release_that_is_out(page: Page, at_office: Office) -> None:
     html = page(f"/release/{at_office.releases['second']}")
     said = text(html)
     assert "published version 2" in said
-    assert re.search(r"EU cells \d+ exact of 60 cells", said)
+    assert re.search(r"Aggregate cells \d+ exact of 60 cells", said)
     assert re.search(r"(\d+) protected of \1 primary cells", said)
     assert "0 requirements broken" in said
     assert "1 of 1 approval approver" in said

@@ -252,6 +252,9 @@ def test_linked_indicators_are_in_one_unit(edited):
         ("kind: nk, n: 1, k: 85", "kind: nk, n: 1, q: 85", "flags.O.rule.q: .*Remedy: leave q out .known here: few_units, .*k, kind"),
         ("kind: nk, n: 1, k: 85", "n: 1, k: 85", "flags.O.rule: .*kind"),
         ("kind: nk, n: 1, k: 85", "kind: nkk", "flags.O.rule: .*'nkk'.*'percent', 'p_percent', 'pq', 'nk'"),
+        ("id: small", "id: small\ncta: {ladder: [{method: milp, nodes: 9, blocks: 3}]}", "cta.ladder.0: .*milp: it has no blocks.*Remedy"),
+        ("id: small", "id: small\ncta: {ladder: [{method: bcd, rounds: 1, solver: cbc}]}", "cta.ladder.0: .*bcd: it has no solver"),
+        ("id: small", "id: small\ncta: {ladder: [{method: auto, rounds: 1, polygon: false}]}", "cta.ladder.0: .*auto: it has no polygon"),
         ("members: all", "members: some", "aggregates.0.members"),
         ("id: small", "id: small\nbases: {rule: cta, passes: 3}", "bases: .*passes: only .*Remedy"),
         (
