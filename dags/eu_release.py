@@ -33,8 +33,9 @@ and program is the same release: what is done already is not done again, and no 
 
 ### When something is red
 - **`discover`**: no inbox, or it is empty. Correct the parameter `inbox` and trigger again.
-- **one `ingest`**: that country's file is refused, the others go on. The end of the log names file, line and rule. Ask the
-  country for a corrected file, put it into the inbox under the same name, and re-run that country alone: *ingest* → *Task Instances* →
+- **one `ingest`**: that country's delivery is refused, all its files together; the others go on. The end of the log names file, line
+  and rule. Ask the country for a corrected file, put it into the inbox under the same name (or that name with `_v2`, `_v3` … before its
+  suffix), and re-run that country alone: *ingest* → *Task Instances* →
   the country → *Clear Task Instance*, with *Downstream* → *Confirm*. The release follows with the corrected file.
 - **one `ingest` whose log shows a crash, or whose worker died**: nothing is wrong with the file. Re-run that country alone.
 - **`assemble`**: a country is missing, and the domain file says `missing_country: {missing}`. As above; where the country had no file
@@ -76,8 +77,8 @@ def discover(domain: str) -> list[dict[str, str]]:
 
 @task(map_index_template="{{ task.op_kwargs['file']['label'] }}")
 def ingest(domain: str, file: dict[str, str]) -> str:
-    """Takes in the file that lies in the inbox under this name now: reads it, where every record that cannot be read is a finding with
-    its line, and checks its content for additivity, signs, completeness, shares, and change against the previous file.
+    """Takes in the files of a country that lie in the inbox now: reads them, where every record that cannot be read is a finding with
+    its line, and checks them together for completeness, additivity, signs, shares, and change against the previous delivery.
 
     **Red:** the file is refused, and only this country stops. The last line of the log names the file, and line and rule, or check and
     cells. Ask the country for a corrected file, put it into the inbox under the same name, and *Clear Task Instance* here with
@@ -97,11 +98,13 @@ def assemble(domain: str) -> str:
     program are the same release.
 
     **Red:** a country is missing and the domain file does not publish without it (`missing_country`); the log names it. Put its
-    delivery into the inbox, and clear *its* `ingest` with *Downstream*; trigger the DAG again where it has none.
+    delivery into the inbox, and clear *its* `ingest` with *Downstream*; trigger the DAG again where it has none. Or something in the inbox
+    is not read: send it as CSV, or take it away, and trigger again. `findings.csv` in the output folder tells all of it.
     """
-    from sdc_tasks import steps
+    from sdc_tasks import outputs, steps
 
     at = desk(domain)
+    outputs.write_findings(at, place("out", at.period))
     release_id = steps.assemble(at)
     sdc_office.note_run(at, release_id=release_id)
     log.info(release_id)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +28,7 @@ class Summary:
     release_id: str
     accepted: int
     refused: int
+    superseded: int
     exact: int
     rounded: int
     visible: int
@@ -47,7 +50,10 @@ class Summary:
 
 @keeps_to_itself
 def write_out(desk: Desk, release_id: str, out: Path) -> Path:
-    """Writes audit.json and report.html, and table.csv where exactly this is what the world may see. Returns the path of the report."""
+    """Writes audit.json, report.html and findings.csv, and table.csv where exactly this is what the world may see.
+
+    Returns the path of the report.
+    """
     problem, publication, merged = decided(desk, release_id)
     report.write_whole(out / "audit.json", pipeline.certificate(problem, publication, merged, desk.domain, desk.period))
     table = out / "table.csv"
@@ -63,7 +69,46 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
         deliveries=_delivery_facts(desk), steps=_step_facts(desk, release_id),
     )  # fmt: skip
     report.write_whole(out / "report.html", report.render(facts))
+    write_findings(desk, out)
     return out / "report.html"
+
+
+@keeps_to_itself
+def write_findings(desk: Desk, out: Path) -> Path:
+    """Writes findings.csv, whatever becomes of the release. Returns its path."""
+    out.mkdir(parents=True, exist_ok=True)
+    report.write_whole(out / "findings.csv", findings(desk))
+    return out / "findings.csv"
+
+
+def findings(desk: Desk) -> str:
+    """All that is wrong with the deliveries of the period, and with what lies beside them, as CSV; never a value. Of superseded files
+    nothing is told.
+    """
+    columns = ("COUNTRY", "FILE", "SEVERITY", "CODE", "LINE", "CELL", "MESSAGE")
+    rows: list[tuple[object, ...]] = []
+    for file, why in store.not_read(desk.engine, desk.domain.id, desk.period).items():
+        rows.append(("", file, Severity.ERROR, "SDC/unread", None, None, why))
+    for each in reader.findings(desk.engine, desk.domain.id, desk.period):
+        if each["state"] != DeliveryState.SUPERSEDED:
+            rows.append(tuple(each[column.lower()] for column in columns))
+    for each in reader.check_results(desk.engine, desk.domain.id, desk.period):
+        if not each["passed"] and each["state"] != DeliveryState.SUPERSEDED:
+            result = CheckResult(each["check"], Severity(each["severity"]), False, each["checked"], each["failed"], tuple(each["cells"]))
+            rows.append(
+                (each["country"], each["file"], result.severity, result.check, None, " ".join(result.cells), checks.describe(result))
+            )
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    order = sorted(rows, key=lambda row: (str(row[0] or ""), str(row[1])))
+    writer.writerows([_no_formula("" if field is None else str(field)) for field in row] for row in order)
+    return text.getvalue()
+
+
+def _no_formula(field: str) -> str:
+    """A file is named by its sender: no spreadsheet takes it for a formula."""
+    return f"'{field}" if field[:1] in ("=", "+", "-", "@", "\t", "\r") else field
 
 
 def _delivery_facts(desk: Desk) -> list[report.DeliveryFact]:
@@ -101,7 +146,7 @@ def brief(desk: Desk, release_id: str) -> str:
         f"primaries protected, {told.broken} requirements broken, {told.cut} cut to what their national tables protect, {told.lps} LPs",
         f"**Cells** {told.exact} exact, {told.rounded} rounded{visible}, {told.withheld} withheld; relative base {relative}; "
         f"Σ (base/2)/value {told.relative_loss:.3f}",
-        f"**Deliveries** {told.accepted} accepted, {told.refused} refused",
+        f"**Files** {told.accepted} accepted, {told.refused} refused, {told.superseded} superseded by later ones",
         _since(desk, release_id, publication, problem.space),
     ]
     cycle = desk.domain.calendar.of(desk.period)
@@ -139,6 +184,7 @@ def summary(desk: Desk, release_id: str) -> Summary:
         release_id=release_id,
         accepted=states.count(DeliveryState.ACCEPTED),
         refused=states.count(DeliveryState.REFUSED),
+        superseded=states.count(DeliveryState.SUPERSEDED),
         exact=int(publication.exact.sum()),
         rounded=int(publication.rounded.sum()),
         visible=int(publication.visible.sum()),

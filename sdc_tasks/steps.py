@@ -13,6 +13,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
@@ -27,9 +28,10 @@ from sdc_tasks.domains.schema import Domain, MissingCountry, load_domain
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable, SdcError
 from sdc_tasks.methods import bases
 from sdc_tasks.methods.attack import Requirements, earlier
-from sdc_tasks.model.findings import CheckResult, Severity
+from sdc_tasks.model.findings import CheckResult, Finding, Severity
 from sdc_tasks.model.problem import Earlier, NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication
+from sdc_tasks.model.series import series_of
 from sdc_tasks.model.table import Ints
 from sdc_tasks.one_thread import one_thread
 from sdc_tasks.warehouse import artefacts, cycles, decisions, journal, lineage, publisher, reader, store
@@ -60,10 +62,11 @@ class Desk:
 
 @dataclass(frozen=True)
 class Waiting:
-    """A file that waits to be taken in: its name, and what the operator reads in the UI."""
+    """The files of a country that wait to be judged: the name of the first, what the operator reads in the UI, and all names."""
 
     file: str
     label: str
+    files: tuple[str, ...]
 
 
 def open_desk(warehouse: str, domain: str | Path, period: str, say: Say = pipeline.quiet, actor: str | None = None) -> Desk:
@@ -133,32 +136,49 @@ def open_cycle(desk: Desk) -> None:
 
 @keeps_to_itself
 def discover(desk: Desk, inbox: Path) -> list[Waiting]:
-    """Receives every file of the inbox, in the order of their names, and opens the cycle. Returns what is to be judged: these, what has
-    the name of a file but cannot be read, and earlier deliveries that count, or were never judged, though they do not lie there any
-    more. The inbox may be anything with the methods of a path.
+    """Receives every file of the inbox, in the order of their names, and opens the cycle. Returns what is to be judged, the files of one
+    country together: these, what lies there and is not read, and earlier files that count, or were never judged, though they do not lie
+    there any more. The inbox may be anything with the methods of a path.
 
     Raises InvalidInput where there is no such folder, or nothing of the period lies there or counts.
     """
     if not inbox.is_dir():
         raise InvalidInput(f"inbox {inbox}: no such folder")
     open_cycle(desk)
-    lying_there = intake.look(inbox)
+    lying_there = intake.look(inbox, desk.domain.inbox.ignore)
     names, unread = list(lying_there.files), dict(lying_there.unread)
     for name in lying_there.files:
         try:
-            store.take(desk.engine, desk.domain.id, desk.period, name, _bytes(desk, inbox / name))
+            _take(desk, inbox, name)
         except InvalidInput as error:
             names.remove(name)
             unread[name] = str(error)
     for why in unread.values():
         desk.say(why)
+    store.note_unread(desk.engine, desk.domain.id, desk.period, unread)
     store.left(desk.engine, desk.domain.id, desk.period, names)
-    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
-    lying = {digest for _, digest in store.lying(desk.engine, desk.domain.id, desk.period)}
-    gone = {each.file for each in known if each.state in MATTERS and each.key.digest not in lying}
-    if not names and not gone and not unread:
+    files = _waiting(desk)
+    if not files and not unread:
         raise InvalidInput(f"inbox {inbox}: no delivery ({', '.join(sorted(intake.SUFFIXES))}) for {desk.domain.id} {desk.period}")
-    return [Waiting(name, PurePath(name).stem) for name in sorted({*names, *unread, *gone})]
+    groups: dict[str, list[str]] = {f"file {name}": [name] for name in unread}
+    for name, country in files.items():
+        groups.setdefault(f"country {country}" if country else f"file {name}", []).append(name)
+    return sorted((_as_one(group) for group in groups.values()), key=lambda each: each.file)
+
+
+def _waiting(desk: Desk) -> dict[str, str | None]:
+    """The names of the files that lie in the inbox, count, or were never judged, and whose they seem to be."""
+    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    lying = store.lying(desk.engine, desk.domain.id, desk.period)
+    country = {each.key.digest: each.country for each in known}
+    there = {digest for _, digest in lying}
+    gone = {each.file: each.country for each in known if each.state in MATTERS and each.key.digest not in there}
+    return dict(sorted({**gone, **{name: country[digest] for name, digest in lying}}.items()))
+
+
+def _as_one(names: Sequence[str]) -> Waiting:
+    stems = [PurePath(name).stem for name in sorted(names)]
+    return Waiting(sorted(names)[0], " + ".join(stems), tuple(sorted(names)))
 
 
 def news(desk: Desk, inbox: Path) -> list[Waiting]:
@@ -168,7 +188,7 @@ def news(desk: Desk, inbox: Path) -> list[Waiting]:
     unjudged = {each.key.digest for each in known if each.state is DeliveryState.RECEIVED}
     lying = {file for file, digest in store.lying(desk.engine, desk.domain.id, desk.period) if digest in unjudged}
     gone = {each.file for each in known if each.key.digest in unjudged}
-    return [each for each in found if each.file in lying | gone]
+    return [each for each in found if set(each.files) & (lying | gone)]
 
 
 def ready(desk: Desk) -> str | None:
@@ -177,6 +197,8 @@ def ready(desk: Desk) -> str | None:
     accepted = [each for each in known if each.state is DeliveryState.ACCEPTED]
     missing = set(desk.domain.countries) - {each.country for each in accepted}
     if any(each.state is DeliveryState.RECEIVED for each in known) or not accepted:
+        return None
+    if store.not_read(desk.engine, desk.domain.id, desk.period):
         return None
     if missing and desk.domain.missing_country is not MissingCountry.PARTIAL:
         return None
@@ -191,42 +213,117 @@ def ready(desk: Desk) -> str | None:
 
 @keeps_to_itself
 def ingest(desk: Desk, inbox: Path, name: str) -> tuple[str, str]:
-    """Takes in the bytes that lie in the inbox under this name now; where none do, those that came under it last and matter. Reads them,
-    checks their content, and accepts them.
+    """Judges the delivery that the file of this name is part of: all files of its country that lie in the inbox now, and those that came
+    before and count. Reads them, checks them together, and accepts them together.
 
-    Records the findings and the results of the checks. Returns country and digest. Raises InvalidInput where the file is refused.
+    Records the findings and the results of the checks. Returns the country and the digest of the file. Raises InvalidInput where the
+    delivery is refused; what the country delivered before stays as it is.
     """
-    digest = _take(desk, inbox, name)
-    key = _key(desk, digest)
-    file, delivery = _read(desk, digest)
-    store.save_findings(desk.engine, key, delivery.findings)
+    mine, whose = _taken(desk, inbox, name)
+    files, replaced = _counting(desk, inbox, mine, whose)
+    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    delivery = _read(desk, files)
+    keys = [each.key for each in files]
+    for each, sheet in zip(files, delivery.sheets, strict=True):
+        told = delivery.told if each is files[0] else ()
+        before = [other for other in known if other.superseded_by == each.key.digest]
+        news = [_replacing(each, other) for other in [*before, *replaced] if other.series.name == each.series.name]
+        for finding in news:
+            desk.say(finding.message)
+        store.save_findings(desk.engine, each.key, [*sheet.findings, *told, *news])
     if delivery.table is None:
-        store.refuse(desk.engine, key, delivery.country)
         errors = [finding for finding in delivery.findings if finding.severity is Severity.ERROR]
         where = "" if errors[0].line is None else f"line {errors[0].line}: "
         number = f"{len(errors)} error{'s' * (len(errors) > 1)}"
-        raise InvalidInput(f"{file} refused, {number}; first: {errors[0].code} {where}{errors[0].message}")
+        raise _refused(desk, [*files, *replaced], delivery, f", {number}; first: {errors[0].code} {where}{errors[0].message}")
     country = delivery.table.country
-    results = checks.check(delivery.table, desk.domain, _previous(desk, country, digest))
-    store.save_checks(desk.engine, key, results)
+    results = checks.check(delivery.table, desk.domain, _previous(desk, country, files))
+    for key in keys:
+        store.save_checks(desk.engine, key, results if key is keys[0] else ())
     if refused := checks.refusals(results):
-        store.refuse(desk.engine, key, country)
-        raise InvalidInput(f"{file} refused: {'; '.join(_told(result) for result in refused)}")
-    store.accept(desk.engine, key, country)
-    return country, digest
+        raise _refused(desk, [*files, *replaced], delivery, f": {'; '.join(_told(result) for result in refused)}")
+    store.accept_together(desk.engine, keys, country)
+    for other in replaced:
+        if other.state is DeliveryState.RECEIVED:
+            by = next(each.key.digest for each in files if each.series.name == other.series.name)
+            store.supersede(desk.engine, other.key, country, by)
+    return country, mine
 
 
-def _take(desk: Desk, inbox: Path, name: str) -> str:
-    lying_there = intake.look(inbox) if inbox.is_dir() else intake.Inbox((), {})
+def _taken(desk: Desk, inbox: Path, name: str) -> tuple[str, str | None]:
+    """The digest of what lies in the inbox under this name now, or of what came under it last and matters; and whose it seems to be.
+
+    Takes in what is new there of the same country, too.
+    """
+    lying_there = intake.look(inbox, desk.domain.inbox.ignore) if inbox.is_dir() else intake.Inbox((), {})
     if why := lying_there.unread.get(name):
         raise InvalidInput(why)
     if name in lying_there.files:
-        return store.take(desk.engine, desk.domain.id, desk.period, name, _bytes(desk, inbox / name)).key.digest
+        mine = _take(desk, inbox, name)
+    else:
+        known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+        matter = [each for each in known if each.file == name and each.state in MATTERS]
+        if not matter:
+            raise InvalidInput(f"inbox {inbox}: no file {name} any more. Remedy: put it there again, or trigger the release again")
+        mine = matter[-1]
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
-    matter = [each.key.digest for each in known if each.file == name and each.state in MATTERS]
-    if not matter:
-        raise InvalidInput(f"inbox {inbox}: no file {name} any more. Remedy: put it there again, or trigger the release again")
-    return matter[-1]
+    whose = {each.key.digest: each.country for each in known}
+    others = {file for file, digest in store.lying(desk.engine, desk.domain.id, desk.period) if whose[digest] not in (None, mine.country)}
+    for file in sorted(set(lying_there.files) - others - {name}):
+        with suppress(InvalidInput):  # its own task tells
+            _take(desk, inbox, file)
+    return mine.key.digest, mine.country
+
+
+def _take(desk: Desk, inbox: Path, name: str) -> store.Delivery:
+    data = _bytes(desk, inbox / name)
+    return store.take(desk.engine, desk.domain.id, desk.period, name, data, intake.sender(data, desk.domain))
+
+
+def _counting(desk: Desk, inbox: Path, mine: str, country: str | None) -> tuple[list[store.Delivery], list[store.Delivery]]:
+    """The files of the country that count, if they are accepted, and those that they replace: of each series the highest. A file of
+    nobody stands alone.
+    """
+    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    if country is None:
+        return [each for each in known if each.key.digest == mine], []
+    there = set(intake.look(inbox, desk.domain.inbox.ignore).files) if inbox.is_dir() else set()
+    names: dict[str, list[str]] = {}
+    for file, digest in sorted(store.lying(desk.engine, desk.domain.id, desk.period)):
+        if file in there:
+            names.setdefault(digest, []).append(file)
+    own = [
+        _under(each, names.get(each.key.digest, []))
+        for each in known
+        if each.country == country
+        and each.state is not DeliveryState.SUPERSEDED
+        and (each.state in MATTERS or each.key.digest in names or each.key.digest == mine)
+    ]
+    highest: dict[str, store.Delivery] = {}
+    for each in sorted(own, key=lambda each: each.rank):
+        highest[each.series.name] = each
+    files = sorted(highest.values(), key=lambda each: each.file)
+    return files, [each for each in own if each not in files and each.state is not DeliveryState.REFUSED]
+
+
+def _under(delivery: store.Delivery, names: Sequence[str]) -> store.Delivery:
+    """The delivery by the name under which it lies in the inbox."""
+    if not names or delivery.file in names:
+        return delivery
+    return replace(delivery, file=names[-1], series=series_of(names[-1]))
+
+
+def _replacing(each: store.Delivery, other: store.Delivery) -> Finding:
+    message = f"{each.file} replaces {other.file} of {other.received_at:%Y-%m-%d %H:%M} UTC"
+    return Finding("SDC/superseded", Severity.WARNING, message)
+
+
+def _refused(desk: Desk, files: Sequence[store.Delivery], delivery: intake.Delivery, why: str) -> InvalidInput:
+    """Marks as refused what did not count before, or everything where nothing is new."""
+    fresh = [each for each in files if each.state is not DeliveryState.ACCEPTED]
+    for each in fresh or files:
+        store.refuse(desk.engine, each.key, delivery.country)
+    return InvalidInput(f"{delivery.file} refused{why}")
 
 
 def _bytes(desk: Desk, path: Path) -> bytes:
@@ -237,19 +334,23 @@ def _told(result: CheckResult) -> str:
     return f"{result.check} fails for {result.failed} of {result.checked} ({', '.join(result.cells[:3])}): {checks.describe(result)}"
 
 
-def _previous(desk: Desk, country: str, digest: str) -> NationalTable | None:
+def _previous(desk: Desk, country: str, files: Sequence[store.Delivery]) -> NationalTable | None:
     """The delivery of the same country and period that this one would replace, if it still can be read."""
-    earlier = [
-        each
-        for each in store.deliveries(desk.engine, desk.domain.id, desk.period)
-        if each.country == country and each.key.digest != digest and each.state in (DeliveryState.ACCEPTED, DeliveryState.SUPERSEDED)
-    ]
-    return _read(desk, earlier[-1].key.digest)[1].table if earlier else None
+    known = [each for each in store.deliveries(desk.engine, desk.domain.id, desk.period) if each.country == country]
+    before = [each for each in known if each.state is DeliveryState.ACCEPTED]
+    if {each.key for each in before} <= {each.key for each in files}:
+        last = {each.superseded_by: each for each in known if each.state is DeliveryState.SUPERSEDED}
+        before = [last.get(each.key.digest, each) for each in files]
+    if not before or {each.key for each in before} == {each.key for each in files}:
+        return None
+    return _read(desk, before).table
 
 
-def _read(desk: Desk, digest: str) -> tuple[str, intake.Delivery]:
-    file = next(each.file for each in store.deliveries(desk.engine, desk.domain.id, desk.period) if each.key.digest == digest)
-    return file, intake.read_bytes(store.load_artefact(desk.engine, digest), file, desk.domain, desk.period, digest)
+def _read(desk: Desk, files: Sequence[store.Delivery]) -> intake.Delivery:
+    """The delivery that these files are."""
+    data = [(each, store.load_artefact(desk.engine, each.key.digest)) for each in files]
+    sheets = [intake.read_sheet(content, each.file, desk.domain, desk.period, each.key.digest) for each, content in data]
+    return intake.together(sheets, desk.domain)
 
 
 def _key(desk: Desk, digest: str) -> store.DeliveryKey:
@@ -265,6 +366,8 @@ def assemble(desk: Desk) -> str:
 
     Raises Retriable while a delivery is received and not judged, InvalidInput where the domain does not publish what is there.
     """
+    if unread := store.not_read(desk.engine, desk.domain.id, desk.period):
+        raise InvalidInput(f"no release while something in the inbox is not read, which may be a delivery: {'; '.join(unread.values())}")
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     if unjudged := [each.file for each in known if each.state is DeliveryState.RECEIVED]:
         raise Retriable(f"{', '.join(unjudged)}: received but not judged. Remedy: run ingest and check of these files again")
@@ -272,7 +375,10 @@ def assemble(desk: Desk) -> str:
     release_id = _open_release(desk, accepted)
 
     def build() -> ProtectionProblem:
-        tables = [_read(desk, each.key.digest)[1].table for each in sorted(accepted, key=lambda each: str(each.country))]
+        by_country: dict[str, list[store.Delivery]] = {}
+        for each in sorted(accepted, key=lambda each: (str(each.country), each.file)):
+            by_country.setdefault(str(each.country), []).append(each)
+        tables = [_read(desk, files).table for files in by_country.values()]
         salt = salt_of(desk.engine, desk.domain.id, desk.period)
         problem = pipeline.build_problem([table for table in tables if table is not None], desk.domain, salt)
         return replace(problem, earlier=_earlier(desk, release_id, problem))

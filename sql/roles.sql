@@ -46,12 +46,12 @@ GRANT INSERT, UPDATE (content, key_id) ON confidential.secret TO sdc_pipeline;
 GRANT INSERT ON
     operations.artefact, operations.delivery, operations.finding, operations.check_result, operations.run, operations.step, operations.rung,
     operations.audit, operations.inbox, operations.terms, operations.submission, operations.log, operations.cycle, operations.dag_run,
-    operations.task_run, operations.alert
+    operations.task_run, operations.alert, operations.unread
 TO sdc_pipeline;
 
 GRANT UPDATE (stored_at, purged_at) ON operations.artefact TO sdc_pipeline;
 
-GRANT UPDATE (country, state, superseded_by, received_at, times) ON operations.delivery TO sdc_pipeline;
+GRANT UPDATE (country, file, state, superseded_by, received_at, times, series, version) ON operations.delivery TO sdc_pipeline;
 
 GRANT UPDATE (inputs_digest, state, finished_at) ON operations.run TO sdc_pipeline;
 
@@ -63,7 +63,7 @@ GRANT UPDATE (domain, period, release_id, state, triggered_by, started_at, finis
 
 GRANT UPDATE (label, state, tries, seconds, said, finished_at) ON operations.task_run TO sdc_pipeline;
 
-GRANT DELETE ON operations.finding, operations.check_result, operations.rung, operations.inbox TO sdc_pipeline;
+GRANT DELETE ON operations.finding, operations.check_result, operations.rung, operations.inbox, operations.unread TO sdc_pipeline;
 
 -- The publisher: takes no confidential byte, and can write only what the gate lets through.
 GRANT USAGE ON SCHEMA operations, dissemination TO sdc_publisher;

@@ -60,7 +60,7 @@ def release(
     domain: DomainOption,
     period: PeriodOption,
     inbox: InboxOption,
-    out_folder: Annotated[Path, typer.Option("--out", help="folder for table.csv, audit.json and report.html")],
+    out_folder: Annotated[Path, typer.Option("--out", help="folder for table.csv, audit.json, report.html and findings.csv")],
     warehouse: Annotated[str | None, typer.Option(help="database URL; default: warehouse.db in the out folder")] = None,
     witnesses: Annotated[Path | None, typer.Option("--witnesses", help=WITNESSES)] = None,
 ) -> None:
@@ -84,7 +84,7 @@ def release(
             steps.ingest(desk, inbox, each.file)
         except InvalidInput as error:  # a refused delivery never stops the others
             say(str(error))
-    say("deliveries read and checked")
+    say(f"deliveries read and checked, see {outputs.write_findings(desk, out_folder)}")
     release_id = steps.assemble(desk)
     say(release_id)
     steps.baseline(desk, release_id)
@@ -103,6 +103,17 @@ def release(
             problem, _, report = steps.decided(desk, release_id)
             _write_evidence(witnesses, problem, report)
         show(outputs.summary(desk, release_id), warehouse or url, page)
+
+
+def findings(
+    domain: DomainOption,
+    period: PeriodOption,
+    warehouse: Annotated[str, typer.Option("--warehouse", envvar="SDC_WAREHOUSE_URL", help="database URL")],
+) -> None:
+    """Prints as CSV what was found in the deliveries of a period: country, file, severity, code, line, cell, message; never a value."""
+    from sdc_tasks import outputs, steps
+
+    out.print(outputs.findings(steps.open_desk(warehouse, domain, period)), markup=False, end="")
 
 
 def audit(
@@ -281,7 +292,7 @@ def show(summary: Summary, warehouse: str, page: Path) -> None:
     from sqlalchemy import make_url
 
     table = Table(title=f"release {summary.release_id}", show_header=False, title_justify="left")
-    table.add_row("deliveries", f"{summary.accepted} accepted, {summary.refused} refused")
+    table.add_row("files", f"{summary.accepted} accepted, {summary.refused} refused, {summary.superseded} superseded by later ones")
     visible = f"{summary.visible} as sum of the visible countries, " if summary.visible else ""
     table.add_row("aggregate cells", f"{summary.exact} exact, {summary.rounded} rounded, {visible}{summary.withheld} withheld")
     table.add_row(

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.series import series_of
 
 if TYPE_CHECKING:
     from sdc_tasks.domains import Domain
@@ -38,20 +39,28 @@ InboxOption = Annotated[Path, typer.Option("--inbox", help="folder with the nati
 def problem_of_inbox(spec: Domain, inbox: Path, period: str, salt: Secret | None = None) -> ProtectionProblem:
     """What the deliveries of a folder ask to protect; every one of them must be there and accepted. Without a salt, a random one."""
     from sdc_tasks import checks, intake, pipeline
-    from sdc_tasks.model.secret import Secret
+    from sdc_tasks.model.secret import Secret, name_of_delivery
 
     if not inbox.is_dir():
         raise InvalidInput(f"inbox {inbox}: no such folder")
     salt = salt or Secret.fresh()
-    tables = []
-    lying = intake.look(inbox)
+    lying = intake.look(inbox, spec.inbox.ignore)
     if lying.unread:
         raise InvalidInput("; ".join(lying.unread.values()))
-    for name in lying.files:
-        delivery = intake.read(inbox / name, spec, period, salt)
+    spec = spec.of(period)
+    sheets: dict[tuple[str, str], intake.Sheet] = {}  # of each country and series that of the highest version
+    for name in sorted(lying.files, key=series_of):
+        data = intake.file_bytes(inbox / name, intake.most_bytes(spec))
+        sheet = intake.read_sheet(data, name, spec, period, name_of_delivery(data, salt))
+        sheets[sheet.country or name, series_of(name).name] = sheet
+    tables = []
+    for country in sorted({country for country, _ in sheets}):
+        delivery = intake.together([sheet for (sender, _), sheet in sorted(sheets.items()) if sender == country], spec)
         why = "" if delivery.table is None else "; ".join(map(checks.describe, checks.refusals(checks.check(delivery.table, spec))))
         if delivery.table is None or why:
-            raise InvalidInput(f"{name}: this delivery is refused; {why or '`sdc release` tells why'}. All of them are needed here")
+            raise InvalidInput(
+                f"{delivery.file}: this delivery is refused; {why or '`sdc release` tells why'}. All of them are needed here"
+            )
         tables.append(delivery.table)
     return pipeline.build_problem(tables, spec, salt)
 

@@ -373,6 +373,12 @@ class Governance(Strict):
     retention_days: int | None = Field(default=None, ge=0)
 
 
+class InboxOptions(Strict):
+    """Names that may lie in an inbox without being read, such as README.*; anything else that is not read stops the release."""
+
+    ignore: tuple[str, ...] = ()
+
+
 class MissingCountry(StrEnum):
     """What happens when a country has no accepted delivery."""
 
@@ -404,6 +410,7 @@ class Domain(Strict):
     governance: Governance = Governance()
     calendar: Calendar = Calendar()
     missing_country: MissingCountry = MissingCountry.BLOCK
+    inbox: InboxOptions = InboxOptions()
     _folder: Path = PrivateAttr(default=HERE)
     _digest: str = PrivateAttr(default="")
     _span: Span | None = PrivateAttr(default=None)

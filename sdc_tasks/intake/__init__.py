@@ -2,6 +2,19 @@
 
 from sdc_tasks.intake.delivery import Delivery, read, read_bytes, together
 from sdc_tasks.intake.inbox import SUFFIXES, Inbox, file_bytes, look
-from sdc_tasks.intake.sheet import Sheet, most_bytes, read_sheet
+from sdc_tasks.intake.sheet import Sheet, most_bytes, read_sheet, sender
 
-__all__ = ["SUFFIXES", "Delivery", "Inbox", "Sheet", "file_bytes", "look", "most_bytes", "read", "read_bytes", "read_sheet", "together"]
+__all__ = [
+    "SUFFIXES",
+    "Delivery",
+    "Inbox",
+    "Sheet",
+    "file_bytes",
+    "look",
+    "most_bytes",
+    "read",
+    "read_bytes",
+    "read_sheet",
+    "sender",
+    "together",
+]

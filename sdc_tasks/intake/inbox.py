@@ -1,4 +1,4 @@
-"""What lies in an inbox: the deliveries, and what has the name of one and is none.
+"""What lies in an inbox: the deliveries, and what is none or is not read.
 
 Senders fill inboxes. A folder, a link, a pipe or a device there must not stop nor hold up the files of the others, and must not have us
 read what lies elsewhere. So only regular files are opened, without following links and without waiting, and each other thing is told.
@@ -7,8 +7,9 @@ read what lies elsewhere. So only regular files are opened, without following li
 from __future__ import annotations
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO
 
@@ -17,19 +18,21 @@ from sdc_tasks.untrusted import opened_regular, printable
 
 SUFFIXES = frozenset({".csv", ".txt"})
 _KINDS = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
+_SEND = "Remedy: send it as CSV, take it away, or list it under inbox.ignore in the domain file"
 _REMEDY = "Remedy: put the file itself there, or take this away"
 
 
 @dataclass(frozen=True)
 class Inbox:
-    """The names of the files that are read, in their order; and of what has the name of a delivery but is not read, why."""
+    """The names of the files that are read, in their order; and of what else lies there and is not ignored, why it is not read."""
 
     files: tuple[str, ...]
     unread: Mapping[str, str]
 
 
-def look(inbox: Path) -> Inbox:
-    """What lies there. The inbox may be anything with the methods of a path.
+def look(inbox: Path, ignore: Iterable[str] = ()) -> Inbox:
+    """What lies there, but for names that begin with a dot or fit a pattern of `ignore`. The inbox may be anything with the methods of a
+    path.
 
     Names under `unread` are made printable, so that they can be told; they may differ from those in the folder. Raises OSError where the
     folder cannot be read.
@@ -37,13 +40,15 @@ def look(inbox: Path) -> Inbox:
     files: list[str] = []
     unread: dict[str, str] = {}
     for path in inbox.iterdir():
-        if path.suffix.lower() not in SUFFIXES:
-            continue
         name = printable(path.name)
+        if name.startswith(".") or any(fnmatchcase(name, pattern) for pattern in ignore):
+            continue
         if name != path.name:
             unread[name] = f"{name}: its name holds what is no text. Remedy: rename it, such as AT_2024.csv"
         elif why := _no_file(path):
             unread[name] = why
+        elif path.suffix.lower() not in SUFFIXES:
+            unread[name] = f"{name}: not read, for no format has this suffix. {_SEND}"
         else:
             files.append(name)
     return Inbox(tuple(sorted(files)), dict(sorted(unread.items())))

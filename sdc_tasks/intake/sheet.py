@@ -58,10 +58,25 @@ class Sheet:
         return any(finding.severity is Severity.ERROR for finding in self.findings)
 
 
-def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str | None = None) -> Sheet:
-    """The records in the bytes of a file of that name, for that reference period. `digest` is by what it is known, else something random.
+def sender(data: bytes, domain: Domain) -> str | None:
+    """The country that the first record names, at a glance: whose file this is taken to be until it is read."""
+    lines = (line for line in data[: 2 * LINE * len(domain.countries) + SPARE].decode("utf-8-sig", "replace").splitlines() if line.strip())
+    header, first = next(lines, ""), next(lines, "")
+    for separator in (",", ";"):
+        names = [name.strip(' "') for name in header.split(separator)]
+        if domain.areas.dimension in names:
+            fields = first.split(separator)
+            at = names.index(domain.areas.dimension)
+            code = fields[at].strip(' "') if at < len(fields) else ""
+            return code if code in domain.countries else None
+    return None
 
-    Whatever the bytes are, the answer is a Sheet whose findings name lines, columns, cells and remedies, never a value.
+
+def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str | None = None) -> Sheet:
+    """The records in the bytes of a file of that name, for that reference period.
+
+    `digest` is by what the file is known, by default something random. Whatever these are, the answer is a Sheet whose findings
+    name lines, columns, cells and remedies, never a value.
     """
     domain = domain.of(period)
     found = Findings()

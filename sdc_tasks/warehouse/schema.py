@@ -51,7 +51,7 @@ metadata = MetaData(
 
 
 class DeliveryState(StrEnum):
-    """received: stored, not judged yet. At most one delivery of a country, domain and period is accepted at any time."""
+    """received: stored, not judged yet. At most one file of a series, country, domain and period is accepted at any time."""
 
     RECEIVED = "received"
     ACCEPTED = "accepted"
@@ -127,6 +127,8 @@ delivery = Table(
     required("state", Text),
     Column("superseded_by", Text),
     Column("times", Integer, nullable=False, server_default="1"),
+    Column("series", Text, nullable=False, server_default=""),
+    Column("version", Integer, nullable=False, server_default="0"),
     ForeignKeyConstraint(["digest"], ["operations.artefact.digest"]),
     ForeignKeyConstraint(
         ["domain", "period", "superseded_by"],
@@ -137,13 +139,14 @@ delivery = Table(
     CheckConstraint("(state = 'superseded') = (superseded_by IS NOT NULL)", name="superseded"),
     CheckConstraint("state NOT IN ('accepted', 'superseded') OR country IS NOT NULL", name="country"),
     schema=OPERATIONS,
-    comment="files received; the same bytes for the same domain and period are one delivery",
+    comment="files received, each known by its bytes; those accepted of a country are its delivery; series and version: model/series.py",
 )
 Index(
     "ux_delivery_accepted",
     delivery.c.domain,
     delivery.c.period,
     delivery.c.country,
+    delivery.c.series,
     unique=True,
     postgresql_where=text("state = 'accepted'"),
     sqlite_where=text("state = 'accepted'"),
@@ -283,6 +286,17 @@ inbox = Table(
     ),
     schema=OPERATIONS,
     comment="the files that lay in the inbox when it was last looked into: one that was not among them has been sent (again)",
+)
+
+unread = Table(
+    "unread",
+    metadata,
+    Column("domain", Text, primary_key=True),
+    Column("period", Text, primary_key=True),
+    Column("file", Text, primary_key=True),
+    required("why", Text),
+    schema=OPERATIONS,
+    comment="what lay in the inbox when it was last looked into, and is not read; no release is made while there is any",
 )
 
 terms = Table(

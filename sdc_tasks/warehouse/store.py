@@ -1,15 +1,16 @@
 """The confidential side: files as they were received, and the arrays that steps hand to each other.
 
 Content is addressed by a keyed digest of it (`secret.py`), to which its encryption is bound, so that it is checked whenever it is read.
-A delivery is received once (the same bytes again are the same delivery), then accepted or refused. Of two accepted files of one country
-the one received later counts, in whatever order they are judged; the other stays, superseded. A file that had left the inbox and is back
-has been sent again: it is received anew, so that a country can return to what it delivered before.
+A delivery is received once (the same bytes again are the same delivery), then accepted or refused, together with the other files of its
+country. Of two accepted files of one country and series (model/series.py) that of the higher version counts, or else the one received
+later, in whatever order they are judged; the other stays, superseded. A file that had left the inbox and is back has been sent again: it
+is received anew, so that a country can return to what it delivered before.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,11 +22,12 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sdc_tasks.errors import SdcError
 from sdc_tasks.model.findings import CheckResult, Finding
 from sdc_tasks.model.secret import Secret, name_of_delivery
+from sdc_tasks.model.series import Series, series_of
 from sdc_tasks.warehouse.engine import keys_of, reading, relaxed, serialise, writing
 from sdc_tasks.warehouse.keyring import TamperedError
 from sdc_tasks.warehouse.log import record
 from sdc_tasks.warehouse.packing import digest_of
-from sdc_tasks.warehouse.schema import DeliveryState, artefact, check_result, delivery, finding, inbox, payload
+from sdc_tasks.warehouse.schema import DeliveryState, artefact, check_result, delivery, finding, inbox, payload, unread
 from sdc_tasks.warehouse.secret import key_in_use, salt_of, secret_of
 
 
@@ -52,6 +54,12 @@ class Delivery:
     state: DeliveryState
     superseded_by: str | None
     times: int
+    series: Series
+
+    @property
+    def rank(self) -> tuple[int, datetime, str]:
+        """Of two files of a series the higher one counts."""
+        return self.series.version, self.received_at, self.key.digest
 
 
 def save_artefact(engine: Engine, kind: str, content: bytes) -> str:
@@ -85,17 +93,19 @@ def plain(connection: Connection, digest: str, content: bytes, key_id: str | Non
     raise CorruptedError(f"artefact {digest}: the stored content does not match its digest; run the step that made it again")
 
 
-def receive(engine: Engine, domain: str, period: str, file: str, content: bytes, again: bool = False) -> Delivery:
+def receive(
+    engine: Engine, domain: str, period: str, file: str, content: bytes, again: bool = False, country: str | None = None
+) -> Delivery:
     """Stores a file before anybody looks into it. The same bytes again change nothing, whatever the file is called, unless they were
-    sent `again` after something else counted: then they are received anew.
+    sent `again` after something else counted: then they are received anew. `country`: whose file it seems to be.
     """
     salt = salt_of(engine, domain, period)
     with writing(engine) as connection:
         relaxed(connection)  # the file is still in the inbox
-        return _receive(connection, _known_as(connection, domain, period, content, salt), file, content, again)
+        return _receive(connection, _known_as(connection, domain, period, content, salt), file, content, again, country)
 
 
-def take(engine: Engine, domain: str, period: str, file: str, content: bytes) -> Delivery:
+def take(engine: Engine, domain: str, period: str, file: str, content: bytes, country: str | None = None) -> Delivery:
     """Receives a file that lies in the inbox, anew where these bytes had left it under that name and are back. Remembers that they lie
     there.
     """
@@ -106,7 +116,7 @@ def take(engine: Engine, domain: str, period: str, file: str, content: bytes) ->
         key = _known_as(connection, domain, period, content, salt)
         serialise(connection, "inbox", domain, period)
         before = set(connection.execute(select(inbox.c.digest).where(*here)).scalars())
-        found = _receive(connection, key, file, content, again=key.digest not in before)
+        found = _receive(connection, key, file, content, again=key.digest not in before, country=country)
         if before != {key.digest}:
             connection.execute(delete(inbox).where(*here))
             connection.execute(insert(inbox).values(domain=domain, period=period, file=file, digest=key.digest))
@@ -120,6 +130,24 @@ def lying(engine: Engine, domain: str, period: str) -> set[tuple[str, str]]:
         return {(row.file, row.digest) for row in rows}
 
 
+def note_unread(engine: Engine, domain: str, period: str, why: Mapping[str, str]) -> None:
+    """Remembers what lies in the inbox and is not read, by name, and why; forgets what lay there before."""
+    with writing(engine) as connection:
+        serialise(connection, "inbox", domain, period)
+        connection.execute(delete(unread).where(unread.c.domain == domain, unread.c.period == period))
+        if why:
+            rows = [{"domain": domain, "period": period, "file": file, "why": told} for file, told in sorted(why.items())]
+            connection.execute(insert(unread), rows)
+
+
+def not_read(engine: Engine, domain: str, period: str) -> dict[str, str]:
+    """What lay in the inbox when it was last looked into and is not read: name → why."""
+    with reading(engine) as connection:
+        here = (unread.c.domain == domain, unread.c.period == period)
+        rows = connection.execute(select(unread.c.file, unread.c.why).where(*here).order_by(unread.c.file))
+        return {row.file: row.why for row in rows}
+
+
 def left(engine: Engine, domain: str, period: str, files: Sequence[str]) -> None:
     """Forgets all files but these: the others have left the inbox."""
     with writing(engine) as connection:
@@ -128,29 +156,51 @@ def left(engine: Engine, domain: str, period: str, files: Sequence[str]) -> None
 
 
 def accept(engine: Engine, key: DeliveryKey, country: str) -> DeliveryState:
-    """Makes this the country's delivery, unless a later one was accepted already. Returns what it is now.
+    """Makes this a file of the country's delivery, as `accept_together` does. Returns what it is now."""
+    return accept_together(engine, [key], country)[0]
 
-    A superseded delivery stays superseded: judging an inbox again does not bring it back.
+
+def accept_together(engine: Engine, keys: Sequence[DeliveryKey], country: str) -> list[DeliveryState]:
+    """Makes these files of one domain and period the country's delivery, at once. Returns what they are now.
+
+    A file replaces the one of its series that counted, and is superseded where a higher one counts already. One that was superseded
+    stays so: judging an inbox again does not bring it back.
     """
     with writing(engine) as connection:
+        serialise(connection, "delivery", keys[0].domain, keys[0].period, country)
+        return [_accept(connection, key, country) for key in keys]
+
+
+def _accept(connection: Connection, key: DeliveryKey, country: str) -> DeliveryState:
+    mine = _delivery(connection.execute(select(delivery).where(_is(key))).one())
+    if mine.state is DeliveryState.SUPERSEDED:
+        return mine.state
+    same_country = and_(delivery.c.domain == key.domain, delivery.c.period == key.period, delivery.c.country == country)
+    same = and_(same_country, delivery.c.series == mine.series.name, delivery.c.state == DeliveryState.ACCEPTED, ~_is(key))
+    rows = connection.execute(select(delivery).where(same)).all()
+    other = _delivery(rows[0]) if rows else None
+    if other and other.rank > mine.rank:
+        _supersede(connection, key, country, other.key.digest)
+        return DeliveryState.SUPERSEDED
+    if other:
+        _judge(connection, other.key, country, DeliveryState.SUPERSEDED, by=key.digest)
+    _judge(connection, key, country, DeliveryState.ACCEPTED)
+    if mine.state is not DeliveryState.ACCEPTED:
+        instead = other.key.digest if other else None
+        record(connection, "accept", key.digest, domain=key.domain, period=key.period, country=country, instead_of=instead)
+    return DeliveryState.ACCEPTED
+
+
+def supersede(engine: Engine, key: DeliveryKey, country: str, by: str) -> None:
+    """A file that came together with the one that replaces it, and was never judged."""
+    with writing(engine) as connection:
         serialise(connection, "delivery", key.domain, key.period, country)
-        mine = _delivery(connection.execute(select(delivery).where(_is(key))).one())
-        if mine.state is DeliveryState.SUPERSEDED:
-            return mine.state
-        same_country = and_(delivery.c.domain == key.domain, delivery.c.period == key.period, delivery.c.country == country)
-        rows = connection.execute(select(delivery).where(same_country, delivery.c.state == DeliveryState.ACCEPTED, ~_is(key))).all()
-        other = _delivery(rows[0]) if rows else None
-        if other and (other.received_at, other.key.digest) > (mine.received_at, key.digest):
-            _judge(connection, key, country, DeliveryState.SUPERSEDED, by=other.key.digest)
-            record(connection, "supersede", key.digest, domain=key.domain, period=key.period, country=country, by=other.key.digest)
-            return DeliveryState.SUPERSEDED
-        if other:
-            _judge(connection, other.key, country, DeliveryState.SUPERSEDED, by=key.digest)
-        _judge(connection, key, country, DeliveryState.ACCEPTED)
-        if mine.state is not DeliveryState.ACCEPTED:
-            instead = other.key.digest if other else None
-            record(connection, "accept", key.digest, domain=key.domain, period=key.period, country=country, instead_of=instead)
-        return DeliveryState.ACCEPTED
+        _supersede(connection, key, country, by)
+
+
+def _supersede(connection: Connection, key: DeliveryKey, country: str, by: str) -> None:
+    _judge(connection, key, country, DeliveryState.SUPERSEDED, by=by)
+    record(connection, "supersede", key.digest, domain=key.domain, period=key.period, country=country, by=by)
 
 
 def refuse(engine: Engine, key: DeliveryKey, country: str | None = None) -> DeliveryState:
@@ -176,10 +226,13 @@ def deliveries(engine: Engine, domain: str, period: str) -> list[Delivery]:
         return [_delivery(row) for row in rows]
 
 
-def accepted(engine: Engine, domain: str, period: str) -> dict[str, str]:
-    """country → digest of its accepted delivery."""
-    found = deliveries(engine, domain, period)
-    return {str(each.country): each.key.digest for each in found if each.state is DeliveryState.ACCEPTED}
+def accepted(engine: Engine, domain: str, period: str) -> dict[str, tuple[str, ...]]:
+    """country → digests of the files that count."""
+    found: dict[str, tuple[str, ...]] = {}
+    for each in deliveries(engine, domain, period):
+        if each.state is DeliveryState.ACCEPTED:
+            found[str(each.country)] = (*found.get(str(each.country), ()), each.key.digest)
+    return found
 
 
 def save_findings(engine: Engine, key: DeliveryKey, findings: Iterable[Finding]) -> None:
@@ -228,16 +281,18 @@ def _known_as(connection: Connection, domain: str, period: str, content: bytes, 
     return DeliveryKey(domain, period, name_of_delivery(content, salt))
 
 
-def _receive(connection: Connection, key: DeliveryKey, file: str, content: bytes, again: bool) -> Delivery:
+def _receive(connection: Connection, key: DeliveryKey, file: str, content: bytes, again: bool, country: str | None = None) -> Delivery:
+    series = series_of(file)
+    named = {"file": file, "series": series.name, "version": series.version}
     serialise(connection, "delivery", *key)
     known = connection.execute(select(delivery).where(_is(key))).one_or_none()
     _put(connection, "delivery", key.digest, content)
     now = datetime.now(UTC)
     if known is None:
-        row = {**key._asdict(), "file": file, "received_at": now, "state": DeliveryState.RECEIVED}
+        row = {**key._asdict(), **named, "country": country, "received_at": now, "state": DeliveryState.RECEIVED}
         connection.execute(insert(delivery).values(**row))
     elif again and known.state in (DeliveryState.SUPERSEDED, DeliveryState.REFUSED):
-        anew = {"received_at": now, "state": DeliveryState.RECEIVED, "superseded_by": None, "times": known.times + 1}
+        anew = {**named, "received_at": now, "state": DeliveryState.RECEIVED, "superseded_by": None, "times": known.times + 1}
         connection.execute(update(delivery).where(_is(key)).values(**anew))
     found = _delivery(connection.execute(select(delivery).where(_is(key))).one())
     if known is None or known.times != found.times:
@@ -279,4 +334,5 @@ def _delivery(row: Row[Any]) -> Delivery:
         state=DeliveryState(row.state),
         superseded_by=row.superseded_by,
         times=row.times,
+        series=Series(row.series, row.version),
     )

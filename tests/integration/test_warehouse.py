@@ -56,6 +56,7 @@ from sdc_tasks.warehouse.store import (
     CorruptedError,
     DeliveryKey,
     accept,
+    accept_together,
     accepted,
     deliveries,
     load_artefact,
@@ -264,24 +265,31 @@ def test_the_same_file_twice_is_one_delivery(warehouse):
 
 
 def test_a_corrected_file_supersedes_and_both_are_kept(warehouse):
-    old, new = (receive(warehouse, "sbs", "2024", name, name.encode()) for name in ("old", "new"))
+    old, new = (receive(warehouse, "sbs", "2024", name, name.encode()) for name in ("at.csv", "at_v2.csv"))
     assert accept(warehouse, old.key, "AT") == "accepted"
     assert accept(warehouse, new.key, "AT") == "accepted"
-    assert states_of(warehouse) == {"old": "superseded", "new": "accepted"}
+    assert states_of(warehouse) == {"at.csv": "superseded", "at_v2.csv": "accepted"}
     assert deliveries(warehouse, "sbs", "2024")[0].superseded_by == new.key.digest
-    assert load_artefact(warehouse, old.key.digest) == b"old"
-    assert accepted(warehouse, "sbs", "2024") == {"AT": new.key.digest}
+    assert load_artefact(warehouse, old.key.digest) == b"at.csv"
+    assert accepted(warehouse, "sbs", "2024") == {"AT": (new.key.digest,)}
     # judging the inbox again, in any order, changes nothing
     assert accept(warehouse, old.key, "AT") == "superseded"
     assert refuse(warehouse, old.key) == "superseded"
-    assert states_of(warehouse) == {"old": "superseded", "new": "accepted"}
+    assert states_of(warehouse) == {"at.csv": "superseded", "at_v2.csv": "accepted"}
 
 
 def test_the_later_file_counts_in_whatever_order_they_are_judged(warehouse):
-    old, new = (receive(warehouse, "sbs", "2024", name, name.encode()) for name in ("old", "new"))
+    old, new = (receive(warehouse, "sbs", "2024", name, name.encode()) for name in ("at.csv", "at_v2.csv"))
     accept(warehouse, new.key, "AT")
     assert accept(warehouse, old.key, "AT") == "superseded"
-    assert states_of(warehouse) == {"old": "superseded", "new": "accepted"}
+    assert states_of(warehouse) == {"at.csv": "superseded", "at_v2.csv": "accepted"}
+
+
+def test_files_of_other_names_count_beside_one_another(warehouse):
+    keys = [receive(warehouse, "sbs", "2024", name, name.encode()).key for name in ("at_a.csv", "at_b.csv")]
+    assert accept_together(warehouse, keys, "AT") == ["accepted", "accepted"]
+    assert accepted(warehouse, "sbs", "2024") == {"AT": tuple(key.digest for key in keys)}
+    assert not any(run_checks(warehouse).values())
 
 
 def test_a_refused_file_supersedes_nothing(warehouse):
@@ -289,7 +297,7 @@ def test_a_refused_file_supersedes_nothing(warehouse):
     accept(warehouse, good.key, "AT")
     assert refuse(warehouse, bad.key) == "refused"
     assert states_of(warehouse) == {"good": "accepted", "bad": "refused"}
-    assert accepted(warehouse, "sbs", "2024") == {"AT": good.key.digest}
+    assert accepted(warehouse, "sbs", "2024") == {"AT": (good.key.digest,)}
     assert deliveries(warehouse, "sbs", "2024")[1].country is None
 
 
@@ -300,7 +308,7 @@ def test_the_same_bytes_may_serve_two_domains(warehouse):
 
 
 def test_the_database_itself_refuses_a_second_accepted_delivery(warehouse):
-    for name in ("one", "two"):
+    for name in ("at.csv", "at_v2.csv"):
         receive(warehouse, "sbs", "2024", name, name.encode())
     with pytest.raises(IntegrityError):
         raw(warehouse, "UPDATE operations.delivery SET state = 'accepted', country = 'AT'")
@@ -311,11 +319,11 @@ def _deliver(engine, name: str) -> str:
 
 
 def test_of_two_deliveries_of_a_country_at_once_exactly_one_is_accepted(warehouse, warehouse_url):
-    names = [f"at{i}" for i in range(4)]
+    names = [f"at_v{i}.csv" for i in range(1, 5)]
     in_parallel(warehouse_url, _deliver, *names)
     assert sorted(states_of(warehouse).values()) == ["accepted", *["superseded"] * 3]
     assert sorted(states_of(warehouse)) == names
-    latest = deliveries(warehouse, "sbs", "2024")[-1]
+    latest = max(deliveries(warehouse, "sbs", "2024"), key=lambda each: each.series.version)
     assert (latest.state, run_checks(warehouse)["delivery_superseded_wrongly"]) == ("accepted", [])
 
 
@@ -722,7 +730,7 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
     """Each check is shown what it is there for, with the guards taken away."""
     publish_it(warehouse, prepared(warehouse))
     keys = {}
-    for name in ("old", "new"):
+    for name in ("at.csv", "at_v2.csv"):
         keys[name] = receive(warehouse, "sbs", "2024", name, name.encode()).key
         accept(warehouse, keys[name], "AT")
     assert not any(run_checks(warehouse).values())
@@ -743,7 +751,7 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
         "log_of_nothing": "UPDATE operations.log SET subject = 'r9' WHERE action = 'release'",
         "release_not_logged": "SELECT 1",
         "release_without_audit": "DELETE FROM operations.audit",
-        "delivery_superseded_wrongly": "UPDATE operations.delivery SET country = 'BE' WHERE file = 'old'",
+        "delivery_superseded_wrongly": "UPDATE operations.delivery SET country = 'BE' WHERE file = 'at.csv'",
     }
     for name, sql in damage.items():
         raw(warehouse, sql)

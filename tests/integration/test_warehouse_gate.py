@@ -314,7 +314,7 @@ def look(warehouse, **files: bytes) -> dict[str, str]:
     left(warehouse, "sbs", "2024", list(files))
     for each in deliveries(warehouse, "sbs", "2024"):
         accept(warehouse, each.key, "AT")
-    return {country: load_artefact(warehouse, digest).decode() for country, digest in accepted(warehouse, "sbs", "2024").items()}
+    return {country: load_artefact(warehouse, digest).decode() for country, (digest,) in accepted(warehouse, "sbs", "2024").items()}
 
 
 def times(warehouse) -> list[int]:
@@ -333,12 +333,12 @@ def test_a_file_that_comes_back_counts_again(warehouse):
 
 
 def test_a_file_that_only_lies_there_does_not(warehouse):
-    assert look(warehouse, first=b"A") == {"AT": "A"}
+    assert look(warehouse, at=b"A") == {"AT": "A"}
     for _ in range(2):
-        assert look(warehouse, first=b"A", second=b"B") == {"AT": "B"}
-    assert look(warehouse, first=b"A") == {"AT": "B"}, "taking B away sends nothing"
-    assert look(warehouse, first=b"A", third=b"A") == {"AT": "A"}, "a copy under a new name is sent"
-    assert look(warehouse, third=b"A", first=b"C") == {"AT": "C"}
+        assert look(warehouse, at=b"A", at_v2=b"B") == {"AT": "B"}
+    assert look(warehouse, at=b"A") == {"AT": "B"}, "taking B away sends nothing"
+    assert look(warehouse, at=b"A", at_v3=b"A") == {"AT": "A"}, "a copy as a new version is sent"
+    assert look(warehouse, at_v3=b"A", at_v4=b"C") == {"AT": "C"}
 
 
 def test_retrying_is_what_a_missing_approval_asks_for():

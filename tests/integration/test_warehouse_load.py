@@ -57,7 +57,7 @@ def ready(engine: Engine, release_id: str, decided: Publication) -> Release:
 # --- deliveries ------------------------------------------------------------------------------------------------------------
 
 
-def _deliver_all(engine: Engine, first: int) -> dict[str, str]:
+def _deliver_all(engine: Engine, first: int) -> dict[str, tuple[str, ...]]:
     """All countries, beginning with another one in each process; every country twice, the second file corrected."""
     for country in COUNTRIES[first:] + COUNTRIES[:first]:
         for version in ("old", "new"):
@@ -71,7 +71,7 @@ def test_all_countries_from_several_processes_at_once_are_one_inbox(warehouse: E
     known = deliveries(warehouse, "sbs", "2024")
     assert sorted(found) == COUNTRIES
     assert len(known) == 2 * len(COUNTRIES)
-    latest = {str(each.country): each.key.digest for each in known}
+    latest = {str(each.country): (each.key.digest,) for each in known}
     assert found == latest, "of each country the one received last"
     assert not any(run_checks(warehouse).values())
 

@@ -22,9 +22,9 @@ from sdc_tasks.warehouse.store import accept, receive, refuse
 
 
 def test_everything_that_counts_is_in_the_log_once(warehouse):
-    one, two, bad = (receive(warehouse, "sbs", "2024", name, name.encode()).key for name in ("one", "two", "bad"))
+    one, two, bad = (receive(warehouse, "sbs", "2024", name, name.encode()).key for name in ("at.csv", "at_v2.csv", "bad"))
     for _ in range(2):
-        receive(warehouse, "sbs", "2024", "one", b"one")
+        receive(warehouse, "sbs", "2024", "at.csv", b"at.csv")
         accept(warehouse, two, "AT")
         accept(warehouse, one, "AT")
         refuse(warehouse, bad, "AT")

@@ -46,7 +46,7 @@ MAY: dict[tuple[str, str], set[str]] = {
     - {"operations.approval", "operations.profile"},
     ("sdc_pipeline", "DELETE"): {
         "confidential.payload",
-        *(f"operations.{name}" for name in ("finding", "check_result", "rung", "inbox")),
+        *(f"operations.{name}" for name in ("finding", "check_result", "rung", "inbox", "unread")),
     },
     ("sdc_publisher", "SELECT"): {
         *(f"operations.{name}" for name in ("run", "audit", "terms", "submission", "approval", "log")),
@@ -63,7 +63,7 @@ MAY_UPDATE = {
     "confidential.payload": {"digest", "content", "key_id"},
     "confidential.secret": {"content", "key_id"},
     "operations.artefact": {"stored_at", "purged_at"},
-    "operations.delivery": {"country", "state", "superseded_by", "received_at", "times"},
+    "operations.delivery": {"country", "file", "state", "superseded_by", "received_at", "times", "series", "version"},
     "operations.run": {"inputs_digest", "state", "finished_at"},
     "operations.step": {"seconds", "note", "artefact_digest", "finished_at"},
     "operations.cycle": {"terms_digest", "areas", "opened_at", "delivery_due", "protection_due", "approval_due", "embargo"},

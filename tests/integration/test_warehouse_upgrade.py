@@ -99,7 +99,7 @@ def everything(warehouse) -> dict[str, set[tuple]]:
 
 NEW = {
     "artefact": {"purged_at"},
-    "delivery": {"times"},
+    "delivery": {"times", "series", "version"},
     "payload": {"key_id"},
     "release": {"embargo"},
     "eu_cell": {"visible_share"},
@@ -119,6 +119,7 @@ NEW_TABLES = {
     "turn",
     "profile",
     "secret",
+    "unread",
 }
 
 
@@ -144,7 +145,7 @@ def test_an_upgrade_of_a_filled_warehouse_loses_nothing(old):
     assert {name for name, rows in found.items() if rows} == {"payload_plain"}
     # what was written is read
     assert {name: load_artefact(old, digest) for name, digest in DIGEST.items()} == FILES
-    assert accepted(old, "sbs", "2024") == {"AT": DIGEST["at_2.csv"], "BE": DIGEST["be.csv"]}
+    assert accepted(old, "sbs", "2024") == {"AT": (DIGEST["at_2.csv"],), "BE": (DIGEST["be.csv"],)}
     assert [(each.version, each.visible, each.embargo, each.retracted) for each in reader.releases(old)] == [(1, True, None, None)]
     assert [cell.value for cell in reader.released_cells(old, "sbs", "2024")] == [42.0]
     # the log begins with what was released, and is whole

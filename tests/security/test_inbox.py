@@ -1,4 +1,4 @@
-"""Whatever lies in an inbox under the name of a delivery, one country's file is red and the others go on."""
+"""Whatever lies in an inbox under the name of a delivery is red by itself, and the deliveries beside it are judged."""
 
 from __future__ import annotations
 
@@ -94,7 +94,8 @@ def test_what_is_no_file_stops_nobody_else(desk: steps.Desk, tmp_path: Path, mak
         assert steps.ingest(desk, tmp_path / "inbox", "BE_2024.csv")[0] == "BE"
         with pytest.raises(InvalidInput, match=r"XX\.csv: .*Remedy"):
             steps.ingest(desk, tmp_path / "inbox", "XX.csv")
-        steps.assemble(desk)
+        with pytest.raises(InvalidInput, match=r"XX\.csv: .*Remedy"):
+            steps.assemble(desk)
 
     in_time(work)
 
@@ -168,8 +169,8 @@ class Stored:
 def test_an_object_store_is_an_inbox_too(desk: steps.Desk) -> None:
     stored = Stored({"AT_2024.csv": sdmx_1(HEALTHY, "AT").encode(), "folder.csv": b"", "note.md": b""})
     assert inbox.look(stored).files == ("AT_2024.csv",)
-    assert set(inbox.look(stored).unread) == {"folder.csv"}
-    assert [each.file for each in steps.discover(desk, stored)] == ["AT_2024.csv", "folder.csv"]
+    assert set(inbox.look(stored).unread) == {"folder.csv", "note.md"}
+    assert [each.file for each in steps.discover(desk, stored)] == ["AT_2024.csv", "folder.csv", "note.md"]
     assert steps.ingest(desk, stored, "AT_2024.csv")[0] == "AT"
 
 

@@ -137,10 +137,10 @@ def test_aggregates_of_what_is_not_available_are_withheld_and_cannot_be_publishe
     assert publication.withheld[np.flatnonzero(problem.withheld) - 2 * problem.space.national_size].all()
     report = pipeline.merge([pipeline.audit(problem, publication, requirements, domain, c) for c in range(domain.audit.chunks)])
     assert report.passed
-    pipeline.release("id", problem, requirements, publication, report)
+    pipeline.release("id", problem, requirements, publication, report, domain.audit.profiles)
     told = Publication(publication.cells, problem.a[publication.cells], np.zeros(len(publication.cells)))
     with pytest.raises(ReleaseBlocked, match=r"EU\.TURNOVER\.C\.S .*not available"):
-        pipeline.release("id", problem, requirements, told, report)
+        pipeline.release("id", problem, requirements, told, report, domain.audit.profiles)
 
 
 def test_what_stands_for_a_hidden_value_does_not_matter(tmp_path):

@@ -1,0 +1,219 @@
+"""Several files of a country are one delivery; nothing replaces anything in silence, and nothing in an inbox is passed over."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from deliveries import HEALTHY, PERIOD, SECRET, sdmx_1, small_domain
+
+from sdc_tasks import outputs, steps
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.series import Series, series_of
+from sdc_tasks.warehouse import checks, reader, store
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> steps.Desk:
+    small_domain(tmp_path)
+    (tmp_path / "inbox").mkdir()
+    put(tmp_path, "BE.csv", sdmx_1(HEALTHY, "BE"))
+    return steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", tmp_path / "small.yaml", PERIOD)
+
+
+def put(folder: Path, name: str, text: str) -> None:
+    (folder / "inbox" / name).write_text(text)
+
+
+def halves(text: str) -> tuple[str, str]:
+    """The file as two with the same header, activity by activity."""
+    head, *records = text.splitlines()
+    first = [record for record in records if ",TOTAL," in record]
+    return "\n".join([head, *first, ""]), "\n".join([head, *(record for record in records if record not in first), ""])
+
+
+def judge(desk: steps.Desk, folder: Path) -> dict[str, str]:
+    """name of each group of files → why it is refused, empty where it is accepted."""
+    said = {}
+    for each in steps.discover(desk, folder / "inbox"):
+        try:
+            steps.ingest(desk, folder / "inbox", each.file)
+            said[" ".join(each.files)] = ""
+        except InvalidInput as error:
+            said[" ".join(each.files)] = str(error)
+    assert SECRET not in str(said)
+    return said
+
+
+def states(desk: steps.Desk) -> dict[str, str]:
+    return {each.file: str(each.state) for each in store.deliveries(desk.engine, "small", PERIOD)}
+
+
+def told(desk: steps.Desk) -> list[dict[str, str]]:
+    text = outputs.findings(desk)
+    assert SECRET not in text
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize(
+    ("name", "series"),
+    [
+        ("AT_2024.csv", ("AT_2024.csv", 0)),
+        ("AT_v2.csv", ("AT.csv", 2)), ("AT_v10.csv", ("AT.csv", 10)), ("AT_v2", ("AT", 2)),
+        ("AT_V2.csv", ("AT_V2.csv", 0)), ("AT_v02.csv", ("AT_v02.csv", 0)), ("_v2.csv", ("_v2.csv", 0)),
+        ("AT_v2.b.csv", ("AT_v2.b.csv", 0)),
+    ],
+)  # fmt: skip
+def test_the_series_of_a_name(name, series):
+    assert series_of(name) == Series(*series)
+
+
+def test_complementary_files_are_one_delivery(desk, tmp_path):
+    for name, text in zip(("AT_totals.csv", "AT_rest.csv"), halves(sdmx_1()), strict=True):
+        put(tmp_path, name, text)
+    assert judge(desk, tmp_path) == {"AT_rest.csv AT_totals.csv": "", "BE.csv": ""}
+    assert states(desk) == {"AT_rest.csv": "accepted", "AT_totals.csv": "accepted", "BE.csv": "accepted"}
+    release_id = steps.assemble(desk)
+    problem = steps._load(desk, release_id, "assemble", steps.ProtectionProblem)
+    assert problem.a[0] == 749391
+    assert len(problem.deliveries) == 3
+    assert not checks.failures(desk.engine)
+
+
+def test_a_part_alone_is_refused_until_the_other_comes(desk, tmp_path):
+    first, second = halves(sdmx_1())
+    put(tmp_path, "AT_a.csv", first)
+    said = judge(desk, tmp_path)
+    assert "no record of TURNOVER, ACTIVITY C" in said["AT_a.csv"]
+    put(tmp_path, "AT_b.csv", second)
+    assert steps.ingest(desk, tmp_path / "inbox", "AT_a.csv")[0] == "AT", "the task of the country finds what came since"
+    assert states(desk) == {"AT_a.csv": "accepted", "AT_b.csv": "accepted", "BE.csv": "accepted"}
+
+
+def test_overlapping_files_that_differ_are_refused_and_both_are_named(desk, tmp_path):
+    put(tmp_path, "AT_a.csv", sdmx_1())
+    put(
+        tmp_path,
+        "AT_b.csv",
+        sdmx_1(HEALTHY.replace("300 D", "301 D").replace("700 F", "701 F").replace("749391", "749392").replace("400 F", "401 F")),
+    )
+    said = judge(desk, tmp_path)
+    assert (
+        "AT_a.csv and AT_b.csv differ in AT.TURNOVER.TOTAL._T, AT.TURNOVER.TOTAL.S, AT.TURNOVER.C._T and 1 more"
+        in said["AT_a.csv AT_b.csv"]
+    )
+    assert states(desk) == {"AT_a.csv": "refused", "AT_b.csv": "refused", "BE.csv": "accepted"}
+    with pytest.raises(InvalidInput, match="no accepted delivery from AT"):
+        steps.assemble(desk)
+
+
+def test_what_counted_before_stays_when_another_file_contradicts_it(desk, tmp_path):
+    put(tmp_path, "AT_a.csv", sdmx_1())
+    judge(desk, tmp_path)
+    put(tmp_path, "AT_b.csv", sdmx_1(HEALTHY.replace("300 D", "300 A")))
+    assert "AT_a.csv and AT_b.csv differ in AT.TURNOVER.C.S" in judge(desk, tmp_path)["AT_a.csv AT_b.csv"]
+    assert states(desk) == {"AT_a.csv": "accepted", "AT_b.csv": "refused", "BE.csv": "accepted"}
+
+
+def test_overlapping_files_that_say_the_same_are_a_warning(desk, tmp_path):
+    first, _ = halves(sdmx_1())
+    put(tmp_path, "AT_a.csv", sdmx_1())
+    put(tmp_path, "AT_b.csv", first)
+    assert judge(desk, tmp_path) == {"AT_a.csv AT_b.csv": "", "BE.csv": ""}
+    assert [(each["CODE"], each["SEVERITY"], each["COUNTRY"]) for each in told(desk)] == [("SDC/overlap", "warning", "AT")]
+
+
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("name", ["AT.csv", "AT_v2.csv"])
+def test_a_file_replaces_one_of_its_series_and_says_so(desk, tmp_path, name, together):
+    before, after = sdmx_1(), sdmx_1(HEALTHY.replace("300 D", "300 A"))
+    put(tmp_path, "AT.csv", before)
+    if not (together and name != "AT.csv"):
+        judge(desk, tmp_path)
+    put(tmp_path, name, after)
+    assert set(judge(desk, tmp_path).values()) == {""}
+    judge(desk, tmp_path)  # again, which changes nothing and says it still
+    counted = {(each.file, str(each.state)) for each in store.deliveries(desk.engine, "small", PERIOD) if each.country == "AT"}
+    assert counted == {("AT.csv", "superseded"), (name, "accepted")}
+    [row] = [each for each in told(desk) if each["CODE"] == "SDC/superseded"]
+    assert f"{name} replaces AT.csv" in row["MESSAGE"]
+    assert not checks.failures(desk.engine)
+
+
+def test_a_lower_version_that_comes_late_does_not_count(desk, tmp_path):
+    put(tmp_path, "AT_v2.csv", sdmx_1(HEALTHY.replace("300 D", "300 A")))
+    judge(desk, tmp_path)
+    put(tmp_path, "AT.csv", sdmx_1())
+    assert set(judge(desk, tmp_path).values()) == {""}
+    assert states(desk) == {"AT_v2.csv": "accepted", "AT.csv": "superseded", "BE.csv": "accepted"}
+    assert not checks.failures(desk.engine)
+
+
+def test_one_part_is_replaced_and_the_other_stays(desk, tmp_path):
+    first, second = halves(sdmx_1())
+    put(tmp_path, "AT_a.csv", first)
+    put(tmp_path, "AT_b.csv", second)
+    judge(desk, tmp_path)
+    put(tmp_path, "AT_b.csv", second.replace(",300,EUR,3,A,D", ",300,EUR,3,A,A"))
+    assert set(judge(desk, tmp_path).values()) == {""}
+    found = [(each.file, str(each.state)) for each in store.deliveries(desk.engine, "small", PERIOD) if each.country == "AT"]
+    assert sorted(found) == [("AT_a.csv", "accepted"), ("AT_b.csv", "accepted"), ("AT_b.csv", "superseded")]
+
+
+# --- what is not read ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["AT_2024.xlsx", "AT.zip", "notes", "AT.csv.gz", "older"])
+def test_whatever_is_not_read_stops_the_release_and_is_told(desk, tmp_path, name):
+    put(tmp_path, "AT.csv", sdmx_1())
+    (tmp_path / "inbox" / name).mkdir() if name == "older" else put(tmp_path, name, "PK\x03\x04")
+    said = judge(desk, tmp_path)
+    assert "Remedy" in said[name]
+    with pytest.raises(InvalidInput, match=f"not read, which may be a delivery: {name}"):
+        steps.assemble(desk)
+    assert steps.ready(desk) is None
+    assert [(each["FILE"], each["CODE"], each["SEVERITY"]) for each in told(desk)] == [(name, "SDC/unread", "error")]
+    path = tmp_path / "inbox" / name
+    path.rmdir() if path.is_dir() else path.unlink()
+    judge(desk, tmp_path)
+    steps.assemble(desk)
+
+
+def test_a_name_with_a_dot_or_one_that_the_domain_ignores_is_passed_over(tmp_path):
+    small_domain(tmp_path, "flags:", "inbox: {ignore: ['README*', '*.pdf']}\nflags:")
+    (tmp_path / "inbox").mkdir()
+    desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", tmp_path / "small.yaml", PERIOD)
+    for country in ("AT", "BE"):
+        put(tmp_path, f"{country}.csv", sdmx_1(HEALTHY, country))
+    for name in (".DS_Store", "README.md", "letter.pdf"):
+        put(tmp_path, name, "x")
+    assert judge(desk, tmp_path) == {"AT.csv": "", "BE.csv": ""}
+    steps.assemble(desk)
+
+
+def test_the_name_of_a_file_is_no_formula(desk, tmp_path):
+    put(tmp_path, "=1+1.xlsx", "x")
+    judge(desk, tmp_path)
+    assert [each["FILE"] for each in told(desk)] == ["'=1+1.xlsx"]
+
+
+def test_findings_of_a_refused_delivery_are_a_file_and_a_command(desk, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from sdc_tasks.cli.app import app
+
+    put(tmp_path, "AT.csv", sdmx_1(HEALTHY.replace("700 F", "701 F")))
+    out = tmp_path / "out"
+    place = ["--domain", str(tmp_path / "small.yaml"), "--period", PERIOD]
+    done = CliRunner().invoke(app, ["release", *place, "--inbox", str(tmp_path / "inbox"), "--out", str(out)])
+    assert isinstance(done.exception, InvalidInput), "AT is missing"
+    text = (out / "findings.csv").read_text()
+    [row] = list(csv.DictReader(io.StringIO(text)))
+    assert (row["COUNTRY"], row["FILE"], row["CODE"]) == ("AT", "AT.csv", "additivity")
+    assert row["CELL"] == "AT.TURNOVER.C._T AT.TURNOVER.TOTAL._T"
+    assert SECRET not in text
+    shown = CliRunner().invoke(app, ["findings", *place, "--warehouse", f"sqlite:///{out / 'warehouse.db'}"])
+    assert shown.stdout == text
+    assert len(reader.deliveries(desk.engine, "small", PERIOD)) == 0, "another warehouse"
