@@ -432,6 +432,7 @@ def _rules(
 
     def fact(rung: Rung, name: str, published: Publication, moved: float | None, broken: int) -> RuleFact:
         told, rounded = published.exact | published.rounded, published.rounded
+        loses = int((~published.exact).sum()) >= MINIMUM_CELLS  # as bases/ladder.py has it for the log
         relative = _relative_base(published)
         sizes = relative[rounded & np.isfinite(relative)]
         many = told.sum() >= MINIMUM_CELLS
@@ -442,8 +443,8 @@ def _rules(
             moved=moved,
             mean_base=float(sizes.mean()) if len(sizes) else None,
             median_base=float(np.median(sizes)) if len(sizes) else None,
-            loss=_three(rung.objective) if rung.objective is not None else None,
-            bound=_three(rung.bound) if rung.bound is not None else None,
+            loss=_three(rung.objective) if loses and rung.objective is not None else None,
+            bound=_three(rung.bound) if loses and rung.bound is not None else None,
             broken=broken,
         )
 

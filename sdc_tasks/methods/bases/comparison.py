@@ -57,7 +57,7 @@ def least_lossy(case: Case, wanted: Wanted, x: Floats | None, trusted: bool, kee
     if case.problem.integral.any():
         found[best] = whole(case, found[best])
         losses[best] = ladder.loss_of(found[best])
-    told = ", ".join(f"{loss:.4g} by {name}" for name, loss in losses.items())
+    told = ", ".join(f"{ladder.told(choice)} by {name}" for name, choice in found.items())
     case.progress(f"{LOST}: {told}; taken: {best}")
     for name, choice in found.items():
         rungs.append(Rung(name, Outcome.FEASIBLE, losses[name], least, None, 0.0, "repaired", chosen=name == best))

@@ -15,6 +15,8 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
+MANY = 10  # cells: a sum over as many tells none of its terms
+
 
 class BaseOptions(Protocol):
     """The part of a domain file that says which bases may be used."""
@@ -72,6 +74,12 @@ class Ladder:
     def loss_of(self, choice: Ints) -> float:
         """Information lost by the choice, over all cells."""
         return float(self.loss[np.arange(len(choice)), choice].sum())
+
+    def told(self, choice: Ints) -> str:
+        """The loss as a log may tell it: to three digits, and only where many cells lose. Of a few, the loss and the published bases would
+        tell the values, for weights follow from them.
+        """
+        return f"{self.loss_of(choice):.3g}" if int((choice > 0).sum()) >= MANY else f"that of fewer than {MANY} cells"
 
     def keeping(self, exact: Bools, published: Bools) -> Ladder:
         """The ladder without the options that may not be taken: their loss is infinite."""

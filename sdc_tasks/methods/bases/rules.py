@@ -91,7 +91,8 @@ def by_cover(case: Case, choice: Ints) -> Ints:
         except Stuck:  # wishes leave no way from there
             break
         lost = case.ladder.loss_of(found)
-        case.progress(f"search {number}: {promised:.4g} would meet all cuts so far, {lost:.4g} is safe; best before: {loss:.4g}")
+        told = [case.ladder.told(each) for each in (proposed, found, best)]
+        case.progress(f"search {number}: loss {told[0]} would meet all cuts so far, {told[1]} is safe; best before: {told[2]}")
         if lost < loss:
             best, loss = found, lost
     return tighten(case, best)
