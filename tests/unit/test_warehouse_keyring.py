@@ -17,7 +17,7 @@ KEY = new_key()
 @given(content=st.binary(max_size=200), place=st.integers(min_value=0), bit=st.integers(0, 7))
 def test_every_flipped_bit_is_found(content: bytes, place: int, bit: int) -> None:
     keys = Keyring.of([KEY])
-    name, sealed = keys.seal("digest", content)
+    name, sealed = keys.seal("digest", content, keys.newest)
     assert keys.open("digest", name, sealed) == content
     damaged = bytearray(sealed)
     damaged[place % len(sealed)] ^= 1 << bit
@@ -28,15 +28,16 @@ def test_every_flipped_bit_is_found(content: bytes, place: int, bit: int) -> Non
 
 def test_the_same_content_is_never_sealed_the_same_way() -> None:
     keys = Keyring.of([KEY])
-    assert len({keys.seal("digest", b"same")[1] for _ in range(100)}) == 100
+    assert len({keys.seal("digest", b"same", keys.newest)[1] for _ in range(100)}) == 100
 
 
-def test_the_first_key_seals_and_every_key_opens() -> None:
+def test_the_first_key_is_the_newest_and_every_key_opens() -> None:
     old, fresh = KEY, new_key()
-    name, sealed = Keyring.of([old]).seal("digest", b"content")
     both = Keyring.of([fresh, old])
+    name, sealed = Keyring.of([old]).seal("digest", b"content", Keyring.of([old]).newest)
     assert both.open("digest", name, sealed) == b"content"
-    assert both.seal("digest", b"content")[0] == both.newest == Keyring.of([fresh]).newest != name
+    assert both.newest == Keyring.of([fresh]).newest != name
+    assert [both.seal("digest", b"content", each)[0] for each in (both.newest, name)] == [both.newest, name]
     with pytest.raises(InvalidInput, match=name):
         Keyring.of([fresh]).open("digest", name, sealed)
 
