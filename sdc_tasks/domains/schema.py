@@ -379,6 +379,17 @@ class InboxOptions(Strict):
     ignore: tuple[str, ...] = ()
 
 
+class Expected(Strict):
+    """Which cells had a record last time: a CSV file with a column for the area, the indicator and each hierarchy, relative to the domain
+    file; other columns are not looked at, so that last year's records, one country after the other, will do. Keys that vanished and keys
+    that appeared are findings of these severities; null: not told.
+    """
+
+    keys: str
+    vanished: Severity | None = Severity.WARNING
+    appeared: Severity | None = Severity.WARNING
+
+
 class MissingCountry(StrEnum):
     """What happens when a country has no accepted delivery."""
 
@@ -411,6 +422,7 @@ class Domain(Strict):
     calendar: Calendar = Calendar()
     missing_country: MissingCountry = MissingCountry.BLOCK
     inbox: InboxOptions = InboxOptions()
+    expected: Expected | None = None
     _folder: Path = PrivateAttr(default=HERE)
     _digest: str = PrivateAttr(default="")
     _span: Span | None = PrivateAttr(default=None)
@@ -594,12 +606,31 @@ class Domain(Strict):
             if any(spec.span.covers(span) for spec in self.aggregates):
                 self._within(span, f"{self.id} {span}")
 
+    @cached_property
+    def expected_keys(self) -> frozenset[tuple[str, ...]]:
+        """(area, indicator, code of each hierarchy) of every cell that is expected to have a record."""
+        if self.expected is None:
+            return frozenset()
+        path = self._folder / self.expected.keys
+        columns = (self.areas.dimension, self.indicator_dimension, *(source.dimension for source in self.hierarchies))
+        try:
+            with path.open(newline="", encoding="utf-8-sig") as lines:
+                reader = csv.DictReader(lines)
+                if lacking := sorted(set(columns) - set(reader.fieldnames or ())):
+                    raise InvalidInput(f"{path}: expected keys need the columns {', '.join(columns)}; {', '.join(lacking)} is missing")
+                return frozenset(tuple(row[column] or "" for column in columns) for row in reader)
+        except OSError as error:
+            raise InvalidInput(f"expected.keys: cannot read {path} ({error.strerror})") from error
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise InvalidInput(f"{path}: expected keys are a CSV file in utf-8") from error
+
     def _sum(self) -> str:
-        """sha256 of settings and code lists."""
+        """sha256 of settings, code lists and expected keys."""
         h = hashlib.sha256(self.model_dump_json(exclude={"calendar"}).encode())  # defaults count as if they were written
         h.update(repr([tuple(row) for row in self.area_rows]).encode())
         for source in self.hierarchies:
             h.update((self._folder / source.codelist).read_bytes())
+        h.update(repr(sorted(self.expected_keys)).encode())
         return h.hexdigest()
 
     def _check(self, name: str) -> None:

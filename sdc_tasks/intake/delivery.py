@@ -11,6 +11,7 @@ import numpy as np
 from sdc_tasks.domains.schema import Domain, Role
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.absent import judge_absent
+from sdc_tasks.intake.expected import compare_expected
 from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.inbox import file_bytes
 from sdc_tasks.intake.sheet import Entries, Sheet, most_bytes, read_sheet
@@ -103,6 +104,7 @@ def _table(sheets: Sequence[Sheet], domain: Domain, free: str, found: Findings) 
         share_1[each.cell], share_2[each.cell] = each.share_1, each.share_2
         present[each.cell], available[each.cell] = True, each.available
     judge_absent(country, value, present, available, domain, found)
+    compare_expected(country, present, domain, found)
     if found.refused:
         return None
     whole = completed(value, available, domain)

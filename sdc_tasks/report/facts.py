@@ -278,6 +278,7 @@ class ReportFacts:
     largest: tuple[RoundedCell, ...]
     visible: tuple[VisibleCell, ...]
     withheld: tuple[str, ...]
+    unavailable: tuple[str, ...]  # aggregate cells that need a national cell which is not available: withheld for that alone
     deviations: tuple[DeviationMap, ...]
     no_deviations: str
     rungs: tuple[RungFact, ...]

@@ -102,6 +102,7 @@ def gather(
         largest=_largest(domain, space, publication, label) if report.passed else (),
         visible=_visible(domain, space, publication, label) if report.passed else (),
         withheld=tuple(space.key(cell) for cell in publication.cells[publication.withheld][:TOP_WITHHELD]),
+        unavailable=tuple(space.key(int(cell)) for cell in np.flatnonzero(problem.withheld)),
         deviations=_deviations(domain, problem, adjustment.x, label) if adjustment.x is not None else (),
         no_deviations="" if adjustment.x is not None else _why_no_table(adjustment),
         rungs=tuple(_rung(rung) for rung in adjustment.rungs),

@@ -201,6 +201,30 @@ def test_a_number_that_its_indicator_cannot_have_is_a_finding_of_that_delivery(f
     assert [(each.code, each.line, each.cell) for each in errors] == [(code, 6, "AT.TURNOVER.C.S")]
 
 
+# --- last time ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("severity", ["warning", "error"])
+def test_keys_that_vanished_and_appeared_are_told(folder, tmp_path, severity):
+    before = "_T S L\nTOTAL 10 F 10 F 0 F\nC 6 F 6 F 0 F\nD 4 F 4 F ."
+    (tmp_path / "last.csv").write_text(sdmx_1(before))
+    domain = small_domain(tmp_path, "flags:", f"expected: {{keys: last.csv, vanished: {severity}}}\nflags:")
+    assert codes(deliver(domain, folder, sdmx_1(before))) == []
+    delivery = deliver(domain, folder, sdmx_1("_T S L\nTOTAL 10 F 10 F 0 F\nC 6 F 6 F .\nD 4 F 4 F 0 F"))
+    assert codes(delivery) == [("SDC/expected", None, "AT.TURNOVER.C.L"), ("SDC/expected", None, "AT.TURNOVER.D.L")]
+    assert [str(each.severity) for each in delivery.findings] == [severity, "warning"]
+    assert delivery.accepted == (severity == "warning")
+    assert codes(deliver(domain, folder, sdmx_1(before, "BE"))) == [], "nothing is known of last time"
+
+
+def test_a_table_of_expected_keys_that_cannot_be_read_is_refused(tmp_path):
+    with pytest.raises(InvalidInput, match=r"cannot read .*last\.csv"):
+        small_domain(tmp_path, "flags:", "expected: {keys: last.csv}\nflags:")
+    (tmp_path / "last.csv").write_text("REF_AREA\nAT\n")
+    with pytest.raises(InvalidInput, match="ACTIVITY, INDICATOR, SIZECLASS is missing"):
+        small_domain(tmp_path, "flags:", "expected: {keys: last.csv}\nflags:")
+
+
 # --- a law --------------------------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,45 @@
+"""What a country delivered last time, as a table of keys: which of them have no record now, and which have one for the first time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sdc_tasks.domains.schema import Domain
+from sdc_tasks.intake.findings import Findings
+from sdc_tasks.model.findings import Severity
+from sdc_tasks.model.table import Bools, Ints
+
+SHOWN = 3
+
+
+def compare_expected(country: str, present: Bools, domain: Domain, found: Findings) -> None:
+    """One finding for the keys that vanished and one for those that appeared; none for a country that the table does not know.
+
+    `present`: the cells of a national table that have a record. Keys of codes that the domain no longer has are passed over.
+    """
+    if domain.expected is None:
+        return
+    index = {key: cell for cell, key in enumerate(domain.space.national_keys)}
+    before = np.zeros(len(present), dtype=bool)
+    for area, *key in domain.expected_keys:
+        if area == country and tuple(key) in index:
+            before[index[tuple(key)]] = True
+    if not before.any():
+        return
+    for cells, told, severity in (
+        (np.flatnonzero(before & ~present), "had a record before and has none now", domain.expected.vanished),
+        (np.flatnonzero(present & ~before), "has a record and had none before", domain.expected.appeared),
+    ):
+        if len(cells) and severity is not None:
+            _tell(country, cells, told, severity, domain, found)
+
+
+def _tell(country: str, cells: Ints, told: str, severity: Severity, domain: Domain, found: Findings) -> None:
+    keys = [".".join((country, *domain.space.national_keys[cell])) for cell in cells[:SHOWN].tolist()]
+    more = f", as {len(cells) - 1} more" if len(cells) > 1 else ""
+    found.add(
+        "SDC/expected",
+        f"{keys[0]} {told}{more} ({', '.join(keys)}): correct it, or bring the expected keys up to date",
+        cell=keys[0],
+        severity=severity,
+    )
