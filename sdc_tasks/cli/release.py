@@ -21,6 +21,7 @@ from sdc_tasks.cli.shared import (
     out,
     problem_of_inbox,
     published_before,
+    refuse_place,
 )
 from sdc_tasks.errors import InvalidInput
 
@@ -158,6 +159,8 @@ def audit(
     from sdc_tasks.model.results import Publication
     from sdc_tasks.report import standing
 
+    for place in (differences, json, intervals, witnesses):
+        refuse_place(place, published or inbox)
     if (published is None) != national:
         raise InvalidInput(
             "either --published TABLE or --national. Remedy: name the table of the aggregates, or leave it out with --national"
