@@ -22,6 +22,7 @@ from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable
 from sdc_tasks.methods import attack, bases, cta
 from sdc_tasks.methods.parts import Part, part_of
 from sdc_tasks.methods.primary import protection_levels
+from sdc_tasks.methods.recheck import AUDIENCE
 from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
 from sdc_tasks.model.profiles import named
@@ -437,35 +438,37 @@ def _beside(problem: ProtectionProblem, report: AuditReport) -> str:
 def certificate(problem: ProtectionProblem, publication: Publication, report: AuditReport, domain: Domain, period: str) -> str:
     """The audit certificate as JSON text: digests, counts, and a verdict per primary as shares of what it needs; never a value.
 
-    Shares of a broken requirement are cut down to quarters: with the attacker's own bound, an exact share would give the value.
-    Equal audits give equal bytes: no clock, no machine.
+    Shares of a broken requirement are cut down to quarters: with the attacker's own bound, an exact share would give the value. Of counted
+    cells they are 1 or 0, for how far whole tables go has no short proof. Equal audits give equal bytes: no clock, no machine; and every
+    statement can be recomputed from the deliveries, the table and the evidence (methods/recheck).
     """
     key = problem.space.key
     primaries = [
         {
             "cell": key(int(cell)),
             "protected": bool(ok),
-            "down": _quarters(down),
-            "up": _quarters(up),
-            "sliding": _quarters(slide),
+            "down": _told(down, counted),
+            "up": _told(up, counted),
+            "sliding": _told(slide, counted),
             "proof": proof,
             "cut_to_national_baseline": bool(cut),
             "profiles": dict(zip(report.profiles, map(bool, held), strict=True)),
         }
-        for cell, held, ok, down, up, slide, proof, cut in zip(
+        for cell, held, ok, down, up, slide, counted, proof, cut in zip(
             report.primaries,
             report.held.T,
             report.protected,
             report.down,
             report.up,
             report.slide,
+            problem.integral[report.primaries].tolist(),
             _proofs(problem, report),
             report.baseline,
             strict=True,
         )
     ]
     body: Mapping[str, object] = {
-        "audience": "the statistical office: names primary cells and confidential files by digest; not for dissemination",
+        "audience": AUDIENCE,
         "domain": domain.id,
         "period": period,
         "verdict": "passed" if report.passed else "failed",
@@ -488,8 +491,6 @@ def certificate(problem: ProtectionProblem, publication: Publication, report: Au
             "protected": int(report.protected.sum()),
             "broken_requirements": report.broken,
             "cut_to_national_baseline": int(report.baseline.sum()),
-            "proven_by_witness": int((~report.by_lp).sum()),
-            "lps": report.lps,
         }
         | _counted(problem, report),
         "contradictions": [key(cell) for cell in report.contradictions],
@@ -500,22 +501,27 @@ def certificate(problem: ProtectionProblem, publication: Publication, report: Au
 
 
 def _proofs(problem: ProtectionProblem, report: AuditReport) -> list[str]:
-    """How the verdict on each primary was found."""
-    plain = np.where(report.by_lp, "own LP", "witness")
-    counted = np.where(report.undecided, "none: MILP stopped at its limit", np.where(report.by_milp, "own MILP", "whole table"))
+    """What the evidence holds about each primary: tables that protect it, or an attack that succeeds; of counted cells, perhaps nothing."""
+    plain = np.where(report.protected, "witness", "attack")
+    counted = np.where(report.protected, "whole table", "none")
     return [str(each) for each in np.where(problem.integral[report.primaries], counted, plain)]
 
 
 def _counted(problem: ProtectionProblem, report: AuditReport) -> dict[str, int]:
     """What a certificate adds where values are counted."""
     counted = int(problem.integral[report.primaries].sum())
-    return {"judged_as_whole_numbers": counted, "undecided": int(report.undecided.sum())} if counted else {}
+    return {"judged_as_whole_numbers": counted} if counted else {}
 
 
 def _rounding(problem: ProtectionProblem, report: AuditReport, domain: Domain) -> dict[str, object]:
     """What a certificate adds where indicators are rounded as whole tables: how, and which cells tell a small count."""
-    asked = {each.code: each.rounding.model_dump(mode="json") for each in domain.indicators if each.rounding is not None}
+    asked = rounding_of(domain)
     return {"rounding": asked, "small_counts": [problem.space.key(cell) for cell in report.small]} if asked else {}
+
+
+def rounding_of(domain: Domain) -> dict[str, object]:
+    """The indicators that are rounded as whole tables, and how."""
+    return {each.code: each.rounding.model_dump(mode="json") for each in domain.indicators if each.rounding is not None}
 
 
 def intervals(problem: ProtectionProblem, report: AuditReport) -> str:
@@ -528,6 +534,10 @@ def intervals(problem: ProtectionProblem, report: AuditReport) -> str:
         told = [f"{_quarters(float(share)):g}" for share in shares[cell]] if cell in shares else [""] * 3
         lines.append(",".join([problem.space.key(cell), *told]))
     return "\n".join(lines) + "\n"
+
+
+def _told(share: float, counted: bool) -> float:
+    return float(share >= 1) if counted else _quarters(share)
 
 
 def _quarters(share: float) -> float:

@@ -18,6 +18,8 @@ from sdc_tasks.cli.shared import (
     EarlierOption,
     InboxOption,
     PeriodOption,
+    ProfileOption,
+    attacked_by,
     out,
     problem_of_inbox,
     published_before,
@@ -127,7 +129,7 @@ def audit(
     national: Annotated[
         bool, typer.Option("--national", help="no aggregates: the promised levels against the national tables alone")
     ] = False,
-    profile: Annotated[list[str] | None, typer.Option("--profile", help="attacker, repeatable; default: those of the domain")] = None,
+    profile: ProfileOption = None,
     earlier: EarlierOption = None,
     earlier_inbox: EarlierInboxOption = None,
     tolerance: Annotated[
@@ -166,12 +168,7 @@ def audit(
             "either --published TABLE or --national. Remedy: name the table of the aggregates, or leave it out with --national"
         )
     allowed = standing.Tolerance.of(tolerance)
-    profiles = tuple(dict.fromkeys(profile or ()))
-    spec = load_domain(domain).of(period)
-    if profiles:
-        spec = spec.with_profiles(profiles)
-    if earlier is None and {"vintage", "revision"} & set(profiles):
-        raise InvalidInput("--profile vintage and revision are those who kept what was published before. Remedy: --earlier TABLE")
+    spec = attacked_by(load_domain(domain).of(period), profile, earlier)
     problem = problem_of_inbox(spec, inbox, period)
     before = published_before(spec, problem, period, earlier, earlier_inbox)
     problem = replace(problem, earlier=attack.earlier(problem, before, spec.audit.revised_by))

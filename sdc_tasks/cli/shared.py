@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,6 +35,14 @@ EarlierInboxOption = Annotated[
     typer.Option("--earlier-inbox", help="folder with the deliveries behind each --earlier, in their order; default: those of now"),
 ]
 InboxOption = Annotated[Path, typer.Option("--inbox", help="folder with the national deliveries")]
+ProfileOption = Annotated[list[str] | None, typer.Option("--profile", help="attacker, repeatable; default: those of the domain")]
+
+
+def attacked_by(spec: Domain, profiles: Sequence[str] | None, earlier: Sequence[Path] | None) -> Domain:
+    """The domain, attacked by these profiles instead of its own. Raises InvalidInput where what was published before is not told."""
+    if earlier is None and {"vintage", "revision"} & set(profiles or ()):
+        raise InvalidInput("--profile vintage and revision are those who kept what was published before. Remedy: --earlier TABLE")
+    return spec.with_profiles(tuple(dict.fromkeys(profiles))) if profiles else spec
 
 
 def problem_of_inbox(spec: Domain, inbox: Path, period: str, salt: Secret | None = None) -> ProtectionProblem:

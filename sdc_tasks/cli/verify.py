@@ -1,11 +1,10 @@
-"""`sdc verify-certificate`: a certificate checked by arithmetic, without the attacker and without an LP solver."""
+"""`sdc verify-certificate`: every statement of a certificate computed again, without the attacker and without an LP solver."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from zipfile import BadZipFile
 
 import typer
@@ -16,11 +15,20 @@ from sdc_tasks.cli.shared import (
     EarlierOption,
     InboxOption,
     PeriodOption,
+    ProfileOption,
+    attacked_by,
     out,
     problem_of_inbox,
     published_before,
 )
 from sdc_tasks.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from sdc_tasks.domains import Domain
+    from sdc_tasks.methods.recheck import Recheck
+    from sdc_tasks.model.problem import ProtectionProblem
+    from sdc_tasks.model.results import Evidence, Publication
+    from sdc_tasks.model.secret import Secret
 
 SHOWN = 20
 
@@ -32,70 +40,101 @@ def verify_certificate(
     published: Annotated[Path, typer.Option("--published", help="the table that the certificate is about, SDMX-CSV")],
     certificate: Annotated[Path, typer.Option("--certificate", help="audit.json, or what `sdc audit --json` wrote")],
     witnesses: Annotated[Path, typer.Option("--witnesses", help="what `sdc audit --witnesses` wrote; confidential")],
+    profile: ProfileOption = None,
     earlier: EarlierOption = None,
     earlier_inbox: EarlierInboxOption = None,
 ) -> None:
-    """Re-checks every verdict of a certificate: witnesses met, broken requirements by weak duality. Exit code 3 where one is not shown."""
+    """Computes every statement of a certificate again, from deliveries, table and witnesses. Exit code 3 where one does not follow."""
     from sdc_tasks import report
     from sdc_tasks.domains.schema import load_domain
-    from sdc_tasks.methods.recheck import recheck, told_before
-    from sdc_tasks.model.results import Evidence
-    from sdc_tasks.model.secret import Secret
-    from sdc_tasks.warehouse.packing import unpack
+    from sdc_tasks.methods.recheck import told_before
 
-    spec = load_domain(domain).of(period)
+    spec = attacked_by(load_domain(domain).of(period), profile, earlier)
     try:
-        told = json.loads(certificate.read_text(encoding="utf-8"))
-        digests, profiles = told["digests"], told["profiles"]
-        claimed = {each["cell"]: each["profiles"] for each in told["primaries"]}
-    except (ValueError, KeyError, TypeError) as error:
-        raise InvalidInput(f"{certificate}: not a certificate of this program. Remedy: take audit.json, or `sdc audit --json`") from error
-    try:
-        header, arrays = unpack(witnesses.read_bytes())
-        salt, evidence = Secret.of_hex(header["salt"]), Evidence.of(arrays)
-    except (ValueError, KeyError, TypeError, BadZipFile) as error:
-        raise InvalidInput(f"{witnesses}: no witness file. Remedy: `sdc audit --witnesses FILE`") from error
+        text, content = certificate.read_text(encoding="utf-8"), witnesses.read_bytes()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{certificate}, {witnesses}: cannot be read. Remedy: name the files that `sdc audit` wrote") from error
+    salt, evidence = evidence_of(content)
     problem = problem_of_inbox(spec, inbox, period, salt)
     before = published_before(spec, problem, period, earlier, earlier_inbox)
     problem = replace(problem, earlier=told_before(problem, before, spec.audit.revised_by))
     publication = report.read_table(published, spec, problem.space, period)
-    wrong = [
-        f"the certificate is of {what}"
-        for what, name, ours in (
-            ("other deliveries, or beside other tables than --earlier", "problem", problem.digest),
-            ("another table", "publication", publication.digest),
-            ("other witnesses", "evidence", evidence.digest(salt)),
-        )
-        if digests.get(name) != ours
-    ]
-    if missing := [profile for profile in (*spec.audit.profiles, *problem.earlier.profiles) if profile not in profiles]:
-        wrong.append(f"the certificate is not of profile {', '.join(dict.fromkeys(missing))}")
-    if not wrong:
-        found = recheck(problem, publication, profiles, evidence)
-        keys = [problem.space.key(int(cell)) for cell in found.primaries]
-        if sorted(keys) != sorted(claimed):
-            wrong.append("the certificate is not about the primaries of these deliveries")
-        for i, key in enumerate(keys):
-            for number, profile in enumerate(profiles):
-                said = claimed.get(key, {}).get(profile)
-                shown = found.protected[number, i] if said else found.exposed[number, i] or found.unshown[number, i]
-                if not shown:
-                    wrong.append(f"{key}, {profile}: {'protected' if said else 'not protected'} is not shown by the evidence")
-        small = [problem.space.key(cell) for cell in found.small]
-        if small != told.get("small_counts", []):
-            wrong.append("the certificate names other cells as telling a small count")
-        passed = all(all(each.values()) for each in claimed.values()) and not told.get("contradictions") and not small
-        if (told.get("verdict") == "passed") != passed:
-            wrong.append("the verdict is not that of its primaries")
+    wrong, found, verdict = examine(spec, period, problem, publication, text, evidence)
+    if found is not None:
+        profiles = ", ".join(asked_of(spec, problem))
         out.print(
-            f"{len(keys)} primaries, profiles {', '.join(profiles)}: {found.witnesses} witnesses and {found.attacks} attacks re-checked"
+            f"{len(found.primaries)} primaries, profiles {profiles}: {found.witnesses} witnesses and {found.attacks} attacks re-checked"
         )
-        if words := found.words + int(found.unshown.sum()):
-            out.print(f"{words} times no table of whole numbers is at hand: that there is none rests on the word of the audit's MILP")
     for line in wrong[:SHOWN]:
         out.print(line, markup=False)
     if len(wrong) > SHOWN:
         out.print(f"… and {len(wrong) - SHOWN} more")
-    out.print("NOT VERIFIED" if wrong else f"verified: {told['verdict']}")
+    out.print("NOT VERIFIED" if wrong else f"verified: {verdict}")
     if wrong:
         raise typer.Exit(3)
+
+
+def asked_of(spec: Domain, problem: ProtectionProblem) -> tuple[str, ...]:
+    """The profiles that a certificate must be of: those asked for, and where something was published before, those who kept it."""
+    return tuple(dict.fromkeys((*spec.audit.profiles, *problem.earlier.profiles)))
+
+
+def examine(
+    spec: Domain, period: str, problem: ProtectionProblem, publication: Publication, certificate: str, evidence: Evidence
+) -> tuple[list[str], Recheck | None, object]:
+    """(what does not follow, what was re-checked, the verdict that is told). Nothing wrong: every statement of the certificate follows.
+
+    Raises InvalidInput where it is no certificate.
+    """
+    from sdc_tasks import pipeline
+    from sdc_tasks.methods.attack import Requirements
+    from sdc_tasks.methods.recheck import Asked, differences, expected, read, recheck
+
+    try:
+        told = read(certificate)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"not a certificate of this program ({error}). Remedy: take audit.json, or `sdc audit --json`") from error
+    digests = {"domain": spec.digest, "problem": problem.digest, "publication": publication.digest}
+    digests["evidence"] = evidence.digest(problem.salt)
+    if wrong := _of_others(told, digests):
+        return wrong, None, None
+    profiles = asked_of(spec, problem)
+    try:
+        found = recheck(problem, publication, profiles, evidence)
+    except ValueError as error:
+        return [str(error)], None, None
+    digests["requirements"] = Requirements(**found.required, profiles=profiles).digest(problem.salt)
+    asked = Asked(spec.id, period, profiles, pipeline.rounding_of(spec), digests)
+    return [*found.faults, *differences(told, expected(problem, publication, found, asked))], found, told.get("verdict")
+
+
+def _of_others(told: dict[str, object], digests: dict[str, str]) -> list[str]:
+    """Where the certificate is about something else altogether, nothing more is said about it."""
+    names = {
+        "domain": "another domain file",
+        "problem": "other deliveries, or beside other tables than --earlier",
+        "publication": "another table",
+        "evidence": "other witnesses",
+    }
+    said = told.get("digests")
+    said = said if isinstance(said, dict) else {}
+    return [f"the certificate is of {what}" for name, what in names.items() if said.get(name) != digests[name]]
+
+
+def evidence_of(content: bytes) -> tuple[Secret, Evidence]:
+    """The salt and the evidence of a witness file. Raises InvalidInput where it is not written as `sdc audit` writes it: the same names and
+    kinds, each once, and its digest.
+    """
+    from sdc_tasks.model.results import Evidence
+    from sdc_tasks.model.secret import Secret
+    from sdc_tasks.warehouse.packing import pack, unpack
+
+    try:
+        header, arrays = unpack(content)
+        salt, evidence = Secret.of_hex(header["salt"]), Evidence.of(arrays)
+        same = pack({"type": "Evidence", "digest": evidence.digest(salt), "salt": salt.hex}, evidence.arrays) == content
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, NotImplementedError, BadZipFile) as error:
+        raise InvalidInput("no witness file. Remedy: take what `sdc audit --witnesses` wrote") from error
+    if not same:
+        raise InvalidInput("the witness file is not as `sdc audit --witnesses` writes it. Remedy: take the file as it was written")
+    return salt, evidence

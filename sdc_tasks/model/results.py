@@ -161,7 +161,7 @@ class Multipliers:
 
     An attack is on primary `cell` by attacker `knower` (−1: any) of profile number `profile`, downwards (−1), upwards (1), or both (0:
     then the first `split` multipliers are those downwards). `row` is a row of `space.relations`, those of earlier releases behind.
-    No deviation of more than 10⁴ `unit` is followed. Confidential: together with the table they bound a primary.
+    `reach`: how far the attack gets, in the unit of the data. Confidential: together with the table they bound a primary.
     """
 
     profile: Ints = field(default_factory=_ints, repr=False)
@@ -169,10 +169,16 @@ class Multipliers:
     side: Ints = field(default_factory=_ints, repr=False)
     knower: Ints = field(default_factory=_ints, repr=False)
     split: Ints = field(default_factory=_ints, repr=False)
-    unit: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    reach: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
     start: Ints = field(default_factory=lambda: _ints(0), repr=False)
     row: Ints = field(default_factory=_ints, repr=False)
     value: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, np.ndarray]) -> Multipliers:
+        """From arrays by name; what was written before `reach` was told has none, and proves nothing any more."""
+        told = {each.name: arrays[each.name] for each in fields(cls) if each.name in arrays}
+        return cls(**{"reach": np.full(len(arrays["cell"]), np.nan)} | told)
 
 
 @dataclass(frozen=True)
@@ -213,7 +219,8 @@ class Evidence:
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray]) -> Evidence:
         """From `arrays` again."""
-        parts = {kind: Multipliers(**{e.name: arrays[f"{kind}.{e.name}"] for e in fields(Multipliers)}) for kind in ("broken", "cut")}
+        kinds = {kind: {n.removeprefix(f"{kind}."): a for n, a in arrays.items() if n.startswith(f"{kind}.")} for kind in ("broken", "cut")}
+        parts = {kind: Multipliers.of(named) for kind, named in kinds.items()}
         csr = (arrays["witness.data"], arrays["witness.indices"], arrays["witness.indptr"])
         witness = sp.csr_array(csr, shape=tuple(arrays["witness.shape"].tolist()))
         if "whole_cut" not in arrays:

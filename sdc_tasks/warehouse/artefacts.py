@@ -55,7 +55,7 @@ def _part(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
 
 
 def _requirements(header: dict[str, Any], arrays: dict[str, Any]) -> Requirements:
-    why = Multipliers(**_part("why.", arrays))
+    why = Multipliers.of(_part("why.", arrays))
     return Requirements(**{**header, "profiles": tuple(header["profiles"])}, **arrays, why=why)
 
 

@@ -42,9 +42,10 @@ def audited(demo: Path, table: str, *profiles: str) -> Ended:
     return sdc("audit", *where(demo), "--published", demo / f"{table}.csv", *chosen, *files)
 
 
-def verified(demo: Path, table: str, **other: Path) -> Ended:
+def verified(demo: Path, table: str, *profiles: str, **other: Path) -> Ended:
+    chosen = [word for profile in profiles for word in ("--profile", profile)]
     files = {"published": demo / f"{table}.csv", "certificate": demo / f"{table}.json", "witnesses": demo / f"{table}.npz"} | other
-    return sdc("verify-certificate", *where(demo), *(word for name, path in files.items() for word in (f"--{name}", path)))
+    return sdc("verify-certificate", *where(demo), *chosen, *(word for name, path in files.items() for word in (f"--{name}", path)))
 
 
 @pytest.mark.parametrize(("table", "code"), [("exact", 3), ("nothing", 0)])
@@ -54,7 +55,7 @@ def test_what_the_audit_says_is_shown_again_without_it(demo, table, code):
     told = json.loads((demo / f"{table}.json").read_text())
     assert told["profiles"] == list(PROFILES)
     assert all(list(each["profiles"]) == list(PROFILES) for each in told["primaries"])
-    ended = verified(demo, table)
+    ended = verified(demo, table, *PROFILES)
     assert ended.code == 0, ended.text
     assert f"verified: {told['verdict']}" in ended.said
     assert (demo / f"{table}.npz").stat().st_mode & 0o077 == 0
@@ -86,9 +87,9 @@ def test_a_certificate_that_claims_more_is_not_verified(demo):
     broken["profiles"] = dict.fromkeys(PROFILES, True)
     forged = demo / "forged.json"
     forged.write_text(json.dumps(told))
-    ended = verified(demo, "exact", certificate=forged)
+    ended = verified(demo, "exact", *PROFILES, certificate=forged)
     assert ended.code == 3
-    assert f"{broken['cell']}, " in ended.said
+    assert f"{broken['cell']}.profiles." in ended.said
 
 
 def test_a_certificate_of_another_table_or_other_witnesses_is_not_verified(demo):

@@ -63,7 +63,6 @@ class Attack:
     rows: Ints = field(default_factory=_none, repr=False)
     multiplier: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
     split: int = 0
-    unit: float = 1.0
 
 
 class Attacker:
@@ -236,7 +235,6 @@ class Attacker:
             rows=system.source[rows],
             multiplier=multiplier,
             split=len(halves[0].rows),
-            unit=unit,
         )
         return found, matter, whole
 

@@ -116,7 +116,7 @@ def _multipliers(attacks: Sequence[Attack], requirements: Requirements) -> Multi
         side=ints(each.side for each in attacks),
         knower=np.where(special >= 0, special, ints(each.knower for each in attacks)),
         split=ints(each.split for each in attacks),
-        unit=np.array([each.unit for each in attacks]),
+        reach=np.array([each.reach for each in attacks], dtype=float),
         start=ints(np.cumsum([0, *(len(each.rows) for each in attacks)])),
         row=np.concatenate([ints([]), *(each.rows for each in attacks)]),
         value=np.concatenate([np.zeros(0), *(each.multiplier for each in attacks)]),
@@ -173,7 +173,7 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
     spans = [slice(a.start[i], a.start[i + 1]) for a, i in picked]
     broken = Multipliers(
         **{name: column(name) for name in ("profile", "cell", "side", "knower", "split")},
-        unit=np.array([a.unit[i] for a, i in picked]),
+        reach=np.array([a.reach[i] for a, i in picked], dtype=float),
         start=np.cumsum([0, *(span.stop - span.start for span in spans)]).astype(np.int64),
         row=np.concatenate([np.zeros(0, dtype=np.int64), *(a.row[span] for (a, _), span in zip(picked, spans, strict=True))]),
         value=np.concatenate([np.zeros(0), *(a.value[span] for (a, _), span in zip(picked, spans, strict=True))]),

@@ -1,61 +1,108 @@
-"""Exposure shown: the most that an attacker's uncertainty can be, by weak duality."""
+"""The most that an attacker's uncertainty can be, by weak duality: shows attacks, and what national tables do not protect.
+
+For multipliers y of rows `low ≤ A u ≤ high` and bounds `lower ≤ u ≤ upper`, every u that fits has
+
+    c·u  ≤  Σ max(y·low, y·high) + Σ max(d·lower, d·upper),    d = c − Aᵀy
+
+whatever y is, so that multipliers need not be trusted. No bound is taken but those of the world: where d leans on a cell that nothing
+holds, the right side is infinite, and nothing is shown. The noise of a solver would lean on every such cell. So multipliers are written
+as fractions of `PARTS` where they are near one (relations have entries ±1, which makes them such fractions), and what cancels then cancels
+exactly; other noise counts with what the rows imply about the cell (`_implied`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.recheck.knowledge import Known
-from sdc_tasks.methods.recheck.tolerance import FAR
 from sdc_tasks.methods.recheck.world import World
-from sdc_tasks.model.results import Multipliers
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+PARTS = 5040.0  # divided by every number up to ten
+NEAR = 1e-5  # of a part, within which a multiplier is that fraction
+NOISE = 1e-9  # a multiplier of a cell below this may be that of a solver's noise
+ROUNDS = 8  # in which bounds are drawn from rows
+
+Room = tuple[Floats, Floats]
 
 
-def bounds(
-    world: World, tied: sp.csr_array, proofs: Multipliers, number: int, primaries: Ints, known: Known
-) -> Iterator[tuple[int, float, slice | int]]:
-    """(entry, most that the attacker's uncertainty can be, whose) of the proofs of one profile."""
-    core = sp.csr_array(world.A @ tied)
-    for i in np.flatnonzero(proofs.profile == number).tolist():
-        far = FAR * float(proofs.unit[i])
-        lower, upper = np.maximum(world.lower, -far), np.minimum(world.upper, far)
-        knower = int(proofs.knower[i])
-        if known.alone:
-            told = np.arange(len(known.cells)) == knower
-        else:
-            told = known.owner != known.victim[np.searchsorted(primaries, proofs.cell[i])]
-        k = np.searchsorted(world.cells, known.cells[told])
-        lower[k], upper[k] = np.maximum(lower[k], known.lower[told]), np.minimum(upper[k], known.upper[told])
-        p = tied[[int(np.searchsorted(world.cells, proofs.cell[i]))]]
-        span = np.arange(proofs.start[i], proofs.start[i + 1])
-        side, split = int(proofs.side[i]), int(proofs.split[i])
-        halves = [(side, span)] if side else [(-1, span[:split]), (1, span[split:])]
-        room = _room(tied, lower, upper)
-        bound = sum(_bound(world, core, way * p, room, proofs.row[part], proofs.value[part]) for way, part in halves)
-        yield i, bound, knower if known.alone and knower >= 0 else slice(None)
+@dataclass(frozen=True, repr=False)
+class Core:
+    """A world over the classes of its cells (`classes`): cells that the national relations tie to each other, or fix, count as one."""
+
+    world: World
+    tied: sp.csr_array = field(repr=False)
+
+    @cached_property
+    def rows(self) -> sp.csr_array:
+        found = sp.csr_array(self.world.A @ self.tied)
+        found.eliminate_zeros()
+        return found
+
+    def room(self, held: Ints, lower: Floats, upper: Floats) -> Room:
+        """Bounds of each class, for somebody who also knows this of the columns `held`."""
+        low, high = self.world.lower.copy(), self.world.upper.copy()
+        np.maximum.at(low, held, lower)
+        np.minimum.at(high, held, upper)
+        entries = sp.coo_array(self.tied)
+        cell, u, sign = entries.row, entries.col, entries.data
+        found = np.full(self.tied.shape[1], -np.inf), np.full(self.tied.shape[1], np.inf)
+        np.maximum.at(found[0], u, np.where(sign > 0, low[cell], -high[cell]))
+        np.minimum.at(found[1], u, np.where(sign > 0, high[cell], -low[cell]))
+        return found
+
+    def most(self, column: int, way: int, room: Room, rows: Ints, multipliers: Floats) -> float:
+        """The weak dual bound on how far one column goes that way; infinite where the multipliers lean on what nothing holds."""
+        y = np.where(_near(multipliers), np.rint(PARTS * multipliers), PARTS * multipliers)
+        ends = np.where(y > 0, self.world.high[rows], self.world.low[rows])
+        if np.isinf(ends[y != 0]).any():
+            return np.inf
+        left = PARTS * way * self.tied[[column]].toarray().ravel() - np.asarray(self.rows[rows].T @ y).ravel()
+        leaning = _leaning(left, room)
+        if np.isinf(leaning).any():
+            if (np.abs(left[np.isinf(leaning)]) > NOISE * PARTS).any():
+                return np.inf
+            leaning = _leaning(left, self._implied(room))
+        return float((y[y != 0] @ ends[y != 0] + leaning.sum()) / PARTS)
+
+    def _implied(self, room: Room) -> Room:
+        """What the rows say about each class beside its own bounds."""
+        C = sp.coo_array(self.rows)
+        row, u = C.row.astype(np.int64), C.col.astype(np.int64)
+        v: Floats = C.data
+        low, high = room[0].copy(), room[1].copy()
+        for _ in range(ROUNDS):
+            least, most = np.where(v > 0, v * low[u], v * high[u]), np.where(v > 0, v * high[u], v * low[u])
+            under = (self.world.low[row] - _others(np.asarray(most), row, C.shape[0])) / v  # of v > 0 a lower bound, else an upper one
+            over = (self.world.high[row] - _others(np.asarray(least), row, C.shape[0])) / v
+            np.maximum.at(low, u, np.where(v > 0, under, over))
+            np.minimum.at(high, u, np.where(v > 0, over, under))
+        return low, high
 
 
-def _bound(world: World, core: sp.csr_array, cost: sp.csr_array, room: tuple[Floats, Floats], rows: Ints, y: Floats) -> float:
-    """The weak dual bound on max cost·u."""
-    ends = np.where(y > 0, world.high[rows], world.low[rows])
-    if np.isinf(ends).any():
-        return np.inf
-    left = cost.toarray().ravel() - np.asarray(core[rows].T @ y).ravel()
-    left[np.abs(left) < 1e-9] = 0.0
-    return float(y @ ends + np.where(left > 0, left * room[1], left * room[0]).sum())
+def _near(y: Floats) -> Bools:
+    return np.asarray(np.abs(PARTS * y - np.rint(PARTS * y)) <= NEAR)
 
 
-def _room(tied: sp.csr_array, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """(lower, upper) of each class."""
-    entries = sp.coo_array(tied)
-    cell, u, sign = entries.row, entries.col, entries.data
-    low, high = np.full(tied.shape[1], -np.inf), np.full(tied.shape[1], np.inf)
-    np.maximum.at(low, u, np.where(sign > 0, lower[cell], -upper[cell]))
-    np.minimum.at(high, u, np.where(sign > 0, upper[cell], -lower[cell]))
-    return low, high
+def _leaning(left: Floats, room: Room) -> Floats:
+    """What each column adds to the bound."""
+    found = np.zeros(len(left))
+    up, down = left > 0, left < 0
+    found[up], found[down] = left[up] * room[1][up], left[down] * room[0][down]
+    return found
+
+
+def _others(ends: Floats, row: Ints, count: int) -> Floats:
+    """Of each entry, the sum of the ends of the other entries of its row: infinite where one of these is."""
+    open_ = np.isinf(ends)
+    finite = np.where(open_, 0.0, ends)
+    total, opens = np.bincount(row, finite, count), np.bincount(row, open_, count)
+    sign = np.zeros(count)
+    sign[row[open_]] = np.sign(ends[open_])
+    return np.where(opens[row] - open_ > 0, np.where(sign[row] != 0, sign[row], 1.0) * np.inf, total[row] - finite)
 
 
 def classes(world: World) -> sp.csr_array:

@@ -1,19 +1,85 @@
-"""What was promised of each primary."""
+"""What is required of each primary against each attacker: the promise, cut where it is proven that the national tables do not keep it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
+from sdc_tasks.methods.recheck.tolerance import SIDES
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+ROOM, STEP = 1e-9, 1e-6  # by which a level, and a bound of an LP, may miss a whole number and count as it
 
 
-def promised(problem: ProtectionProblem, primaries: Ints, count: int) -> Floats:
-    """(sides, primaries, attackers): what was promised, cut at the external bounds; of whole numbers the next whole step."""
+@dataclass(repr=False)
+class Needs:
+    """Against one profile: `general` (sides, primaries) as distances; `special` (primary, attacker) → sides, against him alone. `cut`
+    (primaries,): something general is less than promised.
+    """
+
+    general: Floats
+    cut: Bools
+    special: dict[tuple[int, int], Floats] = field(default_factory=dict)
+
+    def against(self, count: int) -> Floats:
+        """(sides, primaries, attackers)."""
+        needed = np.repeat(self.general[:, :, None], count, axis=2)
+        for (p, knower), level in self.special.items():
+            needed[:, p, knower] = level
+        return needed
+
+    def of(self, side: int, p: int, knower: int) -> float:
+        """That of one primary against one attacker; −1: against all of whom nothing special is asked."""
+        return float(self.special.get((p, knower), self.general[:, p])[SIDES.index(side)])
+
+    def lower(self, reached: dict[tuple[int, int, int], float]) -> None:
+        """Cuts to (side, primary, attacker) → level; what holds against one attacker alone becomes special, beside all that is general."""
+        for (side, p, knower), level in reached.items():
+            if knower < 0:
+                i = SIDES.index(side)
+                self.general[i, p], self.cut[p] = min(self.general[i, p], level), True
+        fresh = dict[tuple[int, int], Floats]()
+        for (side, p, knower), level in reached.items():
+            if knower >= 0:
+                if (p, knower) not in self.special:
+                    fresh.setdefault((p, knower), self.general[:, p].copy())
+                level_of = self.special.get((p, knower), fresh.get((p, knower)))
+                assert level_of is not None
+                level_of[SIDES.index(side)] = min(level_of[SIDES.index(side)], level)
+        self.special |= fresh
+
+    def whole(self, integral: Bools) -> None:
+        """Of whole numbers, the whole step below."""
+        self.general[:, integral] = np.floor(self.general[:, integral] + STEP)
+        for (p, _), level in self.special.items():
+            if integral[p]:
+                level[:] = np.floor(level + STEP)
+
+
+def promised(problem: ProtectionProblem, primaries: Ints) -> Floats:
+    """(sides, primaries): the levels, cut at the external bounds; of whole numbers the next whole step."""
     below, above = (problem.a - problem.lb)[primaries], (problem.ub - problem.a)[primaries]
     lpl, upl, spl = problem.lpl[primaries], problem.upl[primaries], problem.spl[primaries]
     whole = problem.integral[primaries]
-    below, above = (np.where(whole, np.floor(room), room) for room in (below, above))
-    lpl, upl, spl = (np.where(whole, np.ceil(level - 1e-9), level) for level in (lpl, upl, spl))
-    promised = [np.minimum(lpl, below), np.minimum(upl, above), np.minimum(spl, below + above)]
-    return np.repeat(np.array(promised)[:, :, None], count, axis=2)
+    below, above = (np.where(whole, np.floor(room + ROOM), room) for room in (below, above))
+    lpl, upl, spl = (np.where(whole, np.ceil(level - ROOM), level) for level in (lpl, upl, spl))
+    return np.array([np.minimum(lpl, below), np.minimum(upl, above), np.minimum(spl, below + above)])
+
+
+def rows(needs: list[Needs], primaries: Ints) -> dict[str, np.ndarray]:
+    """All that is required, row by row: profile by profile, cell by cell, against everybody (knower −1) and then against single ones."""
+    told = [
+        (number, int(cell), knower, *level.tolist(), cut)
+        for number, each in enumerate(needs)
+        for p, cell in enumerate(primaries.tolist())
+        for knower, level, cut in [
+            (-1, each.general[:, p], bool(each.cut[p])),
+            *((k, each.special[q, k], True) for q, k in sorted(each.special) if q == p),
+        ]
+    ]
+    columns = list(zip(*told, strict=True)) if told else [()] * 7
+    names = ("profile", "primaries", "knower", "down", "up", "slide", "cut")
+    kinds = (np.int64, np.int64, np.int64, float, float, float, bool)
+    return {name: np.array(column, dtype=kind) for name, column, kind in zip(names, columns, kinds, strict=True)}

@@ -4,94 +4,191 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.recheck.duality import bounds, classes
-from sdc_tasks.methods.recheck.knowledge import attackers
-from sdc_tasks.methods.recheck.promise import promised
+from sdc_tasks.methods.recheck.duality import Core, classes
+from sdc_tasks.methods.recheck.form import require_form
+from sdc_tasks.methods.recheck.integers import Exhaustion
+from sdc_tasks.methods.recheck.knowledge import Known, attackers
+from sdc_tasks.methods.recheck.promise import Needs, promised, rows
 from sdc_tasks.methods.recheck.small import small_told
-from sdc_tasks.methods.recheck.tolerance import MET, MISS, SIDES, WHOLE
+from sdc_tasks.methods.recheck.tolerance import MET, MISS, SAME, SIDES, WHOLE
 from sdc_tasks.methods.recheck.witnesses import prove
-from sdc_tasks.methods.recheck.world import whole_world, world_of
+from sdc_tasks.methods.recheck.world import World, contradicted, whole_known, whole_world, world_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import named
-from sdc_tasks.model.results import Evidence, Publication
-from sdc_tasks.model.table import Bools, Ints
+from sdc_tasks.model.results import Evidence, Multipliers, Publication
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+SHOWN = 5  # cells that a message names
 
 
 @dataclass(frozen=True)
 class Recheck:
-    """`protected` (profiles, primaries): proven by witnesses; `exposed`: a successful attack is. Both false: not shown either way. `small`:
-    aggregate cells that tell a small count.
+    """`protected` (profiles, primaries): proven by witnesses; `exposed`: a successful attack is. Both false: not shown either way, which
+    of counted cells (`whole`) says that no whole table of the evidence shows it, and of others that the evidence does not tell (`faults`).
 
-    `whole` (primaries,): judged with integer knowledge; where such a cell is neither, no whole table shows it. `words`: requirements
-    that are cut on the word of a MILP.
+    `share` (sides, primaries): what the strongest attack that is shown leaves of a requirement, 1 where it is met; of counted cells 0
+    where it is not. `cut` (primaries,): less is required than promised. `required`: all requirements row by row. `small contradictions`:
+    aggregate cells that tell a small count, and whose printed interval excludes the true value.
     """
 
     primaries: Ints = field(repr=False)
     protected: Bools = field(repr=False)
     exposed: Bools = field(repr=False)
+    share: Floats = field(repr=False)
+    cut: Bools = field(repr=False)
+    whole: Bools = field(repr=False)
+    required: dict[str, Any] = field(repr=False)
     witnesses: int
     attacks: int
-    whole: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
-    words: int = 0
-    small: tuple[int, ...] = ()
+    small: tuple[int, ...]
+    contradictions: tuple[int, ...]
+    faults: tuple[str, ...]
 
-    @property
-    def unshown(self) -> Bools:
-        """(profiles, primaries): no whole table shows it, and nothing shows the attack either."""
-        return np.asarray(self.whole & ~self.protected & ~self.exposed)
+
+@dataclass(frozen=True, repr=False)
+class _Case:
+    """One profile: its worlds, with the publication and without, and who knows what."""
+
+    number: int
+    problem: ProtectionProblem
+    primaries: Ints
+    world: World
+    nothing: World
+    known: Known
+    tied: sp.csr_array
+
+    def told(self, cell: int, knower: int) -> tuple[Ints, Floats, Floats]:
+        """(columns, lower, upper) of what the attackers of a cell know."""
+        known = self.known
+        victim = known.victim[np.searchsorted(self.primaries, cell)]
+        mine = np.arange(len(known.cells)) == knower if known.alone else known.owner != victim
+        return np.searchsorted(self.world.cells, known.cells[mine]), known.lower[mine], known.upper[mine]
+
+    def most(self, core: Core, proofs: Multipliers, i: int) -> float:
+        """The most that the attacked cell can be off, by proof number i."""
+        cell = int(proofs.cell[i])
+        column, room = int(np.searchsorted(self.world.cells, cell)), core.room(*self.told(cell, int(proofs.knower[i])))
+        span = np.arange(proofs.start[i], proofs.start[i + 1])
+        side, split = int(proofs.side[i]), int(proofs.split[i])
+        halves = [(side, span)] if side else [(-1, span[:split]), (1, span[split:])]
+        return sum(core.most(column, way, room, proofs.row[part], proofs.value[part]) for way, part in halves)
 
 
 def recheck(problem: ProtectionProblem, publication: Publication, profiles: Sequence[str], evidence: Evidence) -> Recheck:
-    """The verdict that the evidence proves, profile by profile. Raises ValueError where it does not fit the problem, or where no profile
-    is named, or an unknown one.
+    """The verdict that the evidence proves, profile by profile. Raises ValueError where it is no evidence, or proves what it does not say,
+    and where no profile is named, or an unknown one.
     """
     profiles, primaries = named(profiles), np.flatnonzero(problem.primary)
+    cases = [_case(problem, publication, profile, number, primaries) for number, profile in enumerate(profiles)]
+    integral = problem.integral[primaries]
+    require_form(
+        evidence, primaries, integral, [len(c.world.lower) for c in cases], [c.world.A.shape[0] for c in cases],
+        [len(c.known.cells) if c.known.alone else 0 for c in cases],
+    )  # fmt: skip
     protected = np.zeros((len(profiles), len(primaries)), dtype=bool)
-    exposed = np.zeros_like(protected)
-    for number, profile in enumerate(profiles):
-        world, nothing = world_of(problem, publication, profile), world_of(problem, None, profile)
-        known = attackers(problem, profile, primaries)
-        witnesses = sp.csr_array(evidence.witness[evidence.profile == number])
-        if witnesses.indices.max(initial=-1) >= len(world.lower):
-            raise ValueError("the witnesses are not of these deliveries")
-        count = len(known.cells) if known.alone else 1
-        needed = promised(problem, primaries, count)
-        tied = classes(nothing) if len(evidence.cut.cell) + len(evidence.broken.cell) else sp.csr_array((len(world.lower), 0))
-        for i, bound, knowers in bounds(nothing, tied, evidence.cut, number, primaries, known):
-            side = SIDES.index(int(evidence.cut.side[i]))
-            p = int(np.searchsorted(primaries, evidence.cut.cell[i]))
-            needed[side, p, knowers] = np.minimum(needed[side, p, knowers], bound)
-        whole = problem.integral[primaries]
-        needed[:, whole] = np.floor(needed[:, whole] + WHOLE)
-        for cut in evidence.whole_cut[evidence.whole_cut[:, 0] == number].tolist():
-            side, p, knowers = SIDES.index(cut[2]), int(np.searchsorted(primaries, cut[1])), slice(None) if cut[3] < 0 else cut[3]
-            needed[side, p, knowers] = np.minimum(needed[side, p, knowers], cut[4])
-        open_ = needed > 0
-        if known.alone:
-            open_ &= (known.owner[None, :] != known.victim[:, None])[None]
-        if whole.any():
-            shown = open_.copy()
-            tables = sp.csr_array(evidence.whole[evidence.whole_profile == number]) if len(evidence.whole_profile) else evidence.whole
-            narrow, knowing = whole_world(problem, publication, world, tables, known)
-            prove(narrow, tables, primaries, needed, shown, knowing, np.full(needed.shape, WHOLE), 0.0)
-        prove(world, witnesses, primaries, needed, open_, known, MISS * needed, MET)
-        if whole.any():
-            open_[:, whole] = shown[:, whole]
-        protected[number] = ~open_.any(axis=(0, 2))
-        for i, bound, knowers in bounds(world, tied, evidence.broken, number, primaries, known):
-            side, p = SIDES.index(int(evidence.broken.side[i])), int(np.searchsorted(primaries, evidence.broken.cell[i]))
-            exposed[number, p] |= bool((bound < needed[side, p, knowers] * (1 - 1e-7)).any())
+    exposed, share = np.zeros_like(protected), np.ones((3, len(primaries)))
+    needs, faults = [], list[str]()
+    for case, profile in zip(cases, profiles, strict=True):
+        needs.append(_needs(case, evidence))
+        open_, shares, shown = _judge(case, publication, needs[-1], evidence)
+        protected[case.number] = ~open_.any(axis=(0, 2))
+        exposed[case.number] = shown.any(axis=(0, 2))
+        share = np.minimum(share, shares)
+        untold = np.flatnonzero((open_ & ~shown).any(axis=(0, 2)) & ~integral)
+        faults += [f"{problem.space.key(int(primaries[p]))}, {profile}: not shown by the evidence, neither way" for p in untold.tolist()]
     return Recheck(
         primaries,
         protected,
         exposed,
+        share,
+        np.any([each.cut for each in needs] + [np.isin(np.arange(len(primaries)), [p for p, _ in each.special]) for each in needs], axis=0),
+        integral,
+        rows(needs, primaries),
         len(evidence.profile) + len(evidence.whole_profile),
         len(evidence.broken.cell),
-        problem.integral[primaries],
-        len(evidence.whole_cut),
         small_told(problem, publication),
+        tuple(publication.cells[contradicted(problem, publication)].tolist()),
+        tuple(faults),
     )
+
+
+def _case(problem: ProtectionProblem, publication: Publication, profile: str, number: int, primaries: Ints) -> _Case:
+    world, nothing = world_of(problem, publication, profile), world_of(problem, None, profile)
+    return _Case(number, problem, primaries, world, nothing, attackers(problem, profile, primaries), classes(nothing))
+
+
+def _needs(case: _Case, evidence: Evidence) -> Needs:
+    """What is required: the promise, and what is proven that the national tables do not keep of it. Raises ValueError for other cuts."""
+    problem, primaries = case.problem, case.primaries
+    needs = Needs(promised(problem, primaries), np.zeros(len(primaries), dtype=bool))
+    core, cut, reached = Core(case.nothing, case.tied), evidence.cut, dict[tuple[int, int, int], float]()
+    for i in np.flatnonzero(cut.profile == case.number).tolist():
+        key = int(cut.side[i]), int(np.searchsorted(primaries, cut.cell[i])), int(cut.knower[i])
+        need, most, reach = needs.of(key[0], key[1], -1), case.most(core, cut, i), float(cut.reach[i])
+        _ask(abs(most - reach) <= SAME * need and reach < need, problem, int(cut.cell[i]), "is not cut by what the national tables leave")
+        reached[key] = min(reached.get(key, np.inf), reach)
+    needs.lower(reached)
+    integral = problem.integral[primaries]
+    needs.whole(integral)
+    whole, wholes = {}, whole_world(problem, None, case.nothing)
+    for _, cell, side, knower, reach in evidence.whole_cut[evidence.whole_cut[:, 0] == case.number].tolist():
+        p = int(np.searchsorted(primaries, cell))
+        held, low, high = case.told(cell, knower)
+        low = np.where(wholes[1][held], np.ceil(low - WHOLE), low)
+        search = Exhaustion.around(*wholes, int(np.searchsorted(case.world.cells, cell)), held, low, high)
+        shown = search is not None and reach < needs.of(side, p, knower) and search.reaches_no_more(side, reach)
+        _ask(shown, problem, cell, "is cut on the word of a MILP, which could not be shown in as many steps as are counted here")
+        whole[side, p, knower] = float(reach)
+    needs.lower(whole)
+    return needs
+
+
+def _judge(case: _Case, publication: Publication, needs: Needs, evidence: Evidence) -> tuple[Bools, Floats, Bools]:
+    """(sides, primaries, attackers) what no table shows; (sides, primaries) the share that is left; what an attack is shown on.
+
+    Raises ValueError where an attack of the evidence is none, or reaches another level than it says.
+    """
+    problem, primaries, known = case.problem, case.primaries, case.known
+    integral = problem.integral[primaries]
+    needed = needs.against(len(known.cells) if known.alone else 1)
+    open_ = needed > 0
+    if known.alone:
+        open_ &= (known.owner[None, :] != known.victim[:, None])[None]
+    asked, shown = open_.copy(), open_.copy()
+    if integral.any():
+        tables = sp.csr_array(evidence.whole[evidence.whole_profile == case.number])
+        narrow, counted = whole_world(problem, publication, case.world)
+        if (tables.data[counted[tables.indices]] % 1 != 0).any():
+            raise ValueError("the witnesses are no evidence (whole tables: a table that is not whole)")
+        prove(narrow, tables, primaries, needed, shown, whole_known(known, narrow, counted), np.full(needed.shape, WHOLE), 0.0)
+    witnesses = sp.csr_array(evidence.witness[evidence.profile == case.number])
+    prove(case.world, witnesses, primaries, needed, open_, known, MISS * needed, MET)
+    open_[:, integral] = shown[:, integral]
+    share = np.where(open_.any(axis=2) & integral, 0.0, 1.0)
+    exposed = np.zeros_like(open_)
+    core, broken = Core(case.world, case.tied), evidence.broken
+    for i in np.flatnonzero(broken.profile == case.number).tolist():
+        side, p, knower = int(broken.side[i]), int(np.searchsorted(primaries, broken.cell[i])), int(broken.knower[i])
+        need, most, reach = needs.of(side, p, knower), case.most(core, broken, i), float(broken.reach[i])
+        sound = abs(most - reach) <= SAME * need and reach < need
+        _ask(sound, problem, int(broken.cell[i]), "is attacked, but not as far as the evidence says")
+        at = SIDES.index(side), p, knower if known.alone and knower >= 0 else slice(None)
+        exposed[at] |= asked[at]
+        if not integral[p]:
+            share[at[0], p] = min(share[at[0], p], _share(reach / need))
+    return open_, share, exposed
+
+
+def _share(left: float) -> float:
+    """Rounded down, so that equal attacks leave equal shares."""
+    return float(np.clip(np.floor(1e4 * left + 1e-3) / 1e4, 0.0, 1 - 1e-4))
+
+
+def _ask(holds: bool, problem: ProtectionProblem, cell: int, otherwise: str) -> None:
+    if not holds:
+        raise ValueError(f"{problem.space.key(cell)} {otherwise}")

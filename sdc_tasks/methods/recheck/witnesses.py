@@ -16,17 +16,14 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 def prove(
     world: World, witnesses: sp.csr_array, primaries: Ints, needed: Floats, open_: Bools, known: Known, slack: Floats, short: float
 ) -> None:  # fmt: skip
-    """Closes what the witnesses, and their mirror images, prove, with `slack` to every row and bound, and to what an attacker knows;
+    """Closes what the witnesses, and their mirror images, prove, with `slack` to rows and bounds together, and to what he knows;
     `short` of the requirement, as a share, still counts as reached.
     """
     at, held = np.searchsorted(world.cells, primaries), np.searchsorted(world.cells, known.cells)
     width = np.zeros((2, *needed.shape[1:]))
     for z in (sign * each for each in _tables(witnesses, len(world.lower)) for sign in (1.0, -1.0)):
         row = world.A @ z
-        miss = max(
-            float(np.maximum(world.low - row, row - world.high).max(initial=0.0)),
-            float(np.maximum(world.lower - z, z - world.upper).max(initial=0.0)),
-        )
+        miss = _excess(world.low - row, row - world.high) + _excess(world.lower - z, z - world.upper)
         seen, off = z[at], _off(known, z[held])
         for side, direction in enumerate(SIDES):
             sound = (miss <= slack[side]) & (off <= slack[side])
@@ -35,6 +32,11 @@ def prove(
                 width[side] = np.where(miss <= slack[2], np.maximum(width[side], np.where(sound, reached, 0.0)), width[side])
                 open_[side] &= ~(sound & (reached >= needed[side] * (1 - short)))
     open_[2] &= width.sum(axis=0) < needed[2] * (1 - short)
+
+
+def _excess(*sides: Floats) -> float:
+    """By how much rows or bounds are missed, all together: small misses of many may add up in one cell."""
+    return float(np.maximum(np.maximum(*sides), 0.0).sum())
 
 
 def _tables(witnesses: sp.csr_array, n: int) -> Iterator[Floats]:

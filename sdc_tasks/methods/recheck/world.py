@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.recheck.knowledge import Known
-from sdc_tasks.methods.recheck.tolerance import WHOLE
+from sdc_tasks.methods.recheck.tolerance import EXACT, WHOLE
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.table import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,36 +53,40 @@ def world_of(problem: ProtectionProblem, publication: Publication | None, profil
     return World(cells, rows, low, high, lower, upper)
 
 
-def whole_world(
-    problem: ProtectionProblem, publication: Publication, world: World, tables: sp.csr_array, known: Known
-) -> tuple[World, Known]:
-    """The same for an attacker who knows which values are whole numbers. Raises ValueError where a table of the evidence is not whole.
+def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
+    """Aggregate cells whose printed interval excludes the true value: it is of other deliveries, and tells nothing of these."""
+    truth = problem.a[len(problem.space.countries) * problem.space.national_size :]
+    noise = EXACT * (1 + np.abs(truth))
+    return np.asarray((publication.lower - truth > noise) | (truth - publication.upper > noise))
+
+
+def whole_world(problem: ProtectionProblem, publication: Publication | None, world: World) -> tuple[World, Bools]:
+    """The same for an attacker who knows which values are whole numbers; and of which columns he knows it.
 
     Of a rounded whole number he knows that the upper end of its interval would have been rounded up.
     """
     n, before = len(world.cells), problem.earlier
     whole = np.concatenate([problem.integral[world.cells], before.integral[: len(world.lower) - n]])
-    if tables.indices.max(initial=-1) >= len(whole):
-        raise ValueError("the whole tables are not of these deliveries")
-    entries = sp.coo_array(tables)
-    if (entries.data[whole[entries.col]] % 1 != 0).any():
-        raise ValueError("a table of the evidence is not whole")
     rows = np.asarray(abs(world.A) @ np.where(whole, 0.0, 1.0) == 0)
     below, above = np.ceil(world.low - WHOLE), np.floor(world.high + WHOLE)
-    inside = problem.space.relations.shape[0] - len(publication.cells)
+    decided = problem.space.size - len(problem.space.countries) * problem.space.national_size
+    inside = problem.space.relations.shape[0] - decided
     rounded = np.zeros(len(rows), dtype=bool)
-    rounded[inside : inside + len(publication.cells)] = publication.rounded
-    rounded[inside + len(publication.cells) :] = before.rounded[: len(rows) - inside - len(publication.cells)]
+    rounded[inside : inside + decided] = False if publication is None else publication.rounded
+    rounded[inside + decided :] = before.rounded[: len(rows) - inside - decided]
     under = np.maximum(np.ceil(world.high - WHOLE) - 1, 0.0)
     above = np.where(rounded, np.minimum(above, under), above)
-    return (
-        World(
-            world.cells,
-            world.A,
-            np.where(rows, below, world.low),
-            np.where(rows, above, world.high),
-            np.where(whole, np.ceil(world.lower - WHOLE), world.lower),
-            np.where(whole, np.floor(world.upper + WHOLE), world.upper),
-        ),
-        replace(known, lower=np.where(whole[:n][np.searchsorted(world.cells, known.cells)], np.ceil(known.lower - WHOLE), known.lower)),
+    found = World(
+        world.cells,
+        world.A,
+        np.where(rows, below, world.low),
+        np.where(rows, above, world.high),
+        np.where(whole, np.ceil(world.lower - WHOLE), world.lower),
+        np.where(whole, np.floor(world.upper + WHOLE), world.upper),
     )
+    return found, whole
+
+
+def whole_known(known: Known, world: World, whole: Bools) -> Known:
+    """What respondents know of cells that are whole numbers."""
+    return replace(known, lower=np.where(whole[np.searchsorted(world.cells, known.cells)], np.ceil(known.lower - WHOLE), known.lower))

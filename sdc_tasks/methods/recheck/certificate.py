@@ -1,0 +1,114 @@
+"""A certificate, statement by statement: it must say what follows from the deliveries, the table, the domain file and the evidence.
+
+What is expected is made anew from what was re-checked, and compared as a whole: a statement that is missing, or one more, is refused
+like one that is wrong. So nothing stands in a certificate that nobody can recompute.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdc_tasks.methods.recheck.verdict import Recheck
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Publication
+
+AUDIENCE = "the statistical office: names primary cells and confidential files by digest; not for dissemination"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a certificate must be of: the domain with its digest, the period, the profiles, and the rounding of indicators as whole tables;
+    `digests` of the problem, the publication, the requirements and the evidence.
+    """
+
+    domain: str
+    period: str
+    profiles: tuple[str, ...]
+    rounding: Mapping[str, object]
+    digests: Mapping[str, str]
+
+
+def read(text: str) -> dict[str, object]:
+    """The statements. Raises ValueError where the text is no JSON object, names a key twice, or holds what is no number."""
+
+    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise ValueError(f"{next(key for key, _ in pairs if [k for k, _ in pairs].count(key) > 1)} is said twice")
+        return found
+
+    def no_number(name: str) -> object:
+        raise ValueError(f"{name} is no number")
+
+    told = json.loads(text, object_pairs_hook=once, parse_constant=no_number)
+    if not isinstance(told, dict):
+        raise ValueError("an object is expected")
+    return told
+
+
+def expected(problem: ProtectionProblem, publication: Publication, found: Recheck, asked: Asked) -> dict[str, object]:
+    """What a certificate says of all this."""
+    key = problem.space.key
+    held = np.asarray(found.protected.all(axis=0))
+    broken = int((found.share < 1).sum())
+    small, contradictions = ([key(cell) for cell in cells] for cells in (found.small, found.contradictions))
+    proofs = np.where(found.whole, np.where(held, "whole table", "none"), np.where(held, "witness", "attack"))
+    counts = {
+        "aggregate_cells": len(publication.cells),
+        "exact": int(publication.exact.sum()),
+        "rounded": int(publication.rounded.sum()),
+        "sums_of_visible_countries": int(publication.visible.sum()),
+        "withheld": int(publication.withheld.sum()),
+        "primaries": len(found.primaries),
+        "protected": int(held.sum()),
+        "broken_requirements": broken,
+        "cut_to_national_baseline": int(found.cut.sum()),
+    }
+    if found.whole.any():
+        counts["judged_as_whole_numbers"] = int(found.whole.sum())
+    body: dict[str, object] = {
+        "audience": AUDIENCE,
+        "domain": asked.domain,
+        "period": asked.period,
+        "verdict": "passed" if held.all() and not contradictions and not small else "failed",
+        "profiles": list(asked.profiles),
+        "digests": {**asked.digests, "deliveries": list(problem.deliveries)},
+        "counts": counts,
+        "contradictions": contradictions,
+    }
+    if asked.rounding:
+        body |= {"rounding": dict(asked.rounding), "small_counts": small}
+    body["primaries"] = [
+        {
+            "cell": key(int(cell)),
+            "protected": bool(held[p]),
+            **{name: float(np.floor(4 * found.share[side, p]) / 4) for side, name in enumerate(("down", "up", "sliding"))},
+            "proof": str(proofs[p]),
+            "cut_to_national_baseline": bool(found.cut[p]),
+            "profiles": {name: bool(found.protected[number, p]) for number, name in enumerate(asked.profiles)},
+        }
+        for p, cell in enumerate(found.primaries.tolist())
+    ]
+    return body
+
+
+def differences(told: object, other: object, where: str = "") -> Iterator[str]:
+    """What is said otherwise than expected: places, never what is said there."""
+    if isinstance(told, dict) and isinstance(other, dict):
+        yield from (f"{where}{key}: missing" for key in other if key not in told)
+        yield from (f"{where}{key}: not known" for key in told if key not in other)
+        for key in other:
+            if key in told:
+                yield from differences(told[key], other[key], f"{where}{key}.")
+    elif isinstance(told, list) and isinstance(other, list):
+        if len(told) != len(other):
+            yield f"{where[:-1]}: {len(told)} are named, not {len(other)}"
+        for i, (one, two) in enumerate(zip(told, other, strict=False)):
+            name = two.get("cell", i) if isinstance(two, dict) else i
+            yield from differences(one, two, f"{where}{name}.")
+    elif repr(told) != repr(other):  # not only equal: true is no 1, and −0 no 0
+        yield f"{where[:-1]}: not what follows from the deliveries, the table and the witnesses"

@@ -1,0 +1,79 @@
+"""Does the evidence have the form in which an audit writes it? Whatever has not is no evidence, whatever it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.recheck.tolerance import SIDES
+from sdc_tasks.model.results import Evidence, Multipliers
+from sdc_tasks.model.table import Bools, Ints
+
+MOST = 1e30  # of any number: beyond all that a table holds, and NaN is not within either
+
+
+def require_form(evidence: Evidence, primaries: Ints, integral: Bools, widths: list[int], rows: list[int], attackers: list[int]) -> None:
+    """Raises ValueError where something is no proof about these primaries.
+
+    `integral` says which of them are counted; of each profile, `widths` is the number of cells that a witness may move, `rows` that of
+    relations, `attackers` that of those who act alone, 0 where they do not.
+    """
+    _tables("witnesses", evidence.witness, evidence.profile, evidence.lot, widths)
+    _tables("whole tables", evidence.whole, evidence.whole_profile, evidence.whole_lot, widths)
+    for name in ("cut", "broken"):
+        _multipliers(name, getattr(evidence, name), primaries, rows, attackers)
+    cuts = evidence.whole_cut
+    _ask(cuts.ndim == 2 and cuts.shape[1] == 5 and cuts.dtype.kind == "i", "whole_cut: five whole numbers each")
+    _ask(cuts.tolist() == sorted(cuts.tolist()), "whole_cut: not in order")
+    _ask(len(np.unique(cuts[:, :4], axis=0)) == len(cuts), "whole_cut: twice of one requirement")
+    _places("whole_cut", cuts[:, 0], cuts[:, 1], cuts[:, 2], cuts[:, 3], primaries, attackers)
+    _ask(bool(integral[np.searchsorted(primaries, cuts[:, 1])].all()), "whole_cut: about a cell whose indicator is not counted")
+    _ask(bool((cuts[:, 4] >= 0).all()), "whole_cut: a reach below 0")
+
+
+def _tables(name: str, tables: sp.csr_array, profile: Ints, lot: Ints, widths: list[int]) -> None:
+    for array in (tables.indices, tables.indptr, profile, lot):
+        _ask(array.ndim == 1 and array.dtype.kind == "i", f"{name}: whole numbers are expected")
+    n = tables.shape[0]
+    _ask(len(profile) == len(lot) == n and len(tables.indptr) == n + 1, f"{name}: arrays of different lengths")
+    _ask(tables.data.dtype.kind == "f" and bool((np.abs(tables.data) <= MOST).all()), f"{name}: a deviation that is no number")
+    start = tables.indptr
+    _ask(start[0] == 0 and start[-1] == len(tables.indices) == len(tables.data) and bool((np.diff(start) >= 0).all()), f"{name}: torn rows")
+    _ask(bool((profile >= 0).all() and (profile < len(widths)).all()), f"{name}: of a profile that is not audited")
+    _ask(bool((lot >= -1).all()), f"{name}: of no lot")
+    row = np.repeat(np.arange(n), np.diff(start))
+    width = np.array(widths, dtype=np.int64)[profile[row]]
+    _ask(bool((tables.indices >= 0).all() and (tables.indices < width).all()), f"{name}: of other deliveries")
+    _ask(len(np.unique(np.column_stack([row, tables.indices]), axis=0)) == len(row), f"{name}: a cell twice in one table")
+
+
+def _multipliers(name: str, m: Multipliers, primaries: Ints, rows: list[int], attackers: list[int]) -> None:
+    n = len(m.cell)
+    for array in (m.profile, m.cell, m.side, m.knower, m.split, m.start, m.row):
+        _ask(array.ndim == 1 and array.dtype.kind == "i", f"{name}: whole numbers are expected")
+    for numbers in (m.value, m.reach):
+        _ask(numbers.ndim == 1 and numbers.dtype.kind == "f" and bool((np.abs(numbers) <= MOST).all()), f"{name}: what is no number")
+    _ask(all(len(each) == n for each in (m.profile, m.side, m.knower, m.split, m.reach)), f"{name}: arrays of different lengths")
+    _ask(len(m.start) == n + 1 and m.start[0] == 0 and bool((np.diff(m.start) >= 0).all()), f"{name}: torn proofs")
+    _ask(m.start[-1] == len(m.row) == len(m.value), f"{name}: torn proofs")
+    _places(name, m.profile, m.cell, m.side, m.knower, primaries, attackers)
+    length = np.diff(m.start)
+    _ask(bool(((m.split >= 0) & (m.split <= length) & ((m.side == 0) | (m.split == length))).all()), f"{name}: torn halves")
+    count = np.array(rows, dtype=np.int64)[np.repeat(m.profile, length)]
+    _ask(bool(((m.row >= 0) & (m.row < count)).all()), f"{name}: a row that no relation has")
+    half = np.repeat(np.arange(n), length), np.arange(len(m.row)) - np.repeat(m.start[:-1], length) >= np.repeat(m.split, length), m.row
+    _ask(len(np.unique(np.column_stack(half), axis=0)) == len(m.row), f"{name}: a relation twice in one proof")
+
+
+def _places(name: str, profile: Ints, cell: Ints, side: Ints, knower: Ints, primaries: Ints, attackers: list[int]) -> None:
+    """What an entry is about."""
+    _ask(bool(((profile >= 0) & (profile < len(attackers))).all()), f"{name}: of a profile that is not audited")
+    _ask(bool(np.isin(cell, primaries).all()), f"{name}: about a cell that is no primary")
+    _ask(bool(np.isin(side, SIDES).all()), f"{name}: of no side")
+    alone = np.array(attackers, dtype=np.int64)[profile]
+    _ask(bool(((knower >= -1) & (knower < alone)).all()), f"{name}: by an attacker whom nobody knows")
+
+
+def _ask(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise ValueError(f"the witnesses are no evidence ({otherwise})")

@@ -1,0 +1,117 @@
+"""That no whole table reaches so far: by drawing bounds from relations, and trying the values of one cell after the other.
+
+Slower than a MILP and independent of any. It counts its steps, and gives up rather than believe.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from sdc_tasks.methods.recheck.tolerance import WHOLE
+from sdc_tasks.methods.recheck.world import World
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+STEPS = 4_000  # rounds of drawing bounds, for one requirement
+SMALL = 400  # columns that hang together, above which it is not tried
+
+
+@dataclass(repr=False)
+class Exhaustion:
+    """The whole tables of a world around one column: the rows and columns that hang together with it, dense."""
+
+    A: Floats
+    low: Floats
+    high: Floats
+    lower: Floats
+    upper: Floats
+    integral: Bools
+    column: int
+    steps: int = field(default=STEPS)
+
+    @classmethod
+    def around(cls, world: World, integral: Bools, column: int, held: Ints, lower: Floats, upper: Floats) -> Exhaustion | None:
+        """For somebody who knows this of the columns `held`; None where too much hangs together."""
+        told = np.isfinite(world.low) | np.isfinite(world.high)
+        A = sp.csr_array(world.A[told])
+        m, n = A.shape
+        entries = sp.coo_array(A)
+        both = sp.csr_array((np.ones(A.nnz), (entries.row, m + entries.col)), shape=(m + n, m + n))
+        part = connected_components(both, directed=False)[1]
+        columns = np.flatnonzero(part[m:] == part[m + column])
+        if len(columns) > SMALL:
+            return None
+        rows = np.flatnonzero(part[:m] == part[m + column])
+        low, high = world.lower.copy(), world.upper.copy()
+        np.maximum.at(low, held, lower)
+        np.minimum.at(high, held, upper)
+        return cls(
+            A[rows][:, columns].toarray(), world.low[told][rows], world.high[told][rows], low[columns], high[columns], integral[columns],
+            int(np.searchsorted(columns, column)),
+        )  # fmt: skip
+
+    def reaches_no_more(self, side: int, reach: int) -> bool:
+        """Is it shown that the column goes no further than `reach` to that side, or of both sides together?"""
+        if side:
+            return self._none_beyond(side, reach)
+        down = next((each for each in range(reach + 1) if self._none_beyond(-1, each)), None)
+        return down is not None and self._none_beyond(1, reach - down)
+
+    def _none_beyond(self, side: int, reach: int) -> bool:
+        lower, upper = self.lower.copy(), self.upper.copy()
+        if side > 0:
+            lower[self.column] = max(lower[self.column], reach + 1)
+        else:
+            upper[self.column] = min(upper[self.column], -reach - 1)
+        waiting = [(lower, upper)]
+        while waiting:
+            bounds = self._drawn(*waiting.pop())
+            if self.steps <= 0:
+                return False
+            if bounds is None:
+                continue
+            lower, upper = bounds
+            width = np.where(self.integral, upper - lower, 0.0)
+            width[width < 0.5] = np.inf  # settled
+            at = int(np.argmin(width))
+            if np.isinf(width[at]):
+                return False  # a whole table may be left, or a cell without bounds
+            first, second = upper.copy(), lower.copy()
+            first[at], second[at] = lower[at], lower[at] + 1
+            waiting += [(second, upper), (lower, first)]
+        return True
+
+    def _drawn(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats] | None:
+        """What the rows leave of these bounds; None where they leave nothing."""
+        A, up = self.A, self.A > 0
+        used = self.A != 0
+        while self.steps > 0:
+            self.steps -= 1
+            with np.errstate(invalid="ignore"):
+                least = np.where(used, np.where(up, A * lower, A * upper), 0.0)
+                most = np.where(used, np.where(up, A * upper, A * lower), 0.0)
+            over = (self.high[:, None] - _others(least)) / np.where(used, A, 1.0)
+            under = (self.low[:, None] - _others(most)) / np.where(used, A, 1.0)
+            highest = np.where(used, np.where(up, over, under), np.inf).min(axis=0, initial=np.inf)
+            lowest = np.where(used, np.where(up, under, over), -np.inf).max(axis=0, initial=-np.inf)
+            new_low, new_high = np.maximum(lower, lowest - WHOLE), np.minimum(upper, highest + WHOLE)
+            new_low = np.where(self.integral, np.ceil(new_low - WHOLE), new_low)
+            new_high = np.where(self.integral, np.floor(new_high + WHOLE), new_high)
+            if (new_low > new_high + WHOLE).any():
+                return None
+            if (new_low <= lower + WHOLE).all() and (new_high >= upper - WHOLE).all():
+                return new_low, new_high
+            lower, upper = new_low, new_high
+        return lower, upper
+
+
+def _others(ends: Floats) -> Floats:
+    """(rows, columns): of each entry, the sum of the other ends of its row; infinite where one of these is."""
+    open_ = np.isinf(ends)
+    finite = np.where(open_, 0.0, ends)
+    opens = open_.sum(axis=1, keepdims=True) - open_
+    sign = np.sign(np.where(open_, ends, 0.0).sum(axis=1, keepdims=True))
+    return np.where(opens > 0, np.where(sign != 0, sign, 1.0) * np.inf, finite.sum(axis=1, keepdims=True) - finite)
