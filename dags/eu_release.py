@@ -104,7 +104,7 @@ def assemble(domain: str) -> str:
     from sdc_tasks import outputs, steps
 
     at = desk(domain)
-    outputs.write_findings(at, place("out", at.period))
+    outputs.write_findings(at, place("out", at))
     release_id = steps.assemble(at)
     sdc_office.note_run(at, release_id=release_id)
     log.info(release_id)

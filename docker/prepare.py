@@ -21,7 +21,7 @@ from sqlalchemy import URL, make_url
 ROLES = {
     "release_worker": "sdc_pipeline",
     "release_publisher": "sdc_publisher",
-    "release_approver": "sdc_approver",
+    "release_approver": "sdc_desk",
     "release_pages": "sdc_ui",
     "release_public": "sdc_public",
 }

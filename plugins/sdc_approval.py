@@ -65,6 +65,7 @@ class Approval(HITLOperator):
         """Records the answer. Raises AirflowFailException where the publication is another than the one asked about."""
         from sdc_tasks import steps
         from sdc_tasks.warehouse.decisions import OwnSubmission
+        from sdc_tasks.warehouse.people import normal
 
         super().execute_complete(context, event)
         at, release_id = sdc_office.desk(self.source), _release(context)
@@ -81,7 +82,7 @@ class Approval(HITLOperator):
             return self.execute(context)
         if not yes:
             raise AirflowFailException(f"{person} rejected publication {publication[:12]}: nothing is published. {note}".rstrip())
-        if person.strip().lower() in agreed:
+        if normal(person) in agreed:
             at.say(f"{person} agreed before; it is asked again for somebody else")
             return self.execute(context)
         return None

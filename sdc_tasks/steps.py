@@ -43,7 +43,7 @@ from sdc_tasks.warehouse.secret import VARIABLE, given_secret, salt_of, secret_o
 
 Say = Callable[[str], None]
 Item = TypeVar("Item", ProtectionProblem, Requirements, Adjustment, Publication, AuditReport)
-ROLE_OF = {"SDC_PUBLISHER_URL": "sdc_publisher", "SDC_APPROVER_URL": "sdc_approver"}
+ROLE_OF = {"SDC_PUBLISHER_URL": "sdc_publisher", "SDC_APPROVER_URL": "sdc_desk"}
 MATTERS = (DeliveryState.ACCEPTED, DeliveryState.RECEIVED)
 
 

@@ -1,11 +1,11 @@
--- Who may do what in a PostgreSQL warehouse. Five roles without login; an account is given one of them:
+-- Who may do what in a PostgreSQL warehouse. Six roles without login; an account is given one of them:
 --     CREATE ROLE release_worker LOGIN PASSWORD '…' IN ROLE sdc_pipeline;
 -- What is not granted here is refused. The owner of the tables, who migrates them, stands above all this.
 DO $$
 DECLARE
     wanted text;
 BEGIN
-    FOREACH wanted IN ARRAY ARRAY['sdc_pipeline', 'sdc_publisher', 'sdc_approver', 'sdc_ui', 'sdc_public'] LOOP
+    FOREACH wanted IN ARRAY ARRAY['sdc_pipeline', 'sdc_publisher', 'sdc_approver', 'sdc_desk', 'sdc_ui', 'sdc_public'] LOOP
         IF NOT EXISTS (SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = wanted) THEN
             BEGIN
                 EXECUTE format('CREATE ROLE %I NOLOGIN', wanted);
@@ -32,7 +32,7 @@ EXCEPTION WHEN insufficient_privilege THEN
     NULL;
 END $$;
 
-GRANT SELECT ON sdc_warehouse_version TO sdc_pipeline, sdc_publisher, sdc_approver, sdc_ui;
+GRANT SELECT ON sdc_warehouse_version TO sdc_pipeline, sdc_publisher, sdc_approver, sdc_desk, sdc_ui;
 
 -- The pipeline: takes in, computes, audits, purges. It publishes nothing and approves nothing.
 GRANT USAGE ON SCHEMA confidential, operations, dissemination TO sdc_pipeline;
@@ -78,17 +78,18 @@ GRANT INSERT ON dissemination.publication, dissemination.eu_cell, dissemination.
 TO sdc_publisher;
 
 -- Whoever writes takes turns.
-GRANT EXECUTE ON FUNCTION operations.take_turn(text) TO sdc_pipeline, sdc_publisher, sdc_approver;
+GRANT EXECUTE ON FUNCTION operations.take_turn(text) TO sdc_pipeline, sdc_publisher, sdc_approver, sdc_desk;
 
 -- Who may see the rows may ask for their digest.
-GRANT EXECUTE ON FUNCTION dissemination.printed_digest(text, text, text) TO sdc_pipeline, sdc_publisher, sdc_approver, sdc_ui;
+GRANT EXECUTE ON FUNCTION dissemination.printed_digest(text, text, text) TO sdc_pipeline, sdc_publisher, sdc_approver, sdc_desk, sdc_ui;
 
--- Those who agree: see all but what is confidential, and say yes.
-GRANT USAGE ON SCHEMA operations, dissemination TO sdc_approver;
+-- Those who agree: see all but what is confidential, and say yes. An account of sdc_approver agrees in its own name. One of sdc_desk is that
+-- of a program which knows its people, as Airflow's API server does, and vouches for them.
+GRANT USAGE ON SCHEMA operations, dissemination TO sdc_approver, sdc_desk;
 
-GRANT SELECT ON ALL TABLES IN SCHEMA operations, dissemination TO sdc_approver;
+GRANT SELECT ON ALL TABLES IN SCHEMA operations, dissemination TO sdc_approver, sdc_desk;
 
-GRANT INSERT ON operations.approval, operations.log TO sdc_approver;
+GRANT INSERT ON operations.approval, operations.log TO sdc_approver, sdc_desk;
 
 -- Pages and reports: read.
 GRANT USAGE ON SCHEMA operations, dissemination TO sdc_ui;
@@ -96,7 +97,7 @@ GRANT USAGE ON SCHEMA operations, dissemination TO sdc_ui;
 GRANT SELECT ON ALL TABLES IN SCHEMA operations, dissemination TO sdc_ui;
 
 -- The turns are taken by the function alone.
-REVOKE ALL ON operations.turn FROM sdc_pipeline, sdc_publisher, sdc_approver, sdc_ui, sdc_public;
+REVOKE ALL ON operations.turn FROM sdc_pipeline, sdc_publisher, sdc_approver, sdc_desk, sdc_ui, sdc_public;
 
 -- The world: what is out.
 GRANT USAGE ON SCHEMA dissemination TO sdc_public;
@@ -105,4 +106,4 @@ GRANT SELECT ON dissemination.public_release, dissemination.public_cell TO sdc_p
 
 -- What the two views are made of. All others may see more, and read the same views.
 GRANT EXECUTE ON FUNCTION dissemination.visible_releases(), dissemination.visible_cells(text, text, integer)
-TO sdc_pipeline, sdc_publisher, sdc_approver, sdc_ui, sdc_public;
+TO sdc_pipeline, sdc_publisher, sdc_approver, sdc_desk, sdc_ui, sdc_public;

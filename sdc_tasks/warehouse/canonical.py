@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from sdc_tasks.warehouse.people import is_person
+
 PORTION = 10_000  # rows: no more of a publication is in memory at a time
 NUMBERS = ("value", "rounding_base", "visible_share")
 NOTHING = "x" * 16
@@ -90,6 +92,7 @@ def register(connection: sqlite3.Connection) -> Inserted:
     connection.create_function("printed_digest", 3, printed_digest)
     connection.create_function("entry_digest", 8, entry_digest, deterministic=True)
     connection.create_function("sha256_hex", 1, _sha256, deterministic=True)
+    connection.create_function("is_person", 1, is_person, deterministic=True)
     return inserted
 
 

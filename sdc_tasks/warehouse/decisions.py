@@ -11,7 +11,8 @@ from sqlalchemy import Connection, Engine, insert, select, text
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.warehouse.engine import actor_of, reading, serialise, writing
-from sdc_tasks.warehouse.log import record
+from sdc_tasks.warehouse.log import EMBEDDED, record
+from sdc_tasks.warehouse.people import person
 from sdc_tasks.warehouse.schema import approval, audit, release, retraction, submission
 
 SHORTEST = 12  # digits of a digest that name a publication
@@ -24,12 +25,13 @@ class OwnSubmission(InvalidInput):
 def approve(engine: Engine, release_id: str, publication: str, note: str = "") -> str:
     """Agrees, in the name of who opened the warehouse, that this publication goes out; `publication` is its digest, or the beginning.
 
+    On PostgreSQL an account agrees in its own name, unless it is one of the desk (`sdc_desk`), which vouches for whom it names.
     Returns the digest of the audit that it is tied to. The same again changes nothing. Raises InvalidInput where there is no such
     release, no passed audit of that publication, where it was retracted, or where the submitter himself wants to agree.
     """
     with writing(engine) as connection:
         submitter, found = _asked(connection, release_id, publication)
-        approver = actor_of(connection)
+        approver = actor_of(connection)  # as `_asked` has established
         mine = (approval.c.release_id == release_id, approval.c.audit_digest == found.digest, approval.c.approver == approver)
         if connection.execute(select(approval.c.approver).where(*mine)).one_or_none() is None:
             row = {
@@ -41,6 +43,7 @@ def approve(engine: Engine, release_id: str, publication: str, note: str = "") -
                 "submitter": submitter,
                 "note": note,
                 "approved_at": datetime.now(UTC),
+                "account": None if connection.dialect.name == "postgresql" else EMBEDDED,  # PostgreSQL says so itself
             }
             connection.execute(insert(approval).values(**row))
             about = {"audit": found.digest, "publication": found.publication_digest, "note": note, "by": _accounts(connection)}
@@ -91,12 +94,13 @@ def _asked(connection: Connection, release_id: str, publication: str) -> tuple[s
     if len(publication) < SHORTEST:
         raise InvalidInput(f"a publication is named by at least {SHORTEST} digits of its digest: see audit.json or the report")
     serialise(connection, "approval", release_id)
-    who = actor_of(connection)
+    typed = actor_of(connection)
+    who = _vouched_for(connection)
     submitter = connection.execute(select(submission.c.submitter).where(submission.c.release_id == release_id)).scalar_one_or_none()
     if submitter is None:
         raise InvalidInput(f"release {release_id}: nobody submitted it; see its id in the report or in the log of `assemble`")
-    if submitter == who:
-        raise OwnSubmission(f"release {release_id}: {who} submitted it. Remedy: somebody else has to agree")
+    if submitter in (typed, who):
+        raise OwnSubmission(f"release {release_id}: {submitter} submitted it. Remedy: somebody else has to agree")
     gone = connection.execute(select(retraction.c.reason).where(retraction.c.release_id == release_id)).scalar_one_or_none()
     if gone is not None:
         raise InvalidInput(f"release {release_id} was retracted: {gone}. Remedy: nothing; a corrected release has an id of its own")
@@ -104,6 +108,19 @@ def _asked(connection: Connection, release_id: str, publication: str) -> tuple[s
     if found is None:
         raise InvalidInput(f"release {release_id}: no passed audit of publication {publication}. Remedy: read the report once more")
     return str(submitter), found
+
+
+def _vouched_for(connection: Connection) -> str:
+    """In whose name this transaction decides: the account's, whatever was typed, unless it is one of the desk, which vouches for people.
+
+    Raises InvalidInput for a name that could pass for that of somebody else.
+    """
+    who = person(actor_of(connection))
+    if connection.dialect.name == "postgresql":
+        account, desk = connection.execute(text("SELECT lower(session_user), pg_has_role(session_user, 'sdc_desk', 'MEMBER')")).one()
+        who = who if desk else str(account)
+    connection.execution_options(sdc_actor=who)
+    return who
 
 
 def _passed(connection: Connection, release_id: str, publication: str) -> Any:
@@ -122,6 +139,7 @@ def retract(engine: Engine, release_id: str, reason: str) -> None:
     if not reason.strip():
         raise InvalidInput("a retraction needs a reason: it is shown in place of the table")
     with writing(engine) as connection:
+        by = person(actor_of(connection))
         serialise(connection, "retraction", release_id)
         if connection.execute(select(release.c.version).where(release.c.release_id == release_id)).one_or_none() is None:
             raise InvalidInput(f"release {release_id} was not published; there is nothing to take back")
@@ -129,6 +147,6 @@ def retract(engine: Engine, release_id: str, reason: str) -> None:
         if known is not None and known != reason:
             raise InvalidInput(f"release {release_id} was retracted already: {known}")
         if known is None:
-            row = {"release_id": release_id, "reason": reason, "retracted_by": actor_of(connection), "retracted_at": datetime.now(UTC)}
+            row = {"release_id": release_id, "reason": reason, "retracted_by": by, "retracted_at": datetime.now(UTC)}
             connection.execute(insert(retraction).values(**row))
             record(connection, "retract", release_id, reason=reason)

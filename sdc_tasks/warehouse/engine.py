@@ -25,6 +25,7 @@ from sdc_tasks.errors import Damaged, InvalidInput, Retriable
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.warehouse.canonical import register
 from sdc_tasks.warehouse.keyring import REMEDY, Keyring, key_file, read_key_file
+from sdc_tasks.warehouse.people import normal
 from sdc_tasks.warehouse.schema import SCHEMAS
 
 BUSY_SECONDS = 30
@@ -68,13 +69,13 @@ def open_warehouse(url: str, keys: Keyring | None = None, actor: str = "unknown"
         case other:
             raise InvalidInput(f"no warehouse on {other!r} like this; use sqlite:///path or postgresql://user@host/database")
     event.listen(engine, "handle_error", _keep_names_only)
-    engine.update_execution_options(sdc_keys=keys, sdc_actor=actor.strip().lower(), sdc_secret=secret)
+    engine.update_execution_options(sdc_keys=keys, sdc_actor=normal(actor), sdc_secret=secret)
     return engine
 
 
 def acting(engine: Engine, actor: str) -> Engine:
     """The same warehouse, opened in the name of somebody else."""
-    return engine.execution_options(sdc_actor=actor.strip().lower())
+    return engine.execution_options(sdc_actor=normal(actor))
 
 
 def actor(engine: Engine) -> str:

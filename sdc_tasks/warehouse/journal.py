@@ -14,6 +14,7 @@ from sdc_tasks.model.results import AuditReport, Rung
 from sdc_tasks.warehouse.engine import actor_of, reading, serialise, writing
 from sdc_tasks.warehouse.log import record
 from sdc_tasks.warehouse.packing import digest_of
+from sdc_tasks.warehouse.people import person
 from sdc_tasks.warehouse.schema import RunState, audit, run, rung, step, submission, terms
 from sdc_tasks.warehouse.store import put_rows
 
@@ -68,7 +69,7 @@ def submit(engine: Engine, release_id: str, asked: Terms, *, embargo: datetime |
             "domain": asked.domain,
             "period": period,
             "terms_digest": asked.digest,
-            "submitter": actor_of(connection),
+            "submitter": person(actor_of(connection)),
             "embargo": embargo,
             "environment": environment,
             "submitted_at": datetime.now(UTC),

@@ -156,7 +156,7 @@ def _embargo(connection: Connection, release: Release, terms: Terms, audit_diges
     if submitted is None or (submitted.domain, submitted.terms_digest) != (terms.domain, terms.digest):
         raise ReleaseBlocked(f"release {release.id}: not submitted under the terms of the domain file as it is. {ANEW}")
     require_terms(connection, terms)
-    agreed = (approval.c.release_id == release.id, approval.c.audit_digest == audit_digest)
+    agreed = (approval.c.release_id == release.id, approval.c.audit_digest == audit_digest, approval.c.account.is_not(None))
     number = connection.execute(select(func.count()).select_from(approval).where(*agreed)).scalar_one()
     if number < terms.approvals:
         raise NotApproved(

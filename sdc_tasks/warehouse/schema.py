@@ -348,6 +348,7 @@ approval = Table(
     required("submitter", Text),
     required("note", Text),
     required("approved_at", UtcTime),
+    Column("account", Text),
     CheckConstraint("audit_passed", name="audit_passed"),
     CheckConstraint("approver <> submitter", name="four_eyes"),
     CheckConstraint(PERSON.format("approver"), name="approver"),

@@ -726,6 +726,13 @@ def test_replacing_rows_does_not_go_round_the_triggers(warehouse):
 # --- checks, errors, logs --------------------------------------------------------------------------------------------------
 
 
+APPROVED_BY_NOBODY = (
+    "INSERT INTO operations.approval SELECT release_id, digest, 'nobody', publication_digest, passed, 'tester', '', audited_at, 'file'"
+    " FROM operations.audit"
+)
+RETRACTED_BY_NOBODY = "INSERT INTO dissemination.retraction SELECT release_id, 'x', 'nobody', released_at FROM dissemination.release"
+
+
 def test_every_check_of_the_warehouse_can_fail(warehouse):
     """Each check is shown what it is there for, with the guards taken away."""
     publish_it(warehouse, prepared(warehouse))
@@ -736,14 +743,16 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
     assert not any(run_checks(warehouse).values())
     _take_the_guards_away(warehouse)
     damage = {
+        "approval_not_logged": APPROVED_BY_NOBODY,
         "release_of_other_cells": "UPDATE dissemination.eu_cell SET value = 43 WHERE position = 0",
         "release_incomplete": "DELETE FROM dissemination.eu_cell WHERE position = 2",
         "publication_of_no_release": "INSERT INTO dissemination.publication VALUES ('sbs', '2024', 'staged', 1)",
         "release_versions": "UPDATE dissemination.release SET version = 2",
         "eu_cell_of_a_country": "UPDATE dissemination.eu_cell SET area = 'AT' WHERE position = 0",
         "eu_cell_status": "UPDATE dissemination.eu_cell SET obs_status = 'A' WHERE position = 1",
-        "release_not_approved": "UPDATE operations.terms SET approvals = 1",
+        "release_not_approved": "UPDATE operations.terms SET approvals = 9",
         "release_not_attacked": "UPDATE operations.terms SET profiles = 'external,coalition'",
+        "retraction_not_logged": RETRACTED_BY_NOBODY,
         "payload_overdue": "UPDATE operations.terms SET retention_days = 0",
         "payload_key": "UPDATE confidential.secret SET key_id = 'another'",
         "payload_plain": "UPDATE confidential.payload SET key_id = NULL",

@@ -33,7 +33,7 @@ from sdc_tasks.warehouse.schema import metadata
 from sdc_tasks.warehouse.store import load_artefact, save_artefact
 
 SECURITY = Path(__file__).parents[2] / "SECURITY.md"
-ROLES = ("sdc_pipeline", "sdc_publisher", "sdc_approver", "sdc_ui", "sdc_public")
+ROLES = ("sdc_pipeline", "sdc_publisher", "sdc_approver", "sdc_desk", "sdc_ui", "sdc_public")
 VIEWS = ("dissemination.public_release", "dissemination.public_cell")
 TABLES = sorted(table.fullname for table in metadata.sorted_tables)
 OPERATIONS = [name for name in TABLES if name.startswith("operations.")]
@@ -56,6 +56,8 @@ MAY: dict[tuple[str, str], set[str]] = {
     ("sdc_publisher", "INSERT"): {*DISSEMINATION, "operations.log"},
     ("sdc_approver", "SELECT"): {*OPERATIONS, *DISSEMINATION, *VIEWS},
     ("sdc_approver", "INSERT"): {"operations.approval", "operations.log"},
+    ("sdc_desk", "SELECT"): {*OPERATIONS, *DISSEMINATION, *VIEWS},
+    ("sdc_desk", "INSERT"): {"operations.approval", "operations.log"},
     ("sdc_ui", "SELECT"): {*OPERATIONS, *DISSEMINATION, *VIEWS},
     ("sdc_public", "SELECT"): set(VIEWS),
 }

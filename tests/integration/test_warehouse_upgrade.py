@@ -104,6 +104,7 @@ NEW = {
     "release": {"embargo"},
     "eu_cell": {"visible_share"},
     "audit": {"printed_digest"},
+    "approval": {"account"},
 }
 NEW_TABLES = {
     "inbox",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from conftest import Deployment
+from deployment import Deployment
 from sqlalchemy import text
 
 from sdc_tasks.warehouse.checks import run_checks
@@ -25,7 +25,7 @@ TRAP = """
 TYPES = ("text", "record", "timestamptz", "int4", "bytea", "bool", "float8")
 
 
-@pytest.mark.parametrize("role", ["sdc_publisher", "sdc_approver", "sdc_pipeline"])
+@pytest.mark.parametrize("role", ["sdc_publisher", "sdc_approver", "sdc_desk", "sdc_pipeline"])
 def test_who_writes_the_log_does_not_become_the_owner(deployment: Deployment, role: str) -> None:
     """A domain pg_temp.text, then one entry of the log. TEMP is granted here on purpose: the functions hold by themselves."""
     with deployment.superuser() as server:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from conftest import Deployment
+from deployment import Deployment
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from test_warehouse import prepared, publish_it, raw
@@ -18,7 +18,7 @@ from sdc_tasks.warehouse.schema import UtcTime, metadata
 POISON = ("infinity", "-infinity", "9999-12-31 00:00:00", "0044-03-15 00:00:00", "1066-10-14 00:00:00")
 
 
-@pytest.mark.parametrize("role", ["sdc_pipeline", "sdc_publisher", "sdc_approver"])
+@pytest.mark.parametrize("role", ["sdc_pipeline", "sdc_publisher", "sdc_approver", "sdc_desk"])
 def test_the_server_decides_when_an_entry_was_written(deployment: Deployment, role: str, subtests) -> None:
     engine = deployment.engine(role)
     with writing(engine) as connection:

@@ -7,7 +7,7 @@ import struct
 
 import psycopg
 import pytest
-from conftest import Deployment
+from deployment import Deployment
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event, insert, text

@@ -19,7 +19,7 @@ from sdc_tasks.warehouse.journal import save_audit, start_run, submit
 from sdc_tasks.warehouse.log import broken, entries
 
 APPEND_ONLY = ("release", "publication", "eu_cell", "audit", "terms", "submission", "approval", "log", "retraction", "alert")
-RELEASED = "INSERT INTO release SELECT"
+RELEASED, APPROVED = "INSERT INTO release SELECT", "INSERT INTO approval SELECT"
 pytestmark = pytest.mark.parametrize("warehouse_url", ["sqlite"], indirect=True)
 
 
@@ -55,6 +55,7 @@ def test_no_row_is_replaced(prompt: sqlite3.Connection, how: str, known: bool, s
         prompt.create_function("sha256_hex", 1, lambda text: "x")
         prompt.create_function("printed_digest", 3, lambda *key: "x")
         prompt.create_function("entry_digest", 8, lambda *entry: "x")
+        prompt.create_function("is_person", 1, lambda name: 1)
     before = everything(prompt)
     assert all(before.values())
     for table in APPEND_ONLY:
@@ -90,9 +91,9 @@ def test_a_failed_audit_does_not_become_a_passed_one(prompt: sqlite3.Connection,
         f"{RELEASED} 'r2', 'sbs', '2024', 2, publication_digest, digest, 1, audited_at, NULL FROM audit WHERE release_id = 'r2'",
         f"{RELEASED} 'r3', 'sbs', '2024', 2, publication_digest, digest, 1, audited_at, NULL FROM audit WHERE release_id = 'r3'",
         f"{RELEASED} 'r3', 'sbs', '2025', 1, publication_digest, digest, 1, audited_at, NULL FROM audit WHERE release_id = 'r3'",
-        "INSERT INTO approval SELECT release_id, audit_digest, submitter, publication_digest, 1, submitter, '', approved_at FROM approval",
-        "INSERT INTO approval SELECT 'r2', 'x', 'boss', 'x', 1, 'tester', '', approved_at FROM approval",
-        "INSERT INTO approval SELECT release_id, audit_digest, 'tester', publication_digest, 1, 'boss', '', approved_at FROM approval",
+        f"{APPROVED} release_id, audit_digest, submitter, publication_digest, 1, submitter, '', approved_at, account FROM approval",
+        "INSERT INTO approval SELECT 'r2', 'x', 'boss', 'x', 1, 'tester', '', approved_at, account FROM approval",
+        f"{APPROVED} release_id, audit_digest, 'tester', publication_digest, 1, 'boss', '', approved_at, account FROM approval",
         "INSERT INTO retraction SELECT 'r3', 'x', 'x', retracted_at FROM retraction",
         "INSERT INTO log SELECT number + 1, recorded_at, 'boss', account, action, subject, details, digest, 'x' FROM log "
         "ORDER BY number DESC LIMIT 1",

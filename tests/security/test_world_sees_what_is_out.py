@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
-from conftest import Deployment
+from deployment import Deployment
 from test_warehouse import SECOND, SPACE, TERMS, audited, certificate, prepared, publish_it, published
 
 from sdc_tasks.model.results import Release
