@@ -2,7 +2,7 @@
 
 One transaction: the cells and the release row become visible together or not at all. Publishing the same release again, or a
 publication that is the current version already, changes nothing. The database refuses on its own what is refused here
-(the gate of `sql/migrations/0003_*.sql`); this module says which cell, and what to do.
+(the gates of `sql/migrations`); this module says which cell, and what to do.
 """
 
 from __future__ import annotations
