@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -97,6 +98,38 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret 
         withheld=_withheld(space, available),
         salt=salt or Secret.fresh(),
     )
+
+
+def still_promised(problem: ProtectionProblem, before: Sequence[ProtectionProblem]) -> ProtectionProblem:
+    """The problem, with what earlier releases of the period promised to protect and what is hidden still.
+
+    A cell that was primary then and is hidden now stays primary, with its levels of then, whatever its flag is now: the tables that are out
+    were made to protect it, and the new one beside them must not tell it.
+
+    Raises InvalidInput where such a cell is none of the cells of now: nobody would ask what the new table tells of it.
+    """
+    space, n = problem.space, problem.space.national_size
+    code = {key: i for i, key in enumerate(space.national_keys)}
+    level = {name: getattr(problem, name).copy() for name in ("lpl", "upl", "spl")}
+    primary, lost = problem.primary.copy(), list[str]()
+    for then in before:
+        for cell in np.flatnonzero(then.primary).tolist():
+            area, rest = divmod(cell, then.space.national_size)
+            country, key = then.space.areas[area], then.space.national_keys[rest]
+            if country not in space.countries or key not in code:
+                lost.append(then.space.key(cell))
+                continue
+            now = space.countries.index(country) * n + code[key]
+            if not problem.primary[now] and problem.suppressed[now] and not problem.least[now]:
+                primary[now] = True
+                for name, array in level.items():
+                    array[now] = max(array[now], getattr(then, name)[cell])
+    if lost:
+        raise InvalidInput(
+            f"{', '.join(lost[:5])} ({len(lost)} in all): primary in a version of the period that is out, and no cell of this release. "
+            "Remedy: release the period with the countries, indicators and codes that it was published with first, and their deliveries"
+        )
+    return replace(problem, primary=primary, **level)
 
 
 def _small_counts(space: CellSpace, least: Ints, value: Floats, public: Bools, primary: Bools) -> Bools:

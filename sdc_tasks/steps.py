@@ -381,7 +381,9 @@ def assemble(desk: Desk) -> str:
         tables = [_read(desk, files).table for files in by_country.values()]
         salt = salt_of(desk.engine, desk.domain.id, desk.period)
         problem = pipeline.build_problem([table for table in tables if table is not None], desk.domain, salt)
-        return replace(problem, earlier=_earlier(desk, release_id, problem))
+        told = _told_before(desk, release_id)
+        problem = pipeline.still_promised(problem, [then for then, _ in told])
+        return replace(problem, earlier=_earlier(desk, problem, told))
 
     try:
         _once(desk, release_id, "assemble", "", build)
@@ -437,17 +439,21 @@ def _versions(desk: Desk) -> list[str]:
     return [each.release_id for each in sorted(mine, key=lambda each: each.version)]
 
 
-def _earlier(desk: Desk, release_id: str, problem: ProtectionProblem) -> Earlier:
-    """What the other releases of the period have told. Raises InvalidInput where that cannot be known any more, or not be related."""
+def _told_before(desk: Desk, release_id: str) -> list[tuple[ProtectionProblem, Publication]]:
+    """The other releases of the period. Raises InvalidInput where one cannot be read any more."""
     others = [each for each in _versions(desk) if each != release_id]
     try:
-        told = [(_load(desk, each, "assemble", ProtectionProblem), _load(desk, each, "bases", Publication)) for each in others]
+        return [(_load(desk, each, "assemble", ProtectionProblem), _load(desk, each, "bases", Publication)) for each in others]
     except store.CorruptedError as error:
         raise InvalidInput(
             f"{desk.domain.id} {desk.period}: what version {len(others)} or one before it was made of cannot be read ({error}), so nobody "
             "can say what a further version would tell beside it. Remedy: restore it from a backup; governance.retention_days with "
             "vintage among audit.profiles keeps it from now on"
         ) from error
+
+
+def _earlier(desk: Desk, problem: ProtectionProblem, told: Sequence[tuple[ProtectionProblem, Publication]]) -> Earlier:
+    """What the other releases of the period have told. Raises InvalidInput where that cannot be related to the cells of now."""
     try:
         return earlier(problem, told, desk.domain.audit.revised_by)
     except ValueError as error:
@@ -638,7 +644,7 @@ def _history(desk: Desk, release_id: str, problem: ProtectionProblem) -> list[st
     """
     if release_id in (out := _versions(desk)):
         return out
-    now = _earlier(desk, release_id, problem).arrays
+    now = _earlier(desk, problem, _told_before(desk, release_id)).arrays
     if not all(np.array_equal(known, now[name]) for name, known in problem.earlier.arrays.items()):
         raise ReleaseBlocked(f"{release_id}: another version was published since it was assembled. {publisher.ANEW}")
     return out

@@ -171,6 +171,7 @@ def audit(
     spec = attacked_by(load_domain(domain).of(period), profile, earlier)
     problem = problem_of_inbox(spec, inbox, period)
     before = published_before(spec, problem, period, earlier, earlier_inbox)
+    problem = pipeline.still_promised(problem, [then for then, _ in before])
     problem = replace(problem, earlier=attack.earlier(problem, before, spec.audit.revised_by))
     read = None
     if published is None:

@@ -45,7 +45,7 @@ def verify_certificate(
     earlier_inbox: EarlierInboxOption = None,
 ) -> None:
     """Computes every statement of a certificate again, from deliveries, table and witnesses. Exit code 3 where one does not follow."""
-    from sdc_tasks import report
+    from sdc_tasks import pipeline, report
     from sdc_tasks.domains.schema import load_domain
     from sdc_tasks.methods.recheck import told_before
 
@@ -57,6 +57,7 @@ def verify_certificate(
     salt, evidence = evidence_of(content)
     problem = problem_of_inbox(spec, inbox, period, salt)
     before = published_before(spec, problem, period, earlier, earlier_inbox)
+    problem = pipeline.still_promised(problem, [then for then, _ in before])
     problem = replace(problem, earlier=told_before(problem, before, spec.audit.revised_by))
     publication = report.read_table(published, spec, problem.space, period)
     wrong, found, verdict = examine(spec, period, problem, publication, text, evidence)

@@ -22,6 +22,8 @@ from sdc_tasks.intake.findings import Findings
 from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints, inside
 
 SHOWN = 3
+MOST_DECIMALS = 9  # as the domain file allows
+NOISE = 1e-6  # of a last decimal: what arithmetic in binary leaves of a decimal number
 
 
 def judge_absent(country: str, value: Floats, present: Bools, available: Bools, domain: Domain, found: Findings) -> None:
@@ -53,14 +55,16 @@ def _missing(indicator: Indicator, present: Bools, proven: Bools, needed: Bools,
 def _proven(value: Floats, present: Bools, available: Bools, domain: Domain) -> Bools:
     """The cells without a record of which the delivery itself shows that they are zero.
 
-    The tolerance is that of the additivity, and below half of the last decimal: a figure of one unit never hides in it.
+    The tolerance is that of the additivity, and below half of the last decimal that was sent: a figure of one unit never hides in it.
     """
     M = domain.space.national_relations
     each = len(value) // len(domain.indicators)
-    step = np.repeat([0.49 * 10.0**-indicator.decimals for indicator in domain.indicators], each)
+    known = np.where(available, value, 0.0)
+    sent = np.split(known, len(domain.indicators))
+    decimals = [_decimals(mine, indicator.decimals) for mine, indicator in zip(sent, domain.indicators, strict=True)]
+    step = np.repeat(0.49 * 10.0 ** -np.array(decimals, dtype=float), each)
     signed = np.repeat([indicator.signed for indicator in domain.indicators], each)
     parts, total = (M > 0).astype(float), (M < 0).astype(float)
-    known = np.where(available, value, 0.0)
     allowed = np.minimum(step, domain.checks.additivity_absolute + domain.checks.additivity_relative * np.abs(known))
     whole = abs(M) @ (~available).astype(float) == 0
     holds = whole & (total @ present.astype(float) > 0) & (np.abs(M @ known) <= total @ allowed)
@@ -69,6 +73,15 @@ def _proven(value: Floats, present: Bools, available: Bools, domain: Domain) -> 
     broken = abs(M).T @ (whole & ~holds).astype(float) > 0
     one_dimension = sum(bool(hierarchy.families) for hierarchy in domain.space.hierarchies) < 2
     return np.asarray(is_part & ~is_total & ~broken & ~signed & (not one_dimension))
+
+
+def _decimals(value: Floats, declared: int) -> int:
+    """How many decimals the values have, at least those declared."""
+    for decimals in range(declared, MOST_DECIMALS):
+        units = value * 10.0**decimals
+        if (np.abs(units - np.rint(units)) < NOISE).all():
+            return decimals
+    return MOST_DECIMALS
 
 
 def _needed(value: Floats, available: Bools, domain: Domain) -> Bools:

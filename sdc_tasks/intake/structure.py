@@ -16,7 +16,6 @@ from sdc_tasks.model.table import Bools, Ints
 # CL_OBS_STATUS of the SDMX cross-domain code lists, as in the package statcodelists.
 OBS_STATUS = frozenset("ABDEFGHIJKLMNOPQSUVW")
 NOT_AVAILABLE = frozenset("HLMO")  # the codes that say: nobody has this value, or not yet
-MISSING = NOT_AVAILABLE | {"Q"}  # with Q, suppressed: somebody has it and does not tell
 _ACTIONS = frozenset("IAR")  # insert, append, replace: the record holds the data
 
 
@@ -158,9 +157,11 @@ def _obs_status(keys: Keys, found: Findings) -> None:
     records, column = keys.records, keys.domain.attributes.obs_status
     unknown = records.where(column, lambda text: bool(text) and text not in OBS_STATUS)
     found.each("150/904-2", np.flatnonzero(unknown), records.line, lambda row: _wrong_code(records, column, row, OBS_STATUS), keys.name)
-    odd = records.where(column, MISSING.__contains__) & records.where("OBS_VALUE", bool) & ~keys.unavailable & ~keys.unsent
+    there = records.where("OBS_VALUE", bool) & ~keys.unavailable & ~keys.unsent
     message = f"{column} says that the value is missing, but there is one: correct it; is it a {keys.domain.attributes.conf_status}?"
-    found.each("SDC/status", np.flatnonzero(odd), records.line, message, keys.name, Severity.WARNING)
+    for codes, severity in ((NOT_AVAILABLE, Severity.ERROR), ({"Q"}, Severity.WARNING)):  # suppressed: the sender may tell us all the same
+        odd = np.flatnonzero(there & records.where(column, codes.__contains__))
+        found.each("SDC/status", odd, records.line, message, keys.name, severity)
 
 
 def _unsent(records: Records, domain: Domain, flag: Ints, unavailable: Bools) -> Bools:

@@ -39,6 +39,11 @@ HIDDEN = """
     C       750000 F   251499 D  498501 D
     D       750010 F   498501 D  251509 A
 """
+ONE_ACTIVITY = """
+            _T        S         L
+    TOTAL   750000 F  300000 F  450000 F
+    C       750000 F  300000 F  450000 F
+"""
 VICTIM, LEVEL = "CY.TURNOVER.D.L", 25_150.9
 
 
@@ -95,6 +100,52 @@ def test_a_revision_that_hides_nothing_more_is_the_second_version(desk):
     assert "<b>vintage</b>" in (desk.folder / "out" / "report.html").read_text(encoding="utf-8")
     stored = warehouse(desk.folder / "out")
     assert (stored.versions, stored.runs, stored.unsound) == ([1, 2], ["published", "published"], [])
+
+
+def hidden_everywhere(folder: Path) -> Desk:
+    """The first version: the sum of three countries that hide the same loop, exact."""
+    desk = new_desk(folder, AT=PROTECTED, BE=PROTECTED, CY=PROTECTED)
+    ended = desk.release()
+    assert ended.code == 0, ended.text
+    assert (published(desk).base == 0).all()
+    return desk
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [("areas.csv", "CY,EU\n", ""), ("areas.csv", "CY,EU\n", "CY,EU,,2023\n"), ("activities.csv", "D,TOTAL\n", "")],
+    ids=["a country that is left out", "a country that was valid before", "an activity that is left out"],
+)
+def test_a_cell_that_the_first_version_protects_is_not_left_out_of_the_second(tmp_path, file, old, new):
+    """EU of three countries less EU of two is the third one's secret, and none of the second table's cells."""
+    desk = hidden_everywhere(tmp_path)
+    text = (desk.folder / file).read_text().replace(old, new)
+    (desk.folder / file).write_text(text.replace("code,parent\n", "code,parent,from,until\n") if "2023" in new else text)
+    (desk.inbox / "CY_2024.csv").unlink(missing_ok=True)
+    if file == "activities.csv":
+        for country in ("AT", "BE", "CY"):
+            desk.deliver(country, ONE_ACTIVITY)
+    ended = desk.release()
+    assert ended.code == 2, ended.text
+    assert "primary in a version of the period that is out" in ended.said + ended.text
+    assert (warehouse(desk.folder / "out").versions) == [1]
+
+
+def test_a_secret_that_gets_another_flag_stays_one(tmp_path):
+    """CY calls the same hidden value secondary; a composition without CY would give it away beside the first version."""
+    desk = hidden_everywhere(tmp_path)
+    first = Vintage(asked(desk), published(desk))
+    desk.deliver("CY", PROTECTED.replace("251409 A", "251409 D"))
+    text = desk.domain.read_text()
+    desk.domain.write_text(text.replace("indicators:", "  - {code: EA, label: Area, members: [AT, BE]}\nindicators:", 1))
+    ended = desk.release()
+    assert ended.code == 0, ended.text
+    desk.deliver("CY", PROTECTED)
+    now = asked(desk)  # as it was flagged first
+    table = published(desk)
+    second = Publication(np.flatnonzero(now.aggregate), table.value, table.base)
+    assert len(second.cells) == 18, "both compositions"
+    assert left_of_victim(now, vintages(now, second, [first])) >= LEVEL - 1
 
 
 def test_what_is_safe_alone_and_not_beside_the_first_version_is_repaired(desk):

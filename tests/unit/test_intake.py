@@ -301,8 +301,10 @@ def test_a_missing_value(domain, folder, sent, status):
 
 
 def test_a_value_that_its_status_calls_missing(domain, folder):
-    delivery = deliver(domain, folder, replaced(10, "3,A,A", "3,M,A"))
-    assert (codes(delivery), delivery.accepted) == ([("SDC/status", 10, "AT.TURNOVER.D.L")], True)
+    """Nobody has it, and here it is: refused. Somebody has it and does not tell the public: told to us."""
+    for status, accepted in (("M", False), ("L", False), ("O", False), ("H", False), ("Q", True)):
+        delivery = deliver(domain, folder, replaced(10, "3,A,A", f"3,{status},A"))
+        assert (codes(delivery), delivery.accepted) == ([("SDC/status", 10, "AT.TURNOVER.D.L")], accepted), status
 
 
 def test_decimal_comma_and_point_in_one_file(domain, folder):
