@@ -433,6 +433,8 @@ def release(
     """
     if missing := [profile for profile in named(profiles) if profile not in report.profiles]:
         raise ReleaseBlocked(f"{release_id}: not audited against profile {', '.join(missing)}. Remedy: run baseline, bases and audit again")
+    if report.publication != publication.digest or report.problem != problem.digest:
+        raise ReleaseBlocked(f"{release_id}: the audit is of another publication. Remedy: audit this one")
     if report.requirements != requirements.digest(problem.salt) or not requirements.keeps(attack.promised(problem, requirements.profiles)):
         raise ReleaseBlocked(f"{release_id}: the audit asked for less than the promised protection. Remedy: run baseline and audit again")
     if len(never := publication.cells[problem.withheld[publication.cells] & ~publication.withheld]):
@@ -440,8 +442,6 @@ def release(
         raise ReleaseBlocked(
             f"{release_id}: {keys} ({len(never)} in all) need a national cell that is not available. Remedy: withhold them"
         )
-    if report.publication != publication.digest or report.problem != problem.digest:
-        raise ReleaseBlocked(f"{release_id}: the audit is of another publication. Remedy: audit this one")
     if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):
         raise ReleaseBlocked(f"{release_id}: the audit leaves out primaries. Remedy: audit all chunks")
     if set(small := attack.small_told(problem, publication).tolist()) - set(report.small):

@@ -37,12 +37,13 @@ def registered(monkeypatch):
 
 def put(warehouse, table: str, profiles: str) -> None:
     """A row as somebody at a prompt would write it."""
-    if table == "terms":
-        row = "VALUES ('sbs', 'd', :profiles, 0, NULL, '{}', '2026-01-01 00:00:00')"
-        raw(warehouse, f"INSERT INTO operations.terms {row}", profiles=profiles)
-        return
-    row = "VALUES ('r', :digest, 'p', 'q', :profiles, :passed, 0, 0, 0, '{}', '2026-01-01 00:00:00')"
-    raw(warehouse, f"INSERT INTO operations.audit {row}", profiles=profiles, passed=False, digest=hashlib.sha256(b"{}").hexdigest())
+    row = {"domain": "sbs", "digest": hashlib.sha256(b"{}").hexdigest(), "profiles": profiles, "approvals": 0, "settings": "{}"}
+    if table == "audit":
+        row = {"release_id": "r", "digest": row["digest"], "problem_digest": "p", "publication_digest": "q", "profiles": profiles}
+        row |= {"passed": False, "certificate": "{}", **dict.fromkeys(("primaries", "broken", "lps"), 0)}
+    row["audited_at" if table == "audit" else "registered_at"] = "2026-01-01 00:00:00"
+    names = ", ".join(row)
+    raw(warehouse, f"INSERT INTO operations.{table} ({names}) VALUES ({', '.join(f':{name}' for name in row)})", **row)
 
 
 def test_the_warehouse_knows_the_profiles_of_the_registry(warehouse):

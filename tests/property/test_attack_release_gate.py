@@ -186,7 +186,7 @@ def everything_made() -> dict[str, object]:
         "Rung": Rung("milp", Outcome.OPTIMAL, 1.0, 1.0, 0.0, 0.1, "proven"),
         "Adjustment": Adjustment(problem.a + LEVEL),
         "AuditReport": judge(problem, exact),
-        "Release": Release("2024-1", problem.digest, exact, judge(problem, exact), ("external",)),
+        "Release": Release("2024-1", problem.digest, exact, judge(problem, exact)),
         "Finding": Finding("150/904-2", Severity.ERROR, "unknown code", 3, "AT.TURNOVER.TOTAL"),
         "CheckResult": CheckResult("additivity", Severity.ERROR, False, 3, 1, ("AT.TURNOVER.TOTAL",)),
         "Requirements": promised(problem, ("external",)),
