@@ -141,7 +141,7 @@ def exact(area: str, drawings: Iterable[str]) -> list[tuple[str, str, str, float
 OFFERED: Mapping[tuple[str, ...], tuple[str, ...]] = {
     (): ("demo", "release", "audit", "0 published or safe", "2 bad input", "3 blocked by the audit"),
     ("demo",): ("--countries", "--activities", "--sizes", "--seed", "27", "120"),
-    ("release",): ("--domain", "--period", "--inbox", "--out", "--warehouse", "table.csv, audit.json and report.html"),
+    ("release",): ("--domain", "--period", "--inbox", "--out", "--warehouse", "table.csv, audit.json, report.html and findings.csv"),
     ("audit",): ("--domain", "--period", "--inbox", "--published", "--json"),
 }
 
@@ -382,10 +382,12 @@ def test_a_table_that_cannot_be_read_is_refused_by_line(desk, area, activity, va
     assert not certificate.exists()
 
 
-def test_what_is_no_delivery_does_not_stand_in_the_way_of_an_audit(desk):
-    """A release passes over it as well."""
+def test_what_is_not_read_stops_a_release_and_an_audit_unless_the_domain_file_passes_it_over(desk):
+    """It may be a delivery in another format."""
     (desk.inbox / "notes.md").write_text("the file of BE came late")
     (desk.inbox / "older").mkdir()
+    assert desk.release().refused("notes.md: not read", "older: a folder, not a file", "inbox.ignore in the domain file")
+    desk.settle("flags:", "inbox: {ignore: [notes.md, older]}\nflags:")
     assert desk.release().code == 0
     assert desk.audit(desk.folder / "out" / "table.csv").code == 0
 
