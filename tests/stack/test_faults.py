@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 from sqlalchemy import Engine, create_engine, text
-from stack import kill, process, start_server, stop_server, up
+from stack import StackError, kill, process, start_server, stop_server, up
 from stack_fixture import ENDED, Run, Running, wait_for
 
 from sdc_tasks.warehouse.checks import run_checks
@@ -52,7 +52,10 @@ def test_a_release_outlives_it(stack: Running, period: str, strike: Callable[[Ru
     strike(stack, struck["queue"])
 
     def over() -> bool:
-        up(stack.stack, Console(file=sys.stderr, highlight=False))  # whatever died of it, now or later, as a supervisor would
+        try:
+            up(stack.stack, Console(file=sys.stderr, highlight=False))  # whatever died of it, now or later, as a supervisor would
+        except StackError:  # it was still dying when it was looked at
+            return False
         return run.state in ENDED
 
     wait_for(over, lambda: f"the end of {run.path}: {run.states()}")
