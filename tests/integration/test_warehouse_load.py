@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine, create_engine, make_url
 from sqlalchemy.exc import DBAPIError
-from test_warehouse import FIRST, KEYS, TERMS, audited, certificate, count, in_parallel, prepared, publish_it
+from test_warehouse import FIRST, KEYS, TERMS, audited, certificate, count, in_parallel, out_of, prepared, publish_it
 
 from sdc_tasks.demo import write_demo
 from sdc_tasks.errors import Retriable
@@ -82,11 +82,13 @@ def test_all_countries_from_several_processes_at_once_are_one_inbox(warehouse: E
 def _publish_in_turn(url: str, size: int, versions: int, done: multiprocessing.synchronize.Event) -> None:
     engine = open_warehouse(url, KEYS, "publisher")
     space = space_of(size)
-    for version in range(1, versions + 1):
-        release = ready(engine, f"r{version}", table_of(size, version))
-        publisher.publish(engine, release, space=space, terms=TERMS, period="2024")
-    done.set()
-    engine.dispose()
+    try:
+        for version in range(1, versions + 1):
+            release = ready(engine, f"r{version}", table_of(size, version))
+            publisher.publish(engine, release, space=space, terms=TERMS, period="2024", after=out_of(engine))
+    finally:  # else the reader looks for ever
+        done.set()
+        engine.dispose()
 
 
 def test_readers_never_see_a_mixture(warehouse: Engine, warehouse_url: str) -> None:
