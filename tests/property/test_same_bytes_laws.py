@@ -73,7 +73,7 @@ def test_rounding_is_cut_short_by_no_clock(method, drawn, looks):
 
     def first(seconds: float) -> bytes:
         if method == "controlled":
-            found = controlled_aggregates(problem, ControlledRounding(method="controlled", base=5, seconds=seconds), lambda _: None)
+            found = controlled_aggregates(problem, ControlledRounding(method="controlled", base=5, seconds=seconds), 1, lambda _: None)
         else:
             wanted = QuadraticRounding(method="quadratic", base=5, seconds=seconds)
             found = quadratic_aggregates(problem, requirements, wanted, 1, lambda _: None)
