@@ -68,10 +68,10 @@ def test_its_audit_reads_it_back_as_what_it_is(desk):
 @pytest.mark.parametrize(
     ("old", "new", "code", "said"),
     [
-        ("6000000,D,F,,0.95", "6000000,D,F,,0.958", 3, "NOT SAFE: 1 one-sided"),  # AT's D.L would be at most 263 048
-        ("6000000,D,F,,0.95", "6000000,D,F,,0.97", 3, "contradicts the deliveries: 1 values"),
-        ("6000000,D,F,,0.95", "6100000,D,F,,0.95", 2, "EU.TURNOVER.D.L (1 in all): VISIBLE_SHARE is for the sum"),
-        (",,Q,S,,", ",5100000,D,F,,0.95", 2, "EU.TURNOVER.C.L"),  # the sum of C.S, in the next row
+        ("6000000,D,F,,EUR,3,0,0.95", "6000000,D,F,,EUR,3,0,0.958", 3, "NOT SAFE: 1 one-sided"),  # AT's D.L would be at most 263 048
+        ("6000000,D,F,,EUR,3,0,0.95", "6000000,D,F,,EUR,3,0,0.97", 3, "contradicts the deliveries: 1 values"),
+        ("6000000,D,F,,EUR,3,0,0.95", "6100000,D,F,,EUR,3,0,0.95", 2, "EU.TURNOVER.D.L (1 in all): VISIBLE_SHARE is for the sum"),
+        (",,Q,S,,EUR,3,0,", ",5100000,D,F,,EUR,3,0,0.95", 2, "EU.TURNOVER.C.L"),  # the sum of C.S, in the next row
     ],
 )
 def test_a_table_that_claims_more_is_caught(desk, old, new, code, said):
@@ -89,9 +89,11 @@ def test_the_sum_that_would_help_an_attacker_is_not_safe(desk):
     """EU.C.S: BE's 5 100 000 are more than 95 % of it, and are not told."""
     lines = (desk.folder / "out/table.csv").read_text().splitlines()
     at = next(i for i, line in enumerate(lines) if ",C,S," in line)
-    assert lines[at].endswith(",,Q,S,,")
+    assert lines[at].endswith(",,Q,S,,EUR,3,0,")
     other = desk.folder / "other.csv"
-    other.write_text("\n".join([*lines[:at], lines[at].removesuffix(",,Q,S,,") + ",5100000,D,F,,0.95", *lines[at + 1 :], ""]))
+    other.write_text(
+        "\n".join([*lines[:at], lines[at].removesuffix(",,Q,S,,EUR,3,0,") + ",5100000,D,F,,EUR,3,0,0.95", *lines[at + 1 :], ""])
+    )
     judged = desk.audit(other)
     assert judged.code == 3, judged.text
     assert "AT.TURNOVER.D.L" in judged.said

@@ -76,7 +76,7 @@ def test_rounding_is_cut_short_by_no_clock(method, drawn, looks):
             found = controlled_aggregates(problem, ControlledRounding(method="controlled", base=5, seconds=seconds), 1, lambda _: None)
         else:
             wanted = QuadraticRounding(method="quadratic", base=5, seconds=seconds)
-            found = quadratic_aggregates(problem, requirements, wanted, 1, lambda _: None)
+            found = quadratic_aggregates(problem, requirements, wanted, 1, 1, lambda _: None)
         return b"".join(publication.value.tobytes() + publication.base.tobytes() for _, publication in islice(found, 2))
 
     free = first(1e9)
