@@ -72,7 +72,7 @@ def test_a_broken_file_fails_alone_and_the_domain_blocks(release: Any, broken_in
     not_run = ("bases", "publish", "report", "released")
     assert {run.tasks[name] for name in not_run} == {"upstream_failed"}
     assert reader.releases(warehouse_of_run) == []
-    assert not run.out.exists()
+    assert [path.name for path in run.out.iterdir()] == ["findings.csv"], "what to ask the country for, and nothing else"
 
 
 def test_a_broken_file_fails_alone_and_the_domain_goes_on(release: Any, broken_inbox: Path, warehouse_of_run: Any) -> None:

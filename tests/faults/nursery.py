@@ -163,6 +163,9 @@ def child(
         except SystemExit as end:
             code = int(end.code or 0)
         sys.stdout.flush()
+        for name in limits or {}:  # they are the program's, not those of what we note of it
+            hard = resource.getrlimit(number := getattr(resource, name))[1]
+            resource.setrlimit(number, (hard, hard))
         writes.end(folder / f"{os.getpid()}.writes")
     except BaseException:
         import traceback

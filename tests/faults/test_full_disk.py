@@ -14,7 +14,7 @@ from tried import tried
 def test_no_room_for_the_files_of_a_release(new_place, undisturbed):
     """The warehouse is elsewhere. A quota of less than the certificate, than the table, than the report."""
     left = undisturbed[0]
-    sizes = sorted(len(content) for content in left.files.values())
+    sizes = sorted(len(content) for name, content in left.files.items() if name != "findings.csv")
     for quota in (0, sizes[0] - 1, sizes[1] - 1, sizes[1] + 1):
         place = new_place()
         ended = place.release(limits={"RLIMIT_FSIZE": quota})
