@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Engine, Table, insert
+from sqlalchemy import Engine, Table, func, insert, select
 
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.warehouse.engine import writing
@@ -85,6 +85,23 @@ def _one(engine: Engine, domain: Domain, mine: dict[str, str], period: str, prim
             }
             for i in range(2)
         ],
+        publication: [{**key, "digest": decided, "cells": len(_cells(domain))}],
+        eu_cell: [
+            {
+                **key,
+                "publication_digest": decided,
+                "cell": cell,
+                "position": i,
+                "area": cell.split(".")[0],
+                "indicator": cell.split(".")[1],
+                "value": None if i % 9 == 8 else 1000.0 * (i + 1),
+                "obs_status": "A",
+                "conf_status": "F",
+                "rounding_base": 100.0 if i % 9 in (3, 5) else None,
+                "visible_share": None,
+            }
+            for i, cell in enumerate(_cells(domain))
+        ],
         audit: [
             {
                 "release_id": release_id,
@@ -110,24 +127,8 @@ def _one(engine: Engine, domain: Domain, mine: dict[str, str], period: str, prim
                 "submitter": "operator",
                 "note": "",
                 "approved_at": began,
+                "account": "file",
             }
-        ],
-        publication: [{**key, "digest": decided, "cells": len(_cells(domain))}],
-        eu_cell: [
-            {
-                **key,
-                "publication_digest": decided,
-                "cell": cell,
-                "position": i,
-                "area": cell.split(".")[0],
-                "indicator": cell.split(".")[1],
-                "value": None if i % 9 == 8 else 1000.0 * (i + 1),
-                "obs_status": "A",
-                "conf_status": "F",
-                "rounding_base": 100.0 if i % 9 in (3, 5) else None,
-                "visible_share": None,
-            }
-            for i, cell in enumerate(_cells(domain))
         ],
         release: [
             {
@@ -160,6 +161,8 @@ def _one(engine: Engine, domain: Domain, mine: dict[str, str], period: str, prim
     }
     with writing(engine) as connection:
         for table, content in rows.items():
+            if table is audit:  # of the cells as they are stored
+                content[0]["printed_digest"] = connection.scalar(select(func.printed_digest(key["domain"], key["period"], decided)))
             connection.execute(insert(table), content)
     return release_id
 
