@@ -1,11 +1,14 @@
-# One command from a fresh clone: `make release`. Needs Python 3.11, make and a package index; nothing outside this folder is written.
-PYTHON ?= python3.11
+# One command from a fresh clone: `make release`. Needs Python 3.11 to 3.13, make and a package index; nothing outside this folder is written.
+# The newest Python of this machine that the lock files are for; `make PYTHON=/path/to/python3.12 …` takes another.
+PYTHON ?= $(shell for found in python3.13 python3.12 python3.11 python3; do $$found -c $(IS_OURS) 2>/dev/null && echo $$found && break; done)
+IS_OURS := 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEMO   := var/demo
 # Tests run in a process a core; those of one file stay together, and share what they prepare.
 SIDE_BY_SIDE := -n auto --dist loadfile
+UNIVERSAL := --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header
 MAKEFLAGS += --no-print-directory
 
 # Nothing of the user's: no caches, settings or Airflow of the home folder.
@@ -16,7 +19,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup release up down test test-fast test-faults test-stack sbom vulnerabilities bench-cta bench-attack bench-rounding lint clean
+.PHONY: help setup lock release up down test test-fast test-faults test-stack sbom vulnerabilities bench-cta bench-attack bench-rounding lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,8 +27,8 @@ help:  ## this list
 setup: $(READY)  ## the environment in .venv, from the lock files; does nothing when it is there
 
 $(READY): requirements-dev.lock requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || \
-		{ echo "$(PYTHON) is no Python 3.11. Remedy: install it, or make PYTHON=/path/to/python3.11 …" >&2; exit 1; }
+	@$(or $(PYTHON),python3) -c $(IS_OURS) 2>/dev/null || \
+		{ echo "$(or $(PYTHON),python3) is no Python 3.11, 3.12 or 3.13. Remedy: install one, or make PYTHON=/path/to/python3.13 …" >&2; exit 1; }
 	@echo "environment: .venv from requirements-dev.lock"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@sed -n '/^uv==/,/[^\\]$$/p' requirements-dev.lock > $(VENV)/uv.lock
@@ -33,6 +36,10 @@ $(READY): requirements-dev.lock requirements.lock pyproject.toml
 	@$(BIN)/uv pip sync --quiet --compile-bytecode --python $(BIN)/python --require-hashes requirements-dev.lock
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
+
+lock: $(READY)  ## pins anew what pyproject.toml asks for, for every Python and machine; keeps the pins that still fit
+	@env -u UV_NO_CONFIG $(BIN)/uv pip compile $(UNIVERSAL) pyproject.toml --extra stack --output-file requirements.lock
+	@env -u UV_NO_CONFIG $(BIN)/uv pip compile $(UNIVERSAL) pyproject.toml --extra dev --constraints requirements.lock --output-file requirements-dev.lock
 
 $(DEMO)/.written: $(READY) $(wildcard sdc_tasks/demo/*.py sdc_tasks/domains/*.yaml sdc_tasks/domains/codelists/*.csv)
 	@rm -rf $(DEMO)

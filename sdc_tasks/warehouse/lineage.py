@@ -19,6 +19,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.engine import reading
 from sdc_tasks.warehouse.schema import eu_cell, terms
+from sdc_tasks.warehouse.sqlfiles import SQL
 
 SOURCES = Path(__file__).parents[1]
 # What computes: the program, its solvers (CBC comes with PuLP, HiGHS with highspy), and what they stand on.
@@ -29,7 +30,8 @@ PACKAGES = ("sdc-release", "highspy", "pulp", "numpy", "scipy", "pandas", "great
 def environment() -> str:
     """The program that runs, as JSON: versions, and a digest over its own source files."""
     h = hashlib.sha256()
-    for path in sorted(path for path in SOURCES.rglob("*") if path.suffix in {".py", ".yaml", ".csv", ".j2"}):
+    here = (path for path in SOURCES.rglob("*") if path.suffix in {".py", ".yaml", ".csv", ".j2"} and not path.is_relative_to(SQL))
+    for path in sorted(here):  # `sql/` stores, and computes nothing; it lies in the package only where that was installed
         h.update(str(path.relative_to(SOURCES)).encode() + b"\0" + path.read_bytes() + b"\0")
     found = {"python": platform.python_version(), "source": h.hexdigest()}
     for package in PACKAGES:

@@ -7,11 +7,19 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 from sdc_tasks.warehouse.schema import SCHEMAS
 
-SQL = Path(__file__).parents[2] / "sql"
+
+def _folder() -> Path:
+    """Where `sql/` lies: inside an installed package, beside it in the repository."""
+    packaged = Path(str(files("sdc_tasks"))) / "sql"
+    return packaged if packaged.is_dir() else packaged.parents[1] / "sql"
+
+
+SQL = _folder()
 
 
 @cache

@@ -1,0 +1,96 @@
+"""The wheel, installed alone: the command line releases, audits and keeps its warehouse without the repository and without Airflow."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from lock import ROOT, RUN_TIME, no_network, uv
+from payload_key import WAREHOUSE_SECRET
+
+BUILT_FROM = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "sdc_tasks", "sql")
+PROGRAM = "from sdc_tasks.warehouse import lineage; print(lineage.environment())"
+
+
+@dataclass(frozen=True)
+class Installed:
+    """An environment with the wheel and what it asks for, nothing else."""
+
+    bin: Path
+    wheel: Path
+
+    def run(self, *command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+        return alone(self.bin / str(command[0]), *command[1:], cwd=cwd)
+
+
+def alone(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """A process that knows neither the repository nor what the tests set, but for one secret: equal deliveries give equal bytes."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "SDC_", "VIRTUAL_ENV"))}
+    environment = {**kept, "SDC_WAREHOUSE_SECRET": WAREHOUSE_SECRET}
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=cwd, env=environment, check=False)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    folder = tmp_path_factory.mktemp("wheel")
+    source, made, env = folder / "source", folder / "made", folder / "env"
+    source.mkdir()
+    for name in BUILT_FROM:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+        elif (ROOT / name).exists():
+            shutil.copy(ROOT / name, source / name)
+    # a source distribution, and a wheel from that
+    built = uv("build", "--python", sys.executable, "--no-build-isolation", "--out-dir", made, source, cwd=folder)
+    assert built.returncode == 0, built.stderr
+    [wheel] = made.glob("*.whl")
+    assert uv("venv", "--python", sys.executable, env, cwd=folder).returncode == 0
+    asked = ["pip", "install", "--python", env / "bin" / "python", "--constraints", RUN_TIME, wheel]
+    done = uv(*asked, cwd=folder)
+    if no_network(done):
+        pytest.skip("the packages of a release are neither in uv's cache nor to be had from an index")
+    assert done.returncode == 0, done.stderr
+    return Installed(env / "bin", wheel)
+
+
+def test_the_wheel_holds_every_statement_and_every_file_of_a_domain(installed: Installed):
+    packed = set(zipfile.ZipFile(installed.wheel).namelist())
+    for folder, inside in (("sql", "sdc_tasks/sql"), ("sdc_tasks", "sdc_tasks")):
+        lying = [path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+        assert len(lying) > 50
+        assert {f"{inside}/{path.relative_to(ROOT / folder).as_posix()}" for path in lying} - packed == set()
+
+
+def test_the_wheel_asks_for_no_airflow(installed: Installed, tmp_path: Path):
+    assert installed.run("python", "-c", "import airflow", cwd=tmp_path).returncode != 0
+    assert installed.run("python", "-c", "import sdc_tasks.cli.app, sdc_tasks.steps", cwd=tmp_path).returncode == 0
+
+
+def test_the_installed_program_is_that_of_the_repository(installed: Installed, tmp_path: Path):
+    """Its source has the same digest: what was begun with one is no other program's."""
+    told = [alone(python, "-c", PROGRAM, cwd=tmp_path).stdout for python in (installed.bin / "python", sys.executable)]
+    here, there = (text.split('"source": "')[1][:64] for text in told)
+    assert here == there
+
+
+def test_the_installed_program_releases_the_same_bytes(installed: Installed, tmp_path: Path):
+    size = ["--countries", 3, "--activities", 4, "--sizes", 2]
+    assert installed.run("sdc", "demo", tmp_path / "demo", *size, cwd=tmp_path).returncode == 0
+    asked = ["--domain", tmp_path / "demo" / "domain.yaml", "--period", "2024", "--inbox", tmp_path / "demo" / "inbox"]
+    released = installed.run("sdc", "release", *asked, "--out", tmp_path / "out", cwd=tmp_path)
+    assert released.returncode == 0, released.stdout + released.stderr
+    ours = alone(Path(sys.executable).with_name("sdc"), "release", *asked, "--out", tmp_path / "ours", cwd=tmp_path)
+    assert ours.returncode == 0, ours.stdout + ours.stderr
+    assert (tmp_path / "out" / "table.csv").read_bytes() == (tmp_path / "ours" / "table.csv").read_bytes()
+    audited = installed.run("sdc", "audit", *asked, "--published", tmp_path / "out" / "table.csv", cwd=tmp_path)
+    assert audited.returncode == 0, audited.stdout + audited.stderr
+    kept = ["--warehouse", f"sqlite:///{tmp_path / 'out' / 'warehouse.db'}"]
+    for duty in ("maintenance", "verify-log"):
+        done = installed.run("sdc", duty, *kept, cwd=tmp_path)
+        assert done.returncode == 0, (duty, done.stdout + done.stderr)
