@@ -34,7 +34,7 @@ from sdc_tasks.model.results import Adjustment, AuditReport, Publication
 from sdc_tasks.model.series import series_of
 from sdc_tasks.model.table import Ints
 from sdc_tasks.one_thread import one_thread
-from sdc_tasks.warehouse import artefacts, cycles, decisions, journal, lineage, publisher, reader, store
+from sdc_tasks.warehouse import artefacts, cycles, decisions, journal, lineage, overlap, publisher, reader, store
 from sdc_tasks.warehouse.engine import acting, open_warehouse
 from sdc_tasks.warehouse.keyring import Keyring
 from sdc_tasks.warehouse.migrations import migrate
@@ -394,6 +394,8 @@ def assemble(desk: Desk) -> str:
 
 
 def _open_release(desk: Desk, accepted: Sequence[store.Delivery]) -> str:
+    if others := overlap.refused(desk.engine, _terms(desk.domain), desk.period):
+        raise InvalidInput(f"{desk.domain.id} {desk.period}: {others}")
     inputs = _inputs(desk, accepted)
     release_id = _id(desk, inputs)
     journal.start_run(desk.engine, release_id, desk.domain.id, desk.period)

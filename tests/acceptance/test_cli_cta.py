@@ -79,7 +79,6 @@ def sdc(*arguments: object) -> Ended:
     code = 0
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as said, redirect_stderr(io.StringIO()) as complained:
         patch.setattr(sys, "argv", ["sdc", *map(str, arguments)])
-        patch.setenv("COLUMNS", "200")
         try:
             cli.main()
         except SystemExit as end:

@@ -307,3 +307,14 @@ def test_the_desk_comes_to_the_verdict_of_the_release_and_the_second_program_ver
         assert (ended.code, "NOT VERIFIED" in ended.said) == (3, True), ended.text
     assert sdc("audit", *where, *kept, "--earlier-inbox", desk.inbox).refused("one for each --earlier")
     assert sdc("audit", *where, "--profile", "external", "--profile", "vintage").refused("--earlier TABLE")
+
+
+def test_another_domain_over_the_same_cells_is_no_way_round_the_first_version(desk):
+    """What a second domain would publish is not attacked beside what the first has published: it publishes nothing of it."""
+    desk.settle("id: small", "id: small_again")
+    desk.deliver("CY", HIDDEN)
+    ended = desk.release()
+    assert ended.refused("TURNOVER of NSI:SMALL 2024 is published by domain small", "Remedy: release under domain small")
+    assert warehouse(desk.folder / "out").versions == [1]
+    desk.settle("id: small_again", "id: small")
+    assert "version 2 published" in desk.release().said

@@ -122,7 +122,7 @@ def test_a_run_leaves_no_confidential_value(secrets: list[int], metrics: tuple[i
         if path.is_file():
             assert leaks(path.read_bytes(), secrets) == [], path.name
     assert {"run.log", "airflow.db"} <= {path.name for path in home.iterdir()}
-    assert {"report.html", "audit.json", "table.csv"} == {path.name for path in out.iterdir()}
+    assert {"report.html", "audit.json", "table.csv", "findings.csv"} == {path.name for path in out.iterdir()}
 
     engine = create_engine(f"sqlite:///{warehouse}")
     tables = MetaData()

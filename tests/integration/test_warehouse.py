@@ -110,23 +110,23 @@ def certificate(report: AuditReport) -> str:
     return f'{{"publication": "{report.publication}", "broken": {report.broken}}}'
 
 
-def prepared(warehouse, release_id="r1", decided=FIRST, period="2024", space=SPACE) -> Release:
+def prepared(warehouse, release_id="r1", decided=FIRST, period="2024", space=SPACE, terms=TERMS) -> Release:
     """A release whose run and audit are in the warehouse, ready to be published."""
     report = audited(decided)
-    start_run(warehouse, release_id, "sbs", period)
-    submit(warehouse, release_id, TERMS)
+    start_run(warehouse, release_id, terms.domain, period)
+    submit(warehouse, release_id, terms)
     save_audit(warehouse, release_id, report, certificate(report), printed(decided, space))
     return Release(release_id, report.problem, decided, report)
 
 
-def publish_it(warehouse, release: Release, period="2024") -> Published:
+def publish_it(warehouse, release: Release, period="2024", terms=TERMS) -> Published:
     """After all that is out."""
-    return publish(warehouse, release, space=SPACE, terms=TERMS, period=period, after=out_of(warehouse, period))
+    return publish(warehouse, release, space=SPACE, terms=terms, period=period, after=out_of(warehouse, period, terms.domain))
 
 
-def out_of(warehouse, period="2024") -> list[str]:
+def out_of(warehouse, period="2024", domain="sbs") -> list[str]:
     """The releases of the period by version."""
-    return [each.release_id for each in reversed(reader.releases(warehouse, "sbs")) if each.period == period]
+    return [each.release_id for each in reversed(reader.releases(warehouse, domain)) if each.period == period]
 
 
 def raw(warehouse, sql: str, **parameters) -> None:
@@ -578,11 +578,11 @@ def gate(warehouse):
     return SimpleNamespace(warehouse=warehouse, allowed=allowed, failed_audit=digests[1])
 
 
-def staged(warehouse, decided: Publication, period: str = "2024") -> None:
+def staged(warehouse, decided: Publication, period: str = "2024", domain: str = "sbs") -> None:
     """Its cells as the publisher would store them, without a release."""
-    key = ("sbs", period, decided.digest)
+    key = (domain, period, decided.digest)
     with writing(warehouse) as connection:
-        connection.execute(insert(publication).values(domain="sbs", period=period, digest=decided.digest, cells=len(decided.cells)))
+        connection.execute(insert(publication).values(domain=domain, period=period, digest=decided.digest, cells=len(decided.cells)))
         rows = (row + key for row in _cells(decided, SPACE))
         insert_many(connection, eu_cell, (*PRINTED, "domain", "period", "publication_digest"), rows)
 
@@ -736,6 +736,8 @@ RETRACTED_BY_NOBODY = "INSERT INTO dissemination.retraction SELECT release_id, '
 def test_every_check_of_the_warehouse_can_fail(warehouse):
     """Each check is shown what it is there for, with the guards taken away."""
     publish_it(warehouse, prepared(warehouse))
+    other = Terms("other", "o" * 64, ("external",), settings='{"structure_id": "NSI:OTHER(1.0)"}')
+    publish_it(warehouse, prepared(warehouse, "r7", terms=other), terms=other)
     keys = {}
     for name in ("at.csv", "at_v2.csv"):
         keys[name] = receive(warehouse, "sbs", "2024", name, name.encode()).key
@@ -750,6 +752,7 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
         "release_versions": "UPDATE dissemination.release SET version = 2",
         "eu_cell_of_a_country": "UPDATE dissemination.eu_cell SET area = 'AT' WHERE position = 0",
         "eu_cell_status": "UPDATE dissemination.eu_cell SET obs_status = 'A' WHERE position = 1",
+        "release_of_two_domains": "UPDATE operations.terms SET settings = '{}'",
         "release_not_approved": "UPDATE operations.terms SET approvals = 9",
         "release_not_attacked": "UPDATE operations.terms SET profiles = 'external,coalition'",
         "retraction_not_logged": RETRACTED_BY_NOBODY,

@@ -5,6 +5,7 @@ The world is that of `test_warehouse.py`. What is refused by name is tried by pl
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -343,3 +344,40 @@ def test_a_file_that_only_lies_there_does_not(warehouse):
 
 def test_retrying_is_what_a_missing_approval_asks_for():
     assert issubclass(NotApproved, Retriable)
+
+
+# --- one domain --------------------------------------------------------------------------------------------------------------
+
+
+def of(domain: str, structure: str) -> Terms:
+    return Terms(domain, "c" * 64, ("external",), settings=json.dumps({"structure_id": structure, "indicators": [{"code": "TURNOVER"}]}))
+
+
+@pytest.mark.parametrize("structure", ["NSI:SMALL(1.0)", "NSI:SMALL(2.1)"])
+def test_figures_that_a_domain_published_are_not_published_by_another(warehouse, structure):
+    first, second = of("sbs", "NSI:SMALL(1.0)"), of("sbs_again", structure)
+    publish_it(warehouse, prepared(warehouse, terms=first), terms=first)
+    rival = prepared(warehouse, "r2", terms=second)
+    with pytest.raises(ReleaseBlocked, match=r"TURNOVER of NSI:SMALL 2024 is published by domain sbs.*Remedy: release under domain sbs"):
+        publish_it(warehouse, rival, terms=second)
+    staged(warehouse, FIRST, domain="sbs_again")
+    with pytest.raises(IntegrityError, match="another domain has published these figures"):
+        by_hand(warehouse, "r2", domain="sbs_again")
+    retract(warehouse, "r1", "wrong")
+    with pytest.raises(ReleaseBlocked, match="published by domain sbs"):  # who read it knows it
+        publish_it(warehouse, rival, terms=second)
+    with pytest.raises(IntegrityError, match="another domain has published these figures"):
+        by_hand(warehouse, "r2", domain="sbs_again")
+
+
+def test_another_structure_period_or_indicator_is_another_figure(warehouse):
+    first, other = of("sbs", "NSI:SMALL(1.0)"), of("sts", "NSI:SHORT_TERM(1.0)")
+    publish_it(warehouse, prepared(warehouse, terms=first), terms=first)
+    assert publish_it(warehouse, prepared(warehouse, "r2", terms=other), terms=other) == (1, True)
+    again = of("sbs_again", "NSI:SMALL(1.0)")
+    assert publish_it(warehouse, prepared(warehouse, "r3", period="2025", terms=again), period="2025", terms=again) == (1, True)
+    people = replace(again, digest="d" * 64, settings=again.settings.replace("TURNOVER", "PERSONS"))
+    workers = replace(SPACE, indicators=("PERSONS",))
+    release = prepared(warehouse, "r4", terms=people, space=workers)
+    assert publish(warehouse, release, space=workers, terms=people, period="2024") == (1, True)
+    assert not any(run_checks(warehouse).values())

@@ -1,0 +1,49 @@
+"""Whether another domain has published the same figures of a period.
+
+What was published is attacked together with what comes next, but only within a domain: a domain knows its cells, another one's it does
+not. So the figures of a structure (dataflow, whatever its version) and period belong to the domain that published them first.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import Connection, Engine, select
+
+from sdc_tasks.warehouse.engine import reading
+from sdc_tasks.warehouse.journal import Terms
+from sdc_tasks.warehouse.schema import release, submission
+from sdc_tasks.warehouse.schema import terms as terms_table
+
+
+def refusal(connection: Connection, terms: Terms, period: str) -> str:
+    """Why this domain publishes none of the period, with the remedy; empty where no other domain has published an indicator of it."""
+    structure, mine = figures(terms.settings)
+    query = (
+        select(release.c.domain, terms_table.c.settings)
+        .join(submission, submission.c.release_id == release.c.release_id)
+        .join(terms_table, (terms_table.c.domain == submission.c.domain) & (terms_table.c.digest == submission.c.terms_digest))
+        .where(release.c.period == period, release.c.domain != terms.domain)
+        .order_by(release.c.domain, release.c.version)
+    )
+    for domain, settings in connection.execute(query):
+        other, theirs = figures(settings)
+        if other == structure and (both := sorted(mine & theirs)):
+            return (
+                f"{', '.join(both)} of {structure} {period} {'is' if len(both) == 1 else 'are'} published by domain {domain}, and nobody "
+                f"attacks two domains together. Remedy: release under domain {domain}, as a further version; or take other indicators"
+            )
+    return ""
+
+
+def refused(engine: Engine, terms: Terms, period: str) -> str:
+    """`refusal`, in a connection of its own."""
+    with reading(engine) as connection:
+        return refusal(connection, terms, period)
+
+
+def figures(settings: str) -> tuple[str, set[str]]:
+    """The structure without its version, and the indicators, that settings of a domain name."""
+    told: dict[str, Any] = json.loads(settings)
+    return str(told.get("structure_id", "")).partition("(")[0], {each["code"] for each in told.get("indicators", ())}
