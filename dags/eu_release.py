@@ -20,7 +20,8 @@ from sdc_approval import approvals
 from sdc_office import DEFAULTS, HEAVY, INBOX, OUT, desk, log, mapped, place
 from sdc_timetable import CycleTimetable
 
-from sdc_tasks.domains import schema
+from sdc_tasks.domains import Domain
+from sdc_tasks.methods.cta.options import RungOptions
 
 SIDE_BY_SIDE = 4  # runs: one that waits for its approval must not hold up another period, nor a correction of its own
 
@@ -219,7 +220,7 @@ def released() -> None:
     """Green only when the release is published and reported; carries the colour of `publish` to the run, whatever `report` did."""
 
 
-def release_dag(domain: schema.Domain, file: Path) -> DAG:
+def release_dag(domain: Domain, file: Path) -> DAG:
     """The graph."""
     source = str(file)
     with DAG(
@@ -257,7 +258,7 @@ def release_dag(domain: schema.Domain, file: Path) -> DAG:
     return dag
 
 
-def cta(source: str, rungs: tuple[schema.RungOptions, ...], requirements: Any) -> TaskGroup:
+def cta(source: str, rungs: tuple[RungOptions, ...], requirements: Any) -> TaskGroup:
     """The ladder of strategies, a task each: one is skipped when an earlier one was good enough; one that fails stops the release."""
     with TaskGroup("cta", prefix_group_id=False, tooltip="strategies of controlled tabular adjustment, tried in order") as ladder:
         before = None

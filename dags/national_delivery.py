@@ -15,7 +15,7 @@ from airflow.sdk import DAG, Asset, AssetWatcher, chain, get_current_context, ta
 from sdc_inbox import InboxTrigger
 from sdc_office import DEFAULTS, INBOX, desk, log, mapped
 
-from sdc_tasks.domains import schema
+from sdc_tasks.domains import Domain
 
 ABOUT = """
 **{title}**: judges national deliveries as they come. What is accepted waits for the next run of `eu_release_{id}`; nothing is published
@@ -88,7 +88,7 @@ def _desks(domain: str) -> list[Any]:
     return [desk(domain, period) for period in sorted(told)]
 
 
-def delivery_dag(domain: schema.Domain, file: Path) -> DAG:
+def delivery_dag(domain: Domain, file: Path) -> DAG:
     """The graph."""
     source, inbox = str(file), INBOX.replace("{domain}", domain.id)
     watched = [AssetWatcher(name=f"inbox_{domain.id}", trigger=InboxTrigger(inbox))] if "{period}" in inbox else []

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import DAG, ExceptionRetryPolicy, Param, RetryAction, RetryRule, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException
 
-from sdc_tasks.domains import schema
+from sdc_tasks.domains import load_domain, schema
 from sdc_tasks.domains.calendar import PERIOD
 from sdc_tasks.errors import InvalidInput, Retriable
 from sdc_tasks.untrusted import printable
@@ -90,7 +90,7 @@ def desk(domain: str, period: str | None = None) -> Desk:
     from sdc_tasks import steps
 
     who = None if os.environ.get("SDC_ONE_PROCESS") else get_current_context()["dag_run"].triggering_user_name
-    return steps.open_desk(warehouse(), domain, period or period_of(schema.load_domain(domain)), log.info, who)
+    return steps.open_desk(warehouse(), domain, period or period_of(load_domain(domain)), log.info, who)
 
 
 def warehouse() -> str:
@@ -180,7 +180,7 @@ def dags_of_domains(prefix: str, build: Callable[[schema.Domain, Path], DAG]) ->
     dags: dict[str, DAG] = {}
     for path in domain_files():
         try:
-            domain = schema.load_domain(path)
+            domain = load_domain(path)
             dags[f"{prefix}_{domain.id}"] = build(domain, path)
         except InvalidInput as problem:
             refused = refused_dag(f"{prefix}_{dag_name(path)}", path, str(problem))

@@ -24,9 +24,9 @@ from sqlalchemy import Engine, make_url
 
 from sdc_tasks import checks, intake, pipeline
 from sdc_tasks.confidential import keeps_to_itself, leave_no_core
-from sdc_tasks.domains.schema import Domain, MissingCountry, load_domain
+from sdc_tasks.domains import load_domain
+from sdc_tasks.domains.schema import Domain, MissingCountry
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable, SdcError
-from sdc_tasks.methods import bases
 from sdc_tasks.methods.attack import Requirements, earlier
 from sdc_tasks.model.findings import CheckResult, Finding, Severity
 from sdc_tasks.model.problem import Earlier, NationalTable, ProtectionProblem
@@ -530,7 +530,7 @@ def choose_bases(desk: Desk, release_id: str) -> str:
 
     notes: list[str] = []
 
-    def hear(message: str) -> None:
+    def note(message: str) -> None:
         notes.append(message)
         desk.say(message)
 
@@ -538,8 +538,7 @@ def choose_bases(desk: Desk, release_id: str) -> str:
         _once(desk, release_id, "bases", name, lambda: item)
 
     def decide() -> Publication:
-        found = pipeline.choose_bases(problem, requirements, adjustment, desk.domain, hear, keep)
-        del notes[: next((i for i, note in enumerate(notes) if note.startswith(bases.LOST)), 0)]
+        found = pipeline.choose_bases(problem, requirements, adjustment, desk.domain, desk.say, keep, note)
         visible = f"{int(found.visible.sum())} as sum of the visible countries, " if found.visible.any() else ""
         desk.say(f"{int(found.exact.sum())} cells exact, {int(found.rounded.sum())} rounded, {visible}{int(found.withheld.sum())} withheld")
         return found

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.sparse as sp
 
-from sdc_tasks.domains.schema import Checks, Domain, Role
+from sdc_tasks.domains.deliveries import CheckOptions
+from sdc_tasks.domains.schema import Domain, Role
 from sdc_tasks.model.problem import NationalTable
 from sdc_tasks.model.table import Bools, Floats, Ints
 
@@ -28,7 +28,7 @@ class Answers:
 
 def additivity(table: NationalTable, domain: Domain) -> Answers:
     """Every relation of a total holds: |Σ parts − total| ≤ absolute + relative · |total|."""
-    M, total = _relations(domain)
+    M, total = domain.space.national_relations, domain.space.totals
     near = np.abs(M @ table.value) <= _tolerance(domain.checks, table.value[total])
     return _of_totals(near, total, len(table.value))
 
@@ -39,15 +39,14 @@ def complete_keys(table: NationalTable, domain: Domain) -> Answers:
     A total without a record and one sent as zero are the same public zero, so the table alone shows both. Parts that cancel out
     (signed indicators only) have a total of zero by right.
     """
-    M, total = _relations(domain)
+    M, total = domain.space.national_relations, domain.space.totals
     absent = (table.value[total] == 0) & (np.abs(M @ table.value) > _tolerance(domain.checks, np.zeros(len(total))))
     return _of_totals(~absent, total, len(table.value))
 
 
 def non_negative(table: NationalTable, domain: Domain) -> Answers:
     """Indicators that are not signed have no value below zero."""
-    cells_each = len(table.value) // len(domain.indicators)
-    signed = np.repeat([indicator.signed for indicator in domain.indicators], cells_each)
+    signed = domain.space.spread(indicator.signed for indicator in domain.indicators)
     return Answers(~signed, table.value >= 0)
 
 
@@ -105,16 +104,7 @@ def primary(table: NationalTable, domain: Domain) -> Bools:
     return np.isin(table.flag, [code for code, flag in domain.flags.items() if flag.role is Role.PRIMARY])
 
 
-def _relations(domain: Domain) -> tuple[sp.csr_array, Ints]:
-    """M, and the total of each of its rows."""
-    M = domain.space.national_relations
-    entries = M.tocoo()
-    total = np.zeros(M.shape[0], dtype=np.int64)
-    total[entries.row[entries.data < 0]] = entries.col[entries.data < 0]
-    return M, total
-
-
-def _tolerance(checks: Checks, total: Floats) -> Floats:
+def _tolerance(checks: CheckOptions, total: Floats) -> Floats:
     return np.asarray(checks.additivity_absolute + checks.additivity_relative * np.abs(total))
 
 

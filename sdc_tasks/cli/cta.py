@@ -26,9 +26,11 @@ from rich.table import Table
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.shared import out, refuse_place
 from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.methods.cta.names import Method
+from sdc_tasks.solver.names import SolverName
 
 if TYPE_CHECKING:
-    from sdc_tasks.methods.cta.engine import Options
+    from sdc_tasks.methods.cta.engine import EngineOptions
     from sdc_tasks.methods.cta.run import Moment, Run
     from sdc_tasks.model.table import Floats
 
@@ -44,8 +46,8 @@ def cta(
     context: typer.Context,
     file: Annotated[Path | None, typer.Argument(help="a τ-ARGUS JJ file, FILE.jj or FILE.jj.gz")] = None,
     table: Annotated[Path | None, typer.Option("--table", help="the same with FILE.cells.csv beside it, as export-jj writes it")] = None,
-    method: Annotated[Literal["auto", "milp", "bcd", "fix-and-relax", "benders"], typer.Option(help="how to search")] = "auto",
-    solver: Annotated[Literal["cbc", "highs"], typer.Option(help="who solves the mixed-integer models")] = "highs",
+    method: Annotated[Method, typer.Option(help="how to search")] = "auto",
+    solver: Annotated[SolverName, typer.Option(help="who solves the mixed-integer models")] = "highs",
     weights: Annotated[
         Literal["file", "one", "inverse", "sqrt"], typer.Option(help="what moving a cell by one costs: as in the file, 1, 1/a or 1/√a")
     ] = "file",
@@ -72,7 +74,7 @@ def cta(
     import numpy as np
 
     from sdc_tasks.intake.jj import problem_of, read_jj, solution_text, write_private
-    from sdc_tasks.methods.cta.engine import Options
+    from sdc_tasks.methods.cta.engine import EngineOptions
     from sdc_tasks.methods.cta.model import Distance
     from sdc_tasks.methods.cta.run import Run
 
@@ -87,7 +89,7 @@ def cta(
     if keys is not None:
         problem = replace(problem, label=keys.__getitem__)
     left = max(time_limit - interruption.elapsed, time_limit / 2)
-    run, options = Run(problem, left, gap), Options(method, solver, left, gap, seed, threads=threads)
+    run, options = Run(problem, left, gap), EngineOptions(method, solver, left, gap, seed, threads=threads)
     out.print(f"{source}: {len(whole.a)} cells, {len(whole.rhs)} relations, {len(problem.sensitive)} primaries", style="dim")
     interruption.something_to_save = True
     worker = Worker(run, options)
@@ -117,7 +119,7 @@ def cta(
 class Worker(threading.Thread):
     """The thread in which the method works; `error` is what ended it early."""
 
-    def __init__(self, run: Run, options: Options) -> None:
+    def __init__(self, run: Run, options: EngineOptions) -> None:
         super().__init__(daemon=True)
         self.error: Exception | None = None
         self._job = run, options
@@ -287,7 +289,7 @@ def _by_key(keys: Sequence[str], a: Floats, x: Floats) -> str:
     return text.getvalue()
 
 
-def _facts(found: Found, run: Run, options: Options, weights: str) -> str:
+def _facts(found: Found, run: Run, options: EngineOptions, weights: str) -> str:
     """The run as JSON: figures of the whole table, none of a cell."""
     body = {
         "status": found.status,

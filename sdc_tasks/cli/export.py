@@ -47,7 +47,7 @@ def export_jj(
     weights: Annotated[Literal["one", "inverse", "sqrt", "depth"] | None, typer.Option(help="default: those of the domain")] = None,
 ) -> None:
     """Writes the CTA problem of a release as a JJ file. Both files are confidential: JJ holds true values."""
-    from sdc_tasks.domains.schema import load_domain
+    from sdc_tasks.domains import load_domain
     from sdc_tasks.intake.jj import write_jj, write_private
     from sdc_tasks.methods.attack import baseline
     from sdc_tasks.model.profiles import EXTERNAL

@@ -69,7 +69,7 @@ def release(
 ) -> None:
     """Runs a whole release without Airflow: take in, check, protect, audit, publish."""
     from sdc_tasks import outputs, steps
-    from sdc_tasks.domains.schema import load_domain
+    from sdc_tasks.domains import load_domain
 
     load_domain(domain).of(period)  # an unknown one leaves no folder and no database behind
     out_folder.mkdir(parents=True, exist_ok=True)
@@ -155,7 +155,7 @@ def audit(
     import numpy as np
 
     from sdc_tasks import pipeline, report
-    from sdc_tasks.domains.schema import load_domain
+    from sdc_tasks.domains import load_domain
     from sdc_tasks.intake.jj import write_private
     from sdc_tasks.methods import attack
     from sdc_tasks.model.results import Publication

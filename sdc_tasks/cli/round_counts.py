@@ -17,6 +17,7 @@ from rich.table import Table as Grid
 
 from sdc_tasks.cli.shared import SeedOption, drawn_seed, out, refuse_place
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.rounding.names import Quality
 
 if TYPE_CHECKING:
     from sdc_tasks.methods.rounding.small_count import Dummy, Hierarchy, InnerCells, Publication, Rounded, Steps
@@ -38,9 +39,7 @@ def round_counts(
     ] = None,
     base: Annotated[list[int] | None, typer.Option("--base", help="the rounding base; repeat it to compare several [default: 3]")] = None,
     seed: SeedOption = None,
-    quality: Annotated[
-        Literal["paper", "fast", "best"], typer.Option(help="paper: the algorithm of [4]; fast and best go on from it")
-    ] = "fast",
+    quality: Annotated[Quality, typer.Option(help="paper: the algorithm of [4]; fast and best go on from it")] = "fast",
     max_round: Annotated[
         int | None, typer.Option("--max-round", help="the largest published count to be rounded [default: base − 1]")
     ] = None,
@@ -65,7 +64,7 @@ def round_counts(
     Without --max-order, --crossings, --formula or --hierarchy all crossings are published. Nothing is written where the input is wrong.
     """
     from sdc_tasks.intake.counts import read_counts
-    from sdc_tasks.methods.rounding.small_count import Options, dummy_of
+    from sdc_tasks.methods.rounding.small_count import CountOptions, dummy_of
     from sdc_tasks.methods.rounding.small_count import round_counts as round_all
 
     for place in (inner, published, facts, plot):
@@ -76,7 +75,7 @@ def round_counts(
     if len(set(bases)) < len(bases):
         raise InvalidInput("base: one is named twice. Remedy: name each once")
     drawn = drawn_seed(seed)
-    options = [Options(drawn, b, quality, max_round, zero_candidates, protect_zeros, leverage, _steps(steps), batch) for b in bases]
+    options = [CountOptions(drawn, b, quality, max_round, zero_candidates, protect_zeros, leverage, _steps(steps), batch) for b in bases]
     with _progress() as tell:
         tell("reading")
         table = read_counts(file, [name.strip() for name in dims.split(",")], freq, force, given)

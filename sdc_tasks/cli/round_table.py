@@ -20,6 +20,7 @@ from rich.table import Table
 
 from sdc_tasks.cli.shared import SeedOption, drawn_seed, out, refuse_place
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.solver.names import SolverName
 
 if TYPE_CHECKING:
     from sdc_tasks.methods.rounding.separable import Search
@@ -53,7 +54,7 @@ def round_table(
     weights: Annotated[
         Literal["one", "inverse", "sqrt"], typer.Option(help="controlled: what moving a cell costs, 1, 1/a or 1/√a")
     ] = "one",
-    solver: Annotated[Literal["cbc", "highs"], typer.Option(help="who solves the mixed-integer models")] = "highs",
+    solver: Annotated[SolverName, typer.Option(help="who solves the mixed-integer models")] = "highs",
     time_limit: Annotated[float, typer.Option("--time-limit", min=0.1, help="seconds of the search")] = 60.0,
     gap: Annotated[float, typer.Option(min=0.0, help="stop when (distance − bound) / distance is proven to be no more than this")] = 1e-3,
     seed: SeedOption = None,
@@ -166,11 +167,11 @@ def _controlled(
     import numpy as np
 
     from sdc_tasks.intake.jj import FORMULAS
-    from sdc_tasks.methods.rounding.controlled import Options
+    from sdc_tasks.methods.rounding.controlled import TableOptions
     from sdc_tasks.methods.rounding.controlled import round_table as controlled
     from sdc_tasks.model.weights import weights_of
 
-    options = Options(base, search, zero_restricted, reach, None if weights == "one" else weights_of(table.a, FORMULAS[weights]))
+    options = TableOptions(base, search, zero_restricted, reach, None if weights == "one" else weights_of(table.a, FORMULAS[weights]))
     found = controlled(table, options, progress)
     return found.x, {
         "base": base, "zero_restricted": zero_restricted, "reach": found.reach, "weights": weights, "distance": found.distance,

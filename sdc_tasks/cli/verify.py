@@ -46,7 +46,7 @@ def verify_certificate(
 ) -> None:
     """Computes every statement of a certificate again, from deliveries, table and witnesses. Exit code 3 where one does not follow."""
     from sdc_tasks import pipeline, report
-    from sdc_tasks.domains.schema import load_domain
+    from sdc_tasks.domains import load_domain
     from sdc_tasks.methods.recheck import told_before
 
     spec = attacked_by(load_domain(domain).of(period), profile, earlier)

@@ -24,8 +24,8 @@ def what_if(
     A share is a price at the margin: what a slightly smaller requirement would win. Without a flag, others may cost more.
     """
     from sdc_tasks import pipeline
-    from sdc_tasks.domains.schema import load_domain
-    from sdc_tasks.methods import bases
+    from sdc_tasks.domains import load_domain
+    from sdc_tasks.methods.bases.rules import least_loss
 
     spec = load_domain(domain).of(period)
     problem = problem_of_inbox(spec, inbox, period)
@@ -33,7 +33,7 @@ def what_if(
     shares: dict[int, float] = {}
     if part is not None:
         requirements, _ = pipeline.baseline(part.problem, spec)
-        found = bases.least_loss(pipeline.bases_case(part.problem, requirements, spec)).blame()
+        found = least_loss(pipeline.bases_case(part.problem, requirements, spec)).blame()
         shares = {int(part.cells[cell]): share for cell, share in found.items()}
     if not shares:
         out.print("nothing is lost: every aggregate cell can be published exactly")

@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from sdc_tasks.domains import schema
+from sdc_tasks.domains import load_domain, schema
 
 SHIPPED = schema.HERE
 Rows = list[tuple[str, str, str]]
@@ -59,7 +59,7 @@ def _shipped_shape() -> tuple[int, int, int]:
 
 def _codelists() -> dict[str, str]:
     """dimension → file of `sbs`: areas, activities, size classes."""
-    domain = schema.load_domain("sbs")
+    domain = load_domain("sbs")
     return {source.dimension: source.codelist for source in (domain.areas, *domain.hierarchies)}
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from sdc_tasks.demo.delivery import protect, serialise, wire_of
 from sdc_tasks.demo.enterprises import Economy, microtable
 from sdc_tasks.demo.shape import write_domain
-from sdc_tasks.domains.schema import load_domain
+from sdc_tasks.domains import load_domain
 
 
 def write_demo(

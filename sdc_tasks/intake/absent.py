@@ -58,12 +58,11 @@ def _proven(value: Floats, present: Bools, available: Bools, domain: Domain) -> 
     The tolerance is that of the additivity, and below half of the last decimal that was sent: a figure of one unit never hides in it.
     """
     M = domain.space.national_relations
-    each = len(value) // len(domain.indicators)
     known = np.where(available, value, 0.0)
     sent = np.split(known, len(domain.indicators))
     decimals = [_decimals(mine, indicator.decimals) for mine, indicator in zip(sent, domain.indicators, strict=True)]
-    step = np.repeat(0.49 * 10.0 ** -np.array(decimals, dtype=float), each)
-    signed = np.repeat([indicator.signed for indicator in domain.indicators], each)
+    step = domain.space.spread(0.49 * 10.0 ** -np.array(decimals, dtype=float))
+    signed = domain.space.spread(indicator.signed for indicator in domain.indicators)
     parts, total = (M > 0).astype(float), (M < 0).astype(float)
     allowed = np.minimum(step, domain.checks.additivity_absolute + domain.checks.additivity_relative * np.abs(known))
     whole = abs(M) @ (~available).astype(float) == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -25,7 +25,7 @@ class Part:
     @property
     def decided(self) -> Ints:
         """The positions of its aggregate cells in a publication of the whole."""
-        first = len(self.whole.space.countries) * self.whole.space.national_size
+        first = self.whole.space.first_aggregate
         return np.asarray(self.cells[self.cells >= first] - first)
 
     def requirements(self, whole: Requirements) -> Requirements:
@@ -79,7 +79,7 @@ def part_of(problem: ProtectionProblem, indicators: Collection[str]) -> Part:
     linked = [{total, *parts} for total, parts in space.indicator_relations]
     if any(each & set(indicators) and each - set(indicators) for each in linked):
         raise ValueError("indicators that a relation links are protected together")
-    mine = np.repeat([indicator in indicators for indicator in space.indicators], space.national_size // len(space.indicators))
+    mine = space.spread(indicator in indicators for indicator in space.indicators)
     cells = np.flatnonzero(np.tile(mine, len(space.areas)))
     own = replace(
         space,
@@ -107,11 +107,3 @@ def _earlier(before: Earlier, cells: Ints, mine: Bools) -> Earlier:
         **{name: getattr(before, name)[later] for name in COLUMNS if name != "code"},
         code=code[before.code[later]],
     )
-
-
-def joined(parts: Sequence[tuple[Part, Publication]], cells: Ints) -> Publication:
-    """One publication of all aggregate cells of the whole."""
-    found = Publication.nothing(cells)
-    for part, publication in parts:
-        found = part.into(found, publication)
-    return found

@@ -178,7 +178,7 @@ class ProtectionProblem:
     def aggregate(self) -> Bools:
         """The cells that the release decides."""
         mask = np.zeros(self.space.size, dtype=bool)
-        mask[len(self.space.countries) * self.space.national_size :] = True
+        mask[self.space.first_aggregate :] = True
         return read_only(mask)
 
     @cached_property

@@ -102,10 +102,6 @@ class Publication:
         return h.hexdigest()
 
 
-# What ends each method of the ladder on any machine, by its name in the domain file; None: it ends by itself.
-ENDED_BY: Mapping[str, str | None] = {"auto": "rounds", "bcd": "rounds", "benders": "rounds", "milp": "nodes", "fix-and-relax": None}
-
-
 class Outcome(StrEnum):
     """What a rung of the CTA ladder returned."""
 

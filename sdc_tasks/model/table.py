@@ -6,7 +6,7 @@ Relations follow [2] §2: every row of `M` holds −1 at a total and +1 at its p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -146,6 +146,23 @@ class CellSpace:
     def size(self) -> int:
         return len(self.areas) * self.national_size
 
+    @property
+    def first_aggregate(self) -> int:
+        """The first cell of the first aggregate: all before it are national."""
+        return len(self.countries) * self.national_size
+
+    def spread(self, answers: Iterable[float]) -> np.ndarray:
+        """(national_size,): what is so of each indicator, in their order, for every cell of one area."""
+        return np.repeat(list(answers), self.national_size // len(self.indicators))
+
+    def national_cells_in(self, other: CellSpace) -> Ints:
+        """(first_aggregate,): the same cell in another space, for every national cell; −1 where that has none."""
+        area = {country: i * other.national_size for i, country in enumerate(other.countries)}
+        code = {key: i for i, key in enumerate(other.national_keys)}
+        first = np.array([area.get(country, -1) for country in self.countries])[:, None]
+        place = np.array([code.get(key, -1) for key in self.national_keys])[None, :]
+        return np.where((first >= 0) & (place >= 0), first + place, -1).ravel()
+
     @cached_property
     def national_keys(self) -> tuple[tuple[str, ...], ...]:
         """(indicator, code of each hierarchy) of every cell of one area, in order."""
@@ -178,6 +195,14 @@ class CellSpace:
         indices = np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         return sp.csr_array((data, indices, starts), shape=(len(rows), self.national_size))
+
+    @cached_property
+    def totals(self) -> Ints:
+        """(relations,): the cell of one area that each of the `national_relations` has as its total."""
+        entries = self.national_relations.tocoo()
+        total = np.zeros(self.national_relations.shape[0], dtype=np.int64)
+        total[entries.row[entries.data < 0]] = entries.col[entries.data < 0]
+        return total
 
     @cached_property
     def aggregate_relations(self) -> sp.csr_array:

@@ -45,7 +45,7 @@ PUBLISHING_ACTIONS = {"", "I", "A", "R", "M"}  # information, append, replace, m
 
 def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publication: Publication) -> None:
     """Writes the whole file or nothing. Raises ValueError on a publication with cells that are not aggregates."""
-    if (publication.cells < len(space.countries) * space.national_size).any():
+    if (publication.cells < space.first_aggregate).any():
         raise ValueError("a disseminated table holds aggregate cells only")
     asked = domain.bases.visible_share is not None or bool(publication.visible.any())
     buffer = io.StringIO()
@@ -104,7 +104,7 @@ def read_published(path: Path, domain: Domain, space: CellSpace, period: str) ->
 
     Raises InvalidInput, naming file, line, key and remedy, on anything that does not say clearly what is published.
     """
-    first = len(space.countries) * space.national_size
+    first = space.first_aggregate
     cells = np.arange(first, space.size)
     values, bases, covers = np.full(len(cells), np.nan), np.full(len(cells), np.inf), np.zeros(len(cells))
     position = {_key(space, cell): i for i, cell in enumerate(cells.tolist())}

@@ -5,13 +5,20 @@ a process that is killed. Here they are memory of this process (memfd_create, Li
 the path of our descriptor: however we end, nothing is left.
 
 CBC is started without our environment, which holds the keys of the warehouse and the passwords of its accounts.
+
+PuLP's `status` says "optimal" for a time-limited incumbent as well: `sol_status` decides here. What else CBC knows stands in its log.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import signal
 import subprocess
-from collections.abc import Iterator
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import partial
@@ -19,7 +26,16 @@ from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
+import numpy as np
+import psutil
 import pulp
+
+from sdc_tasks.model.table import Floats
+from sdc_tasks.solver.lp import Status
+from sdc_tasks.solver.mixed import Milp, MilpResult, Watch, finite
+
+GRACE = 3.0  # seconds past its own limit, or past a request to stop, after which CBC is killed
+LOOK = 0.1  # seconds between two looks at a running CBC
 
 
 @dataclass(frozen=True)
@@ -70,3 +86,159 @@ class Cbc(pulp.PULP_CBC_CMD):  # type: ignore[misc]
         if not os.stat(filename).st_size:
             raise pulp.PulpSolverError("CBC left no solution")
         return super().readsol_MPS(filename, *rest)
+
+
+def solve_with_cbc(model: Milp, seconds: float, gap: float, nodes: int | None, start: Floats | None, watch: Watch) -> MilpResult:
+    """The model from scratch, in a process of its own."""
+    problem, variables = _pulp_model(model)
+    if start is not None:
+        for variable, value in zip(variables, start.tolist(), strict=True):
+            variable.setInitialValue(value, check=False)
+    with papers() as mine:
+        log = mine.log
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # PuLP 4 will want its CBC installed beside it
+            command = Cbc(
+                msg=False, timeLimit=seconds if np.isfinite(seconds) else None, gapRel=gap, warmStart=start is not None, maxNodes=nodes,
+                logPath=str(log), options=["randomSeed 1", "randomCbcSeed 1"],
+            )  # fmt: skip
+        command.papers = mine
+        guard = _Guard(mine, seconds, model.scale, watch)
+        guard.start()
+        try:
+            problem.solve(command)
+        except pulp.PulpSolverError:
+            guard.end()
+            return MilpResult(Status.STOPPED if guard.killed else Status.DIED, None, None, bound_of(log, model.scale))
+        finally:
+            guard.end()
+        bound, enumerated = bound_of(log, model.scale), _nodes_of(log)
+    status = _status_of(problem)
+    if not status.has_point:
+        return MilpResult(Status.STOPPED if guard.interrupted else status, None, None, bound, nodes=enumerated)
+    x = np.array([variable.value() or 0.0 for variable in variables])
+    return MilpResult(status, x, float(model.cost @ x), bound, nodes=enumerated)
+
+
+def _status_of(problem: pulp.LpProblem) -> Status:
+    if problem.status == pulp.LpStatusInfeasible:  # "Integer infeasible" is told by `status` alone
+        return Status.INFEASIBLE
+    return {1: Status.OPTIMAL, 2: Status.FEASIBLE, -2: Status.UNBOUNDED}.get(problem.sol_status, Status.STOPPED)
+
+
+class _Guard(threading.Thread):
+    """Follows one CBC: reads bounds from its log, interrupts it when asked to, kills it when it does not end by itself.
+
+    CBC looks at its clock and at interrupts only between phases. Its process is the one that works on these papers. Should ours die, so
+    that nobody kills it, it is left no more processor time than its limit, or than it is useful.
+    """
+
+    def __init__(self, its: Papers, seconds: float, scale: float, watch: Watch) -> None:
+        super().__init__(daemon=True)
+        self.interrupted = self.killed = False
+        self._raised: BaseException | None = None
+        self._its, self._log, self._scale, self._watch = its, its.log, scale, watch
+        self._seconds = min(seconds, watch.useful)
+        self._limited = not np.isfinite(self._seconds)
+        self._deadline = time.monotonic() + seconds + GRACE
+        self._ended = threading.Event()
+
+    def end(self) -> None:
+        """Raises what the watch raised."""
+        self._ended.set()
+        self.join()
+        if self._raised is not None:
+            raise self._raised
+
+    def run(self) -> None:
+        try:
+            self._follow()
+        except BaseException as error:
+            self._raised = error
+            while not self._ended.wait(LOOK):
+                self._kill()
+
+    def _follow(self) -> None:
+        told = -np.inf
+        while not self._ended.wait(LOOK):
+            if not self._limited:
+                self._limited = self._limit()
+            if (bound := bound_of(self._log, self._scale)) is not None and bound > told:
+                told = bound
+                self._watch.bound(bound)
+            if not self.interrupted and self._watch.stop() and self._signal(signal.SIGINT):
+                self.interrupted = True
+                self._deadline = min(self._deadline, time.monotonic() + GRACE)
+            if time.monotonic() > self._deadline:
+                self._kill()
+
+    def _kill(self) -> None:
+        self.killed = self._signal(signal.SIGKILL) or self.killed
+
+    def _signal(self, number: signal.Signals) -> bool:
+        """Whether there was a process to hear it."""
+        return self._each(lambda child: child.send_signal(number))
+
+    def _limit(self) -> bool:
+        """Whether there was a process whose processor time could be limited."""
+        most = int(self._seconds + GRACE) + 1
+        return self._each(lambda child: child.rlimit(psutil.RLIMIT_CPU, (most, most)))
+
+    def _each(self, do: Callable[[psutil.Process], object]) -> bool:
+        found = False
+        for child in psutil.Process().children(recursive=True):
+            try:
+                if child.name().startswith("cbc") and str(self._its.model) in child.cmdline():
+                    do(child)
+                    found = True
+            except psutil.NoSuchProcess:
+                pass  # it ended by itself
+        return found
+
+
+def _pulp_model(model: Milp) -> tuple[pulp.LpProblem, list[pulp.LpVariable]]:
+    """The arrays as a PuLP problem, columns and rows in their order."""
+    problem = pulp.LpProblem("cta", pulp.LpMinimize)
+    binary = set(model.binary.tolist())
+    variables = [
+        problem.add_variable(f"x{j}", finite(low), finite(up), pulp.LpBinary if j in binary else pulp.LpContinuous)
+        for j, (low, up) in enumerate(zip(model.lower.tolist(), model.upper.tolist(), strict=True))
+    ]
+    problem.setObjective(pulp.LpAffineExpression([(variables[j], c) for j, c in enumerate((model.cost / model.scale).tolist()) if c]))
+    for i in range(model.A.shape[0]):
+        at = slice(model.A.indptr[i], model.A.indptr[i + 1])
+        row = [(variables[j], c) for j, c in zip(model.A.indices[at].tolist(), model.A.data[at].tolist(), strict=True) if c]
+        for sense, rhs in _sides(float(model.row_lower[i]), float(model.row_upper[i])):
+            problem.addConstraint(pulp.LpConstraint(pulp.LpAffineExpression(row), sense, rhs=rhs))
+    return problem, variables
+
+
+def _sides(low: float, up: float) -> list[tuple[int, float]]:
+    """A row with two bounds as PuLP constraints."""
+    if low == up:
+        return [(pulp.LpConstraintEQ, low)]
+    both = [(pulp.LpConstraintGE, low), (pulp.LpConstraintLE, up)]
+    return [(sense, rhs) for sense, rhs in both if np.isfinite(rhs)]
+
+
+def bound_of(log: Path, scale: float) -> float | None:
+    """The last lower bound that a log tells of, while CBC runs or after it; None before there is any.
+
+    At the end it is printed with three decimals: half of the last one is taken off. After a proven optimum, the objective is the bound;
+    before the end, it is told with six digits.
+    """
+    text = log.read_text() if log.exists() else ""
+    if found := re.findall(r"^Lower bound:\s+(\S+)", text, re.MULTILINE):
+        bound = float(found[-1]) - 5e-4
+    elif "Optimal solution found" in text and (found := re.findall(r"^Objective value:\s+(\S+)", text, re.MULTILINE)):
+        bound = float(found[-1]) * (1 - 1e-6) - 5e-9
+    elif found := re.findall(r"^(?:Cbc00.*best possible|Continuous objective value is) ([-+.\de]+)", text, re.MULTILINE):
+        bound = float(found[-1]) - 1e-5 * abs(float(found[-1])) - 5e-9
+    else:
+        return None
+    return bound * scale if abs(bound) < 1e40 else None
+
+
+def _nodes_of(log: Path) -> int | None:
+    found = re.findall(r"^Enumerated nodes:\s+(\d+)", log.read_text(), re.MULTILINE) if log.exists() else []
+    return int(found[-1]) if found else None

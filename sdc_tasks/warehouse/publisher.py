@@ -141,7 +141,7 @@ def _require_passed_audit(release: Release, space: CellSpace, profiles: tuple[st
         named = ", ".join(space.key(cell) for cell in failed[:NAMED])
         more = f" and {len(failed) - NAMED} more" if len(failed) > NAMED else ""
         raise ReleaseBlocked(f"{blocked}: the audit did not pass; not protected: {named}{more}. See the certificate of the audit")
-    aggregates = np.arange(len(space.countries) * space.national_size, space.size)
+    aggregates = np.arange(space.first_aggregate, space.size)
     if not np.array_equal(decided.cells, aggregates):
         raise ReleaseBlocked(f"{blocked}: {len(decided.cells)} cells are decided, but there are {len(aggregates)} aggregate cells")
 

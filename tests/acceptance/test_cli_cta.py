@@ -105,7 +105,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-Method = Callable[[Run, engine.Options], None]
+Method = Callable[[Run, engine.EngineOptions], None]
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def method(monkeypatch: pytest.MonkeyPatch) -> Callable[[Method], None]:
     return lambda replacement: monkeypatch.setattr(engine, "execute", replacement)
 
 
-def all_up(run: Run, options: engine.Options) -> None:
+def all_up(run: Run, options: engine.EngineOptions) -> None:
     """A method that finds the table with cell 8 raised, and proves half of its cost."""
     run.lift(2 * 74859.1, "pencil")
     run.offer(UP / run.problem.unit, "pencil")
@@ -189,9 +189,9 @@ def test_the_facts_are_those_of_the_run_and_hold_no_cell(table, method, tmp_path
 
 
 def test_a_table_within_the_gap_is_optimal_and_the_options_reach_the_method(table, method):
-    seen: list[tuple[engine.Options, str, float]] = []
+    seen: list[tuple[engine.EngineOptions, str, float]] = []
 
-    def watch(run: Run, options: engine.Options) -> None:
+    def watch(run: Run, options: engine.EngineOptions) -> None:
         seen.append((options, run.problem.distance.value, run.gap_wanted))
         all_up(run, options)
 
@@ -223,7 +223,7 @@ def test_the_history_can_be_drawn(table, method, tmp_path, name, magic):
 
 
 def test_where_the_output_is_no_terminal_progress_is_plain_lines(table, method):
-    def slow(run: Run, options: engine.Options) -> None:
+    def slow(run: Run, options: engine.EngineOptions) -> None:
         run.lift(2 * 74859.1, "pencil")
         time.sleep(0.3)
         all_up(run, options)
@@ -263,7 +263,7 @@ def test_a_table_that_leaves_a_cell_short_is_no_table_and_names_the_cell(table, 
 
 
 def test_what_cannot_be_protected_is_told_by_key_with_exit_code_3(table, method, tmp_path):
-    def refuse(run: Run, options: engine.Options) -> None:
+    def refuse(run: Run, options: engine.EngineOptions) -> None:
         raise Unprotectable(f"{run.problem.name(int(run.problem.sensitive[0]))} cannot be protected. Remedy: widen its bounds")
 
     method(refuse)
@@ -274,7 +274,7 @@ def test_what_cannot_be_protected_is_told_by_key_with_exit_code_3(table, method,
 
 
 def test_a_method_that_breaks_leaves_what_it_had_found(table, method, tmp_path):
-    def breaks(run: Run, options: engine.Options) -> None:
+    def breaks(run: Run, options: engine.EngineOptions) -> None:
         all_up(run, options)
         raise RuntimeError("out of luck")
 
@@ -289,7 +289,7 @@ def test_a_method_that_breaks_leaves_what_it_had_found(table, method, tmp_path):
 
 
 def test_mistakes_are_told_before_the_search_begins(table, method, tmp_path):
-    def never(run: Run, options: engine.Options) -> None:
+    def never(run: Run, options: engine.EngineOptions) -> None:
         raise AssertionError("the search began")
 
     method(never)

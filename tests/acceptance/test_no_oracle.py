@@ -25,7 +25,7 @@ from test_cli import FREE, Desk, exact, new_desk
 
 from sdc_tasks import intake, pipeline, steps
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.rounding.small_count import Options, by_order, dummy_of, round_counts
+from sdc_tasks.methods.rounding.small_count import CountOptions, by_order, dummy_of, round_counts
 from sdc_tasks.methods.rounding.small_count.cells import inner_cells
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.warehouse.canonical import PRINTED, digest_of_printed
@@ -259,4 +259,4 @@ def test_who_does_not_know_the_seed_does_not_learn_what_a_known_one_gives_away()
 def _published(counts: tuple[int, ...], seed: int) -> tuple[int, ...]:
     codes = np.repeat(np.arange(3), 3).astype(np.int32), np.tile(np.arange(3), 3).astype(np.int32)
     cells, _ = inner_cells("ab", [(codes[0], list("xyz")), (codes[1], list("uvw"))], np.array(counts))
-    return tuple(round_counts(dummy_of(cells, by_order(cells, 2)), Options(seed, 3)).published.tolist())
+    return tuple(round_counts(dummy_of(cells, by_order(cells, 2)), CountOptions(seed, 3)).published.tolist())

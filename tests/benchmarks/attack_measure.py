@@ -28,7 +28,8 @@ from scipy.optimize import linprog
 
 from sdc_tasks import pipeline
 from sdc_tasks.domains import Domain
-from sdc_tasks.methods import attack, bases
+from sdc_tasks.methods import attack
+from sdc_tasks.methods.bases.rules import least_loss
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication
 from sdc_tasks.model.weights import Weights, aggregate_weights
@@ -183,7 +184,7 @@ def _half_widths(problem: ProtectionProblem, domain: Domain, weights: Weights) -
     sharp = domain.model_copy(update={"bases": domain.bases.model_copy(update={"gap": GAP, "weights": weights})})
     requirements, _ = attack.baseline(problem, ("external",))
     began = time.perf_counter()
-    found = bases.least_loss(pipeline.bases_case(problem, requirements, sharp))
+    found = least_loss(pipeline.bases_case(problem, requirements, sharp))
     seconds = time.perf_counter() - began
     return seconds, {"loss": found.loss, "bound": found.bound, "gap": found.gap, "widened": int((found.half > 0).sum())}
 

@@ -24,22 +24,22 @@ import numpy as np
 from benchmarks.registry import REGISTRY, Table
 
 from sdc_tasks.errors import SdcError
-from sdc_tasks.methods.cta.engine import Method, Options, execute
+from sdc_tasks.methods.cta.engine import EngineOptions, Method, execute
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import closest
 from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.weights import Weights
-from sdc_tasks.solver import milp
-from sdc_tasks.solver.milp import SolverName
+from sdc_tasks.solver import cbc
+from sdc_tasks.solver.milp import SolverName, Watch, solve_milp
 
 OURS: dict[str, Method] = {"auto": "auto", "bcd": "bcd"}
 PEERS: dict[str, SolverName] = {"cbc": "cbc", "highs": "highs"}
 METHODS = (*OURS, *PEERS)
 GAP = 1e-4
 GRACE = 60.0  # seconds past the limit in which a peer may still hand over its table
-SOURCES = Path(milp.__file__).parents[1]
+SOURCES = Path(cbc.__file__).parents[1]
 
 Step = tuple[float, float | None, float]  # seconds, best protected table, bound
 
@@ -178,7 +178,7 @@ class _Outcome:
 
 def _ours(problem: CtaProblem, method: str, limit: float, threads: int) -> _Outcome:
     began, note = _Used.so_far(), ""
-    options = Options(method=OURS[method], seconds=limit, gap=GAP, threads=threads)
+    options = EngineOptions(method=OURS[method], seconds=limit, gap=GAP, threads=threads)
     run = Run(problem, limit, GAP)
     try:
         execute(run, options)
@@ -189,14 +189,14 @@ def _ours(problem: CtaProblem, method: str, limit: float, threads: int) -> _Outc
 
 def _peer(problem: CtaProblem, method: str, limit: float) -> _Outcome:
     """HiGHS tells tables and bounds while it runs, CBC its bounds only: its table comes at the end."""
-    milp.GRACE = GRACE
+    cbc.GRACE = GRACE
     began, run = _Used.so_far(), Run(problem)
-    watch = milp.Watch(
+    watch = Watch(
         stop=lambda: False,
         point=lambda x: run.offer(problem.deviation(x), method),
         bound=lambda bound: run.lift(bound * problem.unit, method),
     )
-    result = milp.solve_milp(problem.milp, PEERS[method], limit, GAP, watch=watch)
+    result = solve_milp(problem.milp, PEERS[method], limit, GAP, watch=watch)
     used, note = _Used.so_far().since(began), result.status.value
     if result.bound is not None:
         run.lift(result.bound * problem.unit, method)

@@ -131,7 +131,7 @@ def sbs(countries: int, activities: int, sizes: int, seed: int = 1) -> Table:
     from sdc_tasks import pipeline
     from sdc_tasks.demo.enterprises import Economy, microtable
     from sdc_tasks.demo.shape import write_domain
-    from sdc_tasks.domains.schema import load_domain
+    from sdc_tasks.domains import load_domain
 
     with tempfile.TemporaryDirectory(prefix="sdc-bench-") as folder:
         domain = load_domain(write_domain(Path(folder), countries, activities, sizes))

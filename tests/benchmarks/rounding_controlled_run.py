@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.process import run_python
 from benchmarks.registry import ABSENT, CACHE, HERE, Absent
 
-from sdc_tasks.methods.rounding.controlled import Options, round_table
+from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
 from sdc_tasks.methods.rounding.quadratic import round_quadratic
 from sdc_tasks.methods.rounding.separable import Search
 from sdc_tasks.methods.rounding.table import RoundingTable
@@ -118,7 +118,7 @@ def measure(instance: Instance) -> dict[str, object]:
     began, cpu = time.perf_counter(), time.process_time()
     search = Search(1, clock=Limit(SECONDS), gap=GAP, exact=True)
     if instance.method == "controlled":
-        controlled = round_table(table, Options(instance.base, search))
+        controlled = round_table(table, TableOptions(instance.base, search))
         x, reached, bound, optimal, clock = controlled.x, controlled.distance, controlled.bound, controlled.optimal, controlled.clock
         recomputed, steps = float(np.abs(x - table.a).sum()), x / instance.base
         if np.abs(steps - np.rint(steps)).max() > 1e-9:

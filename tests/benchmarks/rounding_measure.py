@@ -23,7 +23,7 @@ from benchmarks.rounding_registry import REGISTRY
 
 from sdc_tasks import pipeline
 from sdc_tasks.intake.counts import read_counts
-from sdc_tasks.methods.rounding.small_count import Options, by_list, dummy_of, round_counts
+from sdc_tasks.methods.rounding.small_count import CountOptions, by_list, dummy_of, round_counts
 
 DENSE = 1 << 22  # keys that are counted without sorting them
 SOURCES = Path(pipeline.__file__).parent
@@ -122,7 +122,7 @@ def measure(name: str, quality: str, base: int = 3) -> Record:
     read = time.perf_counter()
     dummy = dummy_of(cells, by_list(cells, crossings))
     published = time.perf_counter()
-    result = round_counts(dummy, Options(1, base=base, quality=quality))  # type: ignore[arg-type]
+    result = round_counts(dummy, CountOptions(1, base=base, quality=quality))  # type: ignore[arg-type]
     ended, cpu = time.perf_counter(), time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     score = Score(base)

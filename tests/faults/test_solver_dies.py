@@ -16,8 +16,9 @@ from nursery import KILLED
 from tried import tried
 
 from sdc_tasks.errors import Retriable
+from sdc_tasks.solver.cbc import GRACE
 from sdc_tasks.solver.lp import Status
-from sdc_tasks.solver.milp import GRACE, Milp, solve_milp
+from sdc_tasks.solver.milp import Milp, solve_milp
 
 
 def cbc_of(parent: int) -> list[psutil.Process]:

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from oracle import everything, one_cell_release, published, reaches, table_of
 
-from sdc_tasks.domains.schema import Bases
 from sdc_tasks.methods.attack import Attacker, attacks, audit, baseline, promised
-from sdc_tasks.methods.bases import choose, ladder_of, repair
+from sdc_tasks.methods.bases.cta_rule import choose
+from sdc_tasks.methods.bases.ladder import ladder_of
+from sdc_tasks.methods.bases.options import BasesOptions
+from sdc_tasks.methods.bases.repair import repair
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 
@@ -116,7 +118,7 @@ def test_the_eu_example_which_bases_are_safe(printed, base, down, up):
 
 
 def test_the_eu_example_the_ladder_prints_these_values():
-    options = ladder_of(EXAMPLE, np.ones(1), Bases(maximum_relative_base=0.5))
+    options = ladder_of(EXAMPLE, np.ones(1), BasesOptions(maximum_relative_base=0.5))
     assert options.value[0][: len(BY_HAND)].tolist() == [printed for printed, *_ in BY_HAND]
 
 
@@ -124,7 +126,7 @@ def test_the_eu_example_the_ladder_prints_these_values():
 def test_the_eu_example_every_rule_ends_at_base_50(x):
     """From nothing by repair, and from CTA's table in either sense."""
     requirements, _ = baseline(EXAMPLE, ("external",))
-    options = ladder_of(EXAMPLE, np.ones(1), Bases(maximum_relative_base=0.5))
+    options = ladder_of(EXAMPLE, np.ones(1), BasesOptions(maximum_relative_base=0.5))
     table = None if x is None else np.array([x - 597, 240, 357, x])
     choice = repair(Attacker(EXAMPLE, requirements), options, choose(EXAMPLE, options, table), 60, print, [])
     assert options.publication(choice).base.tolist() == [50]

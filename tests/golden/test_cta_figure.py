@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sdc_tasks.domains.schema import RungOptions
-from sdc_tasks.methods.cta import CtaProblem, climb, verify
+from sdc_tasks.methods.cta.ladder import climb
+from sdc_tasks.methods.cta.model import CtaProblem
+from sdc_tasks.methods.cta.options import RungOptions
+from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.results import Adjustment
 
 #                original               lower sense              upper sense

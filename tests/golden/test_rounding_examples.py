@@ -135,7 +135,7 @@ def test_where_the_base_of_the_paper_keeps_no_levels_one_that_does_is_named(exam
 def test_controlled_rounding_is_as_near_as_salazars_or_nearer(example, zero_restricted):
     """In z, and on these examples in (3.1) too, although it is not what is minimised."""
     table, base = table_of(example, bearable(example)), example[4]
-    found = controlled.round_table(table, controlled.Options(base, SEARCH, zero_restricted))
+    found = controlled.round_table(table, controlled.TableOptions(base, SEARCH, zero_restricted))
     assert not (found.x % base).any()
     assert not (table.A @ found.x).any()
     assert found.reach == 1
@@ -148,7 +148,7 @@ def test_controlled_rounding_is_as_near_as_salazars_or_nearer(example, zero_rest
 @pytest.mark.parametrize("example", [THREE, FOUR])
 def test_levels_wider_than_two_bases_take_two_multiples(example):
     table, base = table_of(example), example[4]
-    found = controlled.round_table(table, controlled.Options(base, SEARCH))
+    found = controlled.round_table(table, controlled.TableOptions(base, SEARCH))
     assert found.reach == 2
     assert all_protected(example, table, found.x, np.full(len(table.a), 2.0 * base))
 
@@ -166,7 +166,7 @@ def test_figure_10_of_the_survey():
     )
     assert np.abs(printed - a).sum() == 30
     for zero_restricted in (False, True):
-        found = controlled.round_table(table, controlled.Options(5, SEARCH, zero_restricted))
+        found = controlled.round_table(table, controlled.TableOptions(5, SEARCH, zero_restricted))
         assert not (M @ found.x).any()
         assert not (found.x % 5).any()
         assert np.abs(found.x - a).sum() == found.distance == 20

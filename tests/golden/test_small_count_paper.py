@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sdc_tasks.methods.rounding.small_count import Options, Rounded, by_formula, dummy_of, inner_cells, round_counts
+from sdc_tasks.methods.rounding.small_count import CountOptions, Rounded, by_formula, dummy_of, inner_cells, round_counts
 from sdc_tasks.methods.rounding.small_count.dummy import Dummy
 from sdc_tasks.methods.rounding.small_count.inner import Steps, cross_product, fill
 from sdc_tasks.methods.rounding.small_count.measures import simply_rounded
@@ -81,7 +81,7 @@ def test_second_round(dummy: Dummy) -> None:
 
 
 def rounded(dummy: Dummy, seed: int, quality: str = "paper") -> Rounded:
-    return round_counts(dummy, Options(base=BASE, seed=seed, quality=quality))  # type: ignore[arg-type]
+    return round_counts(dummy, CountOptions(base=BASE, seed=seed, quality=quality))  # type: ignore[arg-type]
 
 
 def test_whole_algorithm_ends_in_table_2(dummy: Dummy) -> None:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from test_warehouse import raw
 
 from sdc_tasks import pipeline
-from sdc_tasks.domains.schema import Audit
+from sdc_tasks.domains.schema import AuditOptions
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.methods.attack import audit, baseline, knowledge_of, promised
 from sdc_tasks.methods.recheck import recheck
@@ -69,7 +69,7 @@ def test_no_place_takes_an_unknown_profile_or_none(profiles, warehouse):
         with pytest.raises(ValueError, match="attacker profile"):
             ask()
     with pytest.raises(ValidationError, match="attacker profile"):
-        Audit(profiles=profiles)
+        AuditOptions(profiles=profiles)
     for table in ("terms", "audit"):
         with pytest.raises(IntegrityError, match=f"{table} refused: attacker profiles"):
             put(warehouse, table, ",".join(profiles))
@@ -91,7 +91,7 @@ def test_a_profile_that_only_the_warehouse_knows_is_asked_for_by_nobody(warehous
     with writing(warehouse) as connection:
         connection.execute(insert(profile).values(name=FAKE))
     with pytest.raises(ValidationError, match=FAKE):
-        Audit(profiles=("external", FAKE))
+        AuditOptions(profiles=("external", FAKE))
     with pytest.raises(ValueError, match=FAKE):
         Terms("sbs", "d" * 64, ("external", FAKE))
 

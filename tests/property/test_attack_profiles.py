@@ -17,7 +17,7 @@ from oracle import Draw, everything, one_cell_release, published, releases
 from pydantic import ValidationError
 
 from sdc_tasks import pipeline
-from sdc_tasks.domains.schema import Audit
+from sdc_tasks.domains.schema import AuditOptions
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.methods.attack import audit, baseline, blocks, front, joint, knowledge_of, promised
 from sdc_tasks.methods.recheck import recheck
@@ -223,7 +223,7 @@ def test_a_release_needs_every_profile_that_its_domain_asks_for():
 
 
 def test_the_profiles_of_a_domain_include_the_public():
-    assert Audit(profiles=("external", "coalition")).profiles == ("external", "coalition")
+    assert AuditOptions(profiles=("external", "coalition")).profiles == ("external", "coalition")
     for wrong in ((), ("internal",), ("external", "external"), ("external", "nobody")):
         with pytest.raises(ValidationError):
-            Audit(profiles=wrong)
+            AuditOptions(profiles=wrong)

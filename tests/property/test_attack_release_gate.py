@@ -15,7 +15,8 @@ from oracle import everything, one_cell_release, published, releases
 from sdc_tasks import pipeline
 from sdc_tasks.errors import ReleaseBlocked, SdcError
 from sdc_tasks.methods.attack import attack_system, attacks, audit, baseline, facing, merge, promised
-from sdc_tasks.methods.cta import release_problem, verify
+from sdc_tasks.methods.cta.model import release_problem
+from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.findings import CheckResult, Finding, Severity
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Release, Rung

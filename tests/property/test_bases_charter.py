@@ -12,10 +12,11 @@ from oracle import Draw, everything, one_cell_release, published, reaches, relat
 
 from sdc_tasks import pipeline
 from sdc_tasks.domains import load_domain
-from sdc_tasks.domains.schema import Bases, Domain
+from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Attacker, audit, baseline, earlier
-from sdc_tasks.methods.bases import charter, proposed, visible_sums
+from sdc_tasks.methods.bases.charter import charter, proposed, visible_sums
+from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
@@ -30,7 +31,7 @@ def quiet(message: str) -> None:
 
 
 def domain_with(**bases: object) -> Domain:
-    return load_domain("sbs").model_copy(update={"bases": Bases.model_validate(bases)})
+    return load_domain("sbs").model_copy(update={"bases": BasesOptions.model_validate(bases)})
 
 
 def chosen(problem: ProtectionProblem, **bases: object) -> Publication:

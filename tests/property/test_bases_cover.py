@@ -11,13 +11,14 @@ from oracle import one_cell_release, releases, shares
 from test_attack_profiles import divided, with_respondents
 from test_bases_laws import a_choice, ladder, quiet
 
-from sdc_tasks.domains.schema import Bases
 from sdc_tasks.methods.attack import Attacker, audit, baseline
-from sdc_tasks.methods.bases import Case, Ladder, bound, by_audit, by_cover, repair
 from sdc_tasks.methods.bases.cover import cover, least
 from sdc_tasks.methods.bases.cut import Cut
+from sdc_tasks.methods.bases.ladder import Ladder
+from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.repair import _raise as raised
-from sdc_tasks.methods.bases.rules import tighten
+from sdc_tasks.methods.bases.repair import repair
+from sdc_tasks.methods.bases.rules import Case, bound, by_audit, by_cover, tighten
 from sdc_tasks.model.problem import ProtectionProblem
 
 LAW = settings(derandomize=True, deadline=None, max_examples=40)
@@ -39,7 +40,7 @@ def case_of(problem: ProtectionProblem, options: Ladder) -> Case:
     weights = 1 / np.maximum(np.abs(problem.a[problem.aggregate]), 1)
     requirements, _ = baseline(problem, ("external",))
     none = np.zeros(len(weights), dtype=bool)
-    return Case(problem, requirements, Attacker(problem, requirements), options, weights, none, Bases(), quiet)
+    return Case(problem, requirements, Attacker(problem, requirements), options, weights, none, BasesOptions(), quiet)
 
 
 @LAW
@@ -130,7 +131,7 @@ def test_the_cover_is_next_to_always_the_cheapest_of_all_choices_and_no_cell_of_
 @LAW
 @given(releases(sliding=False), st.sampled_from([0.0, 0.005]))
 def test_the_rule_is_safe_loses_no_more_than_the_audit_alone_and_its_bound_holds(draw, charge):
-    case = case_of(draw.problem, ladder(draw.problem, Bases(rounding_charge=charge)))
+    case = case_of(draw.problem, ladder(draw.problem, BasesOptions(rounding_charge=charge)))
     alone = by_audit(case)
     choice = by_cover(case, alone)
     assert shares(draw.problem, case.ladder.publication(choice)).min(initial=1) >= 1 - 1e-4

@@ -10,23 +10,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Draw, one_cell_release, releases, shares
 
-from sdc_tasks.domains.schema import Bases
 from sdc_tasks.methods.attack import Attacker, audit, baseline
-from sdc_tasks.methods.bases import Ladder, choose, half_widths, ladder_of, nearest_multiple, repair
+from sdc_tasks.methods.bases.cta_rule import choose, half_widths
+from sdc_tasks.methods.bases.ladder import Ladder, ladder_of, nearest_multiple
+from sdc_tasks.methods.bases.options import BasesOptions
+from sdc_tasks.methods.bases.repair import repair
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 
 LAW = settings(derandomize=True, deadline=None, max_examples=60)
 FEW = settings(LAW, max_examples=40)
-OPTIONS = Bases(maximum_relative_base=0.5)
-COARSE = Bases(mantissas=(1.0,), maximum_relative_base=10.0)
+OPTIONS = BasesOptions(maximum_relative_base=0.5)
+COARSE = BasesOptions(mantissas=(1.0,), maximum_relative_base=10.0)
 
 
 def quiet(message: str) -> None:
     """Nothing is said."""
 
 
-def ladder(problem: ProtectionProblem, options: Bases = OPTIONS) -> Ladder:
+def ladder(problem: ProtectionProblem, options: BasesOptions = OPTIONS) -> Ladder:
     return ladder_of(problem, 1 / np.maximum(np.abs(problem.a[problem.aggregate]), 1), options)
 
 
@@ -81,7 +83,7 @@ def test_the_ladder_of_a_value():
 @LAW
 @given(releases(), st.sampled_from([0.05, 0.5, 3.0]))
 def test_every_option_of_every_cell_contains_the_truth_and_keeps_the_maximum_relative_base(draw, most):
-    options = ladder(draw.problem, Bases(maximum_relative_base=most))
+    options = ladder(draw.problem, BasesOptions(maximum_relative_base=most))
     truth = draw.problem.a[draw.problem.aggregate]
     for option in range(options.withheld + 1):
         publication = options.publication(np.full(len(truth), option))
@@ -139,7 +141,7 @@ def test_a_base_that_rounds_off_centre_is_not_enough():
 
 
 @LAW
-@given(releases(sliding=False), st.sampled_from([1, 60]), st.sampled_from([OPTIONS, COARSE, Bases(maximum_relative_base=0.01)]))
+@given(releases(sliding=False), st.sampled_from([1, 60]), st.sampled_from([OPTIONS, COARSE, BasesOptions(maximum_relative_base=0.01)]))
 def test_after_repair_the_oracle_finds_nothing_broken(draw, rounds, bases):
     """From any start: all exact, or any choice. `rounds = 1` goes straight to withholding."""
     requirements, _ = baseline(draw.problem, ("external",))
@@ -176,7 +178,7 @@ def test_repair_meets_a_sliding_level_by_hand():
 def test_a_cell_beyond_the_maximum_relative_base_is_withheld_and_nothing_else_is_coarser(draw):
     requirements, _ = baseline(draw.problem, ("external",))
     most = 0.02
-    options = ladder(draw.problem, Bases(maximum_relative_base=most))
+    options = ladder(draw.problem, BasesOptions(maximum_relative_base=most))
     choice = repair(Attacker(draw.problem, requirements), options, np.zeros(len(options.cells), dtype=int), 60, quiet, [])
     publication = options.publication(choice)
     truth = np.abs(draw.problem.a[publication.cells])

@@ -15,9 +15,14 @@ from scipy.optimize import linprog
 
 from sdc_tasks import pipeline
 from sdc_tasks.domains import load_domain
-from sdc_tasks.domains.schema import Bases
 from sdc_tasks.methods.attack import Attacker, baseline
-from sdc_tasks.methods.bases import Ladder, additive, implied, ladder_of, possible, repair, sharpen, strata_of
+from sdc_tasks.methods.bases.additive import additive
+from sdc_tasks.methods.bases.implied import implied, sharpen
+from sdc_tasks.methods.bases.ladder import Ladder, ladder_of
+from sdc_tasks.methods.bases.options import BasesOptions
+from sdc_tasks.methods.bases.possible import possible
+from sdc_tasks.methods.bases.repair import repair
+from sdc_tasks.methods.bases.strata import strata_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 
@@ -30,7 +35,7 @@ def quiet(message: str) -> None:
 
 
 def ladder(problem: ProtectionProblem, most: float = 0.5) -> Ladder:
-    return ladder_of(problem, 1 / np.maximum(np.abs(problem.a[problem.aggregate]), 1), Bases(maximum_relative_base=most))
+    return ladder_of(problem, 1 / np.maximum(np.abs(problem.a[problem.aggregate]), 1), BasesOptions(maximum_relative_base=most))
 
 
 def any_choice(draw: Draw, options: Ladder) -> np.ndarray:
@@ -43,7 +48,7 @@ def safe_choice(draw: Draw, options: Ladder) -> np.ndarray:
 
 
 def chosen(problem: ProtectionProblem, **bases: object) -> Publication:
-    domain = load_domain("sbs").model_copy(update={"bases": Bases.model_validate(bases)})
+    domain = load_domain("sbs").model_copy(update={"bases": BasesOptions.model_validate(bases)})
     requirements, _ = baseline(problem, ("external",))
     return pipeline.choose_bases(problem, requirements, Adjustment(), domain)
 

@@ -7,15 +7,16 @@ from hypothesis import given, settings
 from oracle import one_cell_release, releases
 from test_attack_integer import counts, parity, whole, whole_shares
 
-from sdc_tasks.domains.schema import Bases
 from sdc_tasks.methods.attack import Attacker, audit, baseline
-from sdc_tasks.methods.bases import Case, by_audit, ladder_of
+from sdc_tasks.methods.bases.ladder import ladder_of
+from sdc_tasks.methods.bases.options import BasesOptions
+from sdc_tasks.methods.bases.rules import Case, by_audit
 from sdc_tasks.methods.bases.whole import whole as withstand
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 
 FEW = settings(derandomize=True, deadline=None, max_examples=25)
-OPTIONS = Bases(maximum_relative_base=5.0)
+OPTIONS = BasesOptions(maximum_relative_base=5.0)
 
 
 def chosen(problem: ProtectionProblem) -> tuple[Publication, Publication]:

@@ -19,25 +19,28 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.cta import CtaProblem, Options, Run, execute, table_problem, verify
+from sdc_tasks.methods.cta.engine import EngineOptions, execute
 from sdc_tasks.methods.cta.inequalities import Inequalities
+from sdc_tasks.methods.cta.model import CtaProblem, table_problem
 from sdc_tasks.methods.cta.polygon import Relaxation
+from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.verify import verify
 
 LAW = settings(derandomize=True, deadline=None, max_examples=30)
 INF = np.inf
-AUTO = Options("auto", rounds=20, threads=1)
+AUTO = EngineOptions("auto", rounds=20, threads=1)
 METHODS = {
     "auto": AUTO,
-    "milp highs": Options("milp", "highs", threads=1),
-    "milp cbc": Options("milp", "cbc", threads=1),
-    "bcd": Options("bcd", blocks=1, threads=1),
+    "milp highs": EngineOptions("milp", "highs", threads=1),
+    "milp cbc": EngineOptions("milp", "cbc", threads=1),
+    "bcd": EngineOptions("bcd", blocks=1, threads=1),
 }
-ALL = METHODS | {"fix-and-relax": Options("fix-and-relax", blocks=3, threads=1), "benders": Options("benders", threads=1)}
+ALL = METHODS | {"fix-and-relax": EngineOptions("fix-and-relax", blocks=3, threads=1), "benders": EngineOptions("benders", threads=1)}
 NOTHING = 1e-12  # beside an optimum
 LONG = 600.0  # seconds that no run may need, on a machine that does other things as well
 
 
-def solved(problem: CtaProblem, options: Options, gap: float = 1e-6) -> Run:
+def solved(problem: CtaProblem, options: EngineOptions, gap: float = 1e-6) -> Run:
     run = Run(problem, LONG, gap)
     execute(run, options)
     return run
@@ -281,7 +284,7 @@ def test_small_and_huge_cells_in_one_relation(method):
 def bytes_of(problem: CtaProblem, threads: int, gap: float, pause: float = 0.0) -> tuple[bytes, float]:
     """The table and the bound; who is told on the way may take its time, and hear of tables and bounds in another order."""
     run = Run(problem, LONG, gap, report=lambda moment: time.sleep(pause))
-    execute(run, Options("auto", rounds=2, threads=threads, seed=3))
+    execute(run, EngineOptions("auto", rounds=2, threads=threads, seed=3))
     assert run.left > 0, "it has ended by its rounds, not by the clock"
     return run.best.z.tobytes(), run.bound
 
@@ -308,7 +311,7 @@ def test_rounds_end_the_search_on_a_plain_grid_too():
 def test_another_seed_may_find_another_table_but_no_worse_a_kind():
     problem = problem_of(CUBE)
     for seed in (1, 2):
-        is_as_it_says(solved(problem, Options("auto", rounds=1, threads=1, seed=seed)))
+        is_as_it_says(solved(problem, EngineOptions("auto", rounds=1, threads=1, seed=seed)))
 
 
 # --- interrupts -----------------------------------------------------------------------------------------------------------------

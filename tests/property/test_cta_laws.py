@@ -13,13 +13,19 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from oracle import Draw, closest_tables, one_cell_release, relations, releases
 from pydantic import ValidationError
 
-from sdc_tasks.domains.schema import RungOptions
 from sdc_tasks.errors import Retriable
 from sdc_tasks.methods.attack import Requirements, baseline, promised
-from sdc_tasks.methods.cta import CtaProblem, Options, Run, climb, execute, ladder, release_problem, verify
+from sdc_tasks.methods.cta import ladder
 from sdc_tasks.methods.cta.bcd import block_coordinate_descent
+from sdc_tasks.methods.cta.engine import EngineOptions, execute
+from sdc_tasks.methods.cta.ladder import climb
+from sdc_tasks.methods.cta.model import CtaProblem, release_problem
+from sdc_tasks.methods.cta.names import METHODS
+from sdc_tasks.methods.cta.options import RungOptions
+from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import ENDED_BY, Adjustment, Outcome, Rung
+from sdc_tasks.model.results import Adjustment, Outcome, Rung
 from sdc_tasks.model.weights import Weights, aggregate_weights
 from sdc_tasks.solver.clock import Abort
 
@@ -33,7 +39,7 @@ RUNGS = {
     "fix-and-relax": RungOptions(method="fix-and-relax", blocks=3),
     "benders": RungOptions(method="benders", rounds=999),
 }
-ENGINE = Options("auto", rounds=3, threads=1)
+ENGINE = EngineOptions("auto", rounds=3, threads=1)
 
 
 def model(draw: Draw, weights: Weights = Weights.ONE) -> tuple[CtaProblem, Requirements, np.ndarray]:
@@ -48,7 +54,7 @@ def step(problem: ProtectionProblem, cta: CtaProblem, rung: RungOptions, before:
     return climb(cta, problem.a, rung, 1, before or Adjustment())
 
 
-def engine(cta: CtaProblem, options: Options = ENGINE) -> Run:
+def engine(cta: CtaProblem, options: EngineOptions = ENGINE) -> Run:
     run = Run(cta, 20, 1e-4)
     execute(run, options)
     return run
@@ -331,7 +337,7 @@ def test_nothing_is_left_of_a_rung_whose_time_is_up(monkeypatch, accept_gap):
         step(CANCELLING, cta_of(CANCELLING), replace_rung(STRICT, accept_gap=accept_gap))
 
 
-@pytest.mark.parametrize(("method", "end"), ENDED_BY.items())
+@pytest.mark.parametrize(("method", "end"), [(m, t.ended_by) for m, t in METHODS.items()])
 def test_a_rung_names_the_end_of_its_method_and_no_other(method, end):
     for name in {"rounds", "nodes"} - {end}:
         with pytest.raises(ValidationError, match=f"{name} do not end it"):
@@ -343,16 +349,16 @@ def test_a_rung_names_the_end_of_its_method_and_no_other(method, end):
 
 @pytest.mark.parametrize(("method", "said"), [("bcd", "1 round of bcd"), ("milp", "nodes of cbc"), ("benders", "of benders")])
 def test_a_rung_says_how_far_it_went(method, said):
-    cta, options = cta_of(CANCELLING), RungOptions(method=method, **{ENDED_BY[method]: 1}, gap=0, accept_gap=0)
+    cta, options = cta_of(CANCELLING), RungOptions(method=method, **{METHODS[method].ended_by: 1}, gap=0, accept_gap=0)
     (rung,) = step(CANCELLING, cta, options).rungs
     assert said in rung.reason
 
 
 def test_no_method_searches_without_an_end_where_work_is_counted():
-    for method, end in ENDED_BY.items():
+    for method, end in ((m, t.ended_by) for m, t in METHODS.items()):
         if end is not None:
             with pytest.raises(ValueError, match="without an end"):
-                execute(Run(cta_of(CANCELLING), clock=Abort("this", 60)), Options(method))
+                execute(Run(cta_of(CANCELLING), clock=Abort("this", 60)), EngineOptions(method))
 
 
 def replace_rung(rung: RungOptions, **changes: float) -> RungOptions:

@@ -20,12 +20,15 @@ from scipy.linalg import null_space
 from scipy.optimize import linprog
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.cta import CtaProblem, Distance, Run, milp, verify
+from sdc_tasks.methods.cta import milp
 from sdc_tasks.methods.cta.bcd import block_coordinate_descent
 from sdc_tasks.methods.cta.benders import benders
 from sdc_tasks.methods.cta.fix_and_relax import fix_and_relax
 from sdc_tasks.methods.cta.inequalities import no_inequalities, violated_inequalities
 from sdc_tasks.methods.cta.milp import solve_whole
+from sdc_tasks.methods.cta.model import CtaProblem, Distance
+from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import MilpResult
 

@@ -16,9 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.cta import Distance, Options, Run, execute, table_problem
-from sdc_tasks.methods.cta.model import CtaProblem
+from sdc_tasks.methods.cta.engine import EngineOptions, execute
+from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
 from sdc_tasks.methods.cta.presolve import reduce
+from sdc_tasks.methods.cta.run import Run
 
 LAW = settings(derandomize=True, deadline=None, max_examples=80)
 INF = np.inf
@@ -27,7 +28,7 @@ INF = np.inf
 def closest(problem: CtaProblem) -> np.ndarray | None:
     """An optimal table of a (reduced) problem."""
     run = Run(problem, 20, 1e-9)
-    execute(run, Options("milp", "highs", gap=1e-9))
+    execute(run, EngineOptions("milp", "highs", gap=1e-9))
     return None if run.protected is None else run.table
 
 

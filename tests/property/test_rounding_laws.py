@@ -14,7 +14,7 @@ from scipy.optimize import LinearConstraint, milp
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack.duality import Rounded, reach
 from sdc_tasks.methods.rounding import neighbourhoods, separable
-from sdc_tasks.methods.rounding.controlled import Options, round_table
+from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
 from sdc_tasks.methods.rounding.pieces import nearest, squares
 from sdc_tasks.methods.rounding.protection import Attacker
 from sdc_tasks.methods.rounding.quadratic import base_for, margins, round_quadratic
@@ -90,7 +90,7 @@ def least_by_scipy(table: RoundingTable, base: float, zero_restricted: bool) -> 
 def test_a_two_way_table_is_rounded_at_once_and_nearest(seed, base, zero_restricted):
     """With a hierarchy in one dimension the relaxation is whole: no mixed-integer model, no gap."""
     table = drawn(seed, (flat("A", 3), nested("B", 2, 2)))
-    found = round_table(table, Options(base, Search(1), zero_restricted))
+    found = round_table(table, TableOptions(base, Search(1), zero_restricted))
     assert found.reach == 1
     assert found.optimal
     assert found.distance == pytest.approx(least_by_scipy(table, base, zero_restricted))
@@ -103,7 +103,7 @@ def test_a_two_way_table_is_rounded_at_once_and_nearest(seed, base, zero_restric
 def test_in_three_dimensions_the_whole_model_finds_the_nearest(seed, base, zero_restricted, solver):
     table = drawn(seed, (flat("A", 2), flat("B", 3), nested("C", 2, 2)))
     least = least_by_scipy(table, base, zero_restricted)
-    found = round_table(table, Options(base, Search(1, solver), zero_restricted))
+    found = round_table(table, TableOptions(base, Search(1, solver), zero_restricted))
     if np.isfinite(least):
         assert found.reach == 1
         assert found.distance == pytest.approx(least)
@@ -120,8 +120,8 @@ def test_the_search_around_the_relaxation_finds_additive_tables_near_the_bound(s
     table = drawn(seed, (flat("A", 6), flat("B", 7), nested("C", 3, 3)))
     small, separable.SMALL = separable.SMALL, 0
     try:
-        found = round_table(table, Options(5, Search(1, exact=False, gap=0.01)))
-        again = round_table(table, Options(5, Search(1, exact=False, gap=0.01)))
+        found = round_table(table, TableOptions(5, Search(1, exact=False, gap=0.01)))
+        again = round_table(table, TableOptions(5, Search(1, exact=False, gap=0.01)))
     finally:
         separable.SMALL = small
     assert not (table.A @ found.x).any()
@@ -137,7 +137,7 @@ def test_what_is_rounded_withstands_the_attacker(seed, three):
     axes = (flat("A", 3), flat("B", 3), flat("C", 2)) if three else (flat("A", 4), flat("B", 4))
     table, base = drawn(seed, axes, primaries=5, level=4), 5.0
     try:
-        found = round_table(table, Options(base, Search(1)))
+        found = round_table(table, TableOptions(base, Search(1)))
     except Unprotectable:
         nothing = Rounded(table.A, table.a, table.a, np.where(table.fixed, 0.0, np.inf), table.lb, table.ub)
         assert not all(_kept(table, nothing, i) for i in range(len(table.primary)))  # not even with nothing printed

@@ -17,9 +17,10 @@ from oracle import releases
 from test_cta_laws import FEW, model, step
 from test_release_counts_laws import counts
 
-from sdc_tasks.domains.schema import ControlledRounding, QuadraticRounding, RungOptions
 from sdc_tasks.methods.attack import baseline
+from sdc_tasks.methods.cta.options import RungOptions
 from sdc_tasks.methods.rounding.aggregates import controlled_aggregates, quadratic_aggregates
+from sdc_tasks.methods.rounding.options import ControlledRounding, QuadraticRounding
 from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.solver.clock import Abort, TimeUp
 

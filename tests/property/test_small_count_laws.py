@@ -13,9 +13,9 @@ from small_count_oracle import Key, Rows, every_crossing, publication
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.small_count import (
+    CountOptions,
     Hierarchy,
     InnerCells,
-    Options,
     Publication,
     Rounded,
     Steps,
@@ -74,7 +74,7 @@ def published_of(result: Rounded) -> dict[Key, tuple[int, int]]:
 
 
 def rounded(cells: InnerCells, published: Publication, **options: Any) -> Rounded:
-    return round_counts(dummy_of(cells, published), Options(**{"seed": 1, **options}))
+    return round_counts(dummy_of(cells, published), CountOptions(**{"seed": 1, **options}))
 
 
 @given(case=cases(), quality=st.sampled_from(QUALITIES), seed=st.integers(0, 5))
@@ -177,12 +177,12 @@ def test_forced_cells_are_rounded_and_given_ones_stay(case: Case, data: st.DataO
     cells = case.cells
     dummy = dummy_of(cells, by_order(cells, case.order))
     force = np.array(data.draw(st.lists(st.booleans(), min_size=len(cells), max_size=len(cells))))
-    result = round_counts(dummy, Options(1, base=case.base), force=force)
+    result = round_counts(dummy, CountOptions(1, base=case.base), force=force)
     assert np.all(result.inner[force] % case.base == 0)
     multiples = np.array(
         data.draw(st.lists(st.sampled_from([-1, -1, 0, case.base, 4 * case.base]), min_size=len(cells), max_size=len(cells)))
     )
-    given_ = round_counts(dummy, Options(1, base=case.base), given=multiples)
+    given_ = round_counts(dummy, CountOptions(1, base=case.base), given=multiples)
     assert np.array_equal(given_.inner[multiples >= 0], multiples[multiples >= 0])
     assert not np.any((given_.published > 0) & (given_.published < case.base))
 
@@ -191,7 +191,7 @@ def test_given_values_that_publish_a_small_count_are_refused() -> None:
     cells = cells_of({("x", "u"): 7, ("y", "u"): 4})
     dummy = dummy_of(cells, by_formula(cells, "~A"))
     with pytest.raises(InvalidInput, match=r"x\.TOTAL: .* given beforehand"):
-        round_counts(dummy, Options(1, base=5), given=np.array([3, -1]))
+        round_counts(dummy, CountOptions(1, base=5), given=np.array([3, -1]))
 
 
 @given(case=cases(), quality=st.sampled_from(QUALITIES))
@@ -220,7 +220,7 @@ def test_leverage_is_one_exactly_where_the_published_cells_tell_the_inner_cell(c
     rank = np.linalg.matrix_rank(X)
     expected = [np.linalg.matrix_rank(np.column_stack([X, unit])) == rank for unit in np.eye(len(cells))]
     assert told_by_the_publication(dummy, seed=1).tolist() == expected
-    result = round_counts(dummy, Options(1, base=case.base, leverage=True))
+    result = round_counts(dummy, CountOptions(1, base=case.base, leverage=True))
     assert not np.any(np.array(expected) & (result.inner > 0) & (result.inner < case.base))
 
 
@@ -232,7 +232,11 @@ def test_refinement_is_no_worse_than_the_paper_where_it_rounds_the_same_cells(ca
     dummy = dummy_of(cells, by_order(cells, case.order))
     force = np.ones(len(cells), dtype=bool)
     off = [
-        int(np.sum((round_counts(dummy, Options(1, base=case.base, quality=quality, batch=1000), force=force).published - dummy.z) ** 2))
+        int(
+            np.sum(
+                (round_counts(dummy, CountOptions(1, base=case.base, quality=quality, batch=1000), force=force).published - dummy.z) ** 2
+            )
+        )
         for quality in ("paper", "best")
     ]
     assert off[1] <= off[0] + case.base**2 * len(dummy.parent)  # the total may cost one move at the end
@@ -273,7 +277,7 @@ def test_measures_and_tables_count_what_is_there(case: Case) -> None:
 def test_options_that_make_no_sense_are_refused() -> None:
     for change in ({"base": 1}, {"max_round": 0}, {"batch": 0}):
         with pytest.raises(InvalidInput, match="Remedy"):
-            replace(Options(1), **change)
+            replace(CountOptions(1), **change)
     for steps in ((1, 1, 1), (-1, 0, 1), (2, 3, 1)):
         with pytest.raises(InvalidInput, match="Remedy"):
             Steps(*steps)

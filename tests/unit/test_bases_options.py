@@ -13,11 +13,14 @@ from pydantic import ValidationError
 
 from sdc_tasks import pipeline
 from sdc_tasks.domains import load_domain
-from sdc_tasks.domains.schema import Bases, Domain
+from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import audit, baseline
-from sdc_tasks.methods.bases import Ladder, additive, ladder_of, nearest_multiple, outdone, sharpen
+from sdc_tasks.methods.bases.additive import additive
 from sdc_tasks.methods.bases.cut import Cut
+from sdc_tasks.methods.bases.implied import outdone, sharpen
+from sdc_tasks.methods.bases.ladder import Ladder, ladder_of, nearest_multiple
+from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
@@ -26,7 +29,7 @@ TWO_ACTIVITIES = Hierarchy("ACTIVITY", ("TOTAL", "A", "B"), (None, "TOTAL", "TOT
 
 
 def domain_with(**bases: object) -> Domain:
-    return load_domain("sbs").model_copy(update={"bases": Bases.model_validate(bases)})
+    return load_domain("sbs").model_copy(update={"bases": BasesOptions.model_validate(bases)})
 
 
 def chosen(problem: ProtectionProblem, heard: list[str] | None = None, **bases: object) -> Publication:
@@ -44,7 +47,7 @@ def two_totals() -> ProtectionProblem:
 
 def options_of(problem: ProtectionProblem) -> tuple[Ladder, dict[float, int]]:
     """The ladder 1, 2, 5 …, and the option of each base."""
-    ladder = ladder_of(problem, np.ones(int(problem.aggregate.sum())), Bases())
+    ladder = ladder_of(problem, np.ones(int(problem.aggregate.sum())), BasesOptions())
     return ladder, {0: 0, **{base: i for i, base in enumerate((1, 2, 5, 10, 20, 50, 100, 200), start=1)}, np.inf: ladder.withheld}
 
 
@@ -173,7 +176,7 @@ def test_a_cell_that_must_be_published_holds_its_stratum_back():
 def test_what_the_whole_stratum_gives_to_a_cut_counts():
     """19.9 are missing, and base 20 gives 10 in A and 10 in B: nothing is raised any further."""
     problem = two_activities()
-    ladder = ladder_of(problem, np.ones(3), Bases()).in_strata(np.array([-1, 0, 0]))
+    ladder = ladder_of(problem, np.ones(3), BasesOptions()).in_strata(np.array([-1, 0, 0]))
     cut, choice = Cut(0, np.array([1, 2]), np.ones(2), rhs=19.9), np.zeros(3, dtype=int)
     sys.modules["sdc_tasks.methods.bases.repair"]._raise(cut, 19.9, ladder, choice, np.full(3, ladder.withheld))
     assert ladder.publication(choice).base.tolist() == [0, 20, 20]
@@ -183,7 +186,7 @@ def test_a_start_is_evened_out_to_what_every_cell_of_the_stratum_may_take():
     """A = 400 starts at 50; B = 200, which must be published with at most 6 %, may have 10."""
     problem = two_activities()
     published_b = np.array([False, False, True])
-    ladder = ladder_of(problem, np.ones(3), Bases(maximum_relative_base=0.06)).keeping(np.zeros(3, dtype=bool), published_b)
+    ladder = ladder_of(problem, np.ones(3), BasesOptions(maximum_relative_base=0.06)).keeping(np.zeros(3, dtype=bool), published_b)
     stratified, option = ladder.in_strata(np.array([-1, 0, 0])), {1: 1, 5: 3, 10: 4, 20: 5}
     assert stratified.even(np.array([option[1], option[20], option[5]])).tolist() == [option[1], option[10], option[10]]
     withheld = ladder.withheld
@@ -199,7 +202,7 @@ def test_strata_by_something_that_is_no_hierarchy_are_refused():
 @pytest.mark.parametrize("other", ["sharpen", "additive"])
 def test_strata_and_what_gives_each_cell_a_base_of_its_own_are_refused_together(other):
     with pytest.raises(ValidationError, match="not together with"):
-        Bases.model_validate({"strata": {}, other: True})
+        BasesOptions.model_validate({"strata": {}, other: True})
 
 
 # --- values that add up -----------------------------------------------------------------------------------------------------------

@@ -8,10 +8,11 @@ from oracle import one_cell_release, shares
 
 from sdc_tasks import pipeline
 from sdc_tasks.domains import load_domain
-from sdc_tasks.domains.schema import Bases, CellRule, Domain
+from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import baseline
-from sdc_tasks.methods.bases import wishes_of
+from sdc_tasks.methods.bases.options import BasesOptions, CellRule
+from sdc_tasks.methods.bases.wishes import wishes_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 
@@ -24,7 +25,7 @@ def two_totals() -> ProtectionProblem:
 
 
 def chosen(problem: ProtectionProblem, **bases: object) -> Publication:
-    domain: Domain = load_domain("sbs").model_copy(update={"bases": Bases.model_validate(bases)})
+    domain: Domain = load_domain("sbs").model_copy(update={"bases": BasesOptions.model_validate(bases)})
     requirements, _ = baseline(problem, ("external",))
     return pipeline.choose_bases(problem, requirements, Adjustment(), domain)
 

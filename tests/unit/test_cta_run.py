@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from cta_tables import by_hand
 
-from sdc_tasks.methods.cta import Moment, Run
+from sdc_tasks.methods.cta.run import Moment, Run
 
 BOTH, TOTAL, FAR, SHORT = (np.array(z, dtype=float) for z in ([1, -1, 0], [1, 0, 1], [3, -3, 0], [0.5, -0.5, 0]))
 

@@ -13,7 +13,8 @@ import pytest
 from sdc_tasks.demo import write_demo
 from sdc_tasks.demo.enterprises import Economy, microtable
 from sdc_tasks.demo.shape import write_domain
-from sdc_tasks.domains.schema import Domain, load_domain
+from sdc_tasks.domains import load_domain
+from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.table import inside
 
 SMALL = {"countries": 4, "activities": 15, "sizes": 3}

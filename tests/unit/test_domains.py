@@ -10,7 +10,7 @@ import pytest
 from deliveries import small_domain
 from pydantic import ValidationError
 
-from sdc_tasks.domains import Domain, load_domain, schema
+from sdc_tasks.domains import Domain, file, load_domain
 from sdc_tasks.domains.schema import Role
 from sdc_tasks.errors import InvalidInput
 
@@ -65,9 +65,9 @@ def test_a_domain_is_found_by_the_name_of_its_file(tmp_path, monkeypatch):
     small_domain(tmp_path)
     shutil.copyfile(tmp_path / "small.yaml", tmp_path / "other.yaml")
     (tmp_path / "other.yaml").write_text((tmp_path / "other.yaml").read_text().replace("id: small", "id: other"))
-    monkeypatch.setattr(schema, "HERE", tmp_path)
-    assert schema.known_domains() == ["other", "small"]
-    assert [load_domain(name).id for name in schema.known_domains()] == ["other", "small"]
+    monkeypatch.setattr(file, "HERE", tmp_path)
+    assert file.known_domains() == ["other", "small"]
+    assert [load_domain(name).id for name in file.known_domains()] == ["other", "small"]
     assert load_domain("small").digest != load_domain("other").digest
     with pytest.raises(InvalidInput, match=r"no domain named sbs; known: other, small \(or give the path"):
         load_domain("sbs")

@@ -9,7 +9,7 @@ import psutil
 import pytest
 import scipy.sparse as sp
 
-from sdc_tasks.solver import milp
+from sdc_tasks.solver import cbc
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import LiveMilp, Milp, Watch, solve_milp
 
@@ -79,7 +79,7 @@ def test_highs_ends_when_it_is_asked_to():
 
 def test_cbc_ends_when_it_is_asked_to(monkeypatch):
     """Interrupted, and killed where it does not listen; either way no process is left, and its bound is kept."""
-    monkeypatch.setattr(milp, "GRACE", 1.0)
+    monkeypatch.setattr(cbc, "GRACE", 1.0)
     follower = Follower(patience=5)
     result = solve_milp(HOPELESS, "cbc", 60, 0.0, watch=follower.watch)
     assert result.status in {Status.FEASIBLE, Status.STOPPED}
@@ -145,7 +145,7 @@ def test_what_a_log_says_of_the_bound(tmp_path, log, bound):
     """A little below what is printed, as that is rounded; times the scale of the model."""
     path = tmp_path / "cbc.log"
     path.write_text(log)
-    found = milp._cbc_bound(path, 2.0)
+    found = cbc.bound_of(path, 2.0)
     if bound is None:
         assert found is None
     else:
@@ -153,11 +153,11 @@ def test_what_a_log_says_of_the_bound(tmp_path, log, bound):
 
 
 def test_no_log_no_bound(tmp_path):
-    assert milp._cbc_bound(tmp_path / "none.log", 1.0) is None
+    assert cbc.bound_of(tmp_path / "none.log", 1.0) is None
 
 
 def test_a_solver_past_its_limit_is_stopped(monkeypatch):
-    monkeypatch.setattr(milp, "GRACE", -59.5)  # the watchdog bites half a second into a limit of a minute
+    monkeypatch.setattr(cbc, "GRACE", -59.5)  # the watchdog bites half a second into a limit of a minute
     result = solve_milp(market_split(6, 60), "cbc", seconds=60, gap=0.0)
     assert (result.status, result.x) == (Status.STOPPED, None)
     assert not [child for child in psutil.Process().children(recursive=True) if child.name().startswith("cbc")]

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sdc_tasks.domains.schema import Domain, load_domain
+from sdc_tasks.domains import load_domain
+from sdc_tasks.domains.schema import Domain
 from sdc_tasks.methods.attack.compositions import Together
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Rung

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sdc_tasks.domains.schema import Bases, Domain, load_domain
+from sdc_tasks.domains import load_domain
+from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.model.results import Publication
 from sdc_tasks.report.table_csv import printed, read_table, write_table
 
@@ -97,7 +99,7 @@ def test_a_sum_of_visible_countries_is_marked(domain: Domain, tmp_path: Path) ->
 
 
 def test_the_column_stands_wherever_the_domain_asks_for_such_sums(domain: Domain, tmp_path: Path) -> None:
-    asking = domain.model_copy(update={"bases": Bases(visible_share=0.95)})
+    asking = domain.model_copy(update={"bases": BasesOptions(visible_share=0.95)})
     write_table(tmp_path / "table.csv", asking, domain.space, "2024", publication(domain, MIXED))
     assert (tmp_path / "table.csv").read_text().splitlines()[0] == f"{HEADER},{UNITS},VISIBLE_SHARE"
 
@@ -277,7 +279,7 @@ def test_the_interval_that_the_world_reads(domain, tmp_path, value, base, bounds
 
 
 def test_additive_values_are_off_their_base(domain, tmp_path):
-    additive = domain.model_copy(update={"bases": Bases(additive=True)})
+    additive = domain.model_copy(update={"bases": BasesOptions(additive=True)})
     found = read(additive, tmp_path / "t.csv", f"{HEADER}\n{ROW.format(value=1100, base=500)}\n")
     assert (found.lower[0], found.upper[0]) == (850, 1350)
 

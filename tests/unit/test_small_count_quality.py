@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sdc_tasks.methods.rounding.small_count import Dummy, Options, by_order, dummy_of, inner_cells, round_counts
+from sdc_tasks.methods.rounding.small_count import CountOptions, Dummy, by_order, dummy_of, inner_cells, round_counts
 from sdc_tasks.methods.rounding.small_count.measures import differences, frequencies, measures, simply_rounded
 from sdc_tasks.report.rounding_figures import plot_rounding
 
@@ -26,7 +26,7 @@ def dummy() -> Dummy:
 
 def test_fast_is_nearer_than_the_paper_and_best_nearer_still(dummy: Dummy) -> None:
     found = {
-        quality: measures(dummy.z, round_counts(dummy, Options(1, quality=quality)).published) for quality in ("paper", "fast", "best")
+        quality: measures(dummy.z, round_counts(dummy, CountOptions(1, quality=quality)).published) for quality in ("paper", "fast", "best")
     }
     found["simple"] = measures(dummy.z, dummy.totals(simply_rounded(dummy, 3, seed=1)))
     assert found["best"].rms < 0.97 * found["fast"].rms < 0.97 * found["paper"].rms < 0.8 * found["simple"].rms
@@ -36,7 +36,7 @@ def test_fast_is_nearer_than_the_paper_and_best_nearer_still(dummy: Dummy) -> No
 
 
 def test_pictures_do_not_depend_on_when_they_are_drawn(dummy: Dummy) -> None:
-    result = round_counts(dummy, Options(1, base=5, quality="paper"))
+    result = round_counts(dummy, CountOptions(1, base=5, quality="paper"))
     drawn = [plot_rounding(frequencies(result), differences(result), differences(result, simple=True)) for _ in range(2)]
     assert drawn[0] == drawn[1]
     assert b"simply rounded" in drawn[0]

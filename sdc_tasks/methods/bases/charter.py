@@ -32,7 +32,7 @@ NOISE = 1e-9  # of a sum: what adding binary fractions and printing decimals may
 
 def visible_sums(problem: ProtectionProblem) -> Floats:
     """V of every aggregate cell, in the unit of the data; NaN where it is 0, or where a hidden member may be negative."""
-    first = len(problem.space.countries) * problem.space.national_size
+    first = problem.space.first_aggregate
     members = problem.space.aggregate_relations[:, :first]
     told, below = problem.public[:first], problem.suppressed[:first] & (problem.lb[:first] < 0)
     total = members @ np.where(told, problem.a[:first], 0.0)

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 from sdc_tasks.methods.bases.cta_rule import choose
 from sdc_tasks.methods.bases.implied import sharpen
+from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.rules import AUDIT, CTA, LEAST, Case, bound, by_audit, by_cover
 from sdc_tasks.methods.bases.whole import whole
 from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung
 from sdc_tasks.model.table import Floats
 
 ALONE = "the CTA rule alone"
-LOST = "information lost (weight · half-width, withheld cells included)"  # what is said before a domain's further options have their turn
+LOST = "information lost (weight · half-width, withheld cells included)"
 Keep = Callable[[str, Publication | Adjustment], None]
 
 
-class Wanted(Protocol):
-    """The part of a domain file that says which rules have a say."""
-
-    @property
-    def rule(self) -> str: ...
-    @property
-    def sharpen(self) -> bool: ...
-
-
-def least_lossy(case: Case, wanted: Wanted, x: Floats | None, trusted: bool, keep: Keep) -> Publication:
+def least_lossy(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, keep: Keep) -> Publication:
     """The safe publication that loses least. `x` (cells,): the adjusted table, if there is one; a start for the CTA rule if `trusted`.
 
     It is no start where it loses more before any repair than what is at hand: repair only adds to that. To `keep` go the publication by
@@ -34,7 +25,7 @@ def least_lossy(case: Case, wanted: Wanted, x: Floats | None, trusted: bool, kee
     on the least loss, and how many requirements the CTA rule leaves broken.
     """
     ladder, rungs, least = case.ladder, list[Rung](), None
-    thorough = wanted.rule == "minimum-uncertainty"
+    thorough = options.rule == "minimum-uncertainty"
     case.progress(f"bases by {AUDIT}")
     found = {AUDIT: by_audit(case)}
     if x is not None:
@@ -50,7 +41,7 @@ def least_lossy(case: Case, wanted: Wanted, x: Floats | None, trusted: bool, kee
     if thorough:
         found[LEAST] = by_cover(case, min(found.values(), key=ladder.loss_of))
         least = bound(case)
-    if wanted.sharpen:
+    if options.sharpen:
         found = {name: sharpen(case.problem, ladder, choice) for name, choice in found.items()}
     losses = {name: ladder.loss_of(choice) for name, choice in found.items()}
     best = min(reversed(losses), key=losses.__getitem__)
@@ -58,7 +49,7 @@ def least_lossy(case: Case, wanted: Wanted, x: Floats | None, trusted: bool, kee
         found[best] = whole(case, found[best])
         losses[best] = ladder.loss_of(found[best])
     told = ", ".join(f"{ladder.told(choice)} by {name}" for name, choice in found.items())
-    case.progress(f"{LOST}: {told}; taken: {best}")
+    case.note(f"{LOST}: {told}; taken: {best}")
     for name, choice in found.items():
         rungs.append(Rung(name, Outcome.FEASIBLE, losses[name], least, None, 0.0, "repaired", chosen=name == best))
         if name != best:

@@ -7,28 +7,15 @@ the maximum relative base, the last is withheld.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 
+from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 MANY = 10  # cells: a sum over as many tells none of its terms
-
-
-class BaseOptions(Protocol):
-    """The part of a domain file that says which bases may be used."""
-
-    @property
-    def mantissas(self) -> tuple[float, ...]: ...
-    @property
-    def smallest(self) -> float: ...
-    @property
-    def maximum_relative_base(self) -> float: ...
-    @property
-    def rounding_charge(self) -> float: ...
 
 
 def nearest_multiple(value: Floats, base: Floats) -> Floats:
@@ -124,7 +111,7 @@ class Ladder:
         return np.asarray(np.where(enough.any(axis=1), enough.argmax(axis=1), last))
 
 
-def ladder_of(problem: ProtectionProblem, weights: Floats, options: BaseOptions) -> Ladder:
+def ladder_of(problem: ProtectionProblem, weights: Floats, options: BasesOptions) -> Ladder:
     """All options of the aggregate cells. `weights` is the loss per unit of half-width, one for each aggregate cell."""
     cells = np.flatnonzero(problem.aggregate)
     truth = problem.a[cells]
@@ -146,7 +133,7 @@ def ladder_of(problem: ProtectionProblem, weights: Floats, options: BaseOptions)
     return Ladder(cells, value, base, low, high, loss)
 
 
-def _bases(options: BaseOptions, largest: float) -> Floats:
+def _bases(options: BasesOptions, largest: float) -> Floats:
     """mantissas × 10^k from `smallest` to `largest`."""
     if largest < options.smallest:
         return np.zeros(0)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from sdc_tasks.methods.bases.cut import Cut, cut_of
 from sdc_tasks.methods.bases.extension import Extension
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.minimum_uncertainty import HalfWidths, minimum_uncertainty
+from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.repair import Stuck, repair
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
@@ -32,20 +32,12 @@ AUDIT, CTA, LEAST = "the audit alone", "the CTA rule", "minimum uncertainty"
 LITTLE = 0.005  # relative: a search that promises no more than that is the last
 
 
-class Effort(Protocol):
-    """The part of a domain file that says how long to search."""
-
-    @property
-    def gap(self) -> float: ...
-    @property
-    def passes(self) -> int: ...
-    @property
-    def rounds(self) -> int: ...
-
-
 @dataclass(frozen=True)
 class Case:
-    """What bases are chosen for. `weights`: loss per unit of half-width of each aggregate cell; `exact` ones get no base."""
+    """What bases are chosen for. `weights`: loss per unit of half-width of each aggregate cell; `exact` ones get no base.
+
+    `progress` hears how the search goes, `note` what was decided.
+    """
 
     problem: ProtectionProblem
     requirements: Requirements
@@ -53,18 +45,19 @@ class Case:
     ladder: Ladder
     weights: Floats = field(repr=False)
     exact: Bools = field(repr=False)
-    effort: Effort
+    options: BasesOptions
     progress: Callable[[str], None]
     seed: int = 1
     cuts: list[Cut] = field(default_factory=list, repr=False)
+    note: Callable[[str], None] = lambda _: None
 
     def safe(self, choice: Ints) -> Ints:
         """The choice, repaired until the attacker breaks nothing."""
-        return repair(self.attacker, self.ladder, self.ladder.even(choice), self.effort.rounds, self.progress, self.cuts)
+        return repair(self.attacker, self.ladder, self.ladder.even(choice), self.options.rounds, self.progress, self.cuts)
 
     def between(self, choice: Ints, safe: Ints) -> Ints:
         """A safe choice between one and a safe one above it."""
-        return repair(self.attacker, self.ladder, choice, self.effort.rounds, self.progress, self.cuts, safe)
+        return repair(self.attacker, self.ladder, choice, self.options.rounds, self.progress, self.cuts, safe)
 
     def broken(self, publication: Publication) -> int:
         """How many requirements a publication breaks."""
@@ -81,7 +74,7 @@ def by_audit(case: Case) -> Ints:
 def by_cover(case: Case, choice: Ints) -> Ints:
     """A safe choice that loses no more than the given safe one."""
     best, loss = choice, case.ladder.loss_of(choice)
-    for number in range(case.effort.passes):
+    for number in range(case.options.passes):
         proposed = cover(case.ladder, case.cuts, best, case.seed + number)
         promised = case.ladder.loss_of(proposed)
         if promised > loss * (1 - LITTLE):
@@ -106,7 +99,7 @@ def tighten(case: Case, choice: Ints) -> Ints:
     """
     if (case.ladder.stratum >= 0).any():
         return choice
-    for number in range(case.effort.rounds):
+    for number in range(case.options.rounds):
         lower = spare(case.ladder, case.cuts, choice)
         if (lower == choice).all():
             break
@@ -132,4 +125,4 @@ def least_loss(case: Case) -> HalfWidths:
     exact = np.zeros(len(cells), dtype=np.int64)
     cuts = [cut_of(attack, case.requirements, case.ladder, exact).apart_from(case.exact) for attack in case.attacker.broken]
     extension = Extension(case.problem, case.weights, case.requirements, case.attacker.broken, case.exact)
-    return minimum_uncertainty(extension, case.weights, case.effort.gap, case.progress, cuts)
+    return minimum_uncertainty(extension, case.weights, case.options.gap, case.progress, cuts)

@@ -50,7 +50,7 @@ def strata_of(problem: ProtectionProblem, by: Mapping[str, By], exact: Bools) ->
 def _hides_something(problem: ProtectionProblem) -> Bools:
     """Aggregate cells with a member that is not public."""
     space = problem.space
-    secret = problem.suppressed[: len(space.countries) * space.national_size].reshape(len(space.countries), -1)
+    secret = problem.suppressed[: space.first_aggregate].reshape(len(space.countries), -1)
     position = {country: i for i, country in enumerate(space.countries)}
     members = [[position[member] for member in aggregate.members] for aggregate in space.aggregates]
     return np.concatenate([secret[rows].any(axis=0) for rows in members])

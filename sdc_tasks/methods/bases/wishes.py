@@ -5,24 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Protocol
 
 import numpy as np
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.bases.options import CellRule
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats
-
-
-class Wish(Protocol):
-    """One entry of the domain file."""
-
-    @property
-    def cells(self) -> str: ...
-    @property
-    def must(self) -> str | None: ...
-    @property
-    def cost(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -34,7 +23,7 @@ class Wishes:
     cost: Floats = field(repr=False)
 
 
-def wishes_of(problem: ProtectionProblem, rules: Sequence[Wish]) -> Wishes:
+def wishes_of(problem: ProtectionProblem, rules: Sequence[CellRule]) -> Wishes:
     """The rules on the aggregate cells of a problem; costs multiply. A cell that is withheld
     because a member is not available can be neither exact nor published. Raises InvalidInput for a pattern that fits no cell."""
     keys = [problem.space.key(int(cell)) for cell in np.flatnonzero(problem.aggregate)]

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -28,26 +27,25 @@ from sdc_tasks.methods.cta.benders import benders
 from sdc_tasks.methods.cta.fix_and_relax import fix_and_relax
 from sdc_tasks.methods.cta.milp import solve_whole
 from sdc_tasks.methods.cta.model import CtaProblem, Distance
+from sdc_tasks.methods.cta.names import METHODS, Method
 from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.presolve import Reduction, reduce
 from sdc_tasks.methods.cta.quadratic import quadratic
 from sdc_tasks.methods.cta.regions import dimensions
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.search import improve
-from sdc_tasks.model.results import ENDED_BY
 from sdc_tasks.model.table import Floats
-from sdc_tasks.solver.milp import SolverName
+from sdc_tasks.solver.names import SolverName
 
 MOST_ROUNDS = 200
 SETTLED = 0.005  # relative: when a round of the relaxation lifts the bound by no more, its sizes are good enough to start from
 WHOLE = 1500  # sensitive cells, after presolve, up to which the whole MILP is worth a thread beside the local search
 SMALL, NODES = 100, 1000  # sensitive cells whose whole MILP ends a search by rounds; and where that ends on any machine
 FEW = 200  # sensitive cells of a two-dimensional table up to which local search is as quick as Benders and closer
-Method = Literal["auto", "milp", "bcd", "fix-and-relax", "benders"]
 
 
 @dataclass(frozen=True)
-class Options:
+class EngineOptions:
     """How to solve.
 
     `seconds` end anything; `rounds` end a search (auto: batches of regions; bcd: cycles of partitions; benders: sense vectors), and `nodes`
@@ -66,12 +64,12 @@ class Options:
     nodes: int | None = None
 
 
-def execute(run: Run, options: Options, start: Floats | None = None) -> None:
+def execute(run: Run, options: EngineOptions, start: Floats | None = None) -> None:
     """Solves run.problem until the run is over, from a table `start` (n, units) if there is one.
 
     Raises Unprotectable where no table can protect every cell, ValueError where work is to be counted and the method is told no end to it.
     """
-    if run.clock.counted and (end := ENDED_BY[options.method]) and getattr(options, end) is None:
+    if run.clock.counted and (end := METHODS[options.method].ended_by) and getattr(options, end) is None:
         raise ValueError(f"{options.method} without an end: {end} are needed where no clock may end it")
     reduction = reduce(run.problem)
     run.restore = reduction.restore
@@ -100,7 +98,7 @@ def _flat(problem: CtaProblem) -> bool:
     return bool((np.diff(problem.by_cell.indptr) <= 2).all()) and len(problem.sensitive) > FEW
 
 
-def _auto(reduction: Reduction, run: Run, options: Options) -> None:
+def _auto(reduction: Reduction, run: Run, options: EngineOptions) -> None:
     """All up at once; a relaxation good enough to start from; a first table; then better tables and better bounds side by side."""
     problem, relaxation = reduction.problem, Relaxation(reduction.problem)
     rounds, before = relaxation.tighten(MOST_ROUNDS, lambda: run.left), 0.0
@@ -132,7 +130,7 @@ def _auto(reduction: Reduction, run: Run, options: Options) -> None:
         proving.result()
 
 
-def _prove(problem: CtaProblem, run: Run, rounds: Iterator[float], whole: Options | None = None) -> None:
+def _prove(problem: CtaProblem, run: Run, rounds: Iterator[float], whole: EngineOptions | None = None) -> None:
     """Better bounds: the rest of the relaxation, then, where that has a chance, the whole MILP with the relaxation's rows."""
     for bound in rounds:
         run.lift(bound, "polygon")

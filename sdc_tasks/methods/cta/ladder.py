@@ -15,39 +15,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Protocol
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.cta.engine import Method, Options, execute
+from sdc_tasks.methods.cta.engine import EngineOptions, execute
 from sdc_tasks.methods.cta.model import CtaProblem
+from sdc_tasks.methods.cta.options import RungOptions
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.results import Adjustment, Outcome, Rung
 from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.clock import Abort
-from sdc_tasks.solver.milp import SolverName
-
-
-class RungOptions(Protocol):
-    """One rung as the domain file gives it."""
-
-    @property
-    def method(self) -> Method: ...
-    @property
-    def solver(self) -> SolverName: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def rounds(self) -> int | None: ...
-    @property
-    def nodes(self) -> int | None: ...
-    @property
-    def gap(self) -> float: ...
-    @property
-    def accept_gap(self) -> float: ...
-    @property
-    def blocks(self) -> int: ...
-    @property
-    def polygon(self) -> bool: ...
 
 
 def climb(problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, before: Adjustment, accept_short: float = 0.0) -> Adjustment:
@@ -65,7 +41,7 @@ def climb(problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, b
         return Adjustment(truth, (*before.rungs, nothing))
     run = Run(problem, gap=options.gap, clock=Abort(f"rung {len(before.rungs) + 1} of the ladder, {options.method}", options.seconds))
     run.lift(max((rung.bound for rung in before.rungs if rung.bound is not None), default=0.0), "an earlier rung")
-    chosen = Options(
+    chosen = EngineOptions(
         options.method, options.solver, gap=options.gap, seed=seed, rounds=options.rounds,
         polygon=options.polygon, blocks=options.blocks, nodes=options.nodes,
     )  # fmt: skip

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
-from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,7 +22,8 @@ import scipy.sparse as sp
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack import Attacker, Requirements
 from sdc_tasks.methods.attack.small import MANY, membership
-from sdc_tasks.methods.rounding.controlled import Options, round_table
+from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
+from sdc_tasks.methods.rounding.options import ControlledRounding, QuadraticRounding
 from sdc_tasks.methods.rounding.quadratic import round_quadratic
 from sdc_tasks.methods.rounding.separable import Search
 from sdc_tasks.methods.rounding.table import RoundingTable
@@ -35,30 +35,8 @@ from sdc_tasks.solver.clock import Abort
 STEPS = (1.0, 2.0, 5.0)
 
 
-class Effort(Protocol):
-    """The part of a domain file that says where to begin, how much to search (`nodes` of each MILP), and when to give up."""
-
-    @property
-    def base(self) -> float: ...
-    @property
-    def gap(self) -> float: ...
-    @property
-    def nodes(self) -> int: ...
-    @property
-    def seconds(self) -> float: ...
-
-
-class Wanted(Effort, Protocol):
-    """The part of a domain file that asks for controlled rounding."""
-
-    @property
-    def reach(self) -> int: ...
-    @property
-    def zero_restricted(self) -> bool: ...
-
-
 def controlled_aggregates(
-    problem: ProtectionProblem, wanted: Wanted, seed: int, progress: Callable[[str], None]
+    problem: ProtectionProblem, wanted: ControlledRounding, seed: int, progress: Callable[[str], None]
 ) -> Iterator[tuple[str, Publication]]:
     """Publications of the aggregates of a problem of one indicator, base by base. `seed`, which is secret, is that of the searches."""
     table = aggregate_table(problem)
@@ -66,7 +44,7 @@ def controlled_aggregates(
     for base in _bases(wanted.base, float(np.abs(table.a).max(initial=0.0))):
         search = _counted(wanted, seed, f"controlled rounding to base {base:g}")
         try:
-            found = round_table(table, Options(base, search, wanted.zero_restricted, wanted.reach), progress)
+            found = round_table(table, TableOptions(base, search, wanted.zero_restricted, wanted.reach), progress)
         except Unprotectable as error:
             progress(f"base {base:g}: {error}")
             continue
@@ -75,7 +53,12 @@ def controlled_aggregates(
 
 
 def quadratic_aggregates(
-    problem: ProtectionProblem, requirements: Requirements, wanted: Effort, seed: int, attacks: int, progress: Callable[[str], None]
+    problem: ProtectionProblem,
+    requirements: Requirements,
+    wanted: QuadraticRounding,
+    seed: int,
+    attacks: int,
+    progress: Callable[[str], None],
 ) -> Iterator[tuple[str, Publication]]:
     """Publications that withstand an attacker without integer knowledge, from all exact to coarser ones.
 
@@ -108,7 +91,7 @@ def quadratic_aggregates(
             progress(f"base {base:g}: {len(sensitive)} aggregates are sensitive")
 
 
-def _counted(wanted: Effort, seed: int, what: str) -> Search:
+def _counted(wanted: ControlledRounding | QuadraticRounding, seed: int, what: str) -> Search:
     """A search that ends by itself, whatever the machine."""
     return Search(seed, clock=Abort(what, wanted.seconds), gap=wanted.gap, nodes=wanted.nodes)
 

@@ -30,7 +30,7 @@ NAMED = 5  # cells in a message
 
 
 @dataclass(frozen=True)
-class Options:
+class TableOptions:
     """`reach`: multiples of the base that a cell may move, at most; `weights` (n,) of the cells, 1 by default."""
 
     base: float
@@ -47,7 +47,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class ControlledRounding:
+class ControlledTable:
     """The rounded table `x`, verified. `distance` is Σ w|x − a|, `bound` what it is at least; `reach` the s of the table.
 
     `clock`: stopped by the time limit. `verdict` is None where nothing is primary; `rounds` counts the tables that were attacked.
@@ -68,7 +68,7 @@ class ControlledRounding:
         return max(0.0, (self.distance - self.bound) / self.distance) if self.distance > 0 else 0.0
 
 
-def round_table(table: RoundingTable, options: Options, progress: Progress = silent) -> ControlledRounding:
+def round_table(table: RoundingTable, options: TableOptions, progress: Progress = silent) -> ControlledTable:
     """The closest table of multiples that keeps all levels.
 
     Raises InvalidInput where relations or fixed cells are no multiples of the base, Unprotectable where no reach allows a table.
@@ -88,7 +88,7 @@ def round_table(table: RoundingTable, options: Options, progress: Progress = sil
             reason = f"{table.label(int(tight[0]))} and {len(tight) - 1} more ask for a wider interval than the base leaves"
             continue
         found = _at_reach(table, options, reach, rhs, progress)
-        if isinstance(found, ControlledRounding):
+        if isinstance(found, ControlledTable):
             return replace(found, clock=found.clock or clock)
         clock |= found.clock
         reason = "time ran out" if found.clock else f"no table of multiples keeps all relations, bounds and levels{options.search.within}"
@@ -98,7 +98,7 @@ def round_table(table: RoundingTable, options: Options, progress: Progress = sil
     )
 
 
-def _at_reach(table: RoundingTable, options: Options, reach: int, rhs: Floats, progress: Progress) -> ControlledRounding | Found:
+def _at_reach(table: RoundingTable, options: TableOptions, reach: int, rhs: Floats, progress: Progress) -> ControlledTable | Found:
     """The table within a reach; what the search ended with where there is none."""
     base, n = options.base, len(table.a)
     target = table.a / base
@@ -123,7 +123,7 @@ def _at_reach(table: RoundingTable, options: Options, reach: int, rhs: Floats, p
         verdict = None if attacker is None else attacker.judge(x, options.search.clock)
         if verdict is None or verdict.protected.all():
             _check(table, x, options, reach)
-            return ControlledRounding(
+            return ControlledTable(
                 x, base, reach, float(weights @ np.abs(x - table.a)), found.bound * base,
                 found.status is Status.OPTIMAL and not found.clock, found.clock, rounds, verdict,
             )  # fmt: skip
@@ -136,7 +136,7 @@ def _at_reach(table: RoundingTable, options: Options, reach: int, rhs: Floats, p
     return Found(Status.STOPPED, None)
 
 
-def _ends(table: RoundingTable, options: Options, reach: int) -> tuple[Floats, Floats]:
+def _ends(table: RoundingTable, options: TableOptions, reach: int) -> tuple[Floats, Floats]:
     """The lowest and the highest multiple of each cell, in units of the base."""
     base = options.base
     down, multiple = multiples(table.a, base)
@@ -149,7 +149,7 @@ def _ends(table: RoundingTable, options: Options, reach: int) -> tuple[Floats, F
     return np.where(table.fixed, down, lower), np.where(table.fixed, down, upper)
 
 
-def _check(table: RoundingTable, x: Floats, options: Options, reach: int) -> None:
+def _check(table: RoundingTable, x: Floats, options: TableOptions, reach: int) -> None:
     """Plain arithmetic on the table itself. A failure is a defect of this program, not of the input."""
     base, k = options.base, np.rint(x / options.base)
     size = abs(table.A) @ np.abs(k) + 1

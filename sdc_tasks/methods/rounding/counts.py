@@ -33,7 +33,8 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack.small import combined, membership
-from sdc_tasks.methods.rounding.small_count import Options, Publication, Quality, dummy_of, inner_cells, round_counts
+from sdc_tasks.methods.rounding.names import Quality
+from sdc_tasks.methods.rounding.small_count import CountOptions, Publication, dummy_of, inner_cells, round_counts
 from sdc_tasks.methods.rounding.small_count.publication import Variable
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication as Decision
@@ -114,7 +115,7 @@ def _rounded(
     begin = np.cumsum([0, *(len(each) for each in levels)])
     crossings = product(*(range(int(begin[d]), int(begin[d + 1])) for d in range(len(levels))))
     publication = Publication(tuple(variables), tuple(crossings), ("",) * len(levels))
-    found = round_counts(dummy_of(cells, publication), Options(seed, base, quality), progress=progress)
+    found = round_counts(dummy_of(cells, publication), CountOptions(seed, base, quality), progress=progress)
     return np.asarray(found.inner[place], dtype=float)
 
 

@@ -44,7 +44,7 @@ NAMED = 5
 
 
 @dataclass(frozen=True)
-class QuadraticRounding:
+class QuadraticTable:
     """The table `x`, whole and verified. `cost` is Σ (x − a)²/|a| of the adjusted cells, `bound` what it is at least for any set as near,
     or on large tables for this set.
 
@@ -97,7 +97,7 @@ def base_for(table: RoundingTable) -> float:
     return least
 
 
-def round_quadratic(table: RoundingTable, base: float, search: Search, progress: Progress = silent) -> QuadraticRounding:
+def round_quadratic(table: RoundingTable, base: float, search: Search, progress: Progress = silent) -> QuadraticTable:
     """The table of least distance that keeps all margins and levels.
 
     Raises InvalidInput where values are not whole, nothing is sensitive or the base is not whole; Unprotectable where nothing is found.
@@ -163,7 +163,7 @@ class _Work:
         self.right = -(columns[:, S] @ (self.floor - a[S]))
         self.cuts, self.least = sp.csr_array((0, len(a))), np.zeros(0)
 
-    def run(self) -> QuadraticRounding:
+    def run(self) -> QuadraticTable:
         table, base, a = self.table, self.base, self.table.a
         half = np.where(self.margin, 0.0, base)
         attacker = Attacker(table, half, base)
@@ -190,7 +190,7 @@ class _Work:
             self.progress(f"round {rounds}: distance {distance(table, x):.4g}, {int((~verdict.protected).sum())} sensitive cells found out")
             if verdict.protected.all():
                 self._check(x)
-                return QuadraticRounding(
+                return QuadraticTable(
                     x, base, self.margin, float(np.sqrt(((x - a)[table.primary] ** 2).sum())), distance(table, x),
                     directed_distance(table, x), float(self.weight @ z**2), bound, keep_sum, optimal, not optimal, rounds, verdict,
                 )  # fmt: skip

@@ -11,69 +11,45 @@ indicators, and the first that he breaks nothing of is taken; withholding everyt
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Literal, Protocol
 
 import numpy as np
 
 from sdc_tasks.methods.attack import Attacker, Requirements, whole_attacks
 from sdc_tasks.methods.parts import Part
-from sdc_tasks.methods.rounding.aggregates import Effort, Wanted, controlled_aggregates, quadratic_aggregates
+from sdc_tasks.methods.rounding.aggregates import controlled_aggregates, quadratic_aggregates
 from sdc_tasks.methods.rounding.counts import rounded_counts
-from sdc_tasks.methods.rounding.small_count import Quality
+from sdc_tasks.methods.rounding.options import Rounding
 from sdc_tasks.model.results import Publication
 
 Progress = Callable[[str], None]
-
-
-class SmallCount(Protocol):
-    """The part of a domain file that asks for small count rounding."""
-
-    @property
-    def method(self) -> Literal["small-count"]: ...
-    @property
-    def base(self) -> int: ...
-    @property
-    def quality(self) -> Quality: ...
-
-
-class Controlled(Wanted, Protocol):
-    """The part of a domain file that asks for controlled rounding."""
-
-    @property
-    def method(self) -> Literal["controlled"]: ...
-
-
-class Quadratic(Effort, Protocol):
-    """The part of a domain file that asks for random rounding with quadratic programming."""
-
-    @property
-    def method(self) -> Literal["quadratic"]: ...
 
 
 def round_part(
     part: Part,
     decided: Publication,
     requirements: Requirements,
-    wanted: SmallCount | Controlled | Quadratic,
+    wanted: Rounding,
     seed: int,
     progress: Progress,
+    note: Progress,
 ) -> Publication:
     """What is published of the part. `decided`: of the whole, with the part withheld; `requirements` and `seed` are those of the audit.
 
-    The seed of the rounding follows from the salt of the problem: nobody who has the program alone can round another table as this one was.
+    `progress` hears how the search goes, `note` what was tried and taken. The seed of the rounding follows from the salt of the problem:
+    nobody who has the program alone can round another table as this one was.
     """
     judge, drawn = _Judge(part, decided, requirements, seed), part.problem.salt.seed("rounding", *part.problem.space.indicators)
     for what, publication in _proposals(part, requirements, wanted, drawn, seed, progress):
         broken = judge.broken(publication)
-        progress(f"{what}: {broken} requirements broken")
+        note(f"{what}: {broken} requirements broken")
         if not broken:
             return publication
-    progress("withheld: nothing that the method proposes withstands the attack")
+    note("withheld: nothing that the method proposes withstands the attack")
     return Publication.nothing(np.flatnonzero(part.problem.aggregate))
 
 
 def _proposals(
-    part: Part, requirements: Requirements, wanted: SmallCount | Controlled | Quadratic, drawn: int, seed: int, progress: Progress
+    part: Part, requirements: Requirements, wanted: Rounding, drawn: int, seed: int, progress: Progress
 ) -> Iterator[tuple[str, Publication]]:
     match wanted.method:
         case "small-count":

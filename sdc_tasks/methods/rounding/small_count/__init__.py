@@ -4,7 +4,7 @@ Some inner cells of a table of counts are rounded to multiples of a base, such t
 stay close to what they were. Published cells are sums of rounded inner cells: additive and consistent, whatever their number.
 """
 
-from sdc_tasks.methods.rounding.small_count.algorithm import Options, Quality, Rounded, round_counts
+from sdc_tasks.methods.rounding.small_count.algorithm import CountOptions, Rounded, round_counts
 from sdc_tasks.methods.rounding.small_count.cells import InnerCells, inner_cells
 from sdc_tasks.methods.rounding.small_count.dummy import Dummy, dummy_of
 from sdc_tasks.methods.rounding.small_count.hierarchy import WILD, Hierarchy
@@ -13,12 +13,11 @@ from sdc_tasks.methods.rounding.small_count.publication import Publication, by_f
 
 __all__ = [
     "WILD",
+    "CountOptions",
     "Dummy",
     "Hierarchy",
     "InnerCells",
-    "Options",
     "Publication",
-    "Quality",
     "Rounded",
     "Steps",
     "by_formula",

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput, SdcError
+from sdc_tasks.methods.rounding.names import Quality
 from sdc_tasks.methods.rounding.small_count.cells import Codes
 from sdc_tasks.methods.rounding.small_count.dummy import Dummy
 from sdc_tasks.methods.rounding.small_count.inner import Steps, cross_product, fill
@@ -31,7 +31,6 @@ from sdc_tasks.methods.rounding.small_count.refine import Refiner
 from sdc_tasks.methods.rounding.small_count.state import State
 from sdc_tasks.model.table import Bools, Ints, read_only
 
-Quality = Literal["paper", "fast", "best"]
 BATCH = {"paper": 1000, "fast": 128, "best": 128}  # as the R package, and what the refinement needs
 COOLING = {
     "paper": ((), ()),
@@ -42,7 +41,7 @@ ENOUGH, MOST_RUNS, REPEATED = 64, 10, 20_000  # `best` cools tables from so many
 
 
 @dataclass(frozen=True)
-class Options:
+class CountOptions:
     """What is rounded, and how. Raises InvalidInput on what makes no sense.
 
     `seed` decides between inner cells that tie: who knows it may work back to what was rounded, so it is secret, and has no default.
@@ -83,7 +82,7 @@ class Rounded:
     """A rounded table: ỹ of the inner cells and z̃ = Xᵀ ỹ of the published cells; `rounds` is the most that a part took."""
 
     dummy: Dummy = field(repr=False)
-    options: Options
+    options: CountOptions
     inner: Ints = field(repr=False)
     published: Ints = field(repr=False)
     rounded: Bools = field(repr=False)
@@ -97,7 +96,7 @@ class Rounded:
 
 def round_counts(
     dummy: Dummy,
-    options: Options,
+    options: CountOptions,
     force: Bools | None = None,
     given: Ints | None = None,
     progress: Callable[[str], None] = lambda _: None,
@@ -132,7 +131,7 @@ def round_counts(
 class _Part:
     """The rounding of one part; `part` are its inner cells in order."""
 
-    def __init__(self, state: State, options: Options, part: Ints, forced: Bools, fixed: Bools) -> None:
+    def __init__(self, state: State, options: CountOptions, part: Ints, forced: Bools, fixed: Bools) -> None:
         self.state, self.options = state, options
         self.whole = len(part) == len(state.y)
         self.part, self.forced = part, forced[part]

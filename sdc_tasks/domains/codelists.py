@@ -1,0 +1,90 @@
+"""Code lists: CSV files `code,parent,label`, one for the areas and one for each hierarchy."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import Field
+
+from sdc_tasks.domains.validity import Span
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.strict import Strict
+from sdc_tasks.untrusted import FORMULA, formula, settings_text
+
+CODELIST_BYTES = 1 << 24  # of a hundred thousand codes and more
+
+
+class CodelistSource(Strict):
+    """A dimension: its id on the wire, its code list, and what reports call it, such as size class."""
+
+    dimension: str = Field(description="its id on the wire, a column of the deliveries")
+    codelist: str = Field(
+        description="CSV file with the columns code, parent and perhaps label, from, until, unit; relative to the domain file"
+    )
+    label: str | None = Field(default=None, description="what reports call it; without it, the id")
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return self.label or self.dimension
+
+
+class Code(NamedTuple):
+    """A row of a code list. `since until` bound the periods of an area, as those of a composition; `unit unit_multiplier` are what
+    indicators count here whose unit is that of the code.
+    """
+
+    code: str
+    parent: str
+    label: str
+    since: str = ""
+    until: str = ""
+    unit: str = ""
+    unit_multiplier: int = 0
+
+    @property
+    def span(self) -> Span:
+        return Span.of(self.since, self.until)
+
+
+def read_codelist(path: Path, dimension: str) -> list[Code]:
+    """The rows in file order. Raises InvalidInput naming the file."""
+    text = settings_text(path, CODELIST_BYTES, f"code list of {dimension}")
+    try:
+        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, restval="")
+        if not {"code", "parent"} <= set(reader.fieldnames or ()):
+            raise InvalidInput(f"{path}: a code list needs the columns code,parent[,label|name]")
+        rows = [_code(row) for row in reader]
+        _ = [row.span for row in rows]
+    except (ValueError, csv.Error) as error:
+        raise InvalidInput(f"{path}: {error}") from error
+    for row in rows:
+        refuse_unprintable(str(path), row.code, row.label, row.unit)
+    if not rows:
+        raise InvalidInput(f"{path}: the code list is empty")
+    return rows
+
+
+def _code(row: dict[str, str]) -> Code:
+    since, until, unit, power = (row.get(name) or "" for name in ("from", "until", "unit", "unit_multiplier"))
+    return Code(row["code"], row["parent"], row.get("label") or row.get("name") or row["code"], since, until, unit, int(power or 0))
+
+
+def refuse_unprintable(where: str, *texts: str) -> None:
+    """Codes and labels stand in tables that people open with a spreadsheet, in messages and on pages."""
+    for text in texts:
+        if formula(text):
+            raise InvalidInput(f"{where}: {text!r} {FORMULA}")
+        if not text.isprintable():
+            raise InvalidInput(f"{where}: {text!r} holds what cannot be printed. Remedy: letters, digits and signs only")
+
+
+def refuse_repeated(what: str, codes: Iterable[str]) -> None:
+    repeated = sorted(code for code, count in Counter(codes).items() if count > 1)
+    if repeated:
+        raise InvalidInput(f"{what}: {', '.join(repeated)} stands more than once")

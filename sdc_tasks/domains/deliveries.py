@@ -1,0 +1,84 @@
+"""What a domain file says of deliveries: their columns, the checks of their content, the inbox, and what was there last time."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import Field
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.findings import Severity
+from sdc_tasks.model.strict import Strict
+
+
+class Attributes(Strict):
+    """The columns that carry attributes; None where the domain has none."""
+
+    conf_status: str = Field(default="CONF_STATUS", description="confidentiality: one of the flags")
+    obs_status: str = Field(default="OBS_STATUS", description="observation status")
+    unit: str | None = Field(default="UNIT_MEASURE", description="unit of the value")
+    unit_multiplier: str | None = Field(default="UNIT_MULT", description="power of ten of the unit")
+    units: str | None = Field(default="UNITS", description="number of units, such as enterprises, behind the value")
+    share_1: str | None = Field(default="SHARE_1", description="share of the largest unit, in percent of the value")
+    share_2: str | None = Field(default="SHARE_2", description="share of the second largest unit, in percent of the value")
+
+
+class CheckOptions(Strict):
+    """Content checks of a delivery: tolerances and severities. A check with severity None is switched off."""
+
+    additivity_absolute: float = Field(default=0.5, ge=0, description="a total may be off by this, in the unit of the indicator")
+    additivity_relative: float = Field(default=1e-9, ge=0, description="or by this share of its value, whichever is more")
+    additivity: Severity | None = Field(
+        default=Severity.ERROR, description="a total is the sum of its parts, within the tolerances; null: off"
+    )
+    non_negative: Severity | None = Field(default=Severity.ERROR, description="no value below 0, unless the indicator is signed; null: off")
+    complete_keys: Severity | None = Field(
+        default=Severity.ERROR, description="every cell has a record, or is absent as the indicator allows; null: off"
+    )
+    shares: Severity | None = Field(
+        default=Severity.ERROR, description="shares that can be: 100 ≥ SHARE_1 ≥ SHARE_2, together no more than 100; null: off"
+    )
+    lone_suppressed: Severity | None = Field(
+        default=Severity.WARNING, description="a hidden cell that its relation gives away by itself; null: off"
+    )
+    all_free: Severity | None = Field(default=Severity.WARNING, description="a table without any hidden cell; null: off")
+    all_suppressed: Severity | None = Field(default=Severity.WARNING, description="a table without any public cell; null: off")
+    vintage_change: Severity | None = Field(
+        default=Severity.WARNING, description="values that moved by more than vintage_change_ratio since the last delivery; null: off"
+    )
+    vintage_change_ratio: float = Field(default=10.0, gt=1, description="of vintage_change: times larger or smaller")
+
+
+class InboxOptions(Strict):
+    """Names that may lie in an inbox without being read, such as README.*; anything else that is not read stops the release."""
+
+    ignore: tuple[str, ...] = Field(default=(), description="patterns of file names that are not read")
+
+
+class Expected(Strict):
+    """Which cells had a record last time: a CSV file with a column for the area, the indicator and each hierarchy, relative to the domain
+    file; other columns are not looked at, so that last year's records, one country after the other, will do. Keys that vanished and keys
+    that appeared are findings of these severities; null: not told.
+    """
+
+    keys: str = Field(description="CSV file with the keys of last time, relative to the domain file")
+    vanished: Severity | None = Field(default=Severity.WARNING, description="severity of a key that has no record any more; null: not told")
+    appeared: Severity | None = Field(
+        default=Severity.WARNING, description="severity of a key that had no record last time; null: not told"
+    )
+
+
+def read_keys(path: Path, columns: Sequence[str]) -> frozenset[tuple[str, ...]]:
+    """The keys of a file of expected keys. Raises InvalidInput naming the file and what it lacks."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as lines:
+            reader = csv.DictReader(lines)
+            if lacking := sorted(set(columns) - set(reader.fieldnames or ())):
+                raise InvalidInput(f"{path}: expected keys need the columns {', '.join(columns)}; {', '.join(lacking)} is missing")
+            return frozenset(tuple(row[column] or "" for column in columns) for row in reader)
+    except OSError as error:
+        raise InvalidInput(f"expected.keys: cannot read {path} ({error.strerror})") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InvalidInput(f"{path}: expected keys are a CSV file in utf-8") from error

@@ -1,0 +1,45 @@
+"""What is wrong with a domain file, in words: the key as the file has it, and what may stand there."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails
+
+
+def told(error: ErrorDetails, root: type[BaseModel]) -> str:
+    """The key and what is wrong with it; for a key that does not belong there, those that do."""
+    keys, models = _place(error["loc"], root)
+    text = f"{'.'.join(keys)}: {error['msg']}"
+    if error["type"] == "extra_forbidden" and len(models) == 1:
+        [model] = models
+        known = sorted(field.alias or name for name, field in model.model_fields.items())
+        text += f". Remedy: leave {keys[-1]} out (known here: {', '.join(known)})"
+    return text
+
+
+def _place(loc: tuple[int | str, ...], root: type[BaseModel]) -> tuple[list[str], set[type[BaseModel]]]:
+    """The keys on the way to an error, as the file has them, and the models one of which the last stands in. pydantic puts the kind or
+    method of a rule, rung or rounding among the keys.
+    """
+    keys: list[str] = []
+    models: set[type[BaseModel]] = {root}
+    for part in loc:
+        chosen = {model for model in models if len(models) > 1 and _is_kind(model, part)}
+        if not chosen:
+            keys.append(str(part))
+        below = {found for model in models if part in model.model_fields for found in _models(model.model_fields[str(part)].annotation)}
+        if part is not loc[-1]:
+            models = chosen or below or models
+    return keys, models
+
+
+def _is_kind(model: type[BaseModel], part: int | str) -> bool:
+    return any(get_origin(field.annotation) is Literal and part in get_args(field.annotation) for field in model.model_fields.values())
+
+
+def _models(annotation: Any) -> set[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return {annotation}
+    return {found for each in get_args(annotation) for found in _models(each)}

@@ -1,0 +1,62 @@
+"""How bases are chosen, as a domain file asks for it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from sdc_tasks.model.strict import Strict
+from sdc_tasks.model.weights import Weights
+
+
+class CellRule(Strict):
+    """A wish for some aggregate cells: `cells` is a pattern of keys, such as EU27_2020.TURNOVER.C*._T (* and ? stand for anything).
+
+    `must` be exact, or published (exact or rounded); a unit of loss there counts `cost` times.
+    """
+
+    cells: str = Field(min_length=1, description="pattern of keys of aggregate cells; * and ? stand for anything")
+    must: Literal["exact", "published"] | None = Field(default=None, description="what the cells must be; published: exact or rounded")
+    cost: float = Field(default=1.0, gt=0, description="how many times a unit of loss counts there")
+
+
+class BasesOptions(Strict):
+    """How bases are chosen, from the ladder mantissas × 10^k from `smallest`, in the unit of the indicator.
+
+    Repair makes safe what the adjusted table asks for (cta), or nothing at all, whichever loses less. minimum-uncertainty: from there on,
+    `passes` searches for less. The audit has the last word. `gap` is that of `sdc what-if`, to the bound on the least loss.
+
+    `strata`: cells of one composition and indicator share one base, apart by `level` or `code` of the hierarchies named; {} for none of
+    them. `sharpen`: afterwards no cell is coarser than what the others tell of it. `additive`: values within each composition add up.
+    `visible_share`: where a total is withheld, the sum of the visible countries goes out if it covers at least this share and is safe.
+    """
+
+    rule: Literal["cta", "minimum-uncertainty"] = Field(default="minimum-uncertainty", description="who proposes bases")
+    gap: float = Field(default=0.05, ge=0, description="of `sdc what-if`: how far the least loss may be above its bound, relative")
+    passes: int = Field(default=2, ge=1, description="minimum-uncertainty: searches for less, each on the cuts of those before it")
+    mantissas: tuple[Annotated[float, Field(ge=1, lt=10)], ...] = Field(
+        default=(1.0, 2.0, 5.0), description="bases are mantissas × 10^k × smallest"
+    )
+    smallest: float = Field(default=1.0, gt=0, description="the smallest base, in the unit of the indicator")
+    maximum_relative_base: float = Field(default=0.5, gt=0, description="a base above this share of the value withholds the cell")
+    weights: Weights = Field(default=Weights.INVERSE, description="loss per unit of half-width")
+    rounding_charge: float = Field(default=0.005, ge=0, description="what an exact figure is worth, as a share of its value")
+    rounds: int = Field(default=60, ge=1, description="rounds of audit and repair before what still fails is withheld")
+    cells: tuple[CellRule, ...] = Field(default=(), description="wishes for single aggregate cells")
+    strata: dict[str, Literal["level", "code"]] | None = Field(
+        default=None, description="cells of one composition and indicator share a base, apart by level or code of these hierarchies"
+    )
+    sharpen: bool = Field(default=False, description="afterwards, no cell is coarser than what the others tell of it")
+    additive: bool = Field(default=False, description="rounded values within each composition add up")
+    visible_share: float | None = Field(
+        default=None, gt=0, lt=1, description="for a withheld total, print the sum of the visible countries if it covers this share"
+    )
+
+    @model_validator(mode="after")
+    def _one_base_each(self) -> BasesOptions:
+        if self.strata is not None and (self.sharpen or self.additive):
+            raise ValueError("strata: not together with sharpen or additive, which give each cell a base of its own")
+        if self.rule == "cta" and "passes" in self.model_fields_set:
+            raise ValueError("passes: only the rule minimum-uncertainty makes passes. Remedy: leave passes out, or change rule")
+        return self

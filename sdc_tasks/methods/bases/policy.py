@@ -1,0 +1,115 @@
+"""From the problem to its safe bases, as a domain asks: the case, the rule that loses least, and the further options in their order.
+
+    case_of ──▶ least_lossy ──▶ additive values ──▶ sums of visible countries ──▶ values that are possible together
+
+Each further option starts from a safe publication and leaves one: what it proposes is taken only where attacks on whole numbers do not
+break it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.attack import Attacker, Requirements, whole_attacks
+from sdc_tasks.methods.bases.additive import additive
+from sdc_tasks.methods.bases.charter import charter
+from sdc_tasks.methods.bases.comparison import Keep, least_lossy
+from sdc_tasks.methods.bases.implied import box
+from sdc_tasks.methods.bases.ladder import ladder_of
+from sdc_tasks.methods.bases.options import BasesOptions
+from sdc_tasks.methods.bases.possible import possible
+from sdc_tasks.methods.bases.repair import Stuck
+from sdc_tasks.methods.bases.rules import Case
+from sdc_tasks.methods.bases.strata import strata_of
+from sdc_tasks.methods.bases.wishes import wishes_of
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Adjustment, Publication
+from sdc_tasks.model.weights import aggregate_weights
+
+MORE_DECIMALS = 2  # than an indicator declares, for additive values: deliveries may carry more
+Say = Callable[[str], None]
+
+
+def case_of(problem: ProtectionProblem, requirements: Requirements, options: BasesOptions, seed: int, progress: Say, note: Say) -> Case:
+    """The ladder, the weights and the attacker that the options ask for. `seed`: of the attacks."""
+    wishes = wishes_of(problem, options.cells)
+    weights = aggregate_weights(problem, options.weights) * wishes.cost
+    ladder = ladder_of(problem, weights, options).keeping(wishes.exact, wishes.published)
+    if problem.withheld.any():
+        note(f"{int(problem.withheld.sum())} aggregate cells are withheld: they need a national cell that is not available")
+    if options.strata is not None:
+        ladder = ladder.in_strata(strata_of(problem, options.strata, wishes.exact))
+    attacker = Attacker(problem, requirements, seed)
+    return Case(problem, requirements, attacker, ladder, weights, wishes.exact, options, progress, seed, note=note)
+
+
+def safe_bases(case: Case, adjustment: Adjustment, accept_short: float, decimals: Sequence[int], keep: Keep) -> Publication:
+    """Safe bases for every aggregate cell. A CTA table that leaves more cells short of their level than `accept_short` is no start.
+
+    `decimals`: of each indicator of the problem. Raises InvalidInput where cells cannot be as precise as the options force them to be.
+    """
+    options = case.options
+    short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
+    try:
+        publication = least_lossy(case, options, adjustment.x, short <= accept_short * len(case.requirements.cells), keep)
+    except Stuck as stuck:
+        raise _impossible(case, stuck) from stuck
+    if options.additive:
+        publication = _possible(case, publication)
+        publication = _withstanding(case, publication, _additive(case, publication, decimals))
+    if options.visible_share is not None:
+        told = charter(case.problem, case.attacker, publication, options.visible_share, case.weights, case.note)
+        publication = _withstanding(case, publication, told)
+    if options.additive or options.strata is not None:  # what adds up stays so; cells of a stratum share their base
+        return publication
+    return _possible(case, publication)
+
+
+def _impossible(case: Case, stuck: Stuck) -> InvalidInput:
+    published = wishes_of(case.problem, case.options.cells).published
+    forced = stuck.decided[published[stuck.decided]]
+    keys = ", ".join(case.problem.space.key(int(case.ladder.cells[k])) for k in sorted(set(forced.tolist()))[:5])
+    return InvalidInput(
+        f"bases.cells: {keys or 'some aggregate cells'} cannot be as precise as they must be: an attack succeeds although nothing else "
+        "that it leans on may be coarser. Remedy: take them out of bases.cells, or allow a larger maximum_relative_base"
+    )
+
+
+def _possible(case: Case, publication: Publication) -> Publication:
+    """No printed value that the others exclude."""
+    kept = wishes_of(case.problem, case.options.cells).published
+    found = possible(case.problem, publication, case.options.mantissas, case.options.smallest, kept)
+    if moved := int((found.base != publication.base).sum()):
+        gone = int((found.withheld & ~publication.withheld).sum())
+        case.note(
+            f"printed values: the others excluded {moved}; {moved - gone} of them got another value and a finer base, {gone} are withheld"
+        )
+    return found
+
+
+def _withstanding(case: Case, safe: Publication, other: Publication) -> Publication:
+    """The other publication, unless values are counted and it fails an attacker who knows that, as the safe one does not."""
+    if other.digest == safe.digest or not case.problem.integral.any():
+        return other
+    if whole_attacks(case.problem, other, case.requirements, case.seed).short:
+        case.note("integer knowledge: published without this, which whole tables do not show to be safe")
+        return safe
+    return other
+
+
+def _additive(case: Case, publication: Publication, decimals: Sequence[int]) -> Publication:
+    """Values that add up, within the safe intervals; the publication as it is where there are none."""
+    space = case.problem.space
+    places = np.tile(space.spread(decimals), len(space.aggregates))
+    known = box(case.problem, publication)
+    tries = (additive(space, publication, places + more, *known) for more in range(MORE_DECIMALS + 1))
+    found = next((each for each in tries if each is not None), None)
+    if found is None:
+        case.note("no values of so few decimals add up within the safe intervals: published as nearest multiples, which do not")
+        return publication
+    moved = int((found.value != publication.value)[found.rounded].sum())
+    case.note(f"additive values: {moved} of {int(found.rounded.sum())} rounded cells are off their nearest multiple")
+    return found

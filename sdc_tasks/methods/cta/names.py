@@ -1,0 +1,27 @@
+"""The methods of controlled tabular adjustment by name, for whoever offers a choice without loading them. What each does: `engine.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Method = Literal["auto", "milp", "bcd", "fix-and-relax", "benders"]
+
+
+@dataclass(frozen=True)
+class Traits:
+    """`ended_by`: the option that counts the work of a method; None: it ends by itself. `takes`: the options that not all methods have."""
+
+    ended_by: str | None
+    takes: tuple[str, ...]
+
+
+METHODS: Mapping[Method, Traits] = {
+    "auto": Traits("rounds", ("solver",)),
+    "milp": Traits("nodes", ("solver", "polygon")),
+    "bcd": Traits("rounds", ("blocks", "polygon")),
+    "fix-and-relax": Traits(None, ("blocks", "polygon")),
+    "benders": Traits("rounds", ()),
+}
+NOT_OF_ALL = ("solver", "blocks", "polygon")

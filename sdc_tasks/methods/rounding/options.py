@@ -1,0 +1,52 @@
+"""How the aggregates of an indicator are rounded as one table, as a domain file asks for it: one model a method."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sdc_tasks.methods.rounding.names import Quality
+from sdc_tasks.model.strict import Strict
+
+
+class SmallCountRounding(Strict):
+    """Small count rounding: no aggregate, nor what follows from several, is in 1 … base − 1 (methods/rounding/counts.py).
+
+    For counts of which nobody publishes what is confidential here, nor any total above it.
+    """
+
+    method: Literal["small-count"] = Field(description="small count rounding, for an indicator of kind: count")
+    base: int = Field(ge=2, description="no published count is in 1 … base − 1")
+    quality: Quality = Field(default="fast", description="paper: the published algorithm alone; fast, best: refined, more and longer")
+
+
+class ControlledRounding(Strict):
+    """Controlled rounding: all aggregates are multiples of one base that add up (methods/rounding/aggregates.py).
+
+    `base`: the least, larger ones are tried where the audit breaks it; `reach`: multiples that a cell may move, as `zero_restricted` in
+    `sdc round-table`; `gap` ends the search, and `nodes` each MILP in it. `seconds`: a base that takes longer stops the release.
+    """
+
+    method: Literal["controlled"] = Field(description="controlled rounding")
+    base: float = Field(gt=0, description="the smallest base; larger ones are tried where the audit breaks it")
+    reach: int = Field(default=2, ge=1, description="multiples of the base that a cell may move")
+    zero_restricted: bool = Field(default=False, description="a multiple of the base stays, and all others move by less than the reach")
+    gap: float = Field(default=0.01, ge=0, description="a table proven to be no further from the best, relative, ends the search")
+    nodes: int = Field(default=5000, ge=1, description="of the search tree of each MILP")
+    seconds: float = Field(default=7200.0, gt=0, description="a base that takes longer stops the release")
+
+
+class QuadraticRounding(Strict):
+    """Random rounding with quadratic programming, of whole numbers: aggregates that attacks lean on become multiples of the base, those
+    beside them are adjusted, margins are exact (methods/rounding/aggregates.py). `base`, `gap`, `nodes`, `seconds`: as controlled.
+    """
+
+    method: Literal["quadratic"] = Field(description="random rounding with quadratic programming")
+    base: int = Field(ge=2, description="the smallest base; larger ones are tried where the audit breaks it")
+    gap: float = Field(default=0.01, ge=0, description="a table proven to be no further from the best, relative, ends the search")
+    nodes: int = Field(default=5000, ge=1, description="of the search tree of each MILP")
+    seconds: float = Field(default=7200.0, gt=0, description="a base that takes longer stops the release")
+
+
+Rounding = Annotated[SmallCountRounding | ControlledRounding | QuadraticRounding, Field(discriminator="method")]

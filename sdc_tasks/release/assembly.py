@@ -1,0 +1,199 @@
+"""National tables put together as one protection problem: its arrays, and what earlier versions of the period promised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sdc_tasks.domains.schema import Domain, MissingCountry, Role
+from sdc_tasks.errors import InvalidInput, Retriable
+from sdc_tasks.methods.primary import protection_levels
+from sdc_tasks.model.problem import NationalTable, ProtectionProblem
+from sdc_tasks.model.secret import Secret
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
+
+MOST_PLACES = 9  # decimal places of a value, as in domain files
+
+
+def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret | None = None) -> ProtectionProblem:
+    """All countries, hierarchies and compositions as one relation system, with protection levels from flags and shares.
+
+    `salt` keys the digests of what is confidential; without one they are no other's, not even those of the same tables once more.
+    Raises InvalidInput or Retriable where a country is missing and the domain does not publish partial aggregates.
+    """
+    if not tables:
+        raise InvalidInput(f"no accepted delivery from {', '.join(domain.countries)}, so none at all. Remedy: see their findings")
+    by_country = {table.country: table for table in tables}
+    missing = [country for country in domain.countries if country not in by_country]
+    if missing and domain.missing_country is MissingCountry.BLOCK:
+        raise InvalidInput(
+            f"no accepted delivery from {', '.join(missing)}, and {domain.id} blocks a release with missing countries. "
+            "Remedy: deliver them, or set missing_country: partial in the domain file"
+        )
+    if missing and domain.missing_country is MissingCountry.WAIT:
+        raise Retriable(f"waiting for the delivery of {', '.join(missing)}")
+    space = domain.space_of(tuple(country for country in domain.countries if country in by_country))
+    ordered = [by_country[country] for country in space.countries]
+    value = np.concatenate([table.value for table in ordered])
+    flag = np.concatenate([table.flag for table in ordered])
+    lpl, upl, spl = _levels(ordered, domain)
+    role = {code: spec.role for code, spec in domain.flags.items()}
+    available = np.concatenate([table.available for table in ordered])
+    public = available & np.isin(flag, [code for code, r in role.items() if r is Role.PUBLIC])
+    primary = available & np.isin(flag, [code for code, r in role.items() if r is Role.PRIMARY])
+    least = space.spread(indicator.least for indicator in domain.indicators)
+    small = _small_counts(space, np.where(available, np.tile(least, len(space.countries)), 0), value, public, primary)
+    counted = np.tile(least > 0, len(space.countries))
+    primary = np.where(counted, small, primary)
+    lpl, upl = np.where(counted, 0.0, lpl), np.where(counted, 0.0, upl)
+    spl = np.where(counted, np.where(small, np.tile(least, len(space.countries)) - 1.0, 0.0), spl)
+    totals = _totals(space, value)
+    decided = np.zeros(len(totals))
+    return ProtectionProblem(
+        space=space,
+        a=_within(np.concatenate([value, totals]), bound := _external_bound(space, domain), space),
+        lb=bound,
+        ub=np.full(space.size, np.inf),
+        lpl=np.concatenate([lpl, decided]),
+        upl=np.concatenate([upl, decided]),
+        spl=np.concatenate([spl, decided]),
+        public=np.concatenate([public, decided.astype(bool)]),
+        primary=np.concatenate([primary, decided.astype(bool)]),
+        deliveries=tuple(digest for table in ordered for digest in table.deliveries),
+        known=np.concatenate([_known(ordered, domain, bound[: len(value)] >= 0), np.full(len(totals), np.nan)]),
+        integral=_integral(space, domain, value),
+        least=np.tile(least, len(space.areas)),
+        withheld=_withheld(space, available),
+        salt=salt or Secret.fresh(),
+    )
+
+
+def still_promised(problem: ProtectionProblem, before: Sequence[ProtectionProblem]) -> ProtectionProblem:
+    """The problem, with what earlier releases of the period promised to protect and what is hidden still.
+
+    A cell that was primary then and is hidden now stays primary, with its levels of then, whatever its flag is now: the tables that are out
+    were made to protect it, and the new one beside them must not tell it.
+
+    Raises InvalidInput where such a cell is none of the cells of now: nobody would ask what the new table tells of it.
+    """
+    level = {name: getattr(problem, name).copy() for name in ("lpl", "upl", "spl")}
+    primary, lost = problem.primary.copy(), list[str]()
+    may_be = problem.suppressed & ~problem.primary & (problem.least == 0)
+    for then in before:
+        cells = np.flatnonzero(then.primary)
+        now = then.space.national_cells_in(problem.space)[cells]
+        lost += [then.space.key(int(cell)) for cell in cells[now < 0]]
+        kept = (now >= 0) & may_be[now]
+        primary[now[kept]] = True
+        for name, array in level.items():
+            np.maximum.at(array, now[kept], getattr(then, name)[cells[kept]])
+    if lost:
+        raise InvalidInput(
+            f"{', '.join(lost[:5])} ({len(lost)} in all): primary in a version of the period that is out, and no cell of this release. "
+            "Remedy: release the period with the countries, indicators and codes that it was published with first, and their deliveries"
+        )
+    return replace(problem, primary=primary, **level)
+
+
+def _small_counts(space: CellSpace, least: Ints, value: Floats, public: Bools, primary: Bools) -> Bools:
+    """The national cells that small count rounding protects: hidden counts of 1 … least − 1. Raises InvalidInput for other primaries.
+
+    What is asked for is that nobody tells them closer than to `least` whole numbers (methods/rounding/counts.py).
+    """
+    small = ~public & (value > 0) & (value < least)
+    other = np.flatnonzero((least > 0) & primary & ~small)
+    if len(other):
+        raise InvalidInput(
+            f"{space.key(int(other[0]))}: flagged as primary, as {len(other) - 1} others, though small count rounding protects counts of "
+            f"1 to {int(least[other[0]]) - 1} and no others. Remedy: flag it as secondary, or protect the indicator by bases"
+        )
+    return small
+
+
+def _withheld(space: CellSpace, available: Bools) -> Bools:
+    """The aggregate cells with a member whose value is not available."""
+    nothing = np.zeros(space.size - space.first_aggregate)
+    needs = space.aggregate_relations @ np.concatenate([~available, nothing]) > 0
+    return np.concatenate([np.zeros(len(available), dtype=bool), needs])
+
+
+def _known(tables: Sequence[NationalTable], domain: Domain, countable: Bools) -> Floats:
+    """What the largest unit of each cell with one or two units knows of it; NaN for other cells.
+
+    A single unit knows its cell. The larger of two knows its share, on the safe side of its rounding; half where no share was sent.
+    Where an indicator may be negative (not `countable`), a part tells nothing of the whole. Of a hidden cell without units it is not
+    known who knows it: −∞, unless the domain file states that its flag then stands for one unit.
+    """
+    value, units, share_1, flag = (
+        np.concatenate([getattr(table, name) for table in tables]) for name in ("value", "units", "share_1", "flag")
+    )
+    error = np.zeros(len(value))
+    hidden = ~np.isin(flag, [code for code, spec in domain.flags.items() if spec.role is Role.PUBLIC])
+    stated = np.isin(flag, [code for code, spec in domain.flags.items() if spec.units_unknown == "one"])
+    unknown = hidden & (units < 0)
+    for code, spec in sorted(domain.flags.items()):
+        if spec.rule is not None:
+            error[flag == code] = spec.rule.share_error[0]
+    share = np.where(np.isnan(share_1), 50.0, np.clip(share_1 + error, 50.0, 100.0))
+    part = np.minimum(share / 100 * value, np.nextafter(value, -np.inf))  # never the whole: that would make him the only unit
+    return np.select([(units == 1) | (unknown & stated), unknown, (units == 2) & countable], [value, -np.inf, part], np.nan)
+
+
+def _within(a: Floats, bound: Floats, space: CellSpace) -> Floats:
+    """The values, refused where one lies below what the world knows of it."""
+    below = np.flatnonzero(a < bound)
+    if len(below):
+        raise InvalidInput(
+            f"{space.key(int(below[0]))}: negative, as {len(below) - 1} other cells, though its indicator is not signed. "
+            "Remedy: correct the delivery, or set signed: true in the domain file"
+        )
+    return a
+
+
+def _levels(tables: Sequence[NationalTable], domain: Domain) -> tuple[Floats, Floats, Floats]:
+    """lpl, upl, spl of every national cell by the rule of its flag; 0 where it is not primary."""
+    levels = [np.zeros(sum(len(table.value) for table in tables)) for _ in range(3)]
+    value, flag, units, share_1, share_2 = (
+        np.concatenate([getattr(table, name) for table in tables]) for name in ("value", "flag", "units", "share_1", "share_2")
+    )
+    for code, spec in sorted(domain.flags.items()):
+        if spec.rule is not None and (at := np.flatnonzero(flag == code)).size:
+            for level, part in zip(levels, protection_levels(value[at], units[at], share_1[at], share_2[at], spec.rule), strict=True):
+                level[at] = part
+    return levels[0], levels[1], levels[2]
+
+
+def _totals(space: CellSpace, value: Floats) -> Floats:
+    """The aggregates, cell by cell, from the national values, as decimal numbers with no more places than these have: what adding binary
+    fractions leaves in the last digits depends on the parts, and would tell them.
+    """
+    by_country = value.reshape(len(space.countries), len(space.indicators), -1)
+    places = [_places(by_country[:, k]) for k in range(len(space.indicators))]
+    number = {country: i for i, country in enumerate(space.countries)}
+    sums = [by_country[[number[member] for member in aggregate.members]].sum(axis=0) for aggregate in space.aggregates]
+    return np.concatenate([np.round(row, most) for total in sums for row, most in zip(total, places, strict=True)])
+
+
+def _places(value: Floats) -> int:
+    """The decimal places that values have, as far as binary fractions can tell."""
+    return next((k for k in range(MOST_PLACES) if np.array_equal(np.round(value, k), value)), MOST_PLACES)
+
+
+def _integral(space: CellSpace, domain: Domain, value: Floats) -> Bools:
+    """The cells of indicators that are counted. Raises InvalidInput where one of their national values is no whole number."""
+    integral = np.tile(space.spread(indicator.whole for indicator in domain.indicators), len(space.areas))
+    broken = np.flatnonzero(integral[: len(value)] & (value != np.rint(value)))
+    if len(broken):
+        raise InvalidInput(
+            f"{space.key(int(broken[0]))}: no whole number, as {len(broken) - 1} other cells, though its indicator is counted. "
+            "Remedy: correct the delivery, or take integer: true (kind: count) out of the domain file"
+        )
+    return integral
+
+
+def _external_bound(space: CellSpace, domain: Domain) -> Floats:
+    """What the world knows of any cell: at least 0, unless the indicator is signed."""
+    lowest = space.spread(-np.inf if indicator.signed else 0.0 for indicator in domain.indicators)
+    return np.tile(lowest, len(space.areas))

@@ -1,0 +1,123 @@
+"""What is written of an audit: the certificate, and the attacker's intervals. Never a value, nothing finer than quarters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import numpy as np
+
+from sdc_tasks.domains.schema import Domain
+from sdc_tasks.methods.recheck import AUDIENCE
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import AuditReport, Publication
+
+
+def certificate_of(problem: ProtectionProblem, publication: Publication, report: AuditReport, domain: Domain, period: str) -> str:
+    """The audit certificate as JSON text: digests, counts, and a verdict per primary as shares of what it needs; never a value.
+
+    Shares of a broken requirement are cut down to quarters: with the attacker's own bound, an exact share would give the value. Of counted
+    cells they are 1 or 0, for how far whole tables go has no short proof. Equal audits give equal bytes: no clock, no machine; and every
+    statement can be recomputed from the deliveries, the table and the evidence (methods/recheck).
+    """
+    key = problem.space.key
+    primaries = [
+        {
+            "cell": key(int(cell)),
+            "protected": bool(ok),
+            "down": _told(down, counted),
+            "up": _told(up, counted),
+            "sliding": _told(slide, counted),
+            "proof": proof,
+            "cut_to_national_baseline": bool(cut),
+            "profiles": dict(zip(report.profiles, map(bool, held), strict=True)),
+        }
+        for cell, held, ok, down, up, slide, counted, proof, cut in zip(
+            report.primaries,
+            report.held.T,
+            report.protected,
+            report.down,
+            report.up,
+            report.slide,
+            problem.integral[report.primaries].tolist(),
+            _proofs(problem, report),
+            report.baseline,
+            strict=True,
+        )
+    ]
+    body: Mapping[str, object] = {
+        "audience": AUDIENCE,
+        "domain": domain.id,
+        "period": period,
+        "verdict": "passed" if report.passed else "failed",
+        "profiles": list(report.profiles),
+        "digests": {
+            "domain": domain.digest,
+            "deliveries": list(problem.deliveries),
+            "problem": report.problem,
+            "publication": report.publication,
+            "requirements": report.requirements,
+            "evidence": report.evidence.digest(problem.salt),
+        },
+        "counts": {
+            "aggregate_cells": len(publication.cells),
+            "exact": int(publication.exact.sum()),
+            "rounded": int(publication.rounded.sum()),
+            "sums_of_visible_countries": int(publication.visible.sum()),
+            "withheld": int(publication.withheld.sum()),
+            "primaries": len(report.primaries),
+            "protected": int(report.protected.sum()),
+            "broken_requirements": report.broken,
+            "cut_to_national_baseline": int(report.baseline.sum()),
+        }
+        | _counted(problem, report),
+        "contradictions": [key(cell) for cell in report.contradictions],
+        **_rounding(problem, report, domain),
+        "primaries": primaries,
+    }
+    return json.dumps(body, indent=1, ensure_ascii=False) + "\n"
+
+
+def _proofs(problem: ProtectionProblem, report: AuditReport) -> list[str]:
+    """What the evidence holds about each primary: tables that protect it, or an attack that succeeds; of counted cells, perhaps nothing."""
+    plain = np.where(report.protected, "witness", "attack")
+    counted = np.where(report.protected, "whole table", "none")
+    return [str(each) for each in np.where(problem.integral[report.primaries], counted, plain)]
+
+
+def _counted(problem: ProtectionProblem, report: AuditReport) -> dict[str, int]:
+    """What a certificate adds where values are counted."""
+    counted = int(problem.integral[report.primaries].sum())
+    return {"judged_as_whole_numbers": counted} if counted else {}
+
+
+def _rounding(problem: ProtectionProblem, report: AuditReport, domain: Domain) -> dict[str, object]:
+    """What a certificate adds where indicators are rounded as whole tables: how, and which cells tell a small count."""
+    asked = rounding_of(domain)
+    return {"rounding": asked, "small_counts": [problem.space.key(cell) for cell in report.small]} if asked else {}
+
+
+def rounding_of(domain: Domain) -> dict[str, object]:
+    """The indicators that are rounded as whole tables, and how."""
+    return {each.code: each.rounding.model_dump(mode="json") for each in domain.indicators if each.rounding is not None}
+
+
+def intervals(problem: ProtectionProblem, report: AuditReport) -> str:
+    """CSV of the attacker's interval of every suppressed cell as share of what it needs on each side, over all profiles; quarters, like
+    the certificate's. Empty for a secondary cell: nothing is required of its interval.
+    """
+    shares = dict(zip(report.primaries.tolist(), zip(report.down, report.up, report.slide, strict=True), strict=True))
+    lines = ["CELL,DOWN,UP,SLIDING"]
+    for cell in np.flatnonzero(problem.suppressed).tolist():
+        told = [f"{_quarters(float(share)):g}" for share in shares[cell]] if cell in shares else [""] * 3
+        lines.append(",".join([problem.space.key(cell), *told]))
+    return "\n".join(lines) + "\n"
+
+
+def _told(share: float, counted: bool) -> float:
+    return float(share >= 1) if counted else _quarters(share)
+
+
+def _quarters(share: float) -> float:
+    """1 where the requirement is met, else the quarter below."""
+    return float(np.floor(4 * share) / 4)

@@ -1,0 +1,61 @@
+"""The gate: a publication goes out with the passed audit of exactly it, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sdc_tasks.errors import ReleaseBlocked
+from sdc_tasks.methods import attack
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.profiles import named
+from sdc_tasks.model.results import AuditReport, Publication, Release
+
+
+def pass_gate(
+    release_id: str,
+    problem: ProtectionProblem,
+    requirements: attack.Requirements,
+    publication: Publication,
+    report: AuditReport,
+    profiles: Sequence[str],
+) -> Release:
+    """The only way to a Release. Raises ReleaseBlocked unless the report passed, names all `profiles`, and is of exactly this
+    publication and problem; ValueError where no profile is asked for, or an unknown one.
+    """
+    if missing := [profile for profile in named(profiles) if profile not in report.profiles]:
+        raise ReleaseBlocked(f"{release_id}: not audited against profile {', '.join(missing)}. Remedy: run baseline, bases and audit again")
+    if report.publication != publication.digest or report.problem != problem.digest:
+        raise ReleaseBlocked(f"{release_id}: the audit is of another publication. Remedy: audit this one")
+    if report.requirements != requirements.digest(problem.salt) or not requirements.keeps(attack.promised(problem, requirements.profiles)):
+        raise ReleaseBlocked(f"{release_id}: the audit asked for less than the promised protection. Remedy: run baseline and audit again")
+    if len(never := publication.cells[problem.withheld[publication.cells] & ~publication.withheld]):
+        keys = ", ".join(problem.space.key(int(cell)) for cell in never[:5])
+        raise ReleaseBlocked(
+            f"{release_id}: {keys} ({len(never)} in all) need a national cell that is not available. Remedy: withhold them"
+        )
+    if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):
+        raise ReleaseBlocked(f"{release_id}: the audit leaves out primaries. Remedy: audit all chunks")
+    if set(small := attack.small_told(problem, publication).tolist()) - set(report.small):
+        raise ReleaseBlocked(f"{release_id}: {problem.space.key(small[0])} tells a small count, of which the audit says nothing")
+    if not report.passed:
+        cells = [problem.space.key(int(cell)) for cell in [*report.small, *report.primaries[~report.protected]][:5]]
+        raise ReleaseBlocked(
+            f"{release_id}: {report.broken} protection requirements are broken, {len(report.contradictions)} published intervals exclude "
+            f"the true value, {len(report.small)} cells tell a small count; first cells: {', '.join(cells) or 'none'}. "
+            f"Remedy: see audit.json; nothing was published{_beside(problem, report)}"
+        )
+    return Release(release_id, problem.digest, publication, report)
+
+
+def _beside(problem: ProtectionProblem, report: AuditReport) -> str:
+    """What to do where only who kept the earlier versions succeeds."""
+    kept = np.array([profile in problem.earlier.profiles for profile in report.profiles], dtype=bool)
+    only = int((report.held[~kept].all(axis=0) & ~report.held[kept].all(axis=0)).sum()) if kept.any() else 0
+    if not only:
+        return ""
+    return (
+        f". {only} primaries are broken only by somebody who kept the versions of the period that are out; these cannot be taken back. "
+        "Allow coarser bases (bases.maximum_relative_base), force fewer cells (bases.cells), or keep the version that is out"
+    )
