@@ -19,7 +19,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock release up down test test-fast test-faults test-stack sbom vulnerabilities bench-cta bench-attack bench-rounding lint clean
+.PHONY: help setup lock release up down test test-fast test-faults test-stack docs docs-pages sbom vulnerabilities bench-cta bench-attack bench-rounding lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,14 @@ test-faults: $(READY)  ## every fault, a release killed before each of its write
 
 test-stack: $(READY)  ## tests against all servers: PostgreSQL and Redis of the system (apt), Celery, REST, pages in a browser
 	@$(BIN)/pytest $(wildcard tests/stack tests/browser)
+
+docs: $(READY)  ## the pages of docs/ as a site, without a network: var/docs/index.html
+	@$(BIN)/python docs/generate.py
+	@$(BIN)/sphinx-build -q -E -W --keep-going -d var/doctrees docs var/docs
+	@echo "var/docs/index.html"
+
+docs-pages: $(READY)  ## the pages that are made from the program: domain file, command line, API
+	@$(BIN)/python docs/generate.py
 
 sbom: $(READY)  ## what is in a release, as CycloneDX: var/sbom.json
 	@mkdir -p var && $(BIN)/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible --of JSON -o var/sbom.json

@@ -1,7 +1,7 @@
 """The pages in Chromium, inside Airflow's UI: over the running stack, and over an office with a release in every state.
 
     make test-stack                                   these tests, and those of tests/stack
-    SDC_DOCS_IMAGES=1 make test-stack                 copies to docs/img what docs/handbook.md shows
+    SDC_DOCS_IMAGES=1 make test-stack                 copies to docs/img what docs/operate.md shows
 
 Pictures go to var/screenshots. Needs the system's Chromium (Debian: chromium).
 """
@@ -72,7 +72,7 @@ def picture() -> Callable[..., None]:
         page.wait_for_timeout(300)  # fonts and transitions
         PICTURES.mkdir(parents=True, exist_ok=True)
         page.screenshot(path=PICTURES / f"{name}.png", **options)
-        if os.environ.get("SDC_DOCS_IMAGES") and f"img/{name}.png" in (ROOT / "docs" / "handbook.md").read_text(encoding="utf-8"):
+        if os.environ.get("SDC_DOCS_IMAGES") and f"img/{name}.png" in (ROOT / "docs" / "operate.md").read_text(encoding="utf-8"):
             (ROOT / "docs" / "img").mkdir(parents=True, exist_ok=True)
             shutil.copy(PICTURES / f"{name}.png", ROOT / "docs" / "img")
 

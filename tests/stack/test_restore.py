@@ -1,4 +1,4 @@
-"""Backup and restore as docs/deployment.md has them: the warehouse is lost, and comes back with what was published, log and grants."""
+"""Backup and restore as docs/deploy.md has them: the warehouse is lost, and comes back with what was published, log and grants."""
 
 from __future__ import annotations
 

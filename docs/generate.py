@@ -1,0 +1,323 @@
+"""Writes the pages that are made from the program: domain-file.md, cli.md, api.md. With --check: says which are out of date.
+
+python docs/generate.py [--check]
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import enum
+import importlib
+import inspect
+import re
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin
+
+import typer
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from sdc_tasks.cli.app import app
+from sdc_tasks.domains.schema import Domain
+
+HERE = Path(__file__).parent
+MADE = "<!-- Made by docs/generate.py from the program (`make docs-pages`). Change it there. -->\n\n"
+
+
+# --- the domain file ---------------------------------------------------------------------------------------------------------
+
+
+def domain_file() -> str:
+    """Every key of a domain file: a section for each model, in the order in which the file refers to them."""
+    parts = [
+        "# Domain file: every key",
+        "A domain file is YAML. It holds everything about one statistical domain that is not code. A key that is not listed here is "
+        "refused by name. `sdc_tasks/domains/sbs.yaml` is an example; the [tutorial](tutorial.md) explains another one.",
+    ]
+    for model in reachable(Domain):
+        parts += [f"(key-{model.__name__.lower()})=\n## {title(model)}", prose(model.__doc__), keys(model)]
+    return MADE + "\n\n".join(parts) + "\n"
+
+
+def reachable(first: type[BaseModel]) -> list[type[BaseModel]]:
+    """The models that a domain file is made of, breadth first."""
+    found = [first]
+    for model in found:
+        for field in model.model_fields.values():
+            found += [inner for inner in models_in(field.annotation) if inner not in found]
+    return found
+
+
+def models_in(kind: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield kind
+    for inner in get_args(kind):
+        yield from models_in(inner)
+
+
+def title(model: type[BaseModel]) -> str:
+    """Where a domain file has it: `cta.ladder`, `flags.rule`."""
+    return "The file" if model is Domain else ", ".join(f"`{place}`" for place in places(model)) + told_apart(model)
+
+
+def places(model: type[BaseModel]) -> list[str]:
+    found: list[str] = []
+
+    def walk(outer: type[BaseModel], path: tuple[str, ...]) -> None:
+        for name, field in outer.model_fields.items():
+            for inner in models_in(field.annotation):
+                here = (*path, field.alias or name)
+                if inner is model and ".".join(here) not in found:
+                    found.append(".".join(here))
+                walk(inner, here)
+
+    walk(Domain, ())
+    return found
+
+
+def told_apart(model: type[BaseModel]) -> str:
+    """` with kind: p_percent`, where one of several models stands in one place."""
+    for name in ("kind", "method"):
+        field = model.model_fields.get(name)
+        if field is not None and get_origin(field.annotation) is Literal and len(get_args(field.annotation)) == 1:
+            return f" with `{name}: {get_args(field.annotation)[0]}`"
+    return ""
+
+
+def keys(model: type[BaseModel]) -> str:
+    rows = ["| key | type | default | meaning |", "|---|---|---|---|"]
+    for name, field in model.model_fields.items():
+        rows.append(f"| `{field.alias or name}` | {cell(type_of(field))} | {cell(default_of(field))} | {cell(field.description or '')} |")
+    return "\n".join(rows)
+
+
+def type_of(field: FieldInfo) -> str:
+    limits = [f"{sign} {value:g}" for item in field.metadata for sign, value in limits_of(item)]
+    return ", ".join([words(field.annotation), *limits])
+
+
+def limits_of(item: Any) -> Iterator[tuple[str, float]]:
+    for name, sign in (("gt", ">"), ("ge", "≥"), ("lt", "<"), ("le", "≤")):
+        value = getattr(item, name, None)
+        if isinstance(value, (int, float)):
+            yield sign, value
+
+
+def words(kind: Any) -> str:
+    """A type as somebody who writes YAML knows it."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is typing.Annotated:
+        return words(inner[0])
+    if origin is Literal:
+        return " · ".join(f"`{value}`" for value in inner)
+    if origin in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(words(each) for each in inner if each is not type(None)))
+    if origin in (tuple, list):
+        return f"list of {words(inner[0])}"
+    if origin is dict:
+        return f"map from {words(inner[0])} to {words(inner[1])}"
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return f"[{told_apart(kind).removeprefix(' with ') or 'keys'}](#key-{kind.__name__.lower()})"
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return " · ".join(f"`{each.value}`" for each in kind)
+    return {"str": "text", "int": "whole number", "float": "number", "bool": "true or false", "datetime": "instant"}.get(
+        kind.__name__, kind.__name__
+    )
+
+
+def default_of(field: FieldInfo) -> str:
+    if field.is_required():
+        return "*required*"
+    value = field.default if field.default is not PydanticUndefined else None
+    if value is None:
+        return "–"
+    if isinstance(value, BaseModel):
+        return "its defaults"
+    if isinstance(value, enum.Enum):
+        return f"`{value.value}`"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, tuple):
+        return f"`[{', '.join(map(str, value))}]`" if value else "empty"
+    return f"`{value}`" if value != "" else "empty"
+
+
+# --- the command line --------------------------------------------------------------------------------------------------------
+
+
+def command_line() -> str:
+    """Every command and option."""
+    group = typer.main.get_command(app)
+    parts = ["# Command line: every command and option", "How they belong together, with examples: [at a shell](shell.md)."]
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        rows = ["| | type | default | meaning |", "|---|---|---|---|"]
+        for parameter in command.params:
+            if parameter.name == "help":
+                continue
+            many = parameter.multiple or parameter.nargs == -1
+            shown = parameter.name.upper() if parameter.param_type_name == "argument" else ", ".join(parameter.opts)
+            default = "*required*" if parameter.required else given(parameter.default)
+            kind = parameter.display_type(typer.Context(command)).strip("<>").removeprefix("list[").removesuffix("]") + (
+                ", repeatable" if many else ""
+            )
+            rows.append(f"| `{shown}` | {cell(kind)} | {cell(default)} | {cell(parameter.help or '')} |")
+        parts += [f"## sdc {name}", prose(command.help), "\n".join(rows) if len(rows) > 2 else "It has no options."]
+    return MADE + "\n\n".join(parts) + "\n"
+
+
+def given(value: Any) -> str:
+    if value is None or callable(value) or value == ():
+        return "–"
+    if isinstance(value, enum.Enum):
+        value = value.value
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+# --- the API -----------------------------------------------------------------------------------------------------------------
+
+# What somebody calls who writes a program of his own, in the order of a release.
+PUBLIC = (
+    "sdc_tasks.pipeline",
+    "sdc_tasks.steps",
+    "sdc_tasks.domains",
+    "sdc_tasks.intake",
+    "sdc_tasks.checks",
+    "sdc_tasks.methods.attack",
+    "sdc_tasks.methods.bases",
+    "sdc_tasks.methods.cta",
+    "sdc_tasks.methods.rounding.small_count",
+    "sdc_tasks.methods.recheck",
+    "sdc_tasks.report",
+    "sdc_tasks.warehouse.reader",
+    "sdc_tasks.warehouse.publisher",
+    "sdc_tasks.model.table",
+    "sdc_tasks.model.problem",
+    "sdc_tasks.model.results",
+    "sdc_tasks.errors",
+)
+
+
+def api() -> str:
+    """The docstrings of what the public modules offer."""
+    parts = [
+        "# API",
+        "What a program of your own may call. Begin with `sdc_tasks.pipeline`: it is a release as pure functions. Everything is typed; "
+        "arrays are NumPy arrays, and shapes stand in the docstrings.",
+    ]
+    for name in PUBLIC:
+        module = importlib.import_module(name)
+        parts += [f"## {name}", prose(module.__doc__)]
+        for each, item in offered(module):
+            parts += [
+                f"### {name.removeprefix('sdc_tasks.')}.{each}",
+                f"```python\n{signature(each, item)}\n```",
+                prose(inspect.getdoc(item)),
+            ]
+    return MADE + "\n\n".join(part for part in parts if part) + "\n"
+
+
+def offered(module: types.ModuleType) -> list[tuple[str, Any]]:
+    """Classes and functions: of a package what `__all__` names, of a module its own public ones, in the order of the source."""
+    if names := getattr(module, "__all__", None):
+        found = [(each, getattr(module, each)) for each in names]
+    else:
+        found = [
+            (each, item)
+            for each, item in vars(module).items()
+            if not each.startswith("_") and getattr(item, "__module__", "") == module.__name__
+        ]
+    return [(each, item) for each, item in found if inspect.isclass(item) or inspect.isfunction(item)]
+
+
+def signature(name: str, item: Any) -> str:
+    """As the source has it, with the types as they are written."""
+    if inspect.isclass(item):
+        fields = dataclasses.fields(item) if dataclasses.is_dataclass(item) else ()
+        bases = [base.__name__ for base in item.__bases__ if base is not object]
+        head = f"class {name}({', '.join(bases)})" if bases else f"class {name}"
+        return "\n".join([head, *(f"    {field.name}: {written(field.type)}" for field in fields if not field.name.startswith("_"))])
+    told = inspect.signature(item)
+    shown = [
+        str(each.replace(default=inspect.Parameter.empty, annotation=inspect.Parameter.empty)) + annotation(each)
+        for each in told.parameters.values()
+    ]
+    return f"def {name}({', '.join(shown)}) -> {written(told.return_annotation)}"
+
+
+def annotation(parameter: inspect.Parameter) -> str:
+    kind = "" if parameter.annotation is inspect.Parameter.empty else f": {written(parameter.annotation)}"
+    if parameter.default is inspect.Parameter.empty:
+        return kind
+    default = parameter.default
+    short = repr(default) if len(repr(default)) < 30 and " at 0x" not in repr(default) else "…"
+    return f"{kind} = {default.__name__ if callable(default) else short}"
+
+
+def written(kind: Any) -> str:
+    return kind if isinstance(kind, str) else getattr(kind, "__name__", str(kind))
+
+
+# --- what they share ---------------------------------------------------------------------------------------------------------
+
+
+def prose(text: str | None) -> str:
+    """A docstring as Markdown: its indented blocks become literal ones, and nothing of it becomes a heading or HTML."""
+    lines = inspect.cleandoc(text or "").splitlines()
+    out: list[str] = []
+    literal = False
+    for line in lines:
+        begins = line.startswith("    ") and not literal and (not out or not out[-1].strip())
+        if begins:
+            out.append("```text")
+            literal = True
+        elif literal and line.strip() and not line.startswith("    "):
+            while out and not out[-1].strip():
+                out.pop()
+            out += ["```", ""]
+            literal = False
+        out.append(line[4:] if literal else safe(line))
+    if literal:
+        out.append("```")
+    return "\n".join(out)
+
+
+def safe(line: str) -> str:
+    """Signs of the papers that Markdown would take for its own, outside of code."""
+    pieces = line.split("`")
+    return "`".join(re.sub(r"([*_<>\[\]#|])", r"\\\1", piece) if i % 2 == 0 else piece for i, piece in enumerate(pieces))
+
+
+def cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+PAGES: dict[str, Callable[[], str]] = {"domain-file.md": domain_file, "cli.md": command_line, "api.md": api}
+
+
+KEPT = ("domain-file.md", "cli.md")  # in the repository; the API changes with every docstring, and is made for the site alone
+
+
+def stale() -> list[str]:
+    """The pages that are kept and say something else than the program."""
+    return [name for name in KEPT if not (HERE / name).is_file() or (HERE / name).read_text(encoding="utf-8") != PAGES[name]()]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    if parser.parse_args().check:
+        if old := stale():
+            sys.exit(f"out of date: {', '.join(old)}. Remedy: make docs-pages")
+        return
+    for name, made in PAGES.items():
+        (HERE / name).write_text(made(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

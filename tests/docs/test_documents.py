@@ -1,0 +1,111 @@
+"""The pages are true: links lead somewhere, generated pages are those of the program, what is cited is there, the site builds offline."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+BESIDE = ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "tests/README.md", "docker/README.md", "plugins/README.md")
+BUILT = {"api.md"}  # made for the site, not kept
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+
+
+def pages() -> list[Path]:
+    return [*(ROOT / name for name in BESIDE), *sorted(DOCS.rglob("*.md"))]
+
+
+def generated(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, DOCS / "generate.py", *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_leads_to_a_file(page: Path):
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    targets = [target.partition("#")[0] for target in LINK.findall(text) if not re.match(r"[a-z]+:", target)]
+    lost = [target for target in targets if target and target not in BUILT and not (page.parent / target).exists()]
+    assert [target for target in lost if Path(target).name not in BUILT] == []
+
+
+def test_the_generated_pages_are_those_of_the_program():
+    done = generated("--check")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_generated_page_that_says_something_else_is_named(tmp_path: Path):
+    copy = tmp_path / "docs"
+    copy.mkdir()
+    for name in ("generate.py", "domain-file.md", "cli.md"):
+        shutil.copy(DOCS / name, copy / name)
+    (copy / "cli.md").write_text("something else\n")
+    done = subprocess.run([sys.executable, copy / "generate.py", "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "out of date: cli.md. Remedy: make docs-pages" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built from a copy: every warning is an error, a link to a heading that is not there too."""
+    folder = tmp_path_factory.mktemp("site")
+    shutil.copytree(DOCS, folder / "docs")
+    for name in ("SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "sdc_tasks/GLOSSARY.md"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    made = subprocess.run([sys.executable, folder / "docs" / "generate.py"], capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", folder / "doctrees", folder / "docs", folder / "html"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder / "html"
+
+
+def test_the_site_has_every_page(site: Path):
+    told = {page.relative_to(DOCS).with_suffix(".html").as_posix() for page in DOCS.rglob("*.md")} | {"api.html"}
+    assert {name for name in told if not (site / name).is_file()} == set()
+    assert "build_problem" in (site / "api.html").read_text(encoding="utf-8")
+
+
+def test_the_site_loads_nothing_from_elsewhere(site: Path):
+    loaded = re.compile(r"<(?:script|img|iframe|link rel=\"(?:stylesheet|preload|icon)\")[^>]*?(?:src|href)=\"(https?:)?//[^\"]*\"")
+    assert {page.name for page in site.rglob("*.html") if loaded.search(page.read_text(encoding="utf-8"))} == set()
+
+
+def test_the_readme_can_be_skimmed():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 130
+
+
+def test_what_the_code_cites_is_in_the_method():
+    headings = set(re.findall(r"^## (\d+)\. ", (DOCS / "method.md").read_text(encoding="utf-8"), re.MULTILINE))
+    cited: dict[str, set[str]] = {}
+    for folder in ("sdc_tasks", "dags", "plugins", "tests"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for sections in re.findall(r"\bMETHOD ((?:§\d+(?:, )?)+)", path.read_text(encoding="utf-8")):
+                for section in re.findall(r"§(\d+)", sections):
+                    cited.setdefault(section, set()).add(path.relative_to(ROOT).as_posix())
+    assert sum(map(len, cited.values())) > 20
+    assert {section: files for section, files in cited.items() if section not in headings} == {}
+
+
+@pytest.mark.parametrize("page", ["extending.md", *sorted(f"decisions/{path.name}" for path in (DOCS / "decisions").glob("*.md"))])
+def test_every_path_that_a_page_names_exists(page: str):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:sdc_tasks|sql|dags|plugins|tests|docs|docker)/[\w./-]+)`", text)
+    assert {path for path in named if "NUMBER" not in path and not (ROOT / path).exists()} == set()
+
+
+def test_every_decision_is_listed():
+    listed = (DOCS / "decisions" / "index.md").read_text(encoding="utf-8")
+    assert [path.name for path in (DOCS / "decisions").glob("*.md") if path.stem != "index" and f"]({path.name})" not in listed] == []
+
+
+def test_every_room_of_the_tests_is_told():
+    told = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
+    rooms = [path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and any(path.rglob("*.py"))]
+    assert [room for room in rooms if f"`{room}/`" not in told] == []
