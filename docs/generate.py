@@ -151,6 +151,16 @@ def default_of(field: FieldInfo) -> str:
 # --- the command line --------------------------------------------------------------------------------------------------------
 
 
+OPTION_TYPES = {
+    "int": "whole number",
+    "int range": "whole number",
+    "float": "number",
+    "float range": "number",
+    "str": "text",
+    "bool": "flag",
+}
+
+
 def command_line() -> str:
     """Every command and option."""
     group = typer.main.get_command(app)
@@ -163,9 +173,8 @@ def command_line() -> str:
             many = parameter.multiple or parameter.nargs == -1
             shown = parameter.name.upper() if parameter.param_type_name == "argument" else ", ".join(parameter.opts)
             default = "*required*" if parameter.required else given(parameter.default)
-            kind = parameter.display_type(typer.Context(command)).strip("<>").removeprefix("list[").removesuffix("]") + (
-                ", repeatable" if many else ""
-            )
+            told = parameter.display_type(typer.Context(command)).strip("<>").removeprefix("list[").removesuffix("]").lower()
+            kind = OPTION_TYPES.get(told, told) + (", repeatable" if many else "")
             rows.append(f"| `{shown}` | {cell(kind)} | {cell(default)} | {cell(parameter.help or '')} |")
         parts += [f"## sdc {name}", prose(command.help), "\n".join(rows) if len(rows) > 2 else "It has no options."]
     return MADE + "\n\n".join(parts) + "\n"
@@ -184,13 +193,21 @@ def given(value: Any) -> str:
 # What somebody calls who writes a program of his own, in the order of a release.
 PUBLIC = (
     "sdc_tasks.pipeline",
+    "sdc_tasks.release.assembly",
+    "sdc_tasks.release.gate",
+    "sdc_tasks.release.certificate",
     "sdc_tasks.steps",
     "sdc_tasks.domains",
     "sdc_tasks.intake",
     "sdc_tasks.checks",
     "sdc_tasks.methods.attack",
-    "sdc_tasks.methods.bases",
-    "sdc_tasks.methods.cta",
+    "sdc_tasks.methods.bases.policy",
+    "sdc_tasks.methods.bases.rules",
+    "sdc_tasks.methods.cta.model",
+    "sdc_tasks.methods.cta.engine",
+    "sdc_tasks.methods.cta.run",
+    "sdc_tasks.methods.cta.verify",
+    "sdc_tasks.methods.rounding.release",
     "sdc_tasks.methods.rounding.small_count",
     "sdc_tasks.methods.recheck",
     "sdc_tasks.report",

@@ -56,7 +56,7 @@ def cta(
         float, typer.Option("--time-limit", min=0.0, help="seconds, reading included; the search gets at least half of them")
     ] = 60.0,
     gap: Annotated[float, typer.Option(min=0.0, help="stop when (table − bound) / table is proven to be no more than this")] = 1e-4,
-    seed: Annotated[int, typer.Option(min=0)] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="another one searches in another order")] = 1,
     threads: Annotated[int, typer.Option(min=1, help="more of them change the time, not the result")] = 2,
     solution: Annotated[
         Path | None, typer.Option("--out", help="lines `i a_i x_i p_i`, p the side a primary went to: 1, −1, else 0; .csv with --table")

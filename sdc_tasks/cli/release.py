@@ -40,11 +40,11 @@ WITNESSES = "write the evidence for `sdc verify-certificate` here; confidential"
 
 def demo(
     folder: Annotated[Path, typer.Argument(help="where to write domain.yaml and inbox/")],
-    countries: Annotated[int, typer.Option(min=2)] = 27,
-    activities: Annotated[int, typer.Option(min=3)] = 120,
-    sizes: Annotated[int, typer.Option(min=2)] = 5,
-    seed: Annotated[int, typer.Option(min=0)] = 1,
-    period: Annotated[str, typer.Option()] = "2024",
+    countries: Annotated[int, typer.Option(min=2, help="how many countries deliver")] = 27,
+    activities: Annotated[int, typer.Option(min=3, help="codes of the activity, totals included")] = 120,
+    sizes: Annotated[int, typer.Option(min=2, help="size classes, beside their total")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="repeats a demonstration")] = 1,
+    period: Annotated[str, typer.Option(help="reference period of the deliveries")] = "2024",
 ) -> None:
     """Writes synthetic national deliveries, properly protected within each country, and their domain file."""
     from sdc_tasks.demo import write_demo

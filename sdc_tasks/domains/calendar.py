@@ -23,11 +23,11 @@ class Cycle(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    opens: datetime
-    deliveries: datetime | None = None
-    protection: datetime | None = None
-    approval: datetime | None = None
-    embargo: datetime | None = None
+    opens: datetime = Field(description="the cycle begins: deliveries are taken in")
+    deliveries: datetime | None = Field(default=None, description="deliveries must be there; a release starts by itself")
+    protection: datetime | None = Field(default=None, description="the table must be protected")
+    approval: datetime | None = Field(default=None, description="those who approve must have agreed")
+    embargo: datetime | None = Field(default=None, description="before it nobody outside sees the release")
 
     @property
     def starts(self) -> datetime:
@@ -40,8 +40,8 @@ class Calendar(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    time_zone: str = "UTC"
-    cycles: dict[str, Cycle] = Field(default_factory=dict)
+    time_zone: str = Field(default="UTC", description="of instants without an offset, such as Europe/Luxembourg")
+    cycles: dict[str, Cycle] = Field(default_factory=dict, description="reference period, such as 2024 or 2024-Q3, to its instants")
 
     @model_validator(mode="after")
     def _instants(self) -> Calendar:

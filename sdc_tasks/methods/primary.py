@@ -34,18 +34,18 @@ class _Rule(Strict):
     Shares count with `share_error` percentage points added to SHARE_1, SHARE_2: under `percent`, to what the units know of one another.
     """
 
-    percent: float = Field(default=10.0, gt=0)
+    percent: float = Field(default=10.0, gt=0, description="level of cells without shares, and of few units, in percent of the value")
     share_error: tuple[float, float] = Field(default=(0.5, 0.5), description="percentage points added to SHARE_1, SHARE_2")
-    few_units: int = Field(default=2, ge=0)
-    few_units_minimum: float = Field(default=1.0, ge=0)
-    minimum: float = Field(default=0.001, gt=0)
+    few_units: int = Field(default=2, ge=0, description="cells of so many units, or fewer, get at least `percent`")
+    few_units_minimum: float = Field(default=1.0, ge=0, description="least level of such a cell, in the unit of the indicator")
+    minimum: float = Field(default=0.001, gt=0, description="least level of any cell, in the unit of the indicator")
     sliding: float = Field(default=0.0, ge=0, description="spl as a multiple of lpl + upl")
 
 
 class PercentRule(_Rule):
     """`percent` % of the value."""
 
-    kind: Literal["percent"] = "percent"
+    kind: Literal["percent"] = Field(default="percent", description="a percentage of the value")
 
     @property
     def shares(self) -> int:
@@ -65,8 +65,8 @@ class PercentRule(_Rule):
 class PPercentRule(_Rule):
     """p/100·x1 − (X − x1 − x2)."""
 
-    kind: Literal["p_percent"] = "p_percent"
-    p: float = Field(default=10.0, gt=0)
+    kind: Literal["p_percent"] = Field(default="p_percent", description="the p% rule")
+    p: float = Field(default=10.0, gt=0, description="how closely, in percent, no unit may estimate the largest one")
 
     @property
     def shares(self) -> int:
@@ -84,9 +84,9 @@ class PPercentRule(_Rule):
 class PQRule(_Rule):
     """p/q·x1 − (X − x1 − x2)."""
 
-    kind: Literal["pq"] = "pq"
-    p: float = Field(default=10.0, gt=0)
-    q: float = Field(default=100.0, gt=0)
+    kind: Literal["pq"] = Field(default="pq", description="the (p, q) rule")
+    p: float = Field(default=10.0, gt=0, description="how closely, in percent, no unit may estimate the largest one")
+    q: float = Field(default=100.0, gt=0, description="how closely, in percent, everybody can estimate the others beforehand")
 
     @property
     def shares(self) -> int:
@@ -104,9 +104,9 @@ class PQRule(_Rule):
 class NKRule(_Rule):
     """100/k·(x1 + … + xn) − X, n = 1 or 2."""
 
-    kind: Literal["nk"] = "nk"
-    n: Literal[1, 2] = 1
-    k: float = Field(default=75.0, gt=0, le=100)
+    kind: Literal["nk"] = Field(default="nk", description="the (n, k) rule: dominance")
+    n: Literal[1, 2] = Field(default=1, description="number of largest units")
+    k: float = Field(default=75.0, gt=0, le=100, description="percent of the value that they may hold together")
 
     @property
     def shares(self) -> int:

@@ -39,6 +39,13 @@ def test_the_generated_pages_are_those_of_the_program():
     assert done.returncode == 0, done.stderr
 
 
+def test_every_key_of_a_domain_file_and_every_option_has_a_meaning():
+    for name in ("domain-file.md", "cli.md"):
+        rows = [line for line in (DOCS / name).read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+        assert len(rows) > 80
+        assert [row for row in rows if row.endswith("|  |")] == []
+
+
 def test_a_generated_page_that_says_something_else_is_named(tmp_path: Path):
     copy = tmp_path / "docs"
     copy.mkdir()
