@@ -19,7 +19,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock release up down test test-fast test-faults test-stack docs docs-pages sbom vulnerabilities bench-cta bench-attack bench-rounding lint clean
+.PHONY: help setup lock release up down test test-fast test-faults test-stack mutants docs docs-pages sbom vulnerabilities bench-cta bench-attack bench-rounding lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,7 +61,7 @@ lint: $(READY)  ## ruff, mypy, import contracts
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-test: lint  ## lint and every test but test-faults and test-stack
+test: lint sbom  ## lint, SBOM and every test but test-faults and test-stack
 	@$(BIN)/pytest $(SIDE_BY_SIDE)
 
 test-fast: lint  ## without the full-size runs
@@ -81,8 +81,11 @@ docs: $(READY)  ## the pages of docs/ as a site, without a network: var/docs/ind
 docs-pages: $(READY)  ## the pages that are made from the program: domain file, command line, API
 	@$(BIN)/python docs/generate.py
 
-sbom: $(READY)  ## what is in a release, as CycloneDX: var/sbom.json
-	@mkdir -p var && $(BIN)/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible --of JSON -o var/sbom.json
+mutants: $(READY)  ## changes that each take a guarantee away: does a test notice? tests/mutants/RESULTS.md; ARGS="--module attack"
+	@PYTHONPATH=tests $(BIN)/python -m mutants.run $(ARGS)
+
+sbom: $(READY)  ## what is in a release and under which licences, held against the lock, as CycloneDX: var/sbom.json
+	@$(BIN)/python tests/supply/sbom.py var/sbom.json
 
 vulnerabilities: $(READY)  ## known ones among the pins, offline: OSV=FOLDER with advisories of OSV (JSON)
 	@$(BIN)/python tests/supply/vulnerabilities.py "$(OSV)"

@@ -5,6 +5,7 @@ known vulnerabilities where a database is at hand; and no secret in the reposito
 from __future__ import annotations
 
 import base64
+import copy
 import importlib.metadata
 import json
 import os
@@ -15,6 +16,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import sbom
+from licences import INSTALLERS, NAMED, faults, is_allowed, licences
 from lock import DEVELOPMENT, ROOT, RUN_TIME, no_network, pins, uv
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -132,48 +135,27 @@ def test_a_line_that_is_no_pin_with_hashes_is_seen(tmp_path, line):
 
 # --- licences --------------------------------------------------------------------------------------------------------------
 
-ALLOWED = re.compile(
-    r"(The )?(MIT|MIT-0|MIT-CMU|ISC|ISCL|0BSD|Zlib|CC0-1\.0|Unlicense|HPND|PSF-2\.0|Python-2\.0|Apache-2\.0|MPL-2\.0|BSD-[23]-Clause)"
-    r"|MIT License|ISC License \(ISCL\)|(3-Clause )?BSD License|Apache Software License|Python Software Foundation License"
-    r"|Mozilla Public License 2\.0 \(MPL 2\.0\)|The Unlicense \(Unlicense\)"
-)
-# Others, each with the reason why it may be used. LGPL: unmodified, loaded at run time, and replaceable by whoever runs the program.
-NAMED = {
-    "psycopg": "LGPL-3.0-only: the PostgreSQL driver, unmodified, imported at run time",
-    "psycopg-binary": "LGPL-3.0-only: the compiled part of the same",
-    "jwcrypto": "LGPL-3.0-or-later: needed by Airflow's Keycloak login, unmodified, imported at run time",
-    "text-unidecode": "Artistic or GPL, as one chooses: taken under the Artistic License; needed by Airflow",
-}
-
-
-def licences(names: list[str]) -> dict[str, str]:
-    """name → licence, as the packages state it."""
-    command = [sys.executable, "-m", "piplicenses", "--from=mixed", "--format=json", "--with-system", "--packages", *names]
-    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    return {str(canonicalize_name(each["Name"])): each["License"] for each in told}
-
-
-def is_allowed(licence: str) -> bool:
-    """Every part of it is: somebody who may choose between parts has nothing to choose then."""
-    parts = (
-        re.split(r"\s+(?:AND|OR|and|or)\s+|;\s*", licence.replace("(", " ( ").replace(")", " ) "))
-        if " AND " in licence
-        else licence.split("; ")
-    )
-    words = [part.strip() for each in parts for part in re.split(r"\s+(?:AND|OR)\s+", each)]
-    return all(ALLOWED.fullmatch(re.sub(r"\s*([()])\s*", lambda sign: {"(": " (", ")": ")"}[sign[1]], word).strip()) for word in words)
-
 
 def test_every_licence_of_a_release_is_allowed():
     locked = sorted(name for name, pin in pins(RUN_TIME).items() if pin.is_needed_here)
     found = licences(locked)
-    assert set(found) == {name for name in locked if name in found}
-    assert set(locked) - set(found) <= {"pip", "setuptools"}, "all of them are installed"
-    others = {name: licence for name, licence in found.items() if not is_allowed(licence)}
-    assert set(others) == set(NAMED), others
-    for name, licence in others.items():
-        assert "LGPL" in licence or name == "text-unidecode", (name, licence)
-        assert "AGPL" not in licence
+    assert set(locked) - set(found) <= INSTALLERS, "all of them are installed"
+    assert faults(found) == []
+    assert {name for name, licence in found.items() if not is_allowed(licence)} == set(NAMED), "a reason that nothing needs"
+
+
+@pytest.mark.parametrize(
+    ("name", "licence", "fault"),
+    [
+        ("numpy", "BSD-3-Clause", ""), ("numpy", "GPL-3.0-only", "Remedy: another package"), ("numpy", "", "no licence known"),
+        ("psycopg", "LGPL-3.0-only", ""), ("psycopg", "GPL-3.0-only", "no longer what its reason says"),
+        ("psycopg", "AGPL-3.0-only", "no longer what its reason says"), ("psycopg", "MIT", "needs no reason any more"),
+        ("text-unidecode", "Artistic License; GNU General Public License (GPL); GNU General Public License v2 or later (GPLv2+)", ""),
+    ],
+)  # fmt: skip
+def test_a_package_under_another_licence_is_named(name, licence, fault):
+    told = faults({name: licence})
+    assert (len(told), fault in "".join(told)) == (int(bool(fault)), True)
 
 
 @pytest.mark.parametrize(
@@ -191,27 +173,66 @@ def test_the_list_allows_what_it_should(licence, allowed):
 # --- the list of what is in it ---------------------------------------------------------------------------------------------
 
 
-def test_the_sbom_lists_every_package_of_a_release_the_same_each_time(tmp_path):
-    """As `make sbom` does."""
+def test_the_sbom_lists_every_package_of_a_release_the_same_each_time(tmp_path, capsys):
+    """As `make sbom` makes it."""
     for name in ("one.json", "two.json"):
-        command = [
-            str(Path(sys.executable).with_name("cyclonedx-py")),
-            "requirements",
-            str(RUN_TIME),
-            "--pyproject",
-            str(ROOT / "pyproject.toml"),
-        ]
-        subprocess.run([*command, "--output-reproducible", "--of", "JSON", "-o", str(tmp_path / name)], check=True, capture_output=True)
+        assert sbom.main([str(tmp_path / name)]) == 0, capsys.readouterr().err
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
     made = json.loads((tmp_path / "one.json").read_text())
     assert (made["bomFormat"], made["metadata"]["component"]["name"]) == ("CycloneDX", "sdc-release")
-    listed = {str(canonicalize_name(each["name"])): each for each in made["components"]}
-    locked = pins(RUN_TIME)
-    assert {name: each["version"] for name, each in listed.items()} == {name: pin.version for name, pin in locked.items()}
-    for name, each in listed.items():
-        assert each["purl"].startswith(f"pkg:pypi/{name}@")
-        told = {digest["content"] for reference in each["externalReferences"] for digest in reference.get("hashes", ())}
-        assert told == locked[name].hashes, name
+    assert len(made["components"]) == len(pins(RUN_TIME))
+
+
+def _twice(made):
+    made["components"].append(made["components"][0])
+
+
+def _less(made):
+    del made["components"][0]
+
+
+def _more(made):
+    made["components"].append({**made["components"][0], "name": "leftpad"})
+
+
+def _older(made):
+    made["components"][0]["version"] = "0.0.1"
+
+
+def _other_file(made):
+    made["components"][0]["externalReferences"][0]["hashes"][0]["content"] = "0" * 64
+
+
+def _from_elsewhere(made):
+    made["components"][0]["purl"] = "pkg:generic/x"
+
+
+def _copyleft(made):
+    made["components"][0]["licenses"] = [{"license": {"name": "GPL-3.0-only"}}]
+
+
+def _unknown(made):
+    made["components"][0].pop("licenses")
+
+
+@pytest.fixture(scope="module")
+def made():
+    return sbom.made()
+
+
+@pytest.mark.parametrize("change", [_twice, _less, _more, _older, _other_file, _from_elsewhere, _copyleft, _unknown])
+def test_an_sbom_that_says_something_else_than_the_lock_is_refused(made, change):
+    assert sbom.wrong(made, pins(RUN_TIME)) == []
+    other = copy.deepcopy(made)
+    change(other)
+    assert sbom.wrong(other, pins(RUN_TIME))
+
+
+def test_the_gate_makes_the_sbom():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(r"^test: .*\bsbom\b", makefile, flags=re.MULTILINE)
+    assert re.search(r"^sbom:.*\n\t@\$\(BIN\)/python tests/supply/sbom\.py", makefile, flags=re.MULTILINE)
+    assert " test " in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
 # --- vulnerabilities -------------------------------------------------------------------------------------------------------
