@@ -498,7 +498,7 @@ eu_cell = Table(
     ForeignKeyConstraint(
         ["domain", "period", "publication_digest"],
         ["dissemination.publication.domain", "dissemination.publication.period", "dissemination.publication.digest"],
-    ),
+    ),  # of SQLite; on PostgreSQL the trigger eu_cell_gate looks once for a statement
     CheckConstraint("rounding_base > 0", name="rounding_base"),
     CheckConstraint("value IS NOT NULL OR rounding_base IS NULL", name="withheld"),
     CheckConstraint(

@@ -194,6 +194,8 @@ def test_migrations_make_the_tables_that_the_code_believes_in(warehouse):
         "version_table": VERSION_TABLE,
         "include_schemas": warehouse.dialect.name == "postgresql",
         "include_name": lambda name, kind, _: kind != "table" or name in ours,
+        # looked up once for a statement on PostgreSQL, by the trigger eu_cell_gate
+        "include_object": lambda item, name, kind, *_: name != "fk_eu_cell_publication" or warehouse.dialect.name == "sqlite",
         "compare_type": True,
     }
     with reading(warehouse) as connection:

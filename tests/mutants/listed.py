@@ -1,0 +1,620 @@
+"""Mutants that each take one guarantee of the warehouse away, by hand: all of them must be noticed (`make mutants`).
+
+What holds on both engines stands here for each of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mutants.change import Mutant, read
+from mutants.modules import ENGINE
+
+ALONE, GATE, CELLS = (
+    "tests/security/test_each_guard.py",
+    "tests/integration/test_warehouse_gate.py",
+    "tests/security/test_printed_is_audited.py",
+)
+EYES, PROMPT, LOG = "tests/security/test_four_eyes.py", "tests/security/test_sqlite_prompt.py", "tests/integration/test_warehouse_log.py"
+POISON, OWNER = "tests/security/test_log_poison.py", "tests/security/test_functions_of_the_owner.py"
+WORLD, KEYS = "tests/security/test_world_sees_what_is_out.py", "tests/integration/test_warehouse_keys.py"
+RING, WAREHOUSE = "tests/unit/test_warehouse_keyring.py", "tests/integration/test_warehouse.py"
+PROFILES, ROLES, DAMAGE = "tests/integration/test_profiles.py", "tests/integration/test_warehouse_roles.py", "tests/security/test_damage.py"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """`old`, which stands in the file once, gives way to `new`; `what` is the guarantee that goes with it; `tests` must notice."""
+
+    file: str
+    old: str
+    new: str
+    what: str
+    tests: tuple[str, ...]
+
+    @property
+    def only(self) -> str:
+        """Statements of one engine are tested on that."""
+        return next((words for engine, words in ENGINE.items() if f"_{engine}" in self.file or f".{engine}." in self.file), "")
+
+    def mutant(self) -> Mutant:
+        """Raises ValueError where the file has changed: the list follows the code."""
+        text = read(self.file)
+        if text.count(self.old) != 1:
+            raise ValueError(f"{self.file}: {text.count(self.old)} times, not once: {self.old}")
+        start = text.index(self.old)
+        return Mutant(self.file, start, start + len(self.old), self.new, self.what)
+
+
+def sql(number: str, engine: str) -> str:
+    return f"sql/migrations/{number}_{engine}.sql"
+
+
+def both(number: str, what: str, tests: tuple[str, ...], *, sqlite: tuple[str, str], postgresql: tuple[str, str]) -> list[Listed]:
+    """The same guarantee on each engine."""
+    changes = {"sqlite": sqlite, "postgresql": postgresql}
+    return [Listed(sql(number, engine), *change, what, tests) for engine, change in changes.items()]
+
+
+def refuses(number: str, message: str, what: str, tests: tuple[str, ...]) -> list[Listed]:
+    """The refusal with this message goes, on each engine."""
+    said = f"'{message}'"
+    return both(
+        number,
+        what,
+        tests,
+        sqlite=(f"SELECT raise(ABORT, {said})", "SELECT 1"),
+        postgresql=(f"RAISE integrity_constraint_violation USING MESSAGE = {said};", "NULL;"),
+    )
+
+
+RELEASED = (ALONE, GATE)
+PUBLISHER, JOURNAL, DECIDED = (f"sdc_tasks/warehouse/{name}.py" for name in ("publisher", "journal", "decisions"))
+PEOPLE, CANONICAL, ENTRIES = (f"sdc_tasks/warehouse/{name}.py" for name in ("people", "canonical", "log"))
+KEYRING, SECRET, KEPT = (f"sdc_tasks/warehouse/{name}.py" for name in ("keyring", "secret", "maintenance"))
+
+LISTED = [
+    # --- the gate ----------------------------------------------------------------------------------------------------------
+    *refuses("0003", "release refused: no passed audit of this publication", "nothing unaudited goes out", RELEASED),
+    *both(
+        "0003",
+        "a failed audit lets nothing out",
+        RELEASED,
+        sqlite=("AND publication_digest = NEW.publication_digest AND passed", "AND publication_digest = NEW.publication_digest"),
+        postgresql=(
+            "AND a.publication_digest = NEW.publication_digest AND a.passed\n",
+            "AND a.publication_digest = NEW.publication_digest\n",
+        ),
+    ),
+    *both(
+        "0003",
+        "the audit is of this publication",
+        RELEASED,
+        sqlite=(" AND publication_digest = NEW.publication_digest AND passed", " AND passed"),
+        postgresql=(" AND a.publication_digest = NEW.publication_digest AND a.passed", " AND a.passed"),
+    ),
+    *both(
+        "0003",
+        "the audit is of this run",
+        RELEASED,
+        sqlite=(
+            "WHERE release_id = NEW.release_id AND digest = NEW.audit_digest AND publication_digest",
+            "WHERE digest = NEW.audit_digest AND publication_digest",
+        ),
+        postgresql=(
+            "WHERE a.release_id = NEW.release_id AND a.digest = NEW.audit_digest AND a.publication_digest",
+            "WHERE a.digest = NEW.audit_digest AND a.publication_digest",
+        ),
+    ),
+    *refuses("0003", "release refused: the publication is not complete", "as many cells as the publication says", RELEASED),
+    *refuses("0003", "release refused: not the next version", "versions follow one another", RELEASED),
+    *refuses("0003", "release refused: this publication is the current version already", "one table is not two versions", RELEASED),
+    *refuses("0003", "release refused: the run was not submitted under any terms", "no release without terms", RELEASED),
+    *refuses(
+        "0003", "release refused: a profile that the terms ask for was not audited", "every profile of the terms was attacked", RELEASED
+    ),
+    *refuses("0003", "release refused: approvals are missing", "as many agree as the terms ask for", RELEASED),
+    *both(
+        "0003",
+        "an approval is of this audit",
+        RELEASED,
+        sqlite=(" AND a.audit_digest = NEW.audit_digest", ""),
+        postgresql=(" AND a.audit_digest = NEW.audit_digest", ""),
+    ),
+    *refuses("0003", "release refused: not the embargo under which it was submitted", "the embargo is that of the submission", RELEASED),
+    *refuses("0008", "release refused: not audited beside the version that is out", "nothing out is forgotten", RELEASED),
+    *refuses("0013", "release refused: another domain has published these figures of the period", "no two domains tell the same", (GATE,)),
+    *refuses("0010", "release refused: its cells are not those that were audited", "what goes out is what was audited", (ALONE, CELLS)),
+    *refuses("0010", "release refused: it holds a cell of a country", "no national cell goes out", (ALONE, CELLS)),
+    Listed(
+        sql("0010", "sqlite"),
+        "SELECT raise(ABORT, 'release refused: submitted for another domain or period')",
+        "SELECT 1",
+        "a release is of the period that was submitted",
+        RELEASED,
+    ),
+    Listed(
+        sql("0010", "postgresql"),
+        "'release refused: the transaction must be READ COMMITTED'",
+        "''",
+        "the gate sees what others committed meanwhile",
+        (ALONE, CELLS),
+    ),
+    *both(
+        "0012",
+        "an approval of nobody known counts no more",
+        (ALONE, EYES),
+        sqlite=("\n            AND a.account IS NOT NULL", ""),
+        postgresql=("\n            AND a.account IS NOT NULL", ""),
+    ),
+    *both(
+        "0006",
+        "terms of unknown profiles release nothing",
+        (ALONE, PROFILES),
+        sqlite=(
+            "CREATE TRIGGER release_profiles BEFORE INSERT ON release BEGIN",
+            "CREATE TRIGGER release_profiles BEFORE INSERT ON release WHEN 0 BEGIN",
+        ),
+        postgresql=(
+            "CREATE TRIGGER release_profiles BEFORE INSERT ON dissemination.release",
+            "CREATE TRIGGER release_profiles BEFORE DELETE ON dissemination.release",
+        ),
+    ),
+    *both(
+        "0006",
+        "terms name known profiles only",
+        (ALONE, PROFILES),
+        sqlite=(
+            "CREATE TRIGGER terms_profiles BEFORE INSERT ON terms\nWHEN (",
+            "CREATE TRIGGER terms_profiles BEFORE INSERT ON terms\nWHEN 0 AND (",
+        ),
+        postgresql=("CREATE TRIGGER terms_profiles BEFORE INSERT ON", "CREATE TRIGGER terms_profiles BEFORE DELETE ON"),
+    ),
+    *both(
+        "0006",
+        "audits name known profiles only",
+        (ALONE, PROFILES),
+        sqlite=(
+            "CREATE TRIGGER audit_profiles BEFORE INSERT ON audit\nWHEN (",
+            "CREATE TRIGGER audit_profiles BEFORE INSERT ON audit\nWHEN 0 AND (",
+        ),
+        postgresql=("CREATE TRIGGER audit_profiles BEFORE INSERT ON", "CREATE TRIGGER audit_profiles BEFORE DELETE ON"),
+    ),
+    # --- what is stored stays ----------------------------------------------------------------------------------------------
+    Listed(
+        sql("0010", "sqlite"),
+        "SELECT raise(ABORT, 'eu_cell refused: it is append-only, and the publication may be released')",
+        "SELECT 1",
+        "no cell slips into what is released",
+        (ALONE, WAREHOUSE),
+    ),
+    Listed(
+        sql("0014", "postgresql"),
+        "RAISE integrity_constraint_violation USING MESSAGE = 'eu_cell refused: the publication is released';",
+        "NULL;",
+        "no cell slips into what is released",
+        (ALONE, WAREHOUSE),
+    ),
+    Listed(
+        sql("0014", "postgresql"),
+        "RAISE integrity_constraint_violation USING MESSAGE = 'eu_cell refused: the transaction must be READ COMMITTED';",
+        "NULL;",
+        "an older view adds no cell",
+        (CELLS,),
+    ),
+    Listed(
+        sql("0014", "postgresql"),
+        "RAISE foreign_key_violation USING MESSAGE = 'eu_cell refused: there is no such publication';",
+        "NULL;",
+        "a cell is of a publication that is there",
+        (ALONE,),
+    ),
+    Listed(sql("0014", "postgresql"), " FOR KEY SHARE;", ";", "a release waits for who adds a cell", (ALONE,)),
+    Listed(
+        sql("0003", "postgresql"),
+        "AND p.digest = NEW.publication_digest FOR UPDATE;",
+        "AND p.digest = NEW.publication_digest;",
+        "who adds a cell waits for a release",
+        (ALONE,),
+    ),
+    Listed(
+        sql("0010", "sqlite"),
+        "WHEN EXISTS (SELECT 1 FROM eu_cell WHERE rowid = NEW.rowid) OR EXISTS (",
+        "WHEN EXISTS (",
+        "no released cell is replaced by its rowid",
+        (PROMPT,),
+    ),
+    *(
+        Listed(
+            sql(number, "sqlite"),
+            f"BEFORE UPDATE ON {table} BEGIN SELECT raise(ABORT, '{table} is append-only')",
+            f"BEFORE UPDATE ON {table} BEGIN SELECT 1",
+            f"a row of {table} is not changed",
+            (ALONE, PROMPT),
+        )
+        for number, table in (
+            ("0001", "release"),
+            ("0001", "eu_cell"),
+            ("0001", "audit"),
+            ("0003", "terms"),
+            ("0003", "submission"),
+            ("0003", "approval"),
+            ("0003", "log"),
+            ("0003", "retraction"),
+        )
+    ),
+    *(
+        Listed(
+            sql(number, "postgresql"),
+            f"BEFORE UPDATE OR DELETE OR TRUNCATE ON {table}",
+            f"BEFORE DELETE OR TRUNCATE ON {table}",
+            f"a row of {table} is not changed",
+            (ALONE,),
+        )
+        for number, table in (
+            ("0001", "dissemination.release"),
+            ("0001", "dissemination.publication"),
+            ("0001", "dissemination.eu_cell"),
+            ("0001", "operations.audit"),
+            ("0003", "operations.terms"),
+            ("0003", "operations.submission"),
+            ("0003", "operations.approval"),
+            ("0003", "operations.log"),
+            ("0003", "dissemination.retraction"),
+        )
+    ),
+    *(
+        Listed(
+            sql("0010", "sqlite"),
+            f"SELECT raise(ABORT, '{table} is append-only: the key is there')",
+            "SELECT 1",
+            f"no row of {table} is replaced under its key",
+            (ALONE, PROMPT),
+        )
+        for table in ("release", "publication", "audit", "terms", "submission", "approval", "log", "retraction", "alert")
+    ),
+    *refuses("0003", "payload refused: it is not marked as purged", "nothing confidential goes unseen", (ALONE, WAREHOUSE)),
+    *both(
+        "0009",
+        "the secret of a warehouse stays",
+        (WAREHOUSE,),
+        sqlite=("SELECT raise(ABORT, 'secret is append-only')", "SELECT 1"),
+        postgresql=("BEFORE DELETE OR TRUNCATE", "BEFORE TRUNCATE"),
+    ),
+    # --- audits, approvals, people -----------------------------------------------------------------------------------------
+    Listed(
+        sql("0010", "sqlite"),
+        "SELECT raise(ABORT, 'audit refused: the digest is not that of its certificate')",
+        "SELECT 1",
+        "an audit is known by its certificate",
+        (ALONE,),
+    ),
+    Listed(
+        sql("0003", "postgresql"),
+        "RAISE integrity_constraint_violation USING MESSAGE = 'audit refused: the digest is not that of its certificate';",
+        "NULL;",
+        "an audit is known by its certificate",
+        (ALONE, GATE),
+    ),
+    Listed(
+        sql("0010", "sqlite"),
+        "SELECT raise(ABORT, 'audit refused: passed, and something broken')",
+        "SELECT 1",
+        "nothing broken passes, CHECKs or not",
+        (ALONE,),
+    ),
+    Listed(
+        "sql/migrations/versions/0001_warehouse.py",
+        '"NOT passed OR broken = 0"',
+        '"NOT passed OR broken >= 0"',
+        "nothing broken passes",
+        (ALONE, WAREHOUSE),
+    ),
+    Listed(
+        sql("0010", "sqlite"),
+        "WHERE NEW.approver = NEW.submitter\n        OR NOT EXISTS",
+        "WHERE NOT EXISTS",
+        "nobody agrees to what he submitted",
+        (ALONE,),
+    ),
+    Listed(
+        sql("0010", "sqlite"),
+        "WHERE s.release_id = NEW.release_id AND s.submitter = NEW.submitter)",
+        "WHERE s.release_id = NEW.release_id)",
+        "the submitter is who submitted",
+        (ALONE,),
+    ),
+    Listed(
+        sql("0010", "sqlite"),
+        "SELECT raise(ABORT, 'approval refused: no passed audit of this publication')",
+        "SELECT 1",
+        "an approval is of a passed audit",
+        (ALONE,),
+    ),
+    Listed(
+        "sql/migrations/versions/0003_terms.py",
+        '"approver <> submitter"',
+        "\"approver <> ''\"",
+        "nobody agrees to what he submitted",
+        (ALONE, GATE),
+    ),
+    Listed(
+        "sql/migrations/versions/0003_terms.py",
+        'sa.ForeignKeyConstraint(["release_id", "submitter"], columns("operations.submission", "release_id", "submitter")),',
+        "",
+        "the submitter is who submitted",
+        (GATE,),
+    ),
+    Listed(
+        sql("0012", "postgresql"),
+        "NEW.account := session_user;",
+        "NEW.account := NEW.approver;",
+        "the account of an approval is the account",
+        (EYES,),
+    ),
+    Listed(
+        sql("0012", "postgresql"),
+        "RAISE integrity_constraint_violation USING MESSAGE = 'approval refused: an account agrees in its own name only';",
+        "NULL;",
+        "one account is one approval",
+        (EYES,),
+    ),
+    *refuses("0012", "approval refused: the name could pass for that of somebody else", "a name of an approver has one spelling", (EYES,)),
+    *refuses(
+        "0012", "submission refused: the name could pass for that of somebody else", "a name of a submitter has one spelling", (ALONE,)
+    ),
+    Listed(
+        sql("0010", "sqlite"),
+        "SELECT raise(ABORT, 'retraction refused: no such release')",
+        "SELECT 1",
+        "only what is out is taken back",
+        (ALONE,),
+    ),
+    # --- the log -----------------------------------------------------------------------------------------------------------
+    Listed(sql("0003", "sqlite"), "SELECT raise(ABORT, 'log refused: not the next entry')", "SELECT 1", "the log is one chain", (LOG,)),
+    Listed(
+        sql("0010", "sqlite"),
+        "SELECT raise(ABORT, 'log refused: not the digest of this entry')",
+        "SELECT 1",
+        "an entry has its own digest",
+        (ALONE, PROMPT),
+    ),
+    Listed(
+        sql("0005", "postgresql"),
+        "RAISE integrity_constraint_violation USING MESSAGE = 'log refused: number, instant, account and digests are set by the database';",
+        "NULL;",
+        "a writer of the log sets no digest",
+        (LOG, POISON),
+    ),
+    Listed(
+        sql("0005", "postgresql"),
+        "NEW.recorded_at := clock_timestamp();",
+        "NEW.recorded_at := '2001-01-01';",
+        "the server dates the log",
+        (ALONE,),
+    ),
+    Listed(
+        sql("0005", "postgresql"), "NEW.account := session_user;", "NEW.account := current_user;", "the log tells the account", (ALONE,)
+    ),
+    Listed(sql("0005", "postgresql"), "PERFORM operations.take_turn('log');", "", "one entry follows another", (LOG,)),
+    Listed(
+        sql("0005", "postgresql"),
+        "NEW.previous := coalesce(last.digest, '');",
+        "NEW.previous := '';",
+        "an entry holds the digest before",
+        (LOG,),
+    ),
+    *(
+        Listed(
+            sql("0005", "postgresql"),
+            f"CREATE TRIGGER {table}_dated BEFORE INSERT ON",
+            f"CREATE TRIGGER {table}_dated BEFORE DELETE ON",
+            f"the server dates {table}",
+            (ALONE, POISON),
+        )
+        for table in ("terms", "submission", "audit", "approval", "release", "retraction", "alert")
+    ),
+    Listed(
+        "sql/migrations/versions/0005_guards.py",
+        "f\"CHECK ({column} >= '1970-01-01 00:00+00' AND {column} < '3000-01-01 00:00+00') NOT VALID\"",
+        "f\"CHECK ({column} >= '1970-01-01 00:00+00') NOT VALID\"",
+        "no instant is infinite",
+        (POISON,),
+    ),
+    Listed("sql/migrations/versions/0005_guards.py", "OR NEW.{0} >= '3000'", "", "no instant is beyond bounds", (POISON,)),
+    # --- who runs what -----------------------------------------------------------------------------------------------------
+    *(
+        Listed(
+            sql(number, "postgresql"),
+            old,
+            old.replace(" SET search_path = pg_catalog, pg_temp", " SET search_path = pg_catalog"),
+            "nobody becomes the owner",
+            (OWNER,),
+        )
+        for number, old in (
+            ("0005", "FUNCTION dissemination.release_gate() SET search_path = pg_catalog, pg_temp"),
+            ("0005", "log_gate() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp"),
+            ("0012", "approval_gate() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp"),
+        )
+    ),
+    Listed(
+        "sql/roles.sql",
+        "REVOKE ALL ON ALL FUNCTIONS IN SCHEMA confidential, operations, dissemination FROM PUBLIC;",
+        "SELECT 1;",
+        "no function of the owner is everybody's",
+        (OWNER, ROLES),
+    ),
+    Listed(
+        "sql/roles.sql",
+        "EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());",
+        "NULL;",
+        "no account makes temporary objects",
+        (OWNER,),
+    ),
+    Listed(
+        "sql/roles.sql",
+        "REVOKE ALL ON operations.turn FROM",
+        "REVOKE DELETE ON operations.turn FROM",
+        "turns are taken by the function alone",
+        (ALONE,),
+    ),
+    Listed(
+        "sql/roles.sql",
+        "TO sdc_publisher;\n\n-- Whoever writes takes turns.",
+        "TO sdc_publisher;\n\nGRANT SELECT ON ALL TABLES IN SCHEMA confidential TO sdc_publisher;\n\n-- Whoever writes takes turns.",
+        "the publisher reads nothing confidential",
+        (ALONE,),
+    ),
+    # --- what the world sees -----------------------------------------------------------------------------------------------
+    Listed(
+        sql("0007", "postgresql"),
+        "        WHERE r.embargo IS NULL OR r.embargo <= CURRENT_TIMESTAMP;",
+        "        WHERE true;",
+        "nothing is seen before its embargo",
+        (GATE,),
+    ),
+    Listed(
+        sql("0003", "sqlite"),
+        "WHERE r.embargo IS NULL OR r.embargo <= CURRENT_TIMESTAMP;",
+        "WHERE 1;",
+        "nothing is seen before its embargo",
+        (GATE,),
+    ),
+    Listed(sql("0007", "postgresql"), " AND v.retracted IS NULL;", ";", "what is taken back is seen no more", (GATE,)),
+    Listed(sql("0003", "sqlite"), "WHERE r.retracted IS NULL;", "WHERE 1;", "what is taken back is seen no more", (GATE,)),
+    # --- the publisher -----------------------------------------------------------------------------------------------------
+    *(
+        Listed(PUBLISHER, old, new, what, (GATE, WAREHOUSE, CELLS))
+        for old, new, what in (
+            ("    _require_passed_audit(release, space, terms.profiles)\n", "", "the publisher asks for a passed audit"),
+            ("if report.publication != decided.digest:", "if False:", "the audit is of this publication"),
+            ("if report.problem != release.problem:", "if False:", "the audit is of this problem"),
+            ("[profile for profile in profiles if profile not in report.profiles]", "[]", "every profile of the terms was attacked"),
+            ("    if not report.passed:", "    if False:", "a failed audit is named"),
+            ("if not np.array_equal(decided.cells, aggregates):", "if False:", "every cell is decided"),
+            ('        serialise(connection, "release", domain, period)\n', "", "publishers take turns"),
+            ("if mine and mine.publication_digest != digest:", "if False:", "one release has one content"),
+            ("        if mine and mine.reason:", "        if False:", "what was retracted does not come back"),
+            ("if [row.release_id for row in versions] != list(after):", "if False:", "a version knows all that is out"),
+            ("if versions and VINTAGE not in release.report.profiles:", "if False:", "a version was attacked beside the others"),
+            (
+                "if submitted is None or (submitted.domain, submitted.terms_digest) != (terms.domain, terms.digest):",
+                "if submitted is None:",
+                "terms are those of the submission",
+            ),
+            ("    require_terms(connection, terms)\n", "", "terms are those of the warehouse"),
+            ("    if number < terms.approvals:", "    if number < 0:", "approvals are asked for by name"),
+            ("audit.c.problem_digest == release.problem,", "", "the stored audit is of this problem"),
+            ("audit.c.publication_digest == release.publication.digest,", "", "the stored audit is of this publication"),
+            ("    if other is not None:", "    if False:", "staged cells are compared as a whole"),
+            (
+                '        record(connection, "release", release.id, version=version, publication=digest, audit=row["audit_digest"])\n',
+                "",
+                "a release is in the log",
+            ),
+        )
+    ),
+    Listed(
+        CANONICAL,
+        "        if changes == connection.total_changes:",
+        "        if known:",
+        "what was changed after its insertion is read again",
+        (CELLS,),
+    ),
+    *(
+        Listed(JOURNAL, old, new, what, (GATE, WAREHOUSE, LOG))
+        for old, new, what in (
+            (
+                "if known is None or any(known[name] != value for name, value in asked.row.items()):",
+                "if known is None:",
+                "terms cannot be softened",
+            ),
+            ("        if tuple(found) != (domain, period):", "        if False:", "a run is of one domain and period"),
+            (
+                '            record(connection, "audit", release_id, audit=digest, publication=report.publication, passed=report.passed)\n',
+                "",
+                "an audit is in the log",
+            ),
+            ('"submitter": person(actor_of(connection)),', '"submitter": "somebody",', "who submits is noted"),
+        )
+    ),
+    # --- the log, as the program writes and reads it ----------------------------------------------------------------------
+    *(
+        Listed(ENTRIES, old, new, what, (LOG,))
+        for old, new, what in (
+            ("        if entry.number != number:", "        if False:", "a missing entry shows"),
+            ("        if entry.previous != previous:", "        if False:", "entries that changed places show"),
+            ("        if entry.digest != digest_of_entry(**own):", "        if False:", "a changed entry shows"),
+            (
+                "    if head is not None and head not in {entry.digest for entry in chain}:",
+                "    if False:",
+                "an end that was cut off shows",
+            ),
+        )
+    ),
+    *(
+        Listed(DECIDED, old, new, what, (EYES, GATE, LOG))
+        for old, new, what in (
+            ("    if submitter in (typed, who):", "    if False:", "nobody agrees to what he submitted"),
+            ("    if len(publication) < SHORTEST:", "    if False:", "a publication is named by enough digits"),
+            ("    if gone is not None:", "    if False:", "nobody agrees to what was retracted"),
+            (
+                "audit.c.passed, audit.c.publication_digest.startswith",
+                "audit.c.publication_digest.startswith",
+                "an approval is of a passed audit",
+            ),
+            ('            record(connection, "approve", release_id, **about)\n', "", "an approval is in the log"),
+            ('            record(connection, "retract", release_id, reason=reason)\n', "", "a retraction is in the log"),
+            ("        who = who if desk else str(account)", "        pass", "an account agrees in its own name"),
+        )
+    ),
+    Listed(
+        PEOPLE,
+        "return normal(name) == name and NAME.fullmatch(name) is not None",
+        "return normal(name) == name",
+        "letters of two scripts are refused",
+        (EYES,),
+    ),
+    # --- keys --------------------------------------------------------------------------------------------------------------
+    *(
+        Listed(file, old, new, what, (RING, KEYS, ALONE))
+        for file, old, new, what in (
+            (
+                KEYRING,
+                "AESGCM(self.keys[name]).encrypt(nonce, content, digest.encode())",
+                'AESGCM(self.keys[name]).encrypt(nonce, content, b"")',
+                "a payload is bound to its digest",
+            ),
+            (KEYRING, "nonce = secrets.token_bytes(NONCE_BYTES)", "nonce = bytes(NONCE_BYTES)", "no nonce is used twice"),
+            (KEYRING, "    if path.stat().st_mode & 0o077:", "    if False:", "a key file that others read is refused"),
+            (
+                KEYRING,
+                "os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600",
+                "os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644",
+                "a key file is its owner's",
+            ),
+            (KEYRING, "            os.link(part, path)", "            part.replace(path)", "of several new key files the first counts"),
+            (KEYRING, '    if not re.fullmatch(r"[A-Za-z0-9_-]{43}=", text):', "    if False:", "what is no key is refused"),
+            (
+                KEYRING,
+                "    keys: dict[str, bytes] = field(repr=False)",
+                "    keys: dict[str, bytes] = field()",
+                "a keyring does not show its keys",
+            ),
+            (
+                SECRET,
+                "select(secret.c.key_id).with_for_update(read=True)",
+                "select(secret.c.key_id)",
+                "keys are not replaced while somebody saves",
+            ),
+            (SECRET, "    if name not in keys_of(connection).keys:", "    if False:", "nobody saves by a key that was replaced"),
+            (
+                SECRET,
+                "        connection.execute(update(secret).values(content=content, key_id=key_id))",
+                "        pass",
+                "the key in use is the newest",
+            ),
+            (SECRET, "    if given is not None and given != found:", "    if False:", "a warehouse keeps its secret"),
+        )
+    ),
+]
