@@ -13,7 +13,7 @@ BEGIN
         SELECT a.domain, a.period, a.publication_digest FROM added a
         EXCEPT SELECT p.domain, p.period, p.digest FROM dissemination.publication p
     ) THEN
-        RAISE foreign_key_violation USING MESSAGE = 'eu_cell refused: there is no such publication';
+        RAISE integrity_constraint_violation USING MESSAGE = 'eu_cell refused: there is no such publication';
     END IF;
     IF EXISTS (SELECT 1 FROM dissemination.release JOIN added USING (domain, period, publication_digest)) THEN
         RAISE integrity_constraint_violation USING MESSAGE = 'eu_cell refused: the publication is released';

@@ -204,7 +204,7 @@ LISTED = [
     ),
     Listed(
         sql("0014", "postgresql"),
-        "RAISE foreign_key_violation USING MESSAGE = 'eu_cell refused: there is no such publication';",
+        "RAISE integrity_constraint_violation USING MESSAGE = 'eu_cell refused: there is no such publication';",
         "NULL;",
         "a cell is of a publication that is there",
         (ALONE,),

@@ -35,6 +35,7 @@ def test_every_listed_mutant_is_of_the_program_as_it_is() -> None:
             assert (ROOT / test).is_file(), test
     told = [(each.file, each.old, each.new) for each in LISTED]
     assert len(told) == len(set(told)) >= 40
+    assert f"| {len(told)} changes to triggers" in read("SECURITY.md")
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
