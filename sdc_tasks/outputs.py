@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sdc_tasks import checks, pipeline, report
+from sdc_tasks import pipeline, report
+from sdc_tasks.checks import suite
 from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.methods.attack.compositions import together
 from sdc_tasks.model.findings import CheckResult, Severity
@@ -96,7 +97,7 @@ def findings(desk: Desk) -> str:
         if not each["passed"] and each["state"] != DeliveryState.SUPERSEDED:
             result = CheckResult(each["check"], Severity(each["severity"]), False, each["checked"], each["failed"], tuple(each["cells"]))
             rows.append(
-                (each["country"], each["file"], result.severity, result.check, None, " ".join(result.cells), checks.describe(result))
+                (each["country"], each["file"], result.severity, result.check, None, " ".join(result.cells), suite.describe(result))
             )
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -119,7 +120,7 @@ def _delivery_facts(desk: Desk) -> list[report.DeliveryFact]:
     for row in reader.check_results(desk.engine, desk.domain.id, desk.period):
         if not row["passed"]:
             result = CheckResult(row["check"], Severity(row["severity"]), False, row["checked"], row["failed"], tuple(row["cells"]))
-            fact = report.FindingFact(result.check, str(result.severity), None, ", ".join(result.cells), checks.describe(result))
+            fact = report.FindingFact(result.check, str(result.severity), None, ", ".join(result.cells), suite.describe(result))
             found.setdefault(row["digest"], []).append(fact)
     return [
         report.DeliveryFact(each.country or "unknown", each.file, str(each.state), tuple(found.get(each.key.digest, ())))

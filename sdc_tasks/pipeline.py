@@ -7,7 +7,7 @@
                                      ├── audit (in chunks) ───▶ AuditReport     the attacker's proof (methods/attack)
                                      └── release ─────────────▶ Release, or ReleaseBlocked      release/gate.py; certificate.py
 
-Nothing here reads a file, a database, a clock that matters or an environment variable: `steps.py` does, for Airflow and for `sdc`.
+Nothing here reads a file, a database, a clock that matters or an environment variable: `steps` does, for Airflow and for `sdc`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""What to do about a finding of intake or a failed content check: who must do what. Codes are those of `sdc_tasks.intake` and `checks`."""
+"""What to do about a finding of intake or a failed content check: who must do what. Codes of findings are those of
+`sdc_tasks.intake`; a check brings its own remedy.
+"""
 
 from __future__ import annotations
 
@@ -33,21 +35,11 @@ FINDINGS = {
     "SDC/value": "The value is not a number. The NSI corrects the line named.",
     "SDC/whole": "A count is no whole number. The NSI corrects the line named, or checks unit and decimals.",
 }
-CHECKS = {
-    "additivity": "A total is not the sum of its parts. The NSI corrects one of them.",
-    "complete_keys": "A total is absent or zero while its parts are not. The NSI sends a record for every total.",
-    "non_negative": "A value has the wrong sign. The NSI corrects it, or the methodologist declares the indicator as signed.",
-    "shares": "Shares cannot be as sent. The NSI corrects them: percent of the cell, the largest unit first.",
-    "shares_for_rule": "Shares that the rule of a flag works with are missing. The NSI should send them; a percentage is used meanwhile.",
-    "units_known": "Nobody knows which respondent attacks. The NSI sends UNITS with every hidden cell; or the domain states units_unknown.",
-    "lone_suppressed": "A suppressed cell can be computed from the national table itself. The NSI should add a secondary suppression.",
-    "all_free": "Not a single cell is confidential. Ask the NSI whether the flags were left out.",
-    "all_suppressed": "Not a single cell is published. Ask the NSI whether the flags are right.",
-    "vintage_change": "Cells changed strongly since the file before. Ask the NSI for the reason; check unit and decimals.",
-}
 OTHERWISE = "Ask the NSI for a corrected file; the message says what is wrong."
 
 
 def remedy(code: str) -> str:
     """In a sentence or two."""
-    return FINDINGS.get(code) or CHECKS.get(code) or OTHERWISE
+    from sdc_tasks.checks.registry import CHECKS
+
+    return CHECKS[code].remedy if code in CHECKS else FINDINGS.get(code, OTHERWISE)

@@ -1,4 +1,4 @@
-"""What the checks ask of each cell, as columns of yes and no.
+"""What the checks ask of each cell, as columns of yes and no. Which checks there are: `registry.py`.
 
 A cell that a check does not concern is not `asked`. The columns hold no value, no number of units and no share, so that nothing
 confidential can reach a validation result.
@@ -88,7 +88,7 @@ def lone_suppressed(table: NationalTable, domain: Domain) -> Answers:
     return Answers(hidden, ~(hidden & (member.T @ alone.astype(float) > 0)))
 
 
-def vintage_change(table: NationalTable, previous: NationalTable, domain: Domain) -> Answers:
+def vintage_change(table: NationalTable, domain: Domain, previous: NationalTable) -> Answers:
     """No cell grew or shrank by more than the factor `vintage_change_ratio`. A cell that is zero in either delivery has no ratio."""
     new, old = np.abs(table.value), np.abs(previous.value)
     ratio = domain.checks.vintage_change_ratio
@@ -100,7 +100,14 @@ def suppressed(table: NationalTable, domain: Domain) -> Bools:
     return ~np.isin(table.flag, [code for code, flag in domain.flags.items() if flag.role is Role.PUBLIC])
 
 
+def published(table: NationalTable, domain: Domain) -> Bools:
+    """The cells that tell something: a public zero is nothing published, unless there is nothing to hide either."""
+    hidden = suppressed(table, domain)
+    return np.asarray(~hidden & ((table.value != 0) | ~hidden.any()))
+
+
 def primary(table: NationalTable, domain: Domain) -> Bools:
+    """The cells with a requirement of their own."""
     return np.isin(table.flag, [code for code, flag in domain.flags.items() if flag.role is Role.PRIMARY])
 
 

@@ -15,63 +15,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sdc_tasks.checks import columns
 from sdc_tasks.checks.columns import Answers
+from sdc_tasks.checks.registry import CHECKS
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.model.problem import NationalTable
-from sdc_tasks.model.profiles import RESPONDENTS
 from sdc_tasks.model.table import Bools
-
-_MEANING = {
-    "additivity": (
-        "totals that are not the sum of their parts",
-        "Correct the total or its parts; where complete_keys fails too, mend that first, and look for parts without a record.",
-    ),
-    "complete_keys": (
-        "totals that are absent or zero while their parts are not",
-        "Send a record for every total of a breakdown that has one.",
-    ),
-    "non_negative": (
-        "negative values of an indicator that cannot be negative",
-        "Correct the sign, or have the indicator declared as signed in the domain file.",
-    ),
-    "shares": (
-        "cells whose shares cannot be: outside 0 to 100, the second above the first, or not in accord with the number of units",
-        "Correct shares and units: percent of the cell's value, the largest unit first.",
-    ),
-    "shares_for_rule": (
-        "primary cells without the shares that the rule of their flag works with",
-        "Send the shares of the two largest units; without them the level is a percentage of the value, as the domain file sets it.",
-    ),
-    "units_known": (
-        "hidden cells without the number of their units, so that nobody knows which respondent attacks (profiles internal, coalition)",
-        "Send UNITS with every hidden cell, secondary ones too; or state in the domain file what a flag means without it "
-        "(units_unknown: one); or do not ask for these profiles.",
-    ),
-    "lone_suppressed": (
-        "suppressed cells that are the only one of a relation, so that anybody can compute them from the national table",
-        "The NSI should add a secondary suppression; EU aggregates cannot mend it.",
-    ),
-    "all_free": ("tables without a single primary cell", "Ask the NSI whether the flags were left out."),
-    "all_suppressed": ("tables without a single published cell", "Ask the NSI whether the flags are right."),
-    "vintage_change": (
-        "cells that changed beyond the ratio of the domain file since the previous delivery",
-        "Ask the NSI for the reason; check unit and decimals.",
-    ),
-}
 
 
 def check(table: NationalTable, domain: Domain, previous: NationalTable | None = None) -> tuple[CheckResult, ...]:
-    """The result of every check that the domain has switched on, in the order above. `previous` is the delivery before this one."""
-    per_cell = _per_cell(table, domain, previous)
-    per_table = _per_table(table, domain)
+    """The result of every check that the domain has switched on, in their order. `previous` is the delivery before this one."""
+    per_cell, per_table = _answers(table, domain, previous)
     frame = _frame(table, domain, per_cell, per_table)
     outcome = _validate(frame, tuple(per_cell), tuple(per_table))
-    severities = _severities(domain)
     results = []
-    for name in _MEANING:
-        if name in outcome and (severity := severities[name]) is not None:
+    for name, each in CHECKS.items():
+        if name in outcome and (severity := each.severity(domain)) is not None:
             passed, checked, cells = outcome[name]
             failed = len(cells) if name in per_cell else int(not passed)
             results.append(CheckResult(name, severity, passed, checked, failed, cells))
@@ -85,58 +44,22 @@ def refusals(results: Iterable[CheckResult]) -> tuple[CheckResult, ...]:
 
 def describe(result: CheckResult) -> str:
     """What the result means, and what to do about it."""
-    meaning, remedy = _MEANING[result.check]
+    asked = CHECKS[result.check]
     if result.passed:
         return f"{result.check}: passed ({result.checked} checked)."
     cells = f" ({', '.join(result.cells)}" if result.cells else ""
     if result.cells:
         cells += f" and {result.failed - len(result.cells)} more)" if result.failed > len(result.cells) else ")"
-    return f"{result.check} ({result.severity}): {result.failed} of {result.checked} checked: {meaning}{cells}. {remedy}"
+    return f"{result.check} ({result.severity}): {result.failed} of {result.checked} checked: {asked.meaning}{cells}. {asked.remedy}"
 
 
-def _severities(domain: Domain) -> Mapping[str, Severity | None]:
-    """From the domain file. Absent shares are no error anywhere: the domain file has a level for cells without them."""
-    checks = domain.checks
-    return {
-        "additivity": checks.additivity,
-        "complete_keys": checks.complete_keys,
-        "non_negative": checks.non_negative,
-        "shares": checks.shares,
-        "shares_for_rule": checks.shares and Severity.WARNING,
-        "units_known": Severity.ERROR if set(RESPONDENTS) & set(domain.audit.profiles) else None,
-        "lone_suppressed": checks.lone_suppressed,
-        "all_free": checks.all_free,
-        "all_suppressed": checks.all_suppressed,
-        "vintage_change": checks.vintage_change,
-    }
-
-
-def _per_cell(table: NationalTable, domain: Domain, previous: NationalTable | None) -> dict[str, Answers]:
-    """Checks that every cell they concern must pass."""
-    answers = {
-        question.__name__: question(table, domain)
-        for question in (
-            columns.additivity,
-            columns.complete_keys,
-            columns.non_negative,
-            columns.shares,
-            columns.shares_for_rule,
-            columns.units_known,
-            columns.lone_suppressed,
-        )
-    }
+def _answers(table: NationalTable, domain: Domain, previous: NationalTable | None) -> tuple[dict[str, Answers], dict[str, Bools]]:
+    """What every cell that is asked must answer with yes, and what one cell at least must."""
+    every = {name: check.each(table, domain) for name, check in CHECKS.items() if check.each is not None}
+    some = {name: check.some(table, domain) for name, check in CHECKS.items() if check.some is not None}
     if previous is not None:
-        answers["vintage_change"] = columns.vintage_change(table, previous, domain)
-    return answers
-
-
-def _per_table(table: NationalTable, domain: Domain) -> dict[str, Bools]:
-    """Checks that at least one cell must pass. A public zero is nothing published, unless there is nothing to hide either."""
-    hidden = columns.suppressed(table, domain)
-    return {
-        "all_free": columns.primary(table, domain),
-        "all_suppressed": ~hidden & ((table.value != 0) | ~hidden.any()),
-    }
+        every |= {name: check.since(table, domain, previous) for name, check in CHECKS.items() if check.since is not None}
+    return every, some
 
 
 def _frame(table: NationalTable, domain: Domain, per_cell: Mapping[str, Answers], per_table: Mapping[str, Bools]) -> pd.DataFrame:

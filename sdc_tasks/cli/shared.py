@@ -47,7 +47,8 @@ def attacked_by(spec: Domain, profiles: Sequence[str] | None, earlier: Sequence[
 
 def problem_of_inbox(spec: Domain, inbox: Path, period: str, salt: Secret | None = None) -> ProtectionProblem:
     """What the deliveries of a folder ask to protect; every one of them must be there and accepted. Without a salt, a random one."""
-    from sdc_tasks import checks, intake, pipeline
+    from sdc_tasks import intake, pipeline
+    from sdc_tasks.checks import suite
     from sdc_tasks.model.secret import Secret, name_of_delivery
 
     if not inbox.is_dir():
@@ -65,7 +66,7 @@ def problem_of_inbox(spec: Domain, inbox: Path, period: str, salt: Secret | None
     tables = []
     for country in sorted({country for country, _ in sheets}):
         delivery = intake.together([sheet for (sender, _), sheet in sorted(sheets.items()) if sender == country], spec)
-        why = "" if delivery.table is None else "; ".join(map(checks.describe, checks.refusals(checks.check(delivery.table, spec))))
+        why = "" if delivery.table is None else "; ".join(map(suite.describe, suite.refusals(suite.check(delivery.table, spec))))
         if delivery.table is None or why:
             raise InvalidInput(
                 f"{delivery.file}: this delivery is refused; {why or '`sdc release` tells why'}. All of them are needed here"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sdc_tasks.checks import check, refusals
+from sdc_tasks.checks.suite import check, refusals
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.domains.schema import Role
 from sdc_tasks.intake import Delivery, read

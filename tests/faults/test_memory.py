@@ -103,7 +103,7 @@ def test_a_failing_step_tells_files_and_lines_and_no_local_variable(desk, monkey
         steps.assemble(office)
     text = with_locals(told.value)
     assert "in fails" in text
-    assert "steps.py" in text
+    assert "protection.py" in text
     assert [secret for secret in SECRETS if secret in text] == []
     office.engine.dispose()
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from mutate import SECRETS, healthy, mutated, nonsense
 from tried import tried
 
-from sdc_tasks import checks
+from sdc_tasks.checks import suite
 from sdc_tasks.domains import Domain
 from sdc_tasks.intake import Delivery, read_bytes
 
@@ -149,8 +149,8 @@ def test_what_is_accepted_can_be_checked(domain, heard):
         delivery = read_bytes(mutated(chance, BASES), "AT_2024.csv", domain, PERIOD)
         if delivery.table is None:
             continue
-        results = checks.check(delivery.table, domain)
-        assert PIECES.findall(repr(results) + "".join(map(checks.describe, results))) == []
+        results = suite.check(delivery.table, domain)
+        assert PIECES.findall(repr(results) + "".join(map(suite.describe, results))) == []
         done += 1
     assert PIECES.findall("\n".join(heard.said)) == []
     tried("mutated tables that were checked", done)

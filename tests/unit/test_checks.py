@@ -12,8 +12,10 @@ import pytest
 from deliveries import HEALTHY, SECRET, deliver, sdmx_1, small_domain
 
 from sdc_tasks import pipeline
-from sdc_tasks.checks import check, describe, refusals
+from sdc_tasks.checks.registry import CHECKS
+from sdc_tasks.checks.suite import check, describe, refusals
 from sdc_tasks.domains import Domain
+from sdc_tasks.domains.deliveries import CheckOptions
 from sdc_tasks.domains.schema import MissingCountry
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.findings import MAX_CELLS, CheckResult, Severity
@@ -251,5 +253,19 @@ def test_checking_is_silent(domain, folder, capfd, caplog):
 
 
 def test_great_expectations_is_imported_only_to_check():
-    code = "import sys, sdc_tasks.checks; sys.exit('great_expectations' in sys.modules)"
+    code = "import sys, sdc_tasks.checks.suite; sys.exit('great_expectations' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_a_check_asks_one_way_and_has_words_and_a_severity(name, domain):
+    each = CHECKS[name]
+    assert [each.each, each.some, each.since].count(None) == 2
+    assert each.meaning
+    assert each.remedy.endswith(".")
+    assert each.severity(domain) in {None, *Severity}
+
+
+def test_every_severity_of_a_domain_file_is_that_of_a_check():
+    severities = {name for name, field in CheckOptions.model_fields.items() if isinstance(field.default, Severity)}
+    assert severities == {name for name, each in CHECKS.items() if each.rule is None}

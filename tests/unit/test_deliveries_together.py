@@ -11,7 +11,9 @@ from deliveries import HEALTHY, PERIOD, SECRET, sdmx_1, small_domain
 
 from sdc_tasks import outputs, steps
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.series import Series, series_of
+from sdc_tasks.steps.memory import load
 from sdc_tasks.warehouse import checks, reader, store
 
 
@@ -76,7 +78,7 @@ def test_complementary_files_are_one_delivery(desk, tmp_path):
     assert judge(desk, tmp_path) == {"AT_rest.csv AT_totals.csv": "", "BE.csv": ""}
     assert states(desk) == {"AT_rest.csv": "accepted", "AT_totals.csv": "accepted", "BE.csv": "accepted"}
     release_id = steps.assemble(desk)
-    problem = steps._load(desk, release_id, "assemble", steps.ProtectionProblem)
+    problem = load(desk, release_id, "assemble", ProtectionProblem)
     assert problem.a[0] == 749391
     assert len(problem.deliveries) == 3
     assert not checks.failures(desk.engine)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from deliveries import HEALTHY, PERIOD, codes, deliver, sdmx_1, small_domain
 
-from sdc_tasks import checks, pipeline
+from sdc_tasks import pipeline
+from sdc_tasks.checks import suite
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked
 from sdc_tasks.intake import read_bytes
@@ -112,7 +113,7 @@ def test_a_value_that_is_not_available_is_a_state_of_its_cell(domain, folder, se
     cell = domain.space.national_keys.index(("TURNOVER", "C", "S"))
     assert np.flatnonzero(~table.available).tolist() == [cell]
     assert table.value[cell] == 400, "the only value that fits"
-    assert not checks.refusals(checks.check(table, domain))
+    assert not suite.refusals(suite.check(table, domain))
 
 
 def test_a_primary_cell_cannot_be_not_available(domain, folder):
@@ -246,6 +247,6 @@ def test_no_record_can_be_dropped_in_silence(domain, seed):
     kept += [[record for record in records if chance.random() < 0.7] for _ in range(30)]
     for some in kept:
         table = read_bytes("\n".join([head, *some, ""]).encode(), "AT.csv", domain, PERIOD).table
-        if table is not None and not checks.refusals(checks.check(table, domain)):
+        if table is not None and not suite.refusals(suite.check(table, domain)):
             assert table.value.tolist() == whole.value.tolist()
             assert table.flag.tolist() == whole.flag.tolist()

@@ -1,0 +1,110 @@
+"""The registry of content checks: the one place that names them, with what they ask, what a failure means, and what to do about it.
+
+A further check is an entry here, its question in `columns.py`, and its severity: a field of `CheckOptions` (domains/deliveries.py) with the
+name of the check, or a rule of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sdc_tasks.checks import columns
+from sdc_tasks.checks.columns import Answers
+from sdc_tasks.domains.schema import Domain
+from sdc_tasks.model.findings import Severity
+from sdc_tasks.model.problem import NationalTable
+from sdc_tasks.model.profiles import RESPONDENTS
+from sdc_tasks.model.table import Bools
+
+EachCell = Callable[[NationalTable, Domain], Answers]
+SomeCell = Callable[[NationalTable, Domain], Bools]
+SinceBefore = Callable[[NationalTable, Domain, NationalTable], Answers]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check asks either of `each` cell, of `some` cell at least, or of each `since` the delivery before. `meaning` and `remedy` are what
+    an operator reads: what failing cells are, and who must do what. `severity`: by the domain; None where the check is switched off.
+    """
+
+    name: str
+    meaning: str
+    remedy: str
+    each: EachCell | None = None
+    some: SomeCell | None = None
+    since: SinceBefore | None = None
+    rule: Callable[[Domain], Severity | None] | None = None
+
+    def severity(self, domain: Domain) -> Severity | None:
+        if self.rule is not None:
+            return self.rule(domain)
+        found: Severity | None = getattr(domain.checks, self.name)
+        return found
+
+
+def _shares_are_no_error(domain: Domain) -> Severity | None:
+    """Absent shares are no error anywhere: the domain file has a level for cells without them."""
+    return domain.checks.shares and Severity.WARNING
+
+
+def _where_respondents_attack(domain: Domain) -> Severity | None:
+    return Severity.ERROR if set(RESPONDENTS) & set(domain.audit.profiles) else None
+
+
+_ALL = (
+    Check(
+        "additivity",
+        "totals that are not the sum of their parts",
+        "Correct the total or its parts; where complete_keys fails too, mend that first, and look for parts without a record.",
+        each=columns.additivity,
+    ),
+    Check(
+        "complete_keys",
+        "totals that are absent or zero while their parts are not",
+        "Send a record for every total of a breakdown that has one.",
+        each=columns.complete_keys,
+    ),
+    Check(
+        "non_negative",
+        "negative values of an indicator that cannot be negative",
+        "Correct the sign, or have the indicator declared as signed in the domain file.",
+        each=columns.non_negative,
+    ),
+    Check(
+        "shares",
+        "cells whose shares cannot be: outside 0 to 100, the second above the first, or not in accord with the number of units",
+        "Correct shares and units: percent of the cell's value, the largest unit first.",
+        each=columns.shares,
+    ),
+    Check(
+        "shares_for_rule",
+        "primary cells without the shares that the rule of their flag works with",
+        "Send the shares of the two largest units; without them the level is a percentage of the value, as the domain file sets it.",
+        each=columns.shares_for_rule,
+        rule=_shares_are_no_error,
+    ),
+    Check(
+        "units_known",
+        "hidden cells without the number of their units, so that nobody knows which respondent attacks (profiles internal, coalition)",
+        "Send UNITS with every hidden cell, secondary ones too; or state in the domain file what a flag means without it "
+        "(units_unknown: one); or do not ask for these profiles.",
+        each=columns.units_known,
+        rule=_where_respondents_attack,
+    ),
+    Check(
+        "lone_suppressed",
+        "suppressed cells that are the only one of a relation, so that anybody can compute them from the national table",
+        "The NSI should add a secondary suppression; EU aggregates cannot mend it.",
+        each=columns.lone_suppressed,
+    ),
+    Check("all_free", "tables without a single primary cell", "Ask the NSI whether the flags were left out.", some=columns.primary),
+    Check("all_suppressed", "tables without a single published cell", "Ask the NSI whether the flags are right.", some=columns.published),
+    Check(
+        "vintage_change",
+        "cells that changed beyond the ratio of the domain file since the previous delivery",
+        "Ask the NSI for the reason; check unit and decimals.",
+        since=columns.vintage_change,
+    ),
+)
+CHECKS: Mapping[str, Check] = {check.name: check for check in _ALL}

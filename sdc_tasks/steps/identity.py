@@ -1,0 +1,64 @@
+"""What decides the bytes of a release, and so its id.
+
+A release is known by its id, made of domain, period and a keyed digest of all that decides its bytes, the accepted deliveries and the
+program among it. What another program has begun no step goes on with.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from sdc_tasks.domains.schema import Domain
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.steps.desk import Desk
+from sdc_tasks.warehouse import journal, lineage, reader, store
+from sdc_tasks.warehouse.secret import secret_of
+
+
+def terms_of(domain: Domain) -> journal.Terms:
+    asked = domain.governance
+    return journal.Terms(
+        domain.id, domain.digest, domain.audit.profiles, asked.approvals, asked.retention_days, json.dumps(domain.settings, sort_keys=True)
+    )
+
+
+def embargo_of(desk: Desk) -> datetime | None:
+    cycle = desk.domain.calendar.of(desk.period)
+    return cycle.embargo if cycle else None
+
+
+def inputs_of(desk: Desk, accepted: Sequence[store.Delivery]) -> str:
+    """Keyed digest of all that decides the bytes: also what was published before, but for this very release."""
+    deliveries = [each.key.digest if each.times == 1 else f"{each.key.digest} {each.times}" for each in accepted]
+    told = versions(desk)
+    again = _inputs_digest(desk, deliveries, told[:-1])
+    return again if told and told[-1] == release_id_of(desk, again) else _inputs_digest(desk, deliveries, told)
+
+
+def _inputs_digest(desk: Desk, deliveries: Sequence[str], told: Sequence[str]) -> str:
+    embargo = embargo_of(desk)
+    until = None if embargo is None else embargo.astimezone(UTC).isoformat()
+    parts = [desk.domain.digest, desk.period, lineage.environment(), until, sorted(deliveries), list(told)]
+    return secret_of(desk.engine).derive("inputs of a release").digest(json.dumps(parts).encode())
+
+
+def release_id_of(desk: Desk, inputs: str) -> str:
+    return f"{desk.domain.id}-{desk.period}-{inputs[:12]}"
+
+
+def versions(desk: Desk) -> list[str]:
+    """The releases of the period by version."""
+    mine = [each for each in reader.releases(desk.engine, desk.domain.id) if each.period == desk.period]
+    return [each.release_id for each in sorted(mine, key=lambda each: each.version)]
+
+
+def require_own(desk: Desk, release_id: str) -> None:
+    """Raises InvalidInput where another program than this one began the release: what that one left, and found safe, is not this one's."""
+    begun = journal.environment_of(desk.engine, release_id)
+    if begun != lineage.environment():
+        raise InvalidInput(
+            f"{release_id}: another program began this release, or with other versions of its packages, so that what it left does not "
+            "count. Remedy: trigger the release again; it gets an id of its own"
+        )

@@ -1,0 +1,63 @@
+"""What the steps leave for each other in the confidential store. They pass ids and digests.
+
+A step that has left its result for a release does nothing when it is run again, so a re-run after a failure picks up where it stopped and
+ends with the same bytes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.attack import Requirements
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Adjustment, AuditReport, Publication
+from sdc_tasks.steps.desk import Desk
+from sdc_tasks.steps.identity import require_own
+from sdc_tasks.warehouse import artefacts, journal, store
+
+Item = TypeVar("Item", ProtectionProblem, Requirements, Adjustment, Publication, AuditReport)
+
+
+def once(
+    desk: Desk,
+    release_id: str,
+    step: str,
+    key: str,
+    compute: Callable[[], artefacts.Artefact],
+    notes: Sequence[str] = (),
+    beside: Iterable[str] = (),
+) -> str:
+    """The digest of what the step left for this release; computes it unless a sound result is there, and what it left `beside` is sound.
+    Keeps the notes.
+    """
+    require_own(desk, release_id)
+    known = journal.step_output(desk.engine, release_id, step, key)
+    if known is not None and all(_is_sound(desk, each) for each in (known, *beside)):
+        return known
+    began = time.monotonic()
+    digest = store.save_artefact(desk.engine, step, artefacts.to_bytes(compute()))
+    note = "; ".join(notes)
+    journal.record_step(desk.engine, release_id, step, key, seconds=time.monotonic() - began, note=note, artefact_digest=digest)
+    return digest
+
+
+def _is_sound(desk: Desk, digest: str) -> bool:
+    try:
+        store.load_artefact(desk.engine, digest)
+    except store.CorruptedError:
+        return False
+    return True
+
+
+def load(desk: Desk, release_id: str, step: str, kind: type[Item], key: str = "") -> Item:
+    """What a step left. Raises InvalidInput where it has not run yet."""
+    digest = journal.step_output(desk.engine, release_id, step, key)
+    if digest is None:
+        raise InvalidInput(f"{release_id}: step {step} {key} has left nothing yet. Remedy: run it first")
+    item = artefacts.from_bytes(store.load_artefact(desk.engine, digest))
+    if not isinstance(item, kind):
+        raise TypeError(f"{release_id}: step {step} left a {type(item).__name__}")
+    return item

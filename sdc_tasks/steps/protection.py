@@ -1,0 +1,193 @@
+"""From accepted deliveries to an audited publication: load, call one pure function of `pipeline.py`, save."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sdc_tasks import pipeline
+from sdc_tasks.confidential import keeps_to_itself
+from sdc_tasks.errors import InvalidInput, Retriable, SdcError
+from sdc_tasks.methods.attack import Requirements
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Adjustment, AuditReport, Publication
+from sdc_tasks.model.table import Ints
+from sdc_tasks.steps.deliveries import read_files
+from sdc_tasks.steps.desk import Desk
+from sdc_tasks.steps.identity import embargo_of, inputs_of, release_id_of, require_own, terms_of
+from sdc_tasks.steps.memory import load, once
+from sdc_tasks.steps.versions import told_before, told_so_far
+from sdc_tasks.warehouse import journal, lineage, overlap, publisher, store
+from sdc_tasks.warehouse.schema import DeliveryState, RunState
+from sdc_tasks.warehouse.secret import salt_of
+
+
+@keeps_to_itself
+def assemble(desk: Desk) -> str:
+    """All accepted deliveries as one protection problem: that of a release, which is opened here. Returns its id.
+
+    Raises Retriable while a delivery is received and not judged, InvalidInput where the domain does not publish what is there.
+    """
+    if unread := store.not_read(desk.engine, desk.domain.id, desk.period):
+        raise InvalidInput(f"no release while something in the inbox is not read, which may be a delivery: {'; '.join(unread.values())}")
+    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    if unjudged := [each.file for each in known if each.state is DeliveryState.RECEIVED]:
+        raise Retriable(f"{', '.join(unjudged)}: received but not judged. Remedy: run ingest and check of these files again")
+    accepted = [each for each in known if each.state is DeliveryState.ACCEPTED]
+    release_id = _open_release(desk, accepted)
+
+    def build() -> ProtectionProblem:
+        by_country: dict[str, list[store.Delivery]] = {}
+        for each in sorted(accepted, key=lambda each: (str(each.country), each.file)):
+            by_country.setdefault(str(each.country), []).append(each)
+        tables = [read_files(desk, files).table for files in by_country.values()]
+        salt = salt_of(desk.engine, desk.domain.id, desk.period)
+        problem = pipeline.build_problem([table for table in tables if table is not None], desk.domain, salt)
+        told = told_before(desk, release_id)
+        problem = pipeline.still_promised(problem, [then for then, _ in told])
+        return replace(problem, earlier=told_so_far(desk, problem, told))
+
+    try:
+        once(desk, release_id, "assemble", "", build)
+    except SdcError as error:
+        journal.finish_run(desk.engine, release_id, RunState.WAITING if isinstance(error, Retriable) else RunState.FAILED)
+        raise
+    return release_id
+
+
+def _open_release(desk: Desk, accepted: Sequence[store.Delivery]) -> str:
+    if others := overlap.refused(desk.engine, terms_of(desk.domain), desk.period):
+        raise InvalidInput(f"{desk.domain.id} {desk.period}: {others}")
+    inputs = inputs_of(desk, accepted)
+    release_id = release_id_of(desk, inputs)
+    journal.start_run(desk.engine, release_id, desk.domain.id, desk.period)
+    journal.set_inputs(desk.engine, release_id, inputs)
+    journal.submit(desk.engine, release_id, terms_of(desk.domain), embargo=embargo_of(desk), environment=lineage.environment())
+    return release_id
+
+
+@keeps_to_itself
+def baseline(desk: Desk, release_id: str) -> str:
+    """What the national tables alone protect; names the countries whose own tables leave primaries unprotected."""
+    problem = load(desk, release_id, "assemble", ProtectionProblem)
+
+    def attack() -> Requirements:
+        requirements, lps = pipeline.baseline(problem, desk.domain)
+        own, before = pipeline.unprotected(problem, requirements)
+        out = f"; by these and what is out already: {_by_country(problem, before)}" if problem.earlier.profiles else ""
+        desk.say(
+            f"baseline: {len(requirements.cells)} primaries, {lps} LPs; not protected by their own tables: {_by_country(problem, own)}{out}"
+        )
+        return requirements
+
+    return once(desk, release_id, "baseline", "", attack)
+
+
+def _by_country(problem: ProtectionProblem, cells: Ints) -> str:
+    """How many of the cells each country has."""
+    found = zip(*np.unique(cells // problem.space.national_size, return_counts=True), strict=True)
+    return ", ".join(f"{problem.space.countries[country]} {number}" for country, number in found) or "none"
+
+
+@keeps_to_itself
+def adjust(desk: Desk, release_id: str, rung: int) -> bool:
+    """One rung of the CTA ladder. Returns whether a further one is needed."""
+    problem = load(desk, release_id, "assemble", ProtectionProblem)
+    requirements = load(desk, release_id, "baseline", Requirements)
+    before = adjustment_of(desk, release_id, upto=rung)
+    name = f"{rung}-{desk.domain.cta.ladder[rung].method}"
+    if not before.accepted:
+        once(desk, release_id, "adjust", name, lambda: pipeline.climb(problem, requirements, desk.domain, rung, before))
+        after = load(desk, release_id, "adjust", Adjustment, name)
+        journal.save_rungs(desk.engine, release_id, after.rungs)
+        desk.say(f"{after.rungs[-1].method}: {after.rungs[-1].outcome}, {after.rungs[-1].reason}")
+        return not after.accepted
+    return False
+
+
+def climbed(desk: Desk, release_id: str, upto: int | None = None) -> tuple[bool, str]:
+    """Whether the rungs before number `upto`, or all of them, left a table good enough to stop, and which table that is."""
+    found = adjustment_of(desk, release_id, upto)
+    chosen = next((rung for rung in reversed(found.rungs) if rung.chosen), None)
+    if chosen is None:
+        return found.accepted, "no rung left a table: bases are driven by the audit alone"
+    return found.accepted, f"{chosen.method} was {'good enough' if found.accepted else 'the best'}: {chosen.outcome}, {chosen.reason}"
+
+
+def adjustment_of(desk: Desk, release_id: str, upto: int | None = None) -> Adjustment:
+    """What the rungs climbed so far have returned."""
+    ladder = desk.domain.cta.ladder[: len(desk.domain.cta.ladder) if upto is None else upto]
+    climbed = journal.step_outputs(desk.engine, release_id, "adjust")
+    names = [name for i, rung in enumerate(ladder) if (name := f"{i}-{rung.method}") in climbed]
+    return load(desk, release_id, "adjust", Adjustment, names[-1]) if names else Adjustment()
+
+
+@keeps_to_itself
+def choose_bases(desk: Desk, release_id: str) -> str:
+    """Exact, rounded or withheld for every aggregate cell."""
+    problem = load(desk, release_id, "assemble", ProtectionProblem)
+    requirements = load(desk, release_id, "baseline", Requirements)
+    adjustment = adjustment_of(desk, release_id)
+
+    notes: list[str] = []
+
+    def note(message: str) -> None:
+        notes.append(message)
+        desk.say(message)
+
+    def keep(name: str, item: Publication | Adjustment) -> None:
+        once(desk, release_id, "bases", name, lambda: item)
+
+    def decide() -> Publication:
+        found = pipeline.choose_bases(problem, requirements, adjustment, desk.domain, desk.say, keep, note)
+        visible = f"{int(found.visible.sum())} as sum of the visible countries, " if found.visible.any() else ""
+        desk.say(f"{int(found.exact.sum())} cells exact, {int(found.rounded.sum())} rounded, {visible}{int(found.withheld.sum())} withheld")
+        return found
+
+    beside = journal.step_outputs(desk.engine, release_id, "bases").values()  # what `keep` kept, which only `decide` makes
+    return once(desk, release_id, "bases", "", decide, notes, beside)
+
+
+def compared(desk: Desk, release_id: str) -> tuple[Mapping[str, Publication], Adjustment]:
+    """What the bases are compared with: the publications by other rules, and a rung for each rule."""
+    known = journal.step_outputs(desk.engine, release_id, "bases")
+    rules = load(desk, release_id, "bases", Adjustment, "rules") if "rules" in known else Adjustment()
+    names = [rung.method for rung in rules.rungs if rung.method in known]
+    return {name: load(desk, release_id, "bases", Publication, name) for name in names}, rules
+
+
+@keeps_to_itself
+def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
+    """Attacks the publication for one chunk of the primaries."""
+    problem = load(desk, release_id, "assemble", ProtectionProblem)
+    requirements = load(desk, release_id, "baseline", Requirements)
+    publication = load(desk, release_id, "bases", Publication)
+    adjustment = adjustment_of(desk, release_id)
+    return once(
+        desk, release_id, "audit", str(chunk),
+        lambda: pipeline.audit(problem, publication, requirements, desk.domain, chunk, adjustment),
+    )  # fmt: skip
+
+
+@keeps_to_itself
+def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
+    """Joins the chunks and stores the certificate. Returns its digest and whether the audit passed."""
+    began = time.monotonic()
+    require_own(desk, release_id)
+    problem, publication, merged = decided(desk, release_id)
+    certificate = pipeline.certificate(problem, publication, merged, desk.domain, desk.period)
+    digest = journal.save_audit(desk.engine, release_id, merged, certificate, publisher.printed(publication, problem.space))
+    journal.record_step(desk.engine, release_id, "verdict", seconds=time.monotonic() - began)
+    state = "passed" if merged.passed else "FAILED"
+    desk.say(f"audit {state}: {int(merged.protected.sum())} of {len(merged.primaries)} primaries protected, {merged.lps} LPs")
+    return digest, merged.passed
+
+
+def decided(desk: Desk, release_id: str) -> tuple[ProtectionProblem, Publication, AuditReport]:
+    """The problem, the decision and its whole audit. Raises InvalidInput while a step is missing."""
+    chunks = [load(desk, release_id, "audit", AuditReport, str(c)) for c in range(desk.domain.audit.chunks)]
+    problem = load(desk, release_id, "assemble", ProtectionProblem)
+    return problem, load(desk, release_id, "bases", Publication), pipeline.merge(chunks)

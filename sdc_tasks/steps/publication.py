@@ -1,0 +1,91 @@
+"""From an audited publication to a published one: who must agree, what he answered, and the one transaction that publishes."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from sdc_tasks import pipeline
+from sdc_tasks.confidential import keeps_to_itself
+from sdc_tasks.errors import ReleaseBlocked
+from sdc_tasks.methods.attack import Requirements
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Publication
+from sdc_tasks.steps.desk import Desk, by_account
+from sdc_tasks.steps.identity import require_own, terms_of, versions
+from sdc_tasks.steps.memory import load
+from sdc_tasks.steps.protection import decided
+from sdc_tasks.steps.versions import told_before, told_so_far
+from sdc_tasks.warehouse import decisions, journal, publisher
+from sdc_tasks.warehouse.engine import acting
+from sdc_tasks.warehouse.schema import RunState
+
+
+def awaiting(desk: Desk, release_id: str) -> tuple[str, list[str]]:
+    """The digest of the publication that somebody must agree to, and who has agreed to it on its passed audit."""
+    publication = load(desk, release_id, "bases", Publication).digest
+    return publication, decisions.approvers(desk.engine, release_id, publication)
+
+
+def wait(desk: Desk, release_id: str) -> None:
+    """Somebody is asked: the run waits for the answer."""
+    journal.finish_run(desk.engine, release_id, RunState.WAITING)
+
+
+def answer(desk: Desk, release_id: str, publication: str, agreed: bool, person: str, note: str = "") -> None:
+    """Records what somebody answered about this publication, in his name, by the account of SDC_APPROVER_URL where there is one.
+
+    A rejection blocks the run. Raises OwnSubmission where the submitter himself answers.
+    """
+    engine = by_account(desk.engine, "SDC_APPROVER_URL", person) or acting(desk.engine, person)
+    if agreed:
+        decisions.approve(engine, release_id, publication, note)
+        desk.say(f"{person} agrees to publication {publication[:12]}")
+        return
+    decisions.reject(engine, release_id, publication, note)
+    journal.record_step(desk.engine, release_id, "approval", person, seconds=0.0, note=f"rejected: {note}" if note else "rejected")
+    journal.finish_run(desk.engine, release_id, RunState.BLOCKED)
+    desk.say(f"{person} rejects publication {publication[:12]}")
+
+
+@keeps_to_itself
+def publish(desk: Desk, release_id: str) -> int:
+    """Publishes to the warehouse, in one transaction, once. Returns the version.
+
+    Raises ReleaseBlocked if the audit did not pass, NotApproved while somebody must still agree.
+    """
+    began = time.monotonic()
+    require_own(desk, release_id)
+    problem, publication, merged = decided(desk, release_id)
+    try:
+        requirements = load(desk, release_id, "baseline", Requirements)
+        history = _history(desk, release_id, problem)
+        profiles = pipeline.profiles_of(problem, desk.domain)
+        approved = pipeline.release(release_id, problem, requirements, publication, merged, profiles)
+        done = publisher.publish(
+            desk.publishing or desk.engine, approved, space=problem.space, terms=terms_of(desk.domain), period=desk.period, after=history
+        )
+    except publisher.NotApproved:
+        journal.finish_run(desk.engine, release_id, RunState.WAITING)
+        raise
+    except ReleaseBlocked:
+        journal.finish_run(desk.engine, release_id, RunState.BLOCKED)
+        raise
+    journal.record_step(desk.engine, release_id, "publish", seconds=time.monotonic() - began)
+    journal.finish_run(desk.engine, release_id, RunState.PUBLISHED)
+    desk.say(f"version {done.version} {'published' if done.created else 'stands already'}")
+    return done.version
+
+
+def _history(desk: Desk, release_id: str, problem: ProtectionProblem) -> list[str]:
+    """The releases that are out; the publisher asks once more within its transaction.
+
+    Raises ReleaseBlocked where one tells what the audit did not know.
+    """
+    if release_id in (out := versions(desk)):
+        return out
+    now = told_so_far(desk, problem, told_before(desk, release_id)).arrays
+    if not all(np.array_equal(known, now[name]) for name, known in problem.earlier.arrays.items()):
+        raise ReleaseBlocked(f"{release_id}: another version was published since it was assembled. {publisher.ANEW}")
+    return out

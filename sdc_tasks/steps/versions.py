@@ -1,0 +1,38 @@
+"""What is out of the period already, and what a further version would tell beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.attack import earlier
+from sdc_tasks.model.problem import Earlier, ProtectionProblem
+from sdc_tasks.model.results import Publication
+from sdc_tasks.steps.desk import Desk
+from sdc_tasks.steps.identity import versions
+from sdc_tasks.steps.memory import load
+from sdc_tasks.warehouse import store
+
+
+def told_before(desk: Desk, release_id: str) -> list[tuple[ProtectionProblem, Publication]]:
+    """The other releases of the period. Raises InvalidInput where one cannot be read any more."""
+    others = [each for each in versions(desk) if each != release_id]
+    try:
+        return [(load(desk, each, "assemble", ProtectionProblem), load(desk, each, "bases", Publication)) for each in others]
+    except store.CorruptedError as error:
+        raise InvalidInput(
+            f"{desk.domain.id} {desk.period}: what version {len(others)} or one before it was made of cannot be read ({error}), so nobody "
+            "can say what a further version would tell beside it. Remedy: restore it from a backup; governance.retention_days with "
+            "vintage among audit.profiles keeps it from now on"
+        ) from error
+
+
+def told_so_far(desk: Desk, problem: ProtectionProblem, told: Sequence[tuple[ProtectionProblem, Publication]]) -> Earlier:
+    """What the other releases of the period have told. Raises InvalidInput where that cannot be related to the cells of now."""
+    try:
+        return earlier(problem, told, desk.domain.audit.revised_by)
+    except ValueError as error:
+        raise InvalidInput(
+            f"{desk.domain.id} {desk.period}: {error}, and nobody can say what the new table would tell beside it. "
+            "Remedy: publish the period with the dimensions that it was published with first"
+        ) from error
