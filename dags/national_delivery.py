@@ -70,7 +70,7 @@ def ready(domain: str, complete: Asset) -> list[str]:
     found = [release_id for at in _desks(domain) if (release_id := steps.ready(at))]
     if not found:
         raise AirflowSkipException("nothing new to release")
-    get_current_context()["outlet_events"][complete].extra = {"releases": found}
+    get_current_context()["outlet_events"][complete].extra = {"releases": list(found)}
     return found
 
 

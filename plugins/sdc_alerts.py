@@ -21,8 +21,8 @@ from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import AsyncCallback, DeadlineAlert
-from airflow.sdk.definitions.deadline import BaseDeadlineReference
+from airflow.sdk.definitions.callback import AsyncCallback
+from airflow.sdk.definitions.deadline import BaseDeadlineReference, DeadlineAlert
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -141,7 +141,7 @@ def _late(engine: Engine, kind: str, domain: str, run: dict[str, Any]) -> list[t
     period, release_id = run["period"], run["release_id"]
     if kind == "delivery":
         accepted = {each["country"] for each in reader.deliveries(engine, domain, period) if each["state"] == "accepted"}
-        areas = next((each["areas"] for each in reader.cycles(engine, domain) if each["period"] == period), [])
+        areas: list[str] = next((each["areas"] for each in reader.cycles(engine, domain) if each["period"] == period), [])
         return [(country, f"no accepted delivery from {country}, and deliveries are due") for country in areas if country not in accepted]
     state = next((str(each["state"]) for each in reader.runs(engine, domain) if each["release_id"] == release_id), "")
     subject = release_id or run["run_id"]

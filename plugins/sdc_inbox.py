@@ -25,7 +25,7 @@ class InboxTrigger(BaseEventTrigger):
     """
 
     def __init__(self, inbox: str, seconds: float = 10.0) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.inbox, self.seconds = inbox, seconds
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
