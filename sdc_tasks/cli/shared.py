@@ -40,8 +40,10 @@ ProfileOption = Annotated[list[str] | None, typer.Option("--profile", help="atta
 
 def attacked_by(spec: Domain, profiles: Sequence[str] | None, earlier: Sequence[Path] | None) -> Domain:
     """The domain, attacked by these profiles instead of its own. Raises InvalidInput where what was published before is not told."""
-    if earlier is None and {"vintage", "revision"} & set(profiles or ()):
-        raise InvalidInput("--profile vintage and revision are those who kept what was published before. Remedy: --earlier TABLE")
+    from sdc_tasks.model.profiles import KEEPERS
+
+    if earlier is None and set(KEEPERS) & set(profiles or ()):
+        raise InvalidInput(f"--profile {' and '.join(KEEPERS)} are those who kept what was published before. Remedy: --earlier TABLE")
     return spec.with_profiles(tuple(dict.fromkeys(profiles))) if profiles else spec
 
 

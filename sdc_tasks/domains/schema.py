@@ -137,7 +137,7 @@ class AggregateSpec(Strict):
 
 
 class AuditOptions(Strict):
-    """Attacker profiles (model/profiles.py), all of which a release must withstand, and into how many chunks it is mapped.
+    """Attacker profiles (model/profiles), all of which a release must withstand, and into how many chunks it is mapped.
 
     Where a version of the period is out, `vintage` is attacked whether or not it is named. `revision`: what somebody knows of how far
     cells were revised since (methods/attack/vintage.py): `tied` how far, `bounded PERCENT` at most so far, `free` nothing.

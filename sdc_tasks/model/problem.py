@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.model.profiles import REVISION, VINTAGE
+from sdc_tasks.model.profiles import PROFILES, Keeper, profile_of
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, read_only
 
@@ -82,15 +82,17 @@ class Earlier:
         """The attackers that a release beside this must withstand, whether or not its domain asks for them."""
         if self.rows.shape == (0, 0):
             return ()
-        return (VINTAGE, REVISION) if self.assumed.any() else (VINTAGE,)
+        return tuple(name for name, each in PROFILES.items() if isinstance(each, Keeper) and each.must_be_withstood(self))
 
     def known_to(self, profile: str) -> Earlier:
         """The part of it that attackers of a profile hold."""
-        if profile == REVISION:
-            return self
-        if profile != VINTAGE:
+        keeper = profile_of(profile)
+        if not isinstance(keeper, Keeper):
             return Earlier()
-        told = np.flatnonzero(~self.assumed)
+        kept = keeper.kept(self)
+        if kept.all():
+            return self
+        told = np.flatnonzero(kept)
         return replace(self, rows=sp.csr_array(self.rows[told]), **{name: getattr(self, name)[told] for name in ROWS})
 
     @property

@@ -514,8 +514,7 @@ def test_a_witness_that_misses_a_level_by_a_rounding_error_blocks_nothing(desk, 
     real = Attacker.reached
 
     def a_bit_less(attacker: Any) -> Any:
-        wanted = (attacker.needs.down, attacker.needs.up, attacker.needs.slide)
-        return tuple(np.minimum(reached, np.nextafter(need, 0)) for reached, need in zip(real(attacker), wanted, strict=True))
+        return {side: np.minimum(reached, np.nextafter(getattr(attacker.needs, side), 0)) for side, reached in real(attacker).items()}
 
     monkeypatch.setattr(Attacker, "reached", a_bit_less)
     ended = desk.release()

@@ -12,13 +12,12 @@ from hypothesis import given, settings
 from oracle import DOWN, UP, Draw, everything, one_cell_release, published, relations, releases
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from sdc_tasks.methods.attack import audit, baseline, earlier, merge, promised
+from sdc_tasks.methods.attack import audit, auditing, baseline, earlier, merge, promised
 from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
 from sdc_tasks.model.secret import Secret
 
-module = import_module("sdc_tasks.methods.attack.audit")  # the package has a function of that name
 FEW = settings(derandomize=True, deadline=None, max_examples=30)
 FEWER = settings(FEW, max_examples=15)
 
@@ -143,7 +142,7 @@ def test_what_is_shown_is_shown_again_by_arithmetic(draw):
 def test_the_report_is_the_same_however_it_is_cut(draw):
     problem, publication = counts(draw)
     requirements = baseline(problem, ("external",))[0]
-    with patch.object(module, "LOT", 2):
+    with patch.object(auditing, "LOT_PRIMARIES", 2):
         whole_report, *parts = (audit(problem, publication, requirements, chunk=c, chunks=n) for c, n in ((0, 1), (0, 3), (1, 3), (2, 3)))
     joined, whole_report = merge(parts), merge([whole_report])
     for name in ("down", "up", "slide", "held", "by_milp", "undecided"):
@@ -272,7 +271,7 @@ def test_what_was_given_away_before_is_not_asked_of_this_release():
 
 def test_a_milp_that_stops_at_its_limit_protects_nothing_and_says_so():
     problem, _ = parity()
-    stopped = import_module("sdc_tasks.methods.attack.integer")
+    stopped = import_module("sdc_tasks.methods.attack.milp.prover")
     wide = published(problem, "exact", "exact", "exact", (50, 10))
     result = import_module("sdc_tasks.solver.milp").MilpResult(stopped.Status.STOPPED, None, None, None)
     requirements = baseline(whole(problem), ("external",))[0]

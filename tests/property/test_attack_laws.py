@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import import_module
 from unittest.mock import patch
 
 import numpy as np
@@ -12,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import BASES, DOWN, UP, ColdAttacker, Draw, everything, needs, reaches, releases, shares, slack
 
-from sdc_tasks.methods.attack import Attacker, Requirements, attacks, audit, baseline, front, joint, merge, promised
-from sdc_tasks.methods.attack.attacker import MET
+from sdc_tasks.methods.attack import MET, Attacker, Requirements, attacks, audit, auditing, baseline, merge, promised
+from sdc_tasks.methods.attack.lp import joint, models
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
 
-module = import_module("sdc_tasks.methods.attack.audit")  # the package has a function of that name
 ROUNDED_DOWN = 1e-4  # the report floors shares to this
 LAW = settings(derandomize=True, deadline=None, max_examples=60)
 FEW = settings(LAW, max_examples=30)
@@ -151,7 +149,7 @@ def test_chunks_give_the_verdict_of_the_whole(draw, of):
     """Whatever the chunking, also into more chunks than there are primaries."""
     publication = draw.publication()
     requirements, _ = baseline(draw.problem, ("external",))
-    with patch.object(module, "LOT", 2):
+    with patch.object(auditing, "LOT_PRIMARIES", 2):
         chunked(draw, publication, requirements, of)
 
 
@@ -186,7 +184,7 @@ def test_a_living_attacker_judges_each_publication_as_if_it_were_the_first(draw)
 def test_joint_attacks_change_no_verdict(draw):
     """Small releases go straight to an LP of their own for each requirement; here the joint LPs are tried first, as on large ones."""
     publication = draw.publication()
-    with patch.object(joint, "FEW", 0):
+    with patch.object(joint, "FEW_ITEMS", 0):
         report = judge(draw.problem, publication)
     np.testing.assert_allclose(shown(report), shares(draw.problem, publication), atol=1.1 * ROUNDED_DOWN)
 
@@ -196,7 +194,7 @@ def test_joint_attacks_change_no_verdict(draw):
 def test_attacks_from_the_truth_find_the_same(draw):
     """As on large releases: every LP starts at the truth, and goes no further than it needs."""
     publication = draw.publication()
-    with patch.object(front, "LARGE", 0):
+    with patch.object(models, "LARGE_COLUMNS", 0):
         report = judge(draw.problem, publication)
     np.testing.assert_allclose(shown(report), shares(draw.problem, publication), atol=1.1 * ROUNDED_DOWN)
 
@@ -207,7 +205,7 @@ def test_an_attack_goes_on_from_where_it_stood(draw):
     """Repair's way on large releases: the same attack, on one publication after another."""
     publications = [draw.publication() for _ in range(4)]
     requirements, _ = baseline(draw.problem, ("external",))
-    with patch.object(front, "LARGE", 0):
+    with patch.object(models, "LARGE_COLUMNS", 0):
         attacker = Attacker(draw.problem, requirements)
         attacker.face(publications[0])
         attacker.settle()

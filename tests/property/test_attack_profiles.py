@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from importlib import import_module
 from unittest.mock import patch
 
 import numpy as np
@@ -19,14 +18,14 @@ from pydantic import ValidationError
 from sdc_tasks import pipeline
 from sdc_tasks.domains.schema import AuditOptions
 from sdc_tasks.errors import ReleaseBlocked
-from sdc_tasks.methods.attack import audit, baseline, blocks, front, joint, knowledge_of, promised
+from sdc_tasks.methods.attack import audit, auditing, baseline, blocks, knowledge_of, merge, promised
+from sdc_tasks.methods.attack.lp import joint, models
 from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import CellSpace, Hierarchy
 
 LAW = settings(derandomize=True, deadline=None, max_examples=25)
-module = import_module("sdc_tasks.methods.attack.audit")  # the package has a function of that name
 
 
 def with_respondents(draw: Draw) -> ProtectionProblem:
@@ -53,9 +52,9 @@ def divided(parts: bool) -> Iterator[None]:
     """Even a small table is divided into parts, of a few columns each."""
     with ExitStack() as changed:
         if parts:
-            for module_ in (blocks, front):
-                changed.enter_context(patch.object(module_, "LARGE", 6))
-            changed.enter_context(patch.object(blocks, "SMALL", 2))
+            for module_ in (blocks, models):
+                changed.enter_context(patch.object(module_, "LARGE_COLUMNS", 6))
+            changed.enter_context(patch.object(blocks, "SMALL_COLUMNS", 2))
         yield
 
 
@@ -83,7 +82,7 @@ def test_all_singletons_together_find_what_two_cold_lps_find(draw, parts):
 @given(releases(most=6, signed=False, sliding=False), st.booleans())
 def test_each_respondent_alone_finds_what_two_cold_lps_find(draw, jointly):
     problem, publication = with_respondents(draw), draw.publication()
-    with patch.object(joint, "FEW", 0 if jointly else joint.FEW):
+    with patch.object(joint, "FEW_ITEMS", 0 if jointly else joint.FEW_ITEMS):
         requirements, _ = baseline(problem, ("internal",))
         report = audit(problem, publication, requirements)
     cells = knowledge_of(problem, "internal").cells
@@ -121,9 +120,9 @@ def test_all_profiles_at_once_are_each_by_itself_however_they_are_chunked(draw, 
         own, _ = baseline(problem, (profile,))
         alone = audit(problem, publication, own)
         np.testing.assert_array_equal(whole.held[number][np.isin(whole.primaries, alone.primaries)], alone.protected)
-    with patch.object(module, "LOT", 2):
+    with patch.object(auditing, "LOT_PRIMARIES", 2):
         once = audit(problem, publication, requirements)
-        merged = module.merge([audit(problem, publication, requirements, chunk=i, chunks=of) for i in range(of)])
+        merged = merge([audit(problem, publication, requirements, chunk=i, chunks=of) for i in range(of)])
     for name in ("primaries", "down", "up", "slide", "by_lp", "baseline", "held"):
         assert getattr(merged, name).tobytes() == getattr(once, name).tobytes()
     assert merged.lps == once.lps
@@ -189,7 +188,7 @@ def test_a_second_program_comes_to_the_same_verdict_from_the_evidence(draw, join
     """Without an LP: each requirement met has its witness, each one broken its multipliers."""
     problem, publication = with_respondents(draw), draw.publication()
     profiles = ("external", "internal", "coalition")
-    with divided(parts), patch.object(joint, "FEW", 0 if jointly else joint.FEW):
+    with divided(parts), patch.object(joint, "FEW_ITEMS", 0 if jointly else joint.FEW_ITEMS):
         requirements, _ = baseline(problem, profiles)
         report = audit(problem, publication, requirements)
     found = recheck(problem, publication, profiles, report.evidence)
@@ -204,11 +203,11 @@ def test_a_second_program_comes_to_the_same_verdict_from_the_evidence(draw, join
 def test_the_evidence_is_the_same_however_it_was_chunked(draw, of):
     problem, publication = with_respondents(draw), draw.publication()
     requirements, _ = baseline(problem, ("external", "internal", "coalition"))
-    with divided(True), patch.object(module, "LOT", 2):
+    with divided(True), patch.object(auditing, "LOT_PRIMARIES", 2):
         once = audit(problem, publication, requirements)
-        merged = module.merge([audit(problem, publication, requirements, chunk=i, chunks=of) for i in range(of)])
+        merged = merge([audit(problem, publication, requirements, chunk=i, chunks=of) for i in range(of)])
     salt = Secret.fresh()
-    assert module.merge([once]).evidence.digest(salt) == merged.evidence.digest(salt)
+    assert merge([once]).evidence.digest(salt) == merged.evidence.digest(salt)
 
 
 def test_a_release_needs_every_profile_that_its_domain_asks_for():

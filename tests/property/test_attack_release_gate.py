@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from importlib import import_module
 from unittest.mock import patch
 
 import numpy as np
@@ -14,7 +13,7 @@ from oracle import everything, one_cell_release, published, releases
 
 from sdc_tasks import pipeline
 from sdc_tasks.errors import ReleaseBlocked, SdcError
-from sdc_tasks.methods.attack import attack_system, attacks, audit, baseline, facing, merge, promised
+from sdc_tasks.methods.attack import attack_system, attacks, audit, auditing, baseline, facing, merge, promised
 from sdc_tasks.methods.cta.model import release_problem
 from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.findings import CheckResult, Finding, Severity
@@ -22,7 +21,6 @@ from sdc_tasks.model.problem import NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Release, Rung
 from sdc_tasks.solver.lp import LPResult, Status
 
-module = import_module("sdc_tasks.methods.attack.audit")  # the package has a function of that name
 FEW = settings(derandomize=True, deadline=None, max_examples=40)
 
 PROBLEM = one_cell_release("AT 100 secret 10 | BE 240 secret 10 | CY 357 public", EU="AT CY", ALL="AT BE CY")
@@ -77,7 +75,7 @@ def test_the_report_of_another_problem_is_refused():
 
 def test_an_incomplete_set_of_chunks_is_refused():
     requirements, _ = baseline(PROBLEM, ("external",))
-    with patch.object(module, "LOT", 1):
+    with patch.object(auditing, "LOT_PRIMARIES", 1):
         parts = [audit(PROBLEM, SAFE, requirements, chunk=number, chunks=2) for number in range(2)]
     assert pipeline.release("2024-1", PROBLEM, needs(PROBLEM), SAFE, pipeline.merge(parts), ("external",)).publication is SAFE
     assert "leaves out primaries" in blocked(PROBLEM, SAFE, pipeline.merge(parts[:1]))
@@ -86,7 +84,7 @@ def test_an_incomplete_set_of_chunks_is_refused():
 
 def test_chunks_of_different_publications_or_overlapping_ones_are_not_merged():
     requirements, _ = baseline(PROBLEM, ("external",))
-    with patch.object(module, "LOT", 1):
+    with patch.object(auditing, "LOT_PRIMARIES", 1):
         first, second = (audit(PROBLEM, SAFE, requirements, chunk=number, chunks=2) for number in range(2))
         other = audit(PROBLEM, everything(PROBLEM, "withheld"), requirements, chunk=1, chunks=2)
     with pytest.raises(ValueError, match="one audit"):

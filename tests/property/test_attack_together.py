@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from oracle import needs, one_cell_release, published, reaches, releases
 
-from sdc_tasks.methods.attack.compositions import WIDE, together
+from sdc_tasks.methods.attack.compositions import MOST_WIDTH, together
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 
@@ -19,7 +19,7 @@ LAW = settings(derandomize=True, deadline=None, max_examples=40)
 def widths(problem: ProtectionProblem, publication: Publication) -> np.ndarray:
     """Of every primary that needs anything, by two cold LPs each, as multiples of what it needs before the national baseline."""
     asked = needs(problem, lambda problem, publication: np.full((problem.primary.sum(), 2), np.inf))[:, :2]
-    found = np.minimum(reaches(problem, publication), WIDE * asked)
+    found = np.minimum(reaches(problem, publication), MOST_WIDTH * asked)
     some = asked.sum(axis=1) > 0
     return found[some].sum(axis=1) / asked[some].sum(axis=1)
 
@@ -47,7 +47,7 @@ def test_two_totals_that_differ_by_one_country_give_it_away():
     found = together(problem, published(problem, "exact", (300, 20)))
     assert found.aggregates == (0, 1)
     assert problem.space.countries[found.cells[1]] == "UK"
-    np.testing.assert_allclose(found.alone, [[600 / 20, 600 / 40], [310 / 20, (300 + WIDE * 20) / 40]])
+    np.testing.assert_allclose(found.alone, [[600 / 20, 600 / 40], [310 / 20, (300 + MOST_WIDTH * 20) / 40]])
     np.testing.assert_allclose(found.whole, [310 / 20, 20 / 40])
 
 

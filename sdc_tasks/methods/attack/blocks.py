@@ -14,9 +14,10 @@ import numpy as np
 
 from sdc_tasks.model.table import Hierarchy, Ints
 
-COUNTRIES = 30  # countries in one part, to leave the aggregates room
-DEALT = 3  # groups of countries, at least, when they are dealt out
-SMALL, LARGE = 1_000, 6_000  # columns of a part; up to SMALL (half as many again) a table is not divided
+PART_COUNTRIES = 30  # countries in one part, to leave the aggregates room
+DEALT_GROUPS = 3  # groups of countries, at least, when they are dealt out
+SMALL_COLUMNS, LARGE_COLUMNS = 1_000, 6_000  # columns of a part
+UNDIVIDED = 1.5  # times the columns of a part: what has no more is left in one piece
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def parts(area: Ints, code: Ints, size: int, dealt: bool = False) -> list[Ints]:
     wanted = int(np.ceil(len(area) / size))
     if wanted <= 1:
         return [np.arange(len(area))]
-    countries = max(int(np.ceil((area.max() + 1) / COUNTRIES)), DEALT if dealt else 1)
+    countries = max(int(np.ceil((area.max() + 1) / PART_COUNTRIES)), DEALT_GROUPS if dealt else 1)
     stretches = int(np.ceil(wanted / countries))
     group = area % countries if dealt else area * countries // (area.max() + 1)
     label = group * stretches + code * stretches // (code.max() + 1)
@@ -56,12 +57,13 @@ def levels(area: Ints, code: Ints) -> list[Level]:
     if n == 0:
         return []
     whole = [np.arange(n)]
-    if n <= 1.5 * SMALL:
+    if n <= UNDIVIDED * SMALL_COLUMNS:
         return [Level(whole, False)]
-    small = Level(parts(area, code, SMALL), False)
-    if n <= 1.5 * LARGE:
+    small = Level(parts(area, code, SMALL_COLUMNS), False)
+    if n <= UNDIVIDED * LARGE_COLUMNS:
         return [small, Level(whole, True)]
-    return [small, Level(parts(area, code, LARGE), True), Level(parts(area, code, LARGE, dealt=True), True), Level(whole, True)]
+    large = [Level(parts(area, code, LARGE_COLUMNS, dealt), True) for dealt in (False, True)]
+    return [small, *large, Level(whole, True)]
 
 
 def lineage(hierarchy: Hierarchy) -> Ints:

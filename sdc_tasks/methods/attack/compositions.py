@@ -13,16 +13,17 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.problem import BOX, AttackSystem, Requirements, attack_system, facing, promised
+from sdc_tasks.methods.attack.polyhedron import BOX, AttackSystem, attack_system, facing
+from sdc_tasks.methods.attack.requirements import Requirements, promised
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Aggregate, Bools, Floats, Ints
 from sdc_tasks.solver.lp import LiveLP, Status
 
-WIDE = 1000.0  # requirements: an interval that reaches further on a side counts as reaching this far
-SPAN = 1e6  # requirements that differ by more are not looked at in one unit
-MOST = 50  # primaries: on a release of the paper's size, 27 countries and two compositions, they take about five seconds
+MOST_WIDTH = 1000.0  # requirements: an interval that reaches further on a side counts as reaching this far
+UNIT_SPAN = 1e6  # requirements that differ by more are not looked at in one unit
+SAMPLE = 50  # primaries: on a release of the paper's size, 27 countries and two compositions, they take about five seconds
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Together:
     whole: Floats = field(repr=False)
 
 
-def together(problem: ProtectionProblem, publication: Publication, most: int = MOST) -> Together | None:
+def together(problem: ProtectionProblem, publication: Publication, most: int = SAMPLE) -> Together | None:
     """The intervals of at most so many primaries, evenly spaced in cell order; None where no two compositions share a member.
 
     A primary for which some LP gives no interval that stands is left out.
@@ -79,13 +80,13 @@ def _sample(needs: Requirements, most: int) -> Requirements:
 
 
 def _groups(needs: Requirements) -> Iterator[tuple[Ints, float]]:
-    """(rows, unit): requirements within `SPAN`; the box of the unit holds `WIDE` times the largest of them."""
+    """(rows, unit): requirements within `UNIT_SPAN`; the box of the unit holds `MOST_WIDTH` times the largest of them."""
     size = np.maximum(needs.down, needs.up)
     left = np.arange(len(size))
     while len(left):
         largest = size[left].max()
-        near = size[left] > largest / SPAN
-        yield left[near], float(2.0 ** np.ceil(np.log2(WIDE * largest / BOX)))
+        near = size[left] > largest / UNIT_SPAN
+        yield left[near], float(2.0 ** np.ceil(np.log2(MOST_WIDTH * largest / BOX)))
         left = left[~near]
 
 
@@ -116,5 +117,5 @@ def _widths(system: AttackSystem, needs: Requirements) -> Floats:
 
     found = np.array([[reach(i, -1), reach(i, 1)] for i in range(len(columns))]).reshape(-1, 2)
     asked = np.column_stack([needs.down, needs.up])
-    width: Floats = np.minimum(found, WIDE * asked).sum(axis=1) / asked.sum(axis=1)
+    width: Floats = np.minimum(found, MOST_WIDTH * asked).sum(axis=1) / asked.sum(axis=1)
     return width

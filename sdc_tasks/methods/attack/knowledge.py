@@ -1,30 +1,25 @@
-"""Who attacks (METHOD §2): what each profile knows beyond what everybody can read, and whom it must not find out.
+"""What a profile knows, what that imposes on a polyhedron, and whom a point fools: asked here by every prover (METHOD §2).
 
-    external    nothing more
-    internal    each respondent alone: the only unit of a cell knows that cell; of a cell with two units, the larger one knows its own
-                part, so the cell is at least that. Where its share was not sent, half of the cell is assumed
-    coalition   the only units of all single-unit cells put their cells together against everybody else; and against each of them, all
-                the others ([2] eq. 9)
-    vintage     all that was published before of the same period, beside the deliveries behind it (see vintage.py)
-    revision    the same, and how far cells were revised, as the domain lets one assume
-
-A respondent's own cells are not held against him: how closely one of two units can estimate the other is what the cell's level is for.
-The only unit of a cell is that of every single-unit cell above it as well: such cells have one respondent, who is one attacker in a
-coalition and one victim. With no such cells this is [2] eq. 9 to the letter.
-All compositions are always attacked together.
+Who knows which cells is told by the classes of the profiles (model/profiles). A respondent's own cells are not held against him: how
+closely one of two units can estimate the other is what the cell's level is for. The only unit of a cell is that of every single-unit cell
+above it as well: such cells have one respondent, who is one attacker in a coalition and one victim. With no such cells this is [2] eq. 9
+to the letter. All compositions are always attacked together.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.attack.polyhedron import FEASIBLE, Polyhedron
+from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.profiles import INTERNAL, RESPONDENTS, named
+from sdc_tasks.model.profiles import profile_of
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 
 
@@ -48,25 +43,116 @@ class Knowledge:
         number = dict(zip(self.cells.tolist(), self.owner.tolist(), strict=True))
         return np.array([number.get(cell, -1) for cell in cells.tolist()], dtype=np.int64)
 
+    def asked(self, needs: Requirements, rows: Ints) -> Bools:
+        """(rows, attackers): against whom each of these rows of a profile's requirements holds. Nobody is kept from his own cells; what the
+        baseline cuts against one attacker alone is a row about him, which takes him from the general row.
+        """
+        if not self.alone:
+            return np.ones((len(rows), 1), dtype=bool)
+        about = self.owner[None, :] != self.owners(needs.primaries[rows])[:, None]
+        special = (needs.profile == needs.profile[rows[0]]) & (needs.knower >= 0) if len(rows) else np.zeros(0, dtype=bool)
+        of_cell: dict[int, list[int]] = {}
+        for cell, knower in zip(needs.primaries[special].tolist(), needs.knower[special].tolist(), strict=True):
+            of_cell.setdefault(cell, []).append(knower)
+        for i, row in enumerate(rows.tolist()):
+            if needs.knower[row] >= 0:
+                about[i] = np.arange(about.shape[1]) == needs.knower[row]
+            elif (apart := of_cell.get(int(needs.primaries[row]))) is not None:
+                about[i, apart] = False
+        return np.asarray(about)
+
+
+@dataclass(frozen=True, repr=False)
+class Insiders:
+    """Knowledge at its place in a polyhedron, beside the items that are asked there.
+
+    `column lower upper`: columns of z and what their `owner` knows of them, in the polyhedron's own measure; `core` their columns of u,
+    −1 where the national relations fix them anyway, with `core_lower core_upper`. `victim`: the respondent of each item, −1 for somebody
+    else or where insiders attack `alone`. `free`: the bounds of u for somebody who knows none of it.
+    """
+
+    alone: bool
+    owner: Ints
+    victim: Ints
+    column: Ints
+    lower: Floats
+    upper: Floats
+    core: Ints
+    core_lower: Floats
+    core_upper: Floats
+    free: tuple[Floats, Floats]
+
+    @classmethod
+    def of(cls, knowledge: Knowledge, polyhedron: Polyhedron, cells: Ints) -> Insiders:
+        """`cells` are those of the items."""
+        column = polyhedron.columns_of(knowledge.cells)
+        lower, upper = polyhedron.own(column, knowledge.lower, knowledge.upper)
+        core, sign = polyhedron.place(column)
+        return cls(
+            alone=knowledge.alone,
+            owner=knowledge.owner,
+            victim=np.full(len(cells), -1) if knowledge.alone else knowledge.owners(cells),
+            column=column,
+            lower=lower,
+            upper=upper,
+            core=np.where(sign == 0, -1, core),
+            core_lower=np.where(sign > 0, lower, -upper),
+            core_upper=np.where(sign > 0, upper, -lower),
+            free=polyhedron.core_bounds(),
+        )
+
+    def imposed(self, held: Bools) -> tuple[Floats, Floats]:
+        """Bounds of u once this of the knowledge holds."""
+        lower, upper = self.free[0].copy(), self.free[1].copy()
+        at = np.flatnonzero(held & (self.core >= 0))
+        np.maximum.at(lower, self.core[at], self.core_lower[at])
+        np.minimum.at(upper, self.core[at], self.core_upper[at])
+        return lower, upper
+
+    @cached_property
+    def all_held(self) -> tuple[Floats, Floats]:
+        """Bounds of u for somebody who knows all of it: a point within them fools every attacker, whoever the victim is."""
+        return self.imposed(np.ones(len(self.column), dtype=bool))
+
+    @property
+    def usual(self) -> tuple[Floats, Floats]:
+        """Bounds of u from which those against one item differ in a few columns only (`differing`)."""
+        return self.free if self.alone else self.all_held
+
+    def against(self, item: int, knowers: Bools) -> tuple[Floats, Floats]:
+        """Bounds of u for these attackers of an item: where they act alone, what all of them know together; else what everybody knows but
+        the victim.
+        """
+        if self.alone:
+            return self.imposed(knowers)
+        return self.all_held if self.victim[item] < 0 else self.imposed(self.owner != self.victim[item])
+
+    def differing(self, item: int) -> Ints:
+        """The columns of u where the bounds against an item may differ from the `usual` ones."""
+        if self.alone:
+            return np.unique(self.core[self.core >= 0])
+        theirs = (self.owner == self.victim[item]) & (self.core >= 0)
+        return np.unique(self.core[theirs])
+
+    def fooled(self, z: Floats) -> Bools:
+        """(items or 1, attackers): who finds what he knows in a point, by victim."""
+        as_known = (z[self.column] >= self.lower - FEASIBLE) & (z[self.column] <= self.upper + FEASIBLE)
+        if self.alone:
+            return as_known[None, :]
+        moved = self.owner[~as_known]
+        if not len(moved):
+            return np.ones((1, 1), dtype=bool)
+        return np.asarray((self.victim == moved[0]) & (moved == moved[0]).all())[:, None]
+
 
 def knowledge_of(problem: ProtectionProblem, profile: str) -> Knowledge:
-    """What the attackers of a profile know. Raises ValueError for one that this attacker does not know, InvalidInput where it is not told
-    who the respondents are.
-    """
-    if named([profile])[0] in RESPONDENTS:
+    """What the attackers of a profile know. Raises ValueError for an unknown one, InvalidInput where respondents are unknown."""
+    told = profile_of(profile)
+    if told.respondents:
         _require_units(problem, profile)
-    cells = np.flatnonzero(problem.suppressed & ~np.isnan(problem.known))
-    match profile:
-        case "internal":
-            pass
-        case "coalition":
-            cells = cells[problem.known[cells] == problem.a[cells]]
-        case "external" | "vintage" | "revision":
-            cells = cells[:0]
-        case _:
-            raise ValueError(f"attacker profile {profile}: the attacker does not know what it knows")
+    cells = np.flatnonzero(told.insider(problem))
     short = problem.known[cells] - problem.a[cells]  # 0 for a single unit
-    return Knowledge(profile, profile == INTERNAL, cells, short, np.where(short < 0, np.inf, 0.0), _owner(problem.space, cells, short == 0))
+    return Knowledge(profile, told.alone, cells, short, np.where(short < 0, np.inf, 0.0), _owner(problem.space, cells, short == 0))
 
 
 def _require_units(problem: ProtectionProblem, profile: str) -> None:

@@ -19,7 +19,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, added_up, inside
 
-NOISE = 1e-6
+SUM_NOISE = 1e-6  # of one: the noise of adding up counts
 MANY = 7  # compositions up to which all sums and differences are looked at; of more, those of up to three
 
 
@@ -37,7 +37,7 @@ def small_told(problem: ProtectionProblem, publication: Publication) -> Ints:
     for factors, members in combined(space):
         at = int(np.flatnonzero(factors)[0])
         told = factors[factors != 0] @ value[factors != 0] - known[members].sum(axis=0)
-        found[at] |= (told > NOISE) & (told < least - NOISE)  # never where one of them is withheld: NaN
+        found[at] |= (told > SUM_NOISE) & (told < least - SUM_NOISE)  # never where one of them is withheld: NaN
     return publication.cells[np.flatnonzero(found.ravel())]
 
 

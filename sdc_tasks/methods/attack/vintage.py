@@ -1,6 +1,6 @@
 """What earlier releases of the same period still tell (METHOD §2, profiles vintage and revision).
 
-Everything is in deviations from the truth, as in `problem.py`. An unknown is a cell of a country with one true value: vintages in which
+Everything is in deviations from the truth, as in `polyhedron.py`. An unknown is a cell of a country with one true value: vintages in which
 the value is the same share it, whatever else of that country was revised. So an interval published then narrows the cell of now, and a
 cell that was public in any vintage with this value is known. A cell whose value changed has another unknown for each of its values, tied
 by the relations of then and held by the intervals of then. Cells are related by country and key, so that an earlier release may have
@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.problem import contradicted
+from sdc_tasks.methods.attack.polyhedron import contradicted
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sdc_tasks.methods.attack import Requirements
-from sdc_tasks.methods.attack.attacker import MET, Attack
+from sdc_tasks.methods.attack import MET, Attack, Requirements
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.table import Bools, Floats, Ints
 

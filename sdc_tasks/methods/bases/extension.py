@@ -1,6 +1,6 @@
 """What the publication lacks for one requirement: the least further uncertainty of the aggregates that makes it hold.
 
-In the notation of `methods/attack/problem.py`, with the published slacks `low high ≥ 0` of the aggregate cells around their true values:
+In the notation of `methods/attack/polyhedron.py`, with the published slacks `low high ≥ 0` of the aggregate cells around their true values:
 
     L = min Σ_k w_k (s⁻_k + s⁺_k)   over  A z = 0,  lower ≤ z ≤ upper,  −low − s⁻ ≤ B z ≤ high + s⁺,  σ z_p ≥ need,  s ≥ 0
 
@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack import Attack, AttackSystem, Requirements, attack_system
-from sdc_tasks.methods.attack.attacker import MET
-from sdc_tasks.methods.attack.problem import FEASIBLE
+from sdc_tasks.methods.attack import MET, Attack, AttackSystem, Requirements, attack_system
+from sdc_tasks.methods.attack.polyhedron import FEASIBLE
 from sdc_tasks.methods.bases.cut import Cut
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL
@@ -45,7 +44,7 @@ class Lack:
 class Demand:
     """Requirements that are one: σ u ≥ need for a column u of the core; the neediest primary speaks for the others."""
 
-    front: int
+    model: int
     column: int
     side: int
     need: float = field(repr=False)
@@ -54,7 +53,7 @@ class Demand:
 
 def order(demand: Demand) -> tuple[float, int, int, int]:
     """The largest needs first: what they widen serves many others."""
-    return -demand.need, demand.front, demand.column, demand.side
+    return -demand.need, demand.model, demand.column, demand.side
 
 
 class Extension:
@@ -72,34 +71,34 @@ class Extension:
         broken = [attack for attack in broken if attack.side and external[attack.primary]]
         sizes = [int(np.ceil(np.log10(attack.need) / DECADES)) for attack in broken]
         most = np.full(self.count, np.inf) if exact is None else np.where(exact, 0.0, np.inf)
-        self._fronts = [_Front(problem, weights, most, size) for size in sorted(set(sizes))]
+        self._models = [_Elastic(problem, weights, most, size) for size in sorted(set(sizes))]
         number = {size: i for i, size in enumerate(sorted(set(sizes)))}
         neediest: dict[tuple[int, int, int], tuple[float, int]] = {}
         for attack, size in zip(broken, sizes, strict=True):
             primary = int(needs.primaries[attack.primary])
-            column, sign = self._fronts[number[size]].place(primary)
+            column, sign = self._models[number[size]].place(primary)
             if sign:
                 key = (number[size], column, int(attack.side * sign))
                 neediest[key] = max(neediest.get(key, (0.0, 0)), (attack.need * (1 - MET), primary))
         self.demands = sorted((Demand(*key, *most) for key, most in neediest.items()), key=order)
-        for i, front in enumerate(self._fronts):
-            front.remember([demand for demand in self.demands if demand.front == i])
+        for i, model in enumerate(self._models):
+            model.remember([demand for demand in self.demands if demand.model == i])
 
     @property
     def lps(self) -> int:
-        return sum(front.live.solves for front in self._fronts)
+        return sum(model.live.solves for model in self._models)
 
     def face(self, low: Floats, high: Floats) -> None:
         """The slacks of the publication in hand, one entry per aggregate cell; infinite where withheld."""
-        for front in self._fronts:
-            front.face(low, high)
+        for model in self._models:
+            model.face(low, high)
 
     def lack(self, demand: Demand) -> Lack | None:
         """What the publication in hand lacks for the demand; None where it holds."""
-        return self._fronts[demand.front].lack(demand, self.count)
+        return self._models[demand.model].lack(demand, self.count)
 
 
-class _Front:
+class _Elastic:
     """One live model over the core u (z = R u), s⁻ and s⁺, everything in its unit."""
 
     def __init__(self, problem: ProtectionProblem, weights: Floats, most: Floats, size: int) -> None:

@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.attack.attacker import MET, Attacker
+from sdc_tasks.methods.attack import MET, Attacker
 from sdc_tasks.methods.bases.cut import Cut, cut_of, slack_of
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.table import Floats, Ints

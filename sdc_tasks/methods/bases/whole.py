@@ -1,6 +1,6 @@
 """Repair against integer knowledge: bases raised until whole tables show every requirement of counts (METHOD §4, §5).
 
-A choice that withstands the LP attack may fail here (`methods/attack/integer.py`). For each requirement that no whole table shows, the
+A choice that withstands the LP attack may fail here (`methods/attack/milp`). For each requirement that no whole table shows, the
 least further uncertainty that makes one fit,
 
     min Σ_k w_k (s⁻_k + s⁺_k)   over  A z = 0,  −low − s⁻ ≤ B z ≤ high + s⁺,  lower ≤ z ≤ upper,  σ z_p ≥ need,  z whole,  s ≥ 0
@@ -17,14 +17,14 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack import Shortfall, Whole, whole_attacks, whole_slacks
-from sdc_tasks.methods.attack.blocks import parts
-from sdc_tasks.methods.attack.integer import NEAR, NODES, SLIDE, ProfileSearch
+from sdc_tasks.methods.attack.items import SLIDE
+from sdc_tasks.methods.attack.milp.prover import MilpProver
 from sdc_tasks.methods.bases.repair import Stuck
 from sdc_tasks.methods.bases.rules import Case
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.milp import LiveMilp, Milp
 
-GAP = 0.05  # of the least further uncertainty
+GAP, NODES = 0.05, 20  # of the MILP for the least further uncertainty
 
 
 def whole(case: Case, choice: Ints) -> Ints:
@@ -46,7 +46,7 @@ def whole(case: Case, choice: Ints) -> Ints:
         tried += attacker.witnesses()
         before, choice = choice, choice.copy()
         for short in attacker.short:
-            _raise(case, attacker.search_of(short.row), short, slack, choice, forced=np.array_equal(before, choice))
+            _raise(case, attacker.prover_of(short.row), short, slack, choice, forced=np.array_equal(before, choice))
         choice = case.safe(choice)
 
 
@@ -57,15 +57,15 @@ def _options(case: Case) -> tuple[Floats, Floats]:
     return -np.column_stack([low for low, _ in every]), np.column_stack([high for _, high in every])
 
 
-def _raise(case: Case, search: ProfileSearch, short: Shortfall, slack: tuple[Floats, Floats], choice: Ints, forced: bool) -> None:
+def _raise(case: Case, prover: MilpProver, short: Shortfall, slack: tuple[Floats, Floats], choice: Ints, forced: bool) -> None:
     """Raises the cells that a whole table for this requirement moves too far; at least one where that is `forced`."""
-    ladder, system = case.ladder, search.system
-    item, knowers = search.item_of(short)
-    columns = _near(search, item)
+    ladder, system = case.ladder, prover.system
+    item, knowers = prover.item_of(short)
+    columns = _near(prover, item)
     core = sp.csr_array(sp.csc_array(system.core)[:, columns])
     rows = np.flatnonzero(np.diff(core.indptr) > 0)
-    decided = system.decided[system.rows[rows]]
-    moved = _least(case, search, item, columns, rows, slack, choice, search.bounds_of(item, knowers))
+    decided = system.decided[system.core_rows[rows]]
+    moved = _least(case, prover, item, columns, rows, slack, choice, prover.insiders.against(item, knowers))
     told = np.flatnonzero(decided >= 0)
     raised = False
     for i in told[np.argsort(decided[told], kind="stable")].tolist():
@@ -81,11 +81,11 @@ def _raise(case: Case, search: ProfileSearch, short: Shortfall, slack: tuple[Flo
             raised = True
     if raised or not forced:
         return
-    own = np.flatnonzero(core[:, [int(np.searchsorted(columns, search.core[item]))]].toarray().ravel()[rows] != 0)
+    own = np.flatnonzero(core[:, [int(np.searchsorted(columns, prover.items.core[item]))]].toarray().ravel()[rows] != 0)
     nearest = [*sorted(decided[np.intersect1d(own, told)].tolist()), *sorted(decided[told].tolist())]
     k = next((k for k in nearest if np.isfinite(ladder.loss[k, choice[k] + 1 :]).any()), -1)
     if k < 0:
-        key = case.problem.space.key(int(search.cell[item]))
+        key = case.problem.space.key(int(prover.items.cell[item]))
         raise Unprotectable(
             f"{key}: no table of whole numbers was found that keeps it protected, with nothing published around it. "
             "Remedy: see that cell's national table, or take integer: true out of the domain file"
@@ -94,25 +94,25 @@ def _raise(case: Case, search: ProfileSearch, short: Shortfall, slack: tuple[Flo
     choice[ladder.together(k, option, choice)] = option
 
 
-def _near(search: ProfileSearch, item: int) -> Ints:
+def _near(prover: MilpProver, item: int) -> Ints:
     """Columns of the core: the part of the table that the item is in, and its country, as far as they hang together with it."""
-    system, column = search.system, int(search.core[item])
-    part = next(each for each in parts(system.area, system.code, NEAR) if column in each)
-    near = np.union1d(part, np.flatnonzero(system.area == system.area[column]))
-    return np.asarray(near[search.component[near] == search.component[column]])
+    area, column = prover.system.core_area, int(prover.items.core[item])
+    near = np.union1d(prover.part_around(column), np.flatnonzero(area == area[column]))
+    return np.asarray(near[prover.component[near] == prover.component[column]])
 
 
 def _least(
-    case: Case, search: ProfileSearch, item: int, columns: Ints, rows: Ints, slack: tuple[Floats, Floats], choice: Ints,
+    case: Case, prover: MilpProver, item: int, columns: Ints, rows: Ints, slack: tuple[Floats, Floats], choice: Ints,
     bounds: tuple[Floats, Floats],
 ) -> tuple[Floats, Floats] | None:  # fmt: skip
     """(lowest, highest) B z in each of these rows for the tables that need the least further uncertainty; None where none was found."""
-    system, need = search.system, int(search.need[item])
+    system, items = prover.system, prover.items
+    need = int(items.need[item])
     core = sp.csr_array(sp.csr_array(sp.csc_array(system.core)[:, columns])[rows])
-    decided = system.decided[system.rows[rows]]
+    decided = system.decided[system.core_rows[rows]]
     elastic = np.flatnonzero(decided >= 0)
     m, n, e = len(rows), len(columns), len(elastic)
-    low, high = system.low[system.rows[rows]].copy(), system.high[system.rows[rows]].copy()
+    low, high = system.row_lower[system.core_rows[rows]].copy(), system.row_upper[system.core_rows[rows]].copy()
     at = decided[elastic]
     low[elastic], high[elastic] = -slack[0][at, choice[at]], slack[1][at, choice[at]]
     may = np.isfinite(case.ladder.loss)
@@ -120,7 +120,7 @@ def _least(
     most = [np.maximum(np.where(may, each, 0.0).max(axis=1)[at] - now, 0.0) for each, now in zip(slack, given, strict=True)]
     pick = sp.csr_array((np.ones(e), (elastic, np.arange(e))), shape=(m, e))
     lower, upper = bounds[0][columns].copy(), bounds[1][columns].copy()
-    p, sign, side = int(np.searchsorted(columns, search.core[item])), int(search.sign[item]), int(search.side[item])
+    p, sign, side = int(np.searchsorted(columns, prover.items.core[item])), int(items.sign[item]), int(items.side[item])
     sliding = side == SLIDE
     tables = 2 if sliding else 1
     body = sp.block_diag([core] * tables, format="csr")
@@ -145,10 +145,10 @@ def _least(
         row_upper=row_upper,
         lower=np.concatenate([*[lower] * tables, np.zeros(2 * e)]),
         upper=np.concatenate([*[upper] * tables, *most]),
-        binary=np.flatnonzero(np.tile(search.integral_u[columns], tables)),  # HiGHS takes them as whole numbers within their bounds
+        binary=np.flatnonzero(np.tile(system.integral_core[columns], tables)),  # HiGHS takes them as whole numbers within their bounds
     )
     x = LiveMilp(model).solve(None, np.inf, GAP, NODES).x
     if x is None:
         return None
-    moved = [core @ np.where(search.integral_u[columns], np.rint(u), u) for u in np.split(x[: tables * n], tables)]
+    moved = [core @ np.where(system.integral_core[columns], np.rint(u), u) for u in np.split(x[: tables * n], tables)]
     return np.minimum.reduce(moved), np.maximum.reduce(moved)

@@ -1,7 +1,11 @@
-"""What the respondents of each profile know."""
+"""What each profile knows, told a second time: nothing here is read from the registry but the names (model/profiles).
+
+A profile that the registry has and this program has not, or the reverse, is an error at import.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +13,40 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.profiles import RESPONDENTS
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.profiles import PROFILES
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+
+@dataclass(frozen=True)
+class Insight:
+    """A profile in the words of this program: of which `cells` its respondents know something, None where it has none; whether each of
+    them attacks `alone`; whether it has what was `published` before; and what is assumed of how far values were `revised`.
+    """
+
+    cells: Callable[[ProtectionProblem], Bools] | None = None
+    alone: bool = False
+    published: bool = False
+    revised: bool = False
+
+
+INSIGHTS = {
+    "external": Insight(),
+    "internal": Insight(lambda problem: problem.known <= problem.a, alone=True),
+    "coalition": Insight(lambda problem: problem.known == problem.a),
+    "vintage": Insight(published=True),
+    "revision": Insight(published=True, revised=True),
+}
+if INSIGHTS.keys() != PROFILES.keys():
+    raise ImportError(
+        f"attacker profiles {sorted(INSIGHTS.keys() ^ PROFILES.keys())}: not told to both programs (model/profiles, methods/recheck)"
+    )
+
+
+def insight_of(profile: str) -> Insight:
+    """Raises ValueError for a profile whose knowledge nobody has told here."""
+    if profile not in INSIGHTS:
+        raise ValueError(f"attacker profile {profile}: the second program does not know what it knows")
+    return INSIGHTS[profile]
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,19 +67,10 @@ def attackers(problem: ProtectionProblem, profile: str, primaries: Ints) -> Know
     """The respondents of a profile. Single-unit cells that are parts of one another have the same. Raises ValueError for a profile whose
     knowledge nobody has told here.
     """
-    nobody = np.zeros(problem.space.size, dtype=bool)
-    asked = {
-        "external": nobody,
-        "vintage": nobody,
-        "revision": nobody,
-        "internal": problem.known <= problem.a,
-        "coalition": problem.known == problem.a,
-    }
-    if profile not in asked:
-        raise ValueError(f"attacker profile {profile}: the second program does not know what it knows")
-    if profile in RESPONDENTS and np.isneginf(problem.known[problem.suppressed]).any():
+    ours = insight_of(profile)
+    if ours.cells is not None and np.isneginf(problem.known[problem.suppressed]).any():
         raise InvalidInput(f"hidden cells without a number of units: nothing can be said against profile {profile}")
-    cells = np.flatnonzero(problem.suppressed & asked[profile])
+    cells = np.flatnonzero(problem.suppressed & (ours.cells(problem) if ours.cells is not None else np.False_))
     short = problem.known[cells] - problem.a[cells]
     single, owner = set(cells[short == 0].tolist()), {cell: cell for cell in cells.tolist()}
 
@@ -61,7 +88,7 @@ def attackers(problem: ProtectionProblem, profile: str, primaries: Ints) -> Know
             if each in single:
                 owner[max(first(each), first(cell))] = min(first(each), first(cell))
     return Known(
-        profile == "internal", cells, short, np.where(short < 0, np.inf, 0.0),
+        ours.alone, cells, short, np.where(short < 0, np.inf, 0.0),
         np.array([first(cell) for cell in cells.tolist()], dtype=np.int64),
         np.array([first(cell) if cell in owner else -1 for cell in primaries.tolist()], dtype=np.int64),
     )  # fmt: skip

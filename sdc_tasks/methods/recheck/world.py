@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.recheck.knowledge import Known
+from sdc_tasks.methods.recheck.knowledge import Known, insight_of
 from sdc_tasks.methods.recheck.tolerance import EXACT, WHOLE
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
@@ -43,9 +43,10 @@ def world_of(problem: ProtectionProblem, publication: Publication | None, profil
     rows = sp.csr_array(sp.csc_array(space.relations)[:, cells])
     lower, upper = (problem.lb - problem.a)[cells], (problem.ub - problem.a)[cells]
     low, high = np.concatenate([np.zeros(inside), low]), np.concatenate([np.zeros(inside), high])
-    if profile in ("vintage", "revision"):
+    ours = insight_of(profile)
+    if ours.published:
         before, more = problem.earlier, len(problem.earlier.lower)
-        heard = np.flatnonzero(~before.assumed | (profile == "revision"))
+        heard = np.flatnonzero(~before.assumed | ours.revised)
         told = sp.csr_array(sp.csc_array(before.rows[heard])[:, [*cells, *range(space.size, space.size + more)]])
         rows = sp.csr_array(sp.vstack([sp.hstack([rows, sp.csr_array((rows.shape[0], more))]), told]))
         low, high = np.concatenate([low, before.row_lower[heard]]), np.concatenate([high, before.row_upper[heard]])

@@ -14,28 +14,28 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.integer import DOWN, SLIDE, UP, IntegerAttacker, Shortfall, Whole
-from sdc_tasks.methods.attack.problem import Requirements
+from sdc_tasks.methods.attack.items import SIDES
+from sdc_tasks.methods.attack.milp.attacker import WholeAttacker
+from sdc_tasks.methods.attack.milp.prover import Shortfall, Whole
+from sdc_tasks.methods.attack.milp.system import WHOLE_NOISE
+from sdc_tasks.methods.attack.prover import Lots
+from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Evidence, Publication
-from sdc_tasks.model.table import Ints
-
-SIDES = {DOWN: "down", UP: "up", SLIDE: "slide"}
-NOISE = 1e-6
 
 
 def whole_audit(
-    report: AuditReport, problem: ProtectionProblem, publication: Publication, requirements: Requirements, lots: Sequence[tuple[int, Ints]],
+    report: AuditReport, problem: ProtectionProblem, publication: Publication, requirements: Requirements, lots: Lots,
     seed: int,
 ) -> AuditReport:  # fmt: skip
     """The report of the LP audit on these (number, primaries), with integer knowledge for the cells that are integral."""
     if not problem.integral[requirements.primaries].any():
         return report
-    attacker = IntegerAttacker(problem, publication, requirements, seed)
+    attacker = WholeAttacker(problem, publication, requirements, seed)
     attacker.settle(lots)
     worst = {name: getattr(report, name).copy() for name in SIDES.values()}
     held, undecided = report.held.copy(), report.undecided.copy()
-    by_milp = np.isin(report.primaries, requirements.primaries[attacker.asked])
+    by_milp = np.isin(report.primaries, requirements.primaries[attacker.own_rows])
     for short in attacker.short:
         p = int(np.searchsorted(report.primaries, requirements.primaries[short.row]))
         worst[SIDES[short.side]][p] = min(worst[SIDES[short.side]][p], _share(short))
@@ -53,11 +53,10 @@ def whole_baseline(problem: ProtectionProblem, requirements: Requirements) -> Re
     integral = problem.integral[requirements.primaries]
     if not integral.any():
         return requirements
-    floor = {
-        name: np.where(integral, np.floor(getattr(requirements, name) + NOISE), getattr(requirements, name)) for name in SIDES.values()
-    }
+    levels = {name: getattr(requirements, name) for name in SIDES.values()}
+    floor = {name: np.where(integral, np.floor(level + WHOLE_NOISE), level) for name, level in levels.items()}
     least = replace(requirements, **floor)
-    attacker = IntegerAttacker(problem, None, least)
+    attacker = WholeAttacker(problem, None, least)
     attacker.settle([(0, least.cells)])
     reached, told = [], []
     for short in attacker.short:

@@ -1,4 +1,4 @@
-"""The audit: proof, not promise (METHOD §5). What the attacker of `attacker.py` finds, as requirements, reports and cuts."""
+"""The audit: proof, not promise (METHOD §5). What the attackers find, as requirements and reports."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.attacker import MET, Attack, Attacker
-from sdc_tasks.methods.attack.integer import IntegerAttacker, Whole
-from sdc_tasks.methods.attack.integer_audit import SIDES, joined, whole_audit, whole_baseline
-from sdc_tasks.methods.attack.problem import Requirements, contradicted, promised
+from sdc_tasks.methods.attack.items import SIDES
+from sdc_tasks.methods.attack.lp.attacker import Attacker
+from sdc_tasks.methods.attack.lp.prover import MET, Attack
+from sdc_tasks.methods.attack.milp.attacker import WholeAttacker
+from sdc_tasks.methods.attack.milp.audit import joined, whole_audit, whole_baseline
+from sdc_tasks.methods.attack.milp.prover import Whole
+from sdc_tasks.methods.attack.polyhedron import contradicted
+from sdc_tasks.methods.attack.prover import Lots
+from sdc_tasks.methods.attack.requirements import Requirements, promised
 from sdc_tasks.methods.attack.small import small_told
 from sdc_tasks.methods.attack.witness import stacked
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Evidence, Multipliers, Publication
 from sdc_tasks.model.table import Floats, Ints
 
-LOT = 64  # primaries that share own LPs: an audit is cut into chunks of whole lots
+LOT_PRIMARIES = 64  # they share what own searches find: an audit is cut into chunks of whole lots
 
 
 def baseline(problem: ProtectionProblem, profiles: tuple[str, ...]) -> tuple[Requirements, int]:
@@ -49,11 +54,11 @@ def audit(
     attacker = Attacker(problem, requirements, seed)
     attacker.face(publication)
     attacker.offer(witnesses)
-    lots = np.array_split(np.arange(-(-len(requirements.cells) // LOT)), chunks)[chunk]
-    cells = [requirements.cells[lot * LOT : (lot + 1) * LOT] for lot in lots.tolist()]
-    attacker.settle(cells)
-    mine = np.concatenate([np.zeros(0, dtype=np.int64), *cells])
-    reached = dict(zip(SIDES.values(), attacker.reached(), strict=True))
+    all_lots = _lots(requirements)
+    lots = [all_lots[number] for number in np.array_split(np.arange(len(all_lots)), chunks)[chunk].tolist()]
+    attacker.settle(lots)
+    mine = np.concatenate([np.zeros(0, dtype=np.int64), *(cells for _, cells in lots)])
+    reached = attacker.reached()
     rows = np.flatnonzero(np.isin(requirements.primaries, mine))
     at = np.searchsorted(mine, requirements.primaries[rows])
     worst = {name: np.ones(len(mine)) for name in reached}
@@ -76,25 +81,30 @@ def audit(
         by_lp=by_lp,
         baseline=cut,
         lps=attacker.lps,
-        shared_lps=attacker.joint_lps,
+        shared_lps=attacker.shared_lps,
         requirements=requirements.digest(problem.salt),
         contradictions=tuple(int(cell) for cell in publication.cells[contradicted(problem, publication)]),
         small=tuple(small_told(problem, publication).tolist()),
         held=held,
-        evidence=_evidence(attacker, lots, rows, requirements),
+        evidence=_evidence(attacker, rows, requirements),
     )
-    return whole_audit(report, problem, publication, requirements, list(zip(lots.tolist(), cells, strict=True)), seed)
+    return whole_audit(report, problem, publication, requirements, lots, seed)
 
 
-def _evidence(attacker: Attacker, lots: Ints, rows: Ints, requirements: Requirements) -> Evidence:
-    """What the verdict on these rows rests on; lots by their number in the whole audit."""
+def _lots(requirements: Requirements) -> Lots:
+    """Neighbours among the primaries, by the number of their lot."""
+    cells = requirements.cells
+    return list(enumerate(np.split(cells, np.arange(LOT_PRIMARIES, len(cells), LOT_PRIMARIES)))) if len(cells) else []
+
+
+def _evidence(attacker: Attacker, rows: Ints, requirements: Requirements) -> Evidence:
+    """What the verdict on these rows rests on."""
     found = list(attacker.witnesses())
-    number = np.append(lots, -1)
     mine = set(rows.tolist())
     return Evidence(
         witness=stacked([each for _, each in found]),
         profile=np.array([profile for profile, _ in found], dtype=np.int64),
-        lot=np.array([number[each.lot] for _, each in found], dtype=np.int64),
+        lot=np.array([each.lot for _, each in found], dtype=np.int64),
         broken=_multipliers([each for each in attacker.broken if each.primary in mine], requirements),
         cut=requirements.why,
     )
@@ -133,14 +143,13 @@ def attacks(problem: ProtectionProblem, publication: Publication, requirements: 
 
 def whole_attacks(
     problem: ProtectionProblem, publication: Publication, requirements: Requirements, seed: int, tried: Sequence[Whole] = ()
-) -> IntegerAttacker:
+) -> WholeAttacker:
     """The attacker with integer knowledge when he has tried everything, lot by lot as an audit does; `short` holds what was not shown.
 
     Tables that were `tried` elsewhere count as well; without them, an audit finds the same.
     """
-    attacker = IntegerAttacker(problem, publication, requirements, seed, tried)
-    cells = requirements.cells
-    attacker.settle([(lot, cells[lot * LOT : (lot + 1) * LOT]) for lot in range(-(-len(cells) // LOT))])
+    attacker = WholeAttacker(problem, publication, requirements, seed, tried)
+    attacker.settle(_lots(requirements))
     return attacker
 
 

@@ -1,4 +1,4 @@
-"""Live models of the attacker's core (see `problem.py`), or of part of it, in which the other columns stay at the truth.
+"""Live models of the attacker's core (see `polyhedron.py`), or of part of it, in which the other columns stay at the truth.
 
 `Warm` goes from attack to attack by primal steps, from where the last one ended: fast where the model is small, and the way to any of its
 vertices short. `FromTruth` is for large models, where finding a first vertex alone would take longer than all attacks. There every
@@ -9,16 +9,19 @@ that violates, which involves the neighbours of the cell and hardly ever the who
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.problem import AttackSystem
+from sdc_tasks.methods.attack.blocks import LARGE_COLUMNS, UNDIVIDED, Level
+from sdc_tasks.methods.attack.knowledge import Insiders
+from sdc_tasks.methods.attack.polyhedron import AttackSystem
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import Basis, LiveLP, LPResult
 
 
-class Part(ABC):
+class LiveModel(ABC):
     """An LP over some `columns` of the core (ascending), and the `rows` of the core that they are in.
 
     `closed`: no row that tells anything leads from them to another column that is `movable`, so an optimum here is one of the whole.
@@ -80,7 +83,7 @@ class Part(ABC):
         return LPResult(result.status, result.objective, both[0], result.dual, both[1])
 
 
-class Warm(Part):
+class Warm(LiveModel):
     """From where the last attack ended; first from a feasible basis, found by dual steps without a cost."""
 
     _feasible: Basis | None = None
@@ -115,7 +118,7 @@ class Warm(Part):
         return self._whole(result, result.x, result.reduced)
 
 
-class FromTruth(Part):
+class FromTruth(LiveModel):
     """Each attack from the truth, but one that is the same as the last: that goes on from there."""
 
     _last: tuple[int, float, float] | None = None
@@ -158,3 +161,52 @@ class FromTruth(Part):
 
     def _price(self, at: Ints, cost: float) -> None:
         self._live.set_cost(np.concatenate([at, at + len(self.columns)]), np.array([cost, -cost]))
+
+
+class Models:
+    """The live models of one prover, each made when it is first asked for: those of parts, and of the whole core.
+
+    `labels` number the parts that each column of the core is in: its country, then ever larger ones.
+    """
+
+    def __init__(self, system: AttackSystem, by_column: sp.csc_array, insiders: Insiders, country: Ints, levels: list[Level]) -> None:
+        self._system, self._by_column, self._insiders = system, by_column, insiders
+        self._labels = [country, *(level.label(len(country)) for level in levels if len(level.parts) > 1)]
+        self._parts: dict[tuple[int, int], LiveModel] = {}
+        self._whole: LiveModel | None = None
+
+    @property
+    def live(self) -> list[LiveModel]:
+        """Those that there are."""
+        return [*self._parts.values(), *([] if self._whole is None else [self._whole])]
+
+    def face(self, system: AttackSystem) -> None:
+        """The same polyhedron, when another publication is out."""
+        before, self._system = self._system, system
+        same = (system.row_lower == before.row_lower) & (system.row_upper == before.row_upper)
+        for model in self.live if not same.all() else ():
+            model.face(system)
+
+    def around(self, column: int, in_parts: bool) -> Iterator[LiveModel]:
+        """Models in which to attack a column of the core: the whole at last. `in_parts`: its country first, where no row leads out of it,
+        and parts of the table.
+        """
+        for level, label in enumerate(self._labels) if in_parts else ():
+            at = level, int(label[column])
+            if at not in self._parts:
+                self._parts[at] = self._of(np.flatnonzero(label == label[column]))
+            if level > 0 or self._parts[at].closed:
+                yield self._parts[at]
+        if self._whole is None:
+            self._whole = self._of(np.arange(self._system.core.shape[1]))
+        yield self._whole
+
+    def is_whole(self, model: LiveModel) -> bool:
+        """Is an optimum of this model one of the whole core?"""
+        return model.closed or model is self._whole
+
+    def _of(self, columns: Ints) -> LiveModel:
+        """Whatever a victim's attackers do not know may lead out of it."""
+        kind = Warm if len(columns) <= UNDIVIDED * LARGE_COLUMNS else FromTruth
+        free = self._insiders.free
+        return kind(self._system, self._by_column, self._insiders.usual, columns, free[0] < free[1])

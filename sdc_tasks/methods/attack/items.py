@@ -1,0 +1,77 @@
+"""What a prover is asked: requirements side by side, each at its place in a polyhedron. Nothing here ever changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdc_tasks.methods.attack.polyhedron import Polyhedron
+from sdc_tasks.methods.attack.requirements import Requirements
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+DOWN, UP, SLIDE = -1, 1, 0
+SIDES = {DOWN: "down", UP: "up", SLIDE: "slide"}
+
+
+@dataclass(frozen=True, repr=False)
+class Items:
+    """Arrays of one entry for each item: its `row` in the requirements, `cell`, `side`, `need` in the measure of the polyhedron, and
+    `column` of its cell in z, where z = `sign`·u[`core`] in the core, `sign` 0 where the national relations fix it.
+    """
+
+    row: Ints
+    cell: Ints
+    side: Ints
+    need: Floats
+    column: Ints
+    core: Ints
+    sign: Floats
+
+    @classmethod
+    def of(cls, needs: Requirements, polyhedron: Polyhedron, row: Ints, side: Ints, need: Floats) -> Items:
+        cell = needs.primaries[row]
+        column = polyhedron.columns_of(cell)
+        return cls(row, cell, side, need, column, *polyhedron.place(column))
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def pushable(self, bounds: tuple[Floats, Floats]) -> Bools:
+        """Those that a joint push can serve within these bounds of u. A sliding level is pushed only where no other item of its cell brings
+        it along.
+        """
+        lone = ~np.isin(self.row, self.row[self.side != SLIDE])
+        return np.asarray(((self.side != SLIDE) | lone) & (self.sign != 0) & (bounds[0] < bounds[1])[self.core])
+
+    def push(self, which: Ints, core: Ints, bounds: tuple[Floats, Floats], least: float, rng: np.random.Generator) -> Push:
+        """Pushes these items at once, each in a sense that serves it, or a random one that serves two.
+
+        `core`: their columns among those that `bounds` are of. Cells tied to each other are pushed together, as far as the neediest of
+        them asks, and stopped there; a push asks for `least` at least.
+        """
+        n = len(bounds[0])
+        rise, fall = np.zeros(n), np.zeros(n)
+        direction = self.side[which] * self.sign[which]
+        for way, target in ((UP, rise), (DOWN, fall)):
+            chosen = (direction == way) | (self.side[which] == SLIDE)
+            np.maximum.at(target, core[chosen], self.need[which[chosen]])
+        sense = np.where((rise > 0) & (fall > 0), rng.choice([DOWN, UP], n), np.where(rise > 0, UP, np.where(fall > 0, DOWN, 0)))
+        need = np.maximum(np.where(sense == UP, rise, fall), least)
+        lower = np.where(sense == DOWN, np.maximum(bounds[0], -need), bounds[0])
+        upper = np.where(sense == UP, np.minimum(bounds[1], need), bounds[1])
+        return Push(-sense / need, lower, upper)
+
+
+@dataclass(frozen=True, repr=False)
+class Push:
+    """min `cost`·u within `lower upper`: what a joint push asks of a solver."""
+
+    cost: Floats
+    lower: Floats
+    upper: Floats
+
+
+def mirrored(bounds: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """The largest box within these bounds that holds the mirror image of each of its points."""
+    return np.maximum(bounds[0], -bounds[1]), np.minimum(bounds[1], -bounds[0])

@@ -1,0 +1,88 @@
+"""What has been shown so far of the items of a prover."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP, Items
+from sdc_tasks.methods.attack.knowledge import Insiders
+from sdc_tasks.model.table import Bools, Floats
+
+
+@dataclass(frozen=True, repr=False)
+class Shown:
+    """The state of a ledger at one time."""
+
+    open: Bools
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True)
+class News:
+    """What a point has shown that was not known: items that it `closed`, a sliding level that it made `wider`."""
+
+    closed: bool
+    wider: bool
+
+
+class Ledger:
+    """`open` (items, attackers): not shown yet; `low high`: how far each cell was seen below and above the truth, by points that fool
+    every attacker.
+
+    `enough`: from where on a need counts as met, per item. `asked`: whom each item is about. `spared`: where attackers act alone, a point
+    need not fool those against whom the item is shown already.
+    """
+
+    def __init__(self, items: Items, insiders: Insiders, asked: Bools, enough: Floats, spared: bool) -> None:
+        self._items, self._insiders, self._asked, self._enough = items, insiders, asked, enough
+        self._spared = spared and insiders.alone
+        self.forget()
+
+    def forget(self) -> None:
+        """Nothing is shown any more."""
+        n = len(self._items)
+        self.open, self.low, self.high = self._asked.copy(), np.zeros(n), np.zeros(n)
+
+    def snapshot(self) -> Shown:
+        """What is shown now: arrays that later points do not change."""
+        return Shown(self.open.copy(), self.low, self.high)
+
+    def restore(self, shown: Shown) -> None:
+        """As it was then."""
+        self.open, self.low, self.high = shown.open.copy(), shown.low, shown.high
+
+    @property
+    def waiting(self) -> Bools:
+        """(items,): open against some attacker."""
+        return np.asarray(self.open.any(axis=1))
+
+    @property
+    def reach(self) -> Floats:
+        """What each item was seen to reach, by points that fool every attacker."""
+        side = self._items.side
+        return np.where(side == DOWN, -self.low, np.where(side == UP, self.high, self.high - self.low))
+
+    def count(self, z: Floats, sound: tuple[bool, bool]) -> News:
+        """Counts a point, and its mirror image, for all items: those of the two that are `sound` witnesses."""
+        items, closed, wider = self._items, False, False
+        sliding = items.side == SLIDE
+        for point, ok in zip((z, -z), sound, strict=True):
+            if not ok:
+                continue
+            seen, fooled = point[items.column], self._insiders.fooled(point)
+            everybody = (fooled | ~self.open).all(axis=1) if self._spared else fooled.all(axis=1)
+            low, high = self.low, self.high
+            self.low = np.where(everybody, np.minimum(low, seen), low)
+            self.high = np.where(everybody, np.maximum(high, seen), high)
+            met = np.where(sliding, everybody & (self.high - self.low >= self._enough), items.side * seen >= self._enough)
+            waiting = self.waiting
+            wider = wider or bool((sliding & waiting & ((self.low < low) | (self.high > high))).any())
+            closing = np.flatnonzero(met & waiting)
+            if len(closing):
+                was, now = self.open[closing], (fooled if len(fooled) == 1 else fooled[closing]) | sliding[closing, None]
+                self.open[closing] = was & ~now
+                closed = closed or bool((was & now).any())
+        return News(closed, wider)

@@ -1,0 +1,109 @@
+"""The attackers of all profiles at once, by linear programs, ready to face one publication after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from sdc_tasks.methods.attack.items import SIDES
+from sdc_tasks.methods.attack.knowledge import knowledge_of
+from sdc_tasks.methods.attack.lp.prover import Attack, LpProver, sizes_of
+from sdc_tasks.methods.attack.prover import Lots
+from sdc_tasks.methods.attack.requirements import Requirements
+from sdc_tasks.methods.attack.witness import Witness
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import Bools, Floats
+
+
+class Attacker:
+    """The attackers of all profiles that `needs` names. Before anything is faced, nothing is published of the aggregates."""
+
+    def __init__(self, problem: ProtectionProblem, needs: Requirements, seed: int = 1) -> None:
+        self.needs = needs
+        self._provers: list[LpProver] = []
+        for number, profile in enumerate(needs.profiles):
+            knowledge = knowledge_of(problem, profile)
+            self._provers += [LpProver(problem, needs, knowledge, number, size, seed) for size in sizes_of(needs, number)]
+
+    @property
+    def lps(self) -> int:
+        """LPs solved so far."""
+        return sum(prover.solves for prover in self._provers)
+
+    @property
+    def shared_lps(self) -> int:
+        """Those of them that every chunk of an audit solves."""
+        return sum(prover.shared for prover in self._provers)
+
+    @property
+    def broken(self) -> list[Attack]:
+        """The attacks that succeed."""
+        return [attack for prover in self._provers for attack in prover.broken]
+
+    @property
+    def failed(self) -> list[Attack]:
+        """Those that an LP has shown to fail: their prices say what would make them succeed."""
+        return [attack for prover in self._provers for attack in prover.failed]
+
+    @property
+    def by_lp(self) -> Bools:
+        """(rows of the requirements,): those that got LPs of their own."""
+        own = np.zeros(len(self.needs.primaries), dtype=bool)
+        own[[row for prover in self._provers for row in prover.own_rows]] = True
+        return own
+
+    def face(self, publication: Publication) -> None:
+        """Another publication: what was shown against the one before is forgotten; its witnesses are tried first."""
+        for prover in self._provers:
+            prover.face(publication)
+
+    def shift(self, publication: Publication) -> None:
+        """A small change of the publication in hand, between two calls of `again`."""
+        for prover in self._provers:
+            prover.shift(publication)
+
+    def shown(self, attack: Attack) -> bool:
+        """Was a witness seen, since this attack succeeded, against which it would fail?"""
+        return self._prover_of(attack).is_shown(attack)
+
+    def again(self, attack: Attack) -> Attack | None:
+        """The same attack on the publication as it is now; None where it no longer succeeds."""
+        for prover in self._provers:
+            prover.clear()
+        prover = self._prover_of(attack)
+        prover.again(attack)
+        return prover.broken[0] if prover.broken else None
+
+    def _prover_of(self, attack: Attack) -> LpProver:
+        return next(prover for prover in self._provers if prover.holds(attack))
+
+    def settle(self, lots: Lots | None = None) -> None:
+        """Proves or breaks every requirement; or only those of some lots of primaries, each as if alone (see prover.py)."""
+        for prover in self._provers:
+            prover.settle(lots)
+
+    def reached(self) -> dict[str, Floats]:
+        """By the name of the side: how far each row was seen to reach against its strongest attacker, in the unit of the data.
+
+        Of a requirement that is met, at least what it needs.
+        """
+        found = {side: np.zeros(len(self.needs.primaries)) for side in SIDES}
+        for prover in self._provers:
+            reached = prover.reached()
+            for side, target in found.items():
+                chosen = prover.items.side == side
+                target[prover.items.row[chosen]] = reached[chosen]
+        return {SIDES[side]: each for side, each in found.items()}
+
+    def witnesses(self) -> Iterator[tuple[int, Witness]]:
+        """(profile, in the unit of the data) of the witnesses that prove what was proven; few of those all lots share."""
+        for prover in self._provers:
+            yield from ((prover.profile, witness) for witness in prover.witnesses())
+
+    def offer(self, witnesses: Iterable[Floats]) -> None:
+        """Counts tables found elsewhere (z of the suppressed cells, unit of the data), and their mirror images, if witnesses."""
+        for z in witnesses:
+            for prover in self._provers:
+                prover.offer(z)

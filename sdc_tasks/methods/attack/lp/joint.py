@@ -1,0 +1,129 @@
+"""Joint LPs: all open items of a prover are pushed at once, in random senses.
+
+Parts of the table before the whole (`blocks.py`); first inside the box |z| ≤ a, where the mirror image −z is a witness too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.attack.blocks import LARGE_COLUMNS, UNDIVIDED, Level
+from sdc_tasks.methods.attack.items import Items, mirrored
+from sdc_tasks.methods.attack.knowledge import Insiders
+from sdc_tasks.methods.attack.ledger import Ledger
+from sdc_tasks.methods.attack.polyhedron import AttackSystem
+from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.solver.lp import LiveLP, Status
+
+ROUNDS = 12  # joint LPs on one part, in the mirror box and as many outside
+FEW_ITEMS = 10  # open ones that are not worth a joint LP
+SLOW = 0.85  # a round that leaves more than this share of the items open is the last
+AT_TRUTH = 1e-9  # units: an interior point leaves no cell quite at the truth
+LEAST_PUSH = 1e-12  # units
+
+
+@dataclass(frozen=True, repr=False)
+class JointSearch:
+    """What joint LPs work on: `by_column` is the core of the system, `levels` its divisions; `count` takes the points that are found."""
+
+    system: AttackSystem
+    by_column: sp.csc_array
+    levels: list[Level]
+    items: Items
+    insiders: Insiders
+    ledger: Ledger
+    count: Callable[[Floats], None]
+
+    def run(self, rng: np.random.Generator) -> int:
+        """Closes what joint LPs can; returns how many LPs were solved."""
+        return sum(self._at_all_levels(knowers, rng) for knowers in self._circles())
+
+    def _circles(self) -> Iterator[Bools]:
+        """Groups of attackers to be fooled by one point. Those who act alone: all, then halves, so that any two are once apart.
+
+        A point that fools the holder of a cell cannot protect that cell; in the halves without him it can.
+        """
+        insiders, n = self.insiders, self.ledger.open.shape[1]
+        yield np.ones(n, dtype=bool)
+        if insiders.alone:
+            fixed = insiders.column[insiders.lower == insiders.upper]
+            own = np.flatnonzero(np.isin(self.items.column, fixed))
+            for bit in range(int(np.ceil(np.log2(max(n, 1))))):
+                for value in (0, 1):
+                    half = (np.arange(n) >> bit) & 1 == value
+                    if self.ledger.open[own][:, half].any(axis=1).sum() > FEW_ITEMS:
+                        yield half
+
+    def _at_all_levels(self, knowers: Bools, rng: np.random.Generator) -> int:
+        """Rounds of max Σ σ_p z_p / need_p over the open items, z_p held at its need; rounds inside the mirror box first."""
+        if not self.levels:
+            return 0
+        bounds = self.insiders.imposed(knowers) if self.insiders.alone else self.insiders.all_held
+        pushed = self.items.pushable(bounds)
+        solved = 0
+        for level in self.levels:
+            label = level.label(len(bounds[0]))[self.items.core]
+            for number, columns in enumerate(level.parts):
+                solved += self._in_part(knowers, bounds, columns, pushed & (label == number), level.interior, rng)
+        return solved
+
+    def _in_part(
+        self, knowers: Bools, bounds: tuple[Floats, Floats], columns: Ints, mine: Bools, interior: bool, rng: np.random.Generator
+    ) -> int:
+        """Joint rounds in which only these columns of the core move."""
+
+        def waiting() -> Bools:
+            return np.asarray(mine & self.ledger.open[:, knowers].any(axis=1))
+
+        few = FEW_ITEMS if len(columns) <= UNDIVIDED * LARGE_COLUMNS else 0  # where an own LP is dear, joint ones go on to the last
+        if int(waiting().sum()) <= few:
+            return 0
+        system = self.system
+        low, high = system.row_lower[system.core_rows], system.row_upper[system.core_rows]
+        told = np.isfinite(low) | np.isfinite(high)
+        columns = columns[_free(sp.csr_array(self.by_column[:, columns]), (low == 0) & (high == 0))]
+        if not len(columns):
+            return 0
+        A = sp.csr_array(self.by_column[:, columns])
+        rows = np.flatnonzero(told & (np.diff(A.indptr) > 0))
+        local = np.full(system.core.shape[1], -1)
+        local[columns] = np.arange(len(columns))
+        mine = mine & (local[self.items.core] >= 0)
+        lower, upper = bounds[0][columns], bounds[1][columns]
+        live = LiveLP(np.zeros(len(columns)), sp.csr_array(A[rows]), low[rows], high[rows], lower, upper)
+        if interior:
+            live.interior()
+        everything = np.arange(len(columns))
+        for box in (mirrored((lower, upper)), (lower, upper)):
+            for _ in range(ROUNDS):
+                if (before := int((open_ := waiting()).sum())) <= few:
+                    break
+                which = np.flatnonzero(open_)
+                push = self.items.push(which, local[self.items.core[which]], box, LEAST_PUSH, rng)
+                live.set_cost(everything, push.cost)
+                live.set_bounds(everything, push.lower, push.upper)
+                result = live.solve()
+                if result.status is not Status.OPTIMAL:
+                    break
+                u = np.zeros(system.core.shape[1])
+                u[columns] = np.where(np.abs(result.x) > AT_TRUTH, result.x, 0.0)
+                self.count(system.R @ u)
+                if waiting().sum() > SLOW * before:
+                    break
+        return live.solves
+
+
+def _free(A: sp.csr_array, equal: Bools) -> Bools:
+    """Columns that can move at all: those that an equation with no other column fixes are taken out, again and again."""
+    alive = np.ones(A.shape[1], dtype=bool)
+    size = sp.csr_array(abs(A[equal]))
+    while True:
+        alone = np.asarray(size @ alive.astype(float)) == 1
+        fixed = (np.asarray(size[alone].sum(axis=0)).ravel() > 0) & alive
+        if not fixed.any():
+            return alive
+        alive &= ~fixed

@@ -1,0 +1,1 @@
+"""The attack with integer knowledge, by mixed integer programs."""

@@ -1,0 +1,72 @@
+"""The attackers of all profiles at once with integer knowledge, facing one publication."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from sdc_tasks.methods.attack.items import SIDES
+from sdc_tasks.methods.attack.knowledge import knowledge_of
+from sdc_tasks.methods.attack.milp.prover import MilpProver, Shortfall, Whole
+from sdc_tasks.methods.attack.milp.system import whole_system
+from sdc_tasks.methods.attack.prover import Lots
+from sdc_tasks.methods.attack.requirements import Requirements
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import Ints
+
+
+class WholeAttacker:
+    """The attackers of all profiles of `needs`, about the cells that are integral; publication None: the national tables alone.
+
+    Tables that were `tried` against another publication are tried first.
+    """
+
+    def __init__(
+        self, problem: ProtectionProblem, publication: Publication | None, needs: Requirements, seed: int = 1, tried: Sequence[Whole] = ()
+    ) -> None:  # fmt: skip
+        self._provers: list[MilpProver] = []
+        asked = np.flatnonzero(problem.integral[needs.primaries])
+        for number, profile in enumerate(needs.profiles):
+            rows = asked[needs.profile[asked] == number]
+            if len(rows):
+                furthest = max(float(getattr(needs, side)[rows].max()) for side in SIDES.values())
+                system = whole_system(problem, publication, profile, furthest)
+                self._provers.append(MilpProver(system, needs, knowledge_of(problem, profile), number, rows, seed))
+        for prover in self._provers:
+            prover.offer(tried)
+
+    @property
+    def milps(self) -> int:
+        """MILPs solved so far."""
+        return sum(prover.solves for prover in self._provers)
+
+    @property
+    def shared_milps(self) -> int:
+        """Those of them that every chunk of an audit solves."""
+        return sum(prover.shared for prover in self._provers)
+
+    @property
+    def own_rows(self) -> Ints:
+        """The rows of the requirements that needed a MILP of their own, ascending."""
+        return np.array(sorted(row for prover in self._provers for row in prover.own_rows), dtype=np.int64)
+
+    @property
+    def short(self) -> list[Shortfall]:
+        """What no whole table was found for."""
+        return sorted((each for prover in self._provers for each in prover.short), key=lambda s: (s.row, s.side, s.knower))
+
+    def settle(self, lots: Lots) -> None:
+        """Shows or breaks the requirements of the primaries of each (number, primaries), as if no other lot were asked for."""
+        for prover in self._provers:
+            prover.settle(lots)
+
+    def witnesses(self) -> Iterator[Whole]:
+        """The whole tables that show what was shown: those of all lots, then lot by lot."""
+        for prover in self._provers:
+            yield from prover.useful
+
+    def prover_of(self, row: int) -> MilpProver:
+        """The prover that a row of the requirements is in."""
+        return next(prover for prover in self._provers if row in prover.items.row)

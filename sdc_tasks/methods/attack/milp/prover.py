@@ -1,0 +1,277 @@
+"""The prover by mixed integer programs: what is shown here holds against attackers who know which values are whole.
+
+A linear program may reach a level by halves where no whole table does. So against them a requirement holds only where a whole table shows
+it (σ z_p ≥ need). Needs are whole numbers, rounded up (`requirements.promised`).
+
+Whole tables are found by small MILPs: in parts of the table first, each for all open items in it, in random senses, first inside the box
+where the mirror image is a table too; what is still open gets a MILP of its own. Each table is checked in whole numbers. Where the own
+MILP is solved and falls short, the requirement is broken; where it stops at its limit, it is *not shown*, which counts as broken and is
+told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from sdc_tasks.methods.attack.blocks import parts
+from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP, Items, mirrored
+from sdc_tasks.methods.attack.knowledge import Insiders, Knowledge
+from sdc_tasks.methods.attack.ledger import Ledger
+from sdc_tasks.methods.attack.milp.system import WHOLE_NOISE, WholeSystem
+from sdc_tasks.methods.attack.prover import FOR_ALL, Prover
+from sdc_tasks.methods.attack.requirements import Requirements
+from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.solver.lp import Status
+from sdc_tasks.solver.milp import LiveMilp, Milp, MilpResult
+
+NEAR_COLUMNS = 1_000  # of the part that an own MILP tries first
+DIVISIONS = (  # (columns, dealt out?) of the parts; then the whole
+    (300, False), (300, True), (NEAR_COLUMNS, False), (NEAR_COLUMNS, True), (2_500, True),
+)  # fmt: skip
+JOINT_MILPS, MIRRORED_MILPS = 8, 3  # on one part, and how many of them inside the mirror box
+SLOW = 0.9  # a joint MILP that leaves more than this share open is the last
+JOINT_GAP, JOINT_NODES = 0.05, 20  # of a joint MILP: any table will do
+OWN_NODES = 100  # of a MILP of its own
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """A requirement (row, side) that no whole table was found for, against attacker `knower` (−1: all).
+
+    `reach`: how far the best one found goes; `most`: what none can pass, where the MILP was solved the same. Whole numbers.
+    """
+
+    row: int
+    side: int
+    knower: int
+    need: int = field(repr=False)
+    reach: int = field(repr=False)
+    most: int = field(repr=False)
+
+    @property
+    def proven(self) -> bool:
+        """Does no whole table reach the need? Otherwise the MILP stopped at its limit."""
+        return self.most < self.need
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole table found: the columns in which it differs from the truth, and by how much; the profile and lot it was found for."""
+
+    profile: int
+    lot: int
+    column: Ints = field(repr=False)
+    value: Floats = field(repr=False)
+
+
+class MilpProver(Prover):
+    """The requirements of one profile that are about integral cells. `short`: those that no whole table was found for; `useful`: the tables
+    that have shown something; `own_rows`: rows of the requirements that needed a MILP of their own.
+    """
+
+    def __init__(
+        self, system: WholeSystem, needs: Requirements, knowledge: Knowledge, profile: int, rows: Ints, seed: int
+    ) -> None:  # fmt: skip
+        self.system = system
+        asked = np.concatenate([needs.down[rows], needs.up[rows], needs.slide[rows]])
+        kept = asked > WHOLE_NOISE
+        row, side = np.tile(rows, 3)[kept], np.repeat([DOWN, UP, SLIDE], len(rows))[kept]
+        need = np.ceil(asked[kept] - WHOLE_NOISE)
+        items = Items.of(needs, system, row, side, need)
+        insiders = Insiders.of(knowledge, system, items.cell)
+        ledger = Ledger(items, insiders, knowledge.asked(needs, row), need, spared=True)
+        super().__init__(profile, items, insiders, ledger, seed)
+        self.component = _components(system.core)
+        self.short, self.useful, self.own_rows = list[Shortfall](), list[Whole](), set[int]()
+
+    def item_of(self, short: Shortfall) -> tuple[int, Bools]:
+        """The item of a shortfall, and its attackers."""
+        item = int(np.flatnonzero((self.items.row == short.row) & (self.items.side == short.side))[0])
+        return item, np.arange(self.ledger.open.shape[1]) == short.knower
+
+    def offer(self, tried: Sequence[Whole]) -> None:
+        """Counts tables found elsewhere, where they hold."""
+        for each in tried:
+            if each.profile == self.profile:
+                z = np.zeros(len(self.system.lower))
+                z[each.column] = each.value
+                self._count(z, FOR_ALL)
+
+    def _count(self, z: Floats, lot: int, half: bool = False) -> None:
+        """Counts a table and its mirror image, if they hold; `half` of a sliding level is kept in any case."""
+        sound = self.system.are_witnesses(z)
+        news = self.ledger.count(z, sound)
+        if any(sound) and (news.closed or news.wider or half):
+            moved = np.flatnonzero(z)
+            self.useful.append(Whole(self.profile, lot, moved, z[moved]))
+
+    # --- the strategy ---------------------------------------------------------------------------------------------------------------
+
+    def _jointly(self, rng: np.random.Generator) -> None:
+        """MILPs that push all open items of a part of the table at once, against all attackers together."""
+        n = self.system.R.shape[1]
+        for size, dealt in [*(each for each in DIVISIONS if each[0] < n), (n, False)] if n else []:
+            for columns in parts(self.system.core_area, self.system.stretch, size, dealt):
+                for number in range(JOINT_MILPS):
+                    before = int(self.ledger.open.sum())
+                    if not self._push(columns, number < MIRRORED_MILPS, rng):
+                        break
+                    if number >= MIRRORED_MILPS and self.ledger.open.sum() > SLOW * before:
+                        break
+
+    def _push(self, columns: Ints, in_mirror: bool, rng: np.random.Generator) -> bool:
+        """One joint MILP over these columns; False where nothing is open there."""
+        bounds = self.insiders.all_held
+        inside = np.zeros(self.system.R.shape[1], dtype=bool)
+        inside[columns] = True
+        which = np.flatnonzero(self.ledger.waiting & self.items.pushable(bounds) & inside[self.items.core])
+        if not len(which):
+            return False
+        push = self.items.push(which, self.items.core[which], mirrored(bounds) if in_mirror else bounds, 1.0, rng)
+        z = self._table(columns, self._solve(columns, push.cost, push.lower, push.upper, JOINT_GAP, JOINT_NODES))
+        if z is not None:
+            self._count(z, FOR_ALL)
+        return True
+
+    def _begin(self) -> None:
+        """Nothing to prepare: each MILP is a model of its own."""
+
+    def _back(self) -> None:
+        """Nothing to forget, for the same reason."""
+
+    def attack(self, item: int, knowers: Bools, lot: int) -> None:
+        """By a MILP for all of these attackers together; where it succeeds, for none of them, then for ever fewer."""
+        self.own_rows.add(int(self.items.row[item]))
+        groups, alone, need = [knowers], False, int(self.items.need[item])
+        while groups:
+            group = groups.pop() & self.ledger.open[item]
+            if not group.any():
+                continue
+            reach, most = self._reach(item, group, lot)
+            if reach >= need:
+                self.ledger.open[item] &= ~group
+                continue
+            if self.insiders.alone and not alone:
+                nobody = np.zeros_like(group)
+                reach, most = self._reach(item, nobody, lot)
+                if reach < need:
+                    self._note(item, -1, reach, most)
+                    return
+                alone = True
+                groups.append(group)
+            elif self.insiders.alone and group.sum() > 1:
+                half = np.cumsum(group) <= group.sum() // 2
+                groups += [group & ~half, group & half]
+            else:
+                self._note(item, int(np.flatnonzero(group)[0]) if self.insiders.alone else -1, reach, most)
+
+    def _note(self, item: int, knower: int, reach: int, most: int) -> None:
+        items = self.items
+        self.short.append(Shortfall(int(items.row[item]), int(items.side[item]), knower, int(items.need[item]), reach, most))
+
+    def _reach(self, item: int, knowers: Bools, lot: int) -> tuple[int, int]:
+        """(found, at most): how far the item reaches against these attackers; a level that is met is not passed."""
+        if self.items.sign[item] == 0:
+            return 0, 0
+        bounds, need = self.insiders.against(item, knowers), int(self.items.need[item])
+        if self.items.side[item] != SLIDE:
+            met = self._meets(item, bounds, lot)
+            if met is not False:
+                return (need, need) if met else (0, need)
+            return self._furthest(item, int(self.items.side[item]), bounds, need - 1, lot)
+        found = most = 0
+        for way in (DOWN, UP):
+            reached, limit = self._furthest(item, way, bounds, None, lot)
+            found, most = min(found + reached, need), min(most + limit, need)
+        return found, most
+
+    def _meets(self, item: int, bounds: tuple[Floats, Floats], lot: int) -> bool | None:
+        """Is there a whole table in which the item is as far off as it needs? None where the MILP stopped without an answer.
+
+        In a part of the table first, then in all that hangs together. The level is a bound, not a cap: parity may jump over it.
+        """
+        items = self.items
+        column, direction, need = int(items.core[item]), int(items.side[item] * items.sign[item]), int(items.need[item])
+        lower, upper = bounds[0].copy(), bounds[1].copy()
+        if direction > 0:
+            lower[column] = max(lower[column], need)
+        else:
+            upper[column] = min(upper[column], -need)
+        if lower[column] > upper[column]:
+            return False
+        for columns in self._around(column):
+            result = self._solve(columns, np.zeros(len(lower)), lower, upper, 0.0, OWN_NODES, from_truth=False)
+            z = self._table(columns, result)
+            if z is not None and items.side[item] * z[items.column[item]] >= need:
+                self._count(z, lot)
+                return True
+        return False if result.status is Status.INFEASIBLE else None
+
+    def _furthest(self, item: int, way: int, bounds: tuple[Floats, Floats], cap: int | None, lot: int) -> tuple[int, int]:
+        """(found, at most) of max way·z_p, up to a cap below which it is known to stay."""
+        items = self.items
+        column, direction = int(items.core[item]), int(way * items.sign[item])
+        cost = np.zeros(len(bounds[0]))
+        cost[column] = -direction
+        lower, upper = bounds[0].copy(), bounds[1].copy()
+        if cap is not None and direction > 0:
+            upper[column] = min(upper[column], cap)
+        elif cap is not None:
+            lower[column] = max(lower[column], -cap)
+        columns = self._around(column)[-1]
+        result = self._solve(columns, cost, lower, upper, 0.0, OWN_NODES)
+        z = self._table(columns, result)
+        found = 0 if z is None else max(0, round(way * float(z[items.column[item]])))
+        most = upper[column] if direction > 0 else -lower[column]
+        if result.bound is not None:
+            most = min(most, -result.bound)
+        if z is not None:
+            self._count(z, lot, half=items.side[item] == SLIDE)
+        return found, found if result.status is Status.OPTIMAL and z is not None else int(np.floor(most + WHOLE_NOISE))
+
+    def _table(self, columns: Ints, result: MilpResult) -> Floats | None:
+        """The whole table that a MILP over these columns found; None where it found none, or none that holds."""
+        if result.x is None:
+            return None
+        u = np.zeros(self.system.R.shape[1])
+        u[columns] = result.x
+        z = np.asarray(self.system.R @ np.where(self.system.integral_core, np.rint(u), u)) + 0.0
+        return z if self.system.holds(z) else None
+
+    def part_around(self, column: int) -> Ints:
+        """The part of the table that a column of the core is in."""
+        return next(each for each in parts(self.system.core_area, self.system.stretch, NEAR_COLUMNS) if column in each)
+
+    def _around(self, column: int) -> list[Ints]:
+        """The part of the table that a column is in, and all that hangs together with it."""
+        together = np.flatnonzero(self.component == self.component[column])
+        if len(together) <= NEAR_COLUMNS:
+            return [together]
+        return [np.intersect1d(self.part_around(column), together), together]
+
+    def _solve(
+        self, columns: Ints, cost: Floats, lower: Floats, upper: Floats, gap: float, nodes: int, from_truth: bool = True
+    ) -> MilpResult:  # fmt: skip
+        """min cost·u over some columns, the others at the truth."""
+        A = sp.csr_array(sp.csc_array(self.system.core)[:, columns])
+        rows = np.flatnonzero(np.diff(A.indptr) > 0)
+        at = self.system.core_rows[rows]
+        model = Milp(
+            cost[columns], sp.csr_array(A[rows]), self.system.row_lower[at], self.system.row_upper[at], lower[columns], upper[columns],
+            np.flatnonzero(self.system.integral_core[columns]),  # HiGHS takes them as whole numbers within their bounds
+        )  # fmt: skip
+        self.solves += 1
+        return LiveMilp(model).solve(np.zeros(len(columns)) if from_truth else None, np.inf, gap, nodes)
+
+
+def _components(core: sp.csr_array) -> Ints:
+    """Which part that hangs together each column is in."""
+    m, n = core.shape
+    entries = sp.coo_array(core)
+    both = sp.csr_array((np.ones(core.nnz), (entries.row, m + entries.col)), shape=(m + n, m + n))
+    return connected_components(both, directed=False)[1][m:].astype(np.int64)

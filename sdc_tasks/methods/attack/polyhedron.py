@@ -1,0 +1,204 @@
+"""The attacker's problem (METHOD §2; [2] eq. 5–6; [3] eq. 2.1–2.5).
+
+The attacker knows every public cell, the relations `M x = 0`, the external bounds and what was published of the aggregates. In
+deviations `z = x − a` of the suppressed national cells alone that is
+
+    A z = 0            each relation inside a country, restricted to its suppressed cells
+    s⁻ ≤ B z ≤ s⁺      each aggregate cell, s⁻ = lower − a_k, s⁺ = upper − a_k (both 0 where exact, ∓∞ where withheld)
+    lb − a ≤ z ≤ ub − a
+
+Public cells have z = 0 and are gone; relations between aggregates follow from the rest. The truth is `z = 0`. A primary `p` reaches
+down to `min z_p` and up to `max z_p`.
+
+For LPs everything is divided by a `unit` near the protection levels at stake, and no deviation is followed beyond `BOX` units: a witness
+inside the box is a witness, so the box errs on the safe side only, and solver tolerances stay small against the levels.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.attack.presolve import distinct_rows, tie
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.profiles import EXTERNAL
+from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+BOX = 1e4  # units: no deviation of the LP attacker is followed further
+FEASIBLE = 1e-6  # units by which a witness may miss a row or a bound
+
+
+@dataclass(frozen=True, repr=False)
+class Polyhedron(ABC):
+    """What one attacker cannot tell from the truth: rows `row_lower ≤ A z ≤ row_upper`, columns `lower ≤ z ≤ upper`.
+
+    `cells` (columns) are flat indices of suppressed cells; `decided` (rows) is the position of the aggregate cell in the publication, −1
+    for any other row; `area code` say where a column stands. Behind the columns of `cells` stand those of earlier deliveries (see
+    vintage.py). Solvers get the core, z = R u (see presolve): the rows `core_rows` of A R.
+    """
+
+    cells: Ints
+    A: sp.csr_array
+    row_lower: Floats
+    row_upper: Floats
+    lower: Floats
+    upper: Floats
+    decided: Ints
+    R: sp.csr_array
+    core: sp.csr_array
+    core_rows: Ints
+    area: Ints
+    code: Ints
+
+    @abstractmethod
+    def are_witnesses(self, z: Floats) -> tuple[bool, bool]:
+        """Are `a + z` and its mirror image `a − z` tables that the attacker cannot tell from the truth? Plain arithmetic."""
+
+    @abstractmethod
+    def own(self, columns: Ints, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+        """Bounds on columns of z, given in the unit of the data, as they hold here."""
+
+    def columns_of(self, cells: Ints) -> Ints:
+        """Columns of suppressed cells given by flat index."""
+        return np.searchsorted(self.cells, cells)
+
+    def place(self, columns: Ints) -> tuple[Ints, Floats]:
+        """(core column, sign) of columns of z; sign 0 where it is fixed."""
+        picked = sp.csr_array(self.R[columns])
+        core, sign = np.zeros(len(columns), dtype=np.int64), np.zeros(len(columns))
+        at, u = picked.nonzero()
+        core[at], sign[at] = u, picked.data
+        return core, sign
+
+    def core_bounds(self) -> tuple[Floats, Floats]:
+        """(lower, upper) of u."""
+        entries = sp.coo_array(self.R)
+        cell, u, sign = entries.row, entries.col, entries.data
+        lower, upper = np.full(self.R.shape[1], -np.inf), np.full(self.R.shape[1], np.inf)
+        np.maximum.at(lower, u, np.where(sign > 0, self.lower[cell], -self.upper[cell]))
+        np.minimum.at(upper, u, np.where(sign > 0, self.upper[cell], -self.lower[cell]))
+        return lower, upper
+
+    @cached_property
+    def first(self) -> Ints:
+        """The first column of z in each column of the core: it says where that one stands."""
+        R = sp.csc_array(self.R)
+        R.sort_indices()
+        return np.asarray(R.indices[R.indptr[:-1]], dtype=np.int64)
+
+
+@dataclass(frozen=True, repr=False)
+class AttackSystem(Polyhedron):
+    """The polyhedron in units, for LPs. `source`: of each row its number in `space.relations`, earlier releases counted behind them;
+    `magnitude` is |A|, for the tolerance of a check.
+    """
+
+    unit: float
+    magnitude: sp.csr_array
+    source: Ints
+
+    def own(self, columns: Ints, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+        return lower / self.unit, upper / self.unit
+
+    def is_witness(self, z: Floats) -> bool:
+        """Is `a + z` a table that the attacker cannot tell from the truth?"""
+        return self.are_witnesses(z)[0]
+
+    def are_witnesses(self, z: Floats) -> tuple[bool, bool]:
+        row, slack = self.A @ z, FEASIBLE + 1e-12 * (self.magnitude @ np.abs(z))
+        low, high, lower, upper = self.row_lower - slack, self.row_upper + slack, self.lower - FEASIBLE, self.upper + FEASIBLE
+
+        def fits(row: Floats, z: Floats) -> bool:
+            return bool((row >= low).all() and (row <= high).all() and (z >= lower).all() and (z <= upper).all())
+
+        return fits(row, z), fits(-row, -z)
+
+
+def attack_system(problem: ProtectionProblem, unit: float = 1.0, profile: str = EXTERNAL, box: float = BOX) -> AttackSystem:
+    """The polyhedron of the external attacker before anything is published of the aggregates: their rows are there, unbounded; and what
+    attackers of this profile kept of what was published before. No deviation is followed further than `box` units.
+    """
+    space, cells = problem.space, np.flatnonzero(problem.suppressed)
+    inside = space.relations.shape[0] - space.aggregate_relations.shape[0]
+    national, kept = _restrict(space.relations[:inside], cells)
+    above, decided = _restrict(space.aggregate_relations, cells)
+    earlier = problem.earlier.known_to(profile)
+    more = len(earlier.lower)
+    before = sp.csr_array(sp.csc_array(earlier.rows)[:, np.concatenate([cells, space.size + np.arange(more)])] if more or earlier.rows.nnz
+                          else sp.csr_array((0, len(cells))))  # fmt: skip
+    whole = sp.csr_array(sp.vstack([sp.hstack([sp.vstack([national, above]), sp.csr_array((len(kept) + len(decided), more))]), before]))
+    row_lower = np.concatenate([np.zeros(len(kept)), np.full(len(decided), -np.inf), earlier.row_lower]) / unit
+    row_upper = np.concatenate([np.zeros(len(kept)), np.full(len(decided), np.inf), earlier.row_upper]) / unit
+    equal = (row_lower == 0) & (row_upper == 0)
+    R = tie(sp.csr_array(whole[equal]))
+    reduced = _nonzero(whole @ R)
+    relations = np.flatnonzero(equal)[distinct_rows(sp.csr_array(reduced[equal]))]
+    core_rows = np.concatenate([relations, np.flatnonzero(~equal & (np.diff(reduced.indptr) > 0))])
+    lower = np.concatenate([(problem.lb - problem.a)[cells], earlier.lower])
+    upper = np.concatenate([(problem.ub - problem.a)[cells], earlier.upper])
+    return AttackSystem(
+        unit=unit,
+        cells=cells,
+        A=whole,
+        row_lower=row_lower,
+        row_upper=row_upper,
+        lower=np.maximum(lower / unit, -box),
+        upper=np.minimum(upper / unit, box),
+        decided=np.concatenate([np.full(len(kept), -1), decided, np.full(before.shape[0], -1)]).astype(np.int64),
+        R=R,
+        core=sp.csr_array(reduced[core_rows]),
+        core_rows=core_rows,
+        magnitude=sp.csr_array(abs(whole)),
+        source=np.concatenate([kept, inside + decided, space.relations.shape[0] + np.arange(before.shape[0])]).astype(np.int64),
+        area=np.concatenate([cells // space.national_size, earlier.area]),
+        code=np.concatenate([cells % space.national_size, earlier.code]),
+    )
+
+
+def facing(system: AttackSystem, problem: ProtectionProblem, publication: Publication) -> AttackSystem:
+    """The same attacker once the publication is out; see `slacks` for published intervals that exclude the true value."""
+    if not np.array_equal(publication.cells, np.flatnonzero(problem.aggregate)):
+        raise ValueError("the publication is not over the aggregate cells of this problem, in their order")
+    low, high = slacks(problem, publication)
+    told = system.decided >= 0
+    at = system.decided[told]
+    row_lower, row_upper = system.row_lower.copy(), system.row_upper.copy()
+    row_lower[told], row_upper[told] = low[at] / system.unit, high[at] / system.unit
+    return replace(system, row_lower=row_lower, row_upper=row_upper)
+
+
+def slacks(problem: ProtectionProblem, publication: Publication) -> tuple[Floats, Floats]:
+    """(lower − a, upper − a) of every aggregate cell, in the unit of the data; exactly 0 for exact cells, ∓∞ for withheld ones.
+
+    An interval that excludes the true value is moved until it just holds it: the attacker is given more than is printed, not less.
+    """
+    truth = problem.a[publication.cells]
+    exact = publication.exact
+    low, high = np.where(exact, 0.0, publication.lower - truth), np.where(exact, 0.0, publication.upper - truth)
+    off = np.maximum(low, 0) + np.minimum(high, 0)
+    return low - off, high - off
+
+
+def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
+    """Aggregate cells whose published interval excludes the true value: such a table is not of these deliveries."""
+    truth = problem.a[publication.cells]
+    tolerance = 1e-14 * (1 + np.abs(truth))  # the noise of adding up, nothing more
+    return (publication.lower > truth + tolerance) | (publication.upper < truth - tolerance)
+
+
+def _nonzero(A: sp.csr_array) -> sp.csr_array:
+    A = sp.csr_array(A)
+    A.eliminate_zeros()
+    return A
+
+
+def _restrict(relations: sp.csr_array, cells: Ints) -> tuple[sp.csr_array, Ints]:
+    """Relations on some cells only, without the rows that became empty; and which rows stayed."""
+    columns = sp.csr_array(sp.csc_array(relations)[:, cells])
+    kept = np.flatnonzero(np.diff(columns.indptr) > 0)
+    return sp.csr_array(columns[kept]), kept

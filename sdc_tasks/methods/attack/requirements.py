@@ -1,0 +1,135 @@
+"""What is asked of a release: how far off each primary must stay possible, against each profile (METHOD §2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.profiles import EXTERNAL, named
+from sdc_tasks.model.results import Multipliers
+from sdc_tasks.model.secret import Secret
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+SUM_NOISE = 1e-9  # unit of the data: by which a level may miss a whole number and count as it
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """What each primary needs against each profile, as distances ≥ 0 in the unit of the data; all arrays of shape (rows,).
+
+    A row is a primary (flat index) faced by `profiles[profile]`; rows ascend by profile, cell and `knower`. `down up slide` are the
+    levels cut at the external bounds and at what the national tables alone protect; `cut` says where the latter happened: an
+    under-protection that no treatment of the aggregates can mend, to be reported to its NSI. `knower` is −1, or for a profile whose
+    attackers act alone the one attacker that the row is about, where the national tables protect less against him than promised.
+    `why` proves the cuts; `whole` (cuts, 5) are those that integer knowledge makes (`Evidence.whole_cut`).
+    """
+
+    primaries: Ints = field(repr=False)
+    down: Floats = field(repr=False)
+    up: Floats = field(repr=False)
+    slide: Floats = field(repr=False)
+    cut: Bools = field(repr=False)
+    profile: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
+    knower: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
+    profiles: tuple[str, ...] = field(kw_only=True)
+    why: Multipliers = field(default_factory=Multipliers, repr=False)
+    whole: Ints = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int64), repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "profiles", named(self.profiles))
+        n = len(self.primaries)
+        if not len(self.profile):
+            object.__setattr__(self, "profile", np.zeros(n, dtype=np.int64))
+        if not len(self.knower):
+            object.__setattr__(self, "knower", np.full(n, -1, dtype=np.int64))
+
+    def digest(self, salt: Secret) -> str:
+        """Digest of what was required, keyed by the salt of its problem: an audit says against what it was done."""
+        names = ("primaries", "down", "up", "slide", "cut", "profile", "knower")
+        arrays = (name.encode() + np.ascontiguousarray(getattr(self, name)).tobytes() for name in names)
+        return salt.derive("requirements").digest("|".join(self.profiles).encode(), *arrays)
+
+    @cached_property
+    def cells(self) -> Ints:
+        """The primaries, each once, ascending."""
+        return np.unique(self.primaries)
+
+    def keeps(self, promise: Requirements) -> bool:
+        """Is nothing less than the promise required, but of the rows that are openly cut to the national baseline?"""
+        general = self.rows(self.knower < 0)
+        if self.profiles != promise.profiles or not all(
+            np.array_equal(getattr(general, name), getattr(promise, name)) for name in ("primaries", "profile")
+        ):
+            return False
+        whole = all(np.array_equal(getattr(general, s)[~general.cut], getattr(promise, s)[~general.cut]) for s in ("down", "up", "slide"))
+        least = np.minimum(np.minimum(self.down, self.up), self.slide)
+        return whole and bool((least >= 0).all()) and bool(self.cut[self.knower >= 0].all())
+
+    def rows(self, chosen: Bools | Ints) -> Requirements:
+        """Some of the rows."""
+        parts = {name: getattr(self, name)[chosen] for name in ("primaries", "down", "up", "slide", "cut", "profile", "knower")}
+        return Requirements(**parts, profiles=self.profiles)
+
+    def cut_to(self, reached: Iterable[tuple[int, str, int, float]]) -> Requirements:
+        """Cut to the levels that are reached: (row, name of its side, the one attacker against whom or −1 for all, level).
+
+        What holds against one attacker alone becomes a row of its own.
+        """
+        level = {name: getattr(self, name).copy() for name in ("down", "up", "slide")}
+        cut, special = self.cut.copy(), dict[tuple[int, int], dict[str, float]]()
+        for row, name, knower, most in reached:
+            if knower < 0:
+                level[name][row], cut[row] = min(level[name][row], most), True
+            else:
+                known = special.setdefault((row, knower), {})
+                known[name] = min(known.get(name, np.inf), most)
+        pairs = sorted(special)
+        at = np.array([row for row, _ in pairs], dtype=np.int64)
+        more = {name: np.minimum(each[at], [special[pair].get(name, np.inf) for pair in pairs]) for name, each in level.items()}
+        whole = Requirements(
+            primaries=np.concatenate([self.primaries, self.primaries[at]]),
+            down=np.concatenate([level["down"], more["down"]]),
+            up=np.concatenate([level["up"], more["up"]]),
+            slide=np.concatenate([level["slide"], more["slide"]]),
+            cut=np.concatenate([cut, np.ones(len(at), dtype=bool)]),
+            profile=np.concatenate([self.profile, self.profile[at]]),
+            knower=np.concatenate([self.knower, np.array([knower for _, knower in pairs], dtype=np.int64)]),
+            profiles=self.profiles,
+        )
+        return whole.rows(np.lexsort((whole.knower, whole.primaries, whole.profile)))
+
+    @cached_property
+    def strongest(self) -> Requirements:
+        """One row for each primary, with the most that any profile asks for: for a method that knows the external attacker alone."""
+        cells, at = np.unique(self.primaries, return_inverse=True)
+        down, up, slide, cut = np.zeros(len(cells)), np.zeros(len(cells)), np.zeros(len(cells)), np.zeros(len(cells), dtype=bool)
+        for target, each in ((down, self.down), (up, self.up), (slide, self.slide)):
+            np.maximum.at(target, at, each)
+        cut[at[self.cut]] = True
+        return Requirements(cells, down, up, slide, cut, profiles=(EXTERNAL,))
+
+
+def promised(problem: ProtectionProblem, profiles: tuple[str, ...]) -> Requirements:
+    """The protection levels as promised, cut at the external bounds (METHOD §2), against each profile. Whole numbers of integral cells:
+    a level is rounded up to what a whole table can be off by, a bound down. Raises ValueError where no profile is named, or an unknown one.
+    """
+    p = np.flatnonzero(problem.primary)
+    integral = problem.integral[p]
+    below, above = _down(integral, problem.a[p] - problem.lb[p]), _down(integral, problem.ub[p] - problem.a[p])
+    lpl, upl, spl = (_up(integral, level[p]) for level in (problem.lpl, problem.upl, problem.spl))
+    down, up, slide = np.minimum(lpl, below), np.minimum(upl, above), np.minimum(spl, below + above)
+    at, profile = np.tile(np.arange(len(p)), len(profiles)), np.repeat(np.arange(len(profiles)), len(p))
+    return Requirements(p[at], down[at], up[at], slide[at], np.zeros(len(at), dtype=bool), profile, profiles=profiles)
+
+
+def _up(integral: Bools, level: Floats) -> Floats:
+    """Levels, those of integral cells up to the next whole number but for the noise of their computation."""
+    return np.where(integral, np.ceil(level - SUM_NOISE), level)
+
+
+def _down(integral: Bools, room: Floats) -> Floats:
+    return np.where(integral, np.floor(room + SUM_NOISE), room)

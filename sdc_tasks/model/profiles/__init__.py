@@ -1,0 +1,42 @@
+"""The registry of attacker profiles: who attacks, and what each of them knows (METHOD §2).
+
+A new profile is a class in a file of this folder, which `PROFILES` lists, and its name in `operations.profile`, by a migration. The class
+says everything that the attacker (methods/attack) asks: what is missing from it is an error at import. The second program
+(methods/recheck/knowledge.py) tells the same again in its own words, because it must not share a mistake; it refuses to be imported where
+a profile is missing there. Nothing has a default profile, and no list of profiles is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sdc_tasks.model.profiles.coalition import Coalition
+from sdc_tasks.model.profiles.external import External
+from sdc_tasks.model.profiles.internal import Internal
+from sdc_tasks.model.profiles.profile import Keeper, Profile
+from sdc_tasks.model.profiles.revision import Revision
+from sdc_tasks.model.profiles.vintage import Vintage
+
+__all__ = ["EXTERNAL", "KEEPERS", "PROFILES", "RESPONDENTS", "VINTAGE", "Keeper", "Profile", "named", "profile_of"]
+
+PROFILES: dict[str, Profile] = {each.name: each for each in (External(), Internal(), Coalition(), Vintage(), Revision())}
+EXTERNAL, VINTAGE = External.name, Vintage.name
+RESPONDENTS = tuple(name for name, profile in PROFILES.items() if profile.respondents)
+KEEPERS = tuple(name for name, profile in PROFILES.items() if isinstance(profile, Keeper))
+
+
+def profile_of(name: str) -> Profile:
+    """The profile of this name. Raises ValueError for an unknown one."""
+    return PROFILES[named([name])[0]]
+
+
+def named(profiles: Iterable[str]) -> tuple[str, ...]:
+    """These profiles, in their order. Raises ValueError where there is none, one is unknown, or one is named twice."""
+    found = tuple(profiles)
+    if not found:
+        raise ValueError(f"no attacker profile is named. Remedy: name one or more of {', '.join(PROFILES)}")
+    if unknown := [name for name in found if name not in PROFILES]:
+        raise ValueError(f"attacker profile {', '.join(unknown)}: not one of {', '.join(PROFILES)}")
+    if len(set(found)) != len(found):
+        raise ValueError(f"attacker profiles {', '.join(found)}: each at most once")
+    return found

@@ -1,0 +1,26 @@
+"""All single respondents together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sdc_tasks.model.profiles.profile import Profile
+from sdc_tasks.model.table import Bools
+
+if TYPE_CHECKING:
+    from sdc_tasks.model.problem import ProtectionProblem
+
+
+class Coalition(Profile):
+    """The only units of all single-unit cells put their cells together against everybody else; and against each of them, all the others
+    ([2] eq. 9).
+    """
+
+    name = "coalition"
+    who = "the only units of all single-unit cells, who put their cells together; and, against each of them, all the others"
+    respondents = True
+
+    def insider(self, problem: ProtectionProblem) -> Bools:
+        return np.asarray(problem.suppressed & (problem.known == problem.a))

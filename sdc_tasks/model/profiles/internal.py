@@ -1,0 +1,25 @@
+"""Any one respondent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sdc_tasks.model.profiles.profile import Profile
+from sdc_tasks.model.table import Bools
+
+if TYPE_CHECKING:
+    from sdc_tasks.model.problem import ProtectionProblem
+
+
+class Internal(Profile):
+    """Each respondent alone. The only unit of a cell knows that cell; of a cell with two units, the larger one knows its own part, so the
+    cell is at least that. Where its share was not sent, half of the cell is assumed.
+    """
+
+    name = "internal"
+    who = "any one respondent: the only unit of a cell, who knows that cell, or the larger of two, who knows its part"
+    alone = True
+    respondents = True
+
+    def insider(self, problem: ProtectionProblem) -> Bools:
+        return problem.suppressed & (problem.known <= problem.a)

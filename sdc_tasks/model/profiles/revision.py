@@ -1,0 +1,26 @@
+"""Who kept what was published before, and knows about revisions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sdc_tasks.model.profiles.profile import Keeper
+from sdc_tasks.model.table import Bools
+
+if TYPE_CHECKING:
+    from sdc_tasks.model.problem import Earlier
+
+
+class Revision(Keeper):
+    """The same as profile vintage, who also knows how far cells were revised, as the domain lets one assume."""
+
+    name = "revision"
+    who = "the same, who also knows how far cells were revised since, as the domain lets one assume"
+
+    def kept(self, earlier: Earlier) -> Bools:
+        return np.ones(len(earlier.assumed), dtype=bool)
+
+    def must_be_withstood(self, earlier: Earlier) -> bool:
+        return bool(earlier.assumed.any())
