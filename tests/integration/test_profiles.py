@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -17,8 +22,11 @@ from sdc_tasks import pipeline
 from sdc_tasks.domains.schema import AuditOptions
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.methods.attack import audit, baseline, knowledge_of, promised
+from sdc_tasks.methods.recheck import knowledge as told_again
 from sdc_tasks.methods.recheck import recheck
-from sdc_tasks.model.profiles import PROFILES, named
+from sdc_tasks.model import profiles as registry
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.profiles import PROFILES, Profile, named
 from sdc_tasks.model.results import AuditReport, Evidence
 from sdc_tasks.warehouse.engine import reading, writing
 from sdc_tasks.warehouse.journal import Terms
@@ -29,10 +37,20 @@ PROBLEM = one_cell_release("AT 100 secret 10 | BE 200 hidden | CY 400 public", E
 EXACT = everything(PROBLEM, "exact")
 
 
+class Insider(Profile):
+    """Somebody who has seen every cell of which a respondent knows something."""
+
+    name = FAKE
+    who = "somebody who has seen what respondents know"
+
+    def insider(self, problem: ProtectionProblem) -> np.ndarray:
+        return problem.suppressed & ~np.isnan(problem.known)
+
+
 @pytest.fixture
 def registered(monkeypatch):
     """The fake stands in the registry, and nowhere else."""
-    monkeypatch.setitem(PROFILES, FAKE, "somebody of whom nobody has told what he knows")
+    monkeypatch.setitem(PROFILES, FAKE, Insider())
 
 
 def put(warehouse, table: str, profiles: str) -> None:
@@ -75,16 +93,47 @@ def test_no_place_takes_an_unknown_profile_or_none(profiles, warehouse):
             put(warehouse, table, ",".join(profiles))
 
 
-def test_a_profile_of_the_registry_alone_is_attacked_by_nobody(registered, warehouse):
-    with pytest.raises(ValueError, match="the attacker does not know"):
-        knowledge_of(PROBLEM, FAKE)
-    with pytest.raises(ValueError, match="the attacker does not know"):
-        baseline(PROBLEM, ("external", FAKE))
+def test_its_class_is_all_that_the_attacker_asks_of_a_profile(registered):
+    """AT + BE = 300 exact. To the public AT may be anything up to 300; whoever has seen BE knows AT."""
+    problem = replace(PROBLEM, known=np.where(np.arange(PROBLEM.space.size) == 1, PROBLEM.a, np.nan))
+    assert knowledge_of(problem, FAKE).cells.tolist() == [1]
+    requirements, _ = baseline(problem, ("external", FAKE))
+    assert audit(problem, EXACT, requirements).held.tolist() == [[True], [False]]
+
+
+def test_a_profile_of_the_registry_alone_is_claimed_by_nobody(registered, warehouse):
     with pytest.raises(ValueError, match="the second program does not know"):
         recheck(PROBLEM, EXACT, ("external", FAKE), Evidence())
     for table in ("terms", "audit"):
         with pytest.raises(IntegrityError, match=f"{table} refused"):
             put(warehouse, table, f"external,{FAKE}")
+
+
+def test_the_second_program_is_not_imported_beside_a_profile_that_it_was_not_told(registered, monkeypatch):
+    where = importlib.util.spec_from_file_location("once_more", told_again.__file__)
+    again = importlib.util.module_from_spec(where)
+    monkeypatch.setitem(sys.modules, "once_more", again)
+    with pytest.raises(ImportError, match=FAKE):
+        where.loader.exec_module(again)
+
+
+@pytest.mark.parametrize("said", [{"name": FAKE, "who": "somebody"}, {"name": FAKE, "insider": None}, {"who": "somebody", "insider": None}])
+def test_a_profile_that_leaves_something_unsaid_cannot_be_made(said):
+    with pytest.raises(TypeError, match=r"insider|does not say its"):
+        type("Silent", (Profile,), said)()
+
+
+def test_every_file_of_profiles_has_one_and_the_registry_lists_it():
+    found = []
+    for each in pkgutil.iter_modules(registry.__path__):
+        module = importlib.import_module(f"{registry.__name__}.{each.name}")
+        own = [c for c in vars(module).values() if inspect.isclass(c) and issubclass(c, Profile) and c.__module__ == module.__name__]
+        if each.name != "profile":
+            (profile,) = own
+            assert profile.name == each.name
+            found.append(profile)
+    assert {type(each) for each in PROFILES.values()} == set(found)
+    assert all(name == each.name for name, each in PROFILES.items())
 
 
 def test_a_profile_that_only_the_warehouse_knows_is_asked_for_by_nobody(warehouse):

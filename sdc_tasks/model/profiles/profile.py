@@ -26,6 +26,10 @@ class Profile(ABC):
     alone: ClassVar[bool] = False
     respondents: ClassVar[bool] = False
 
+    def __init__(self) -> None:
+        if missing := [word for word in ("name", "who") if not getattr(self, word, "")]:
+            raise TypeError(f"attacker profile {type(self).__name__} does not say its {' and its '.join(missing)}")
+
     @abstractmethod
     def insider(self, problem: ProtectionProblem) -> Bools:
         """(cells,): the hidden cells of which an insider knows what `problem.known` says."""
