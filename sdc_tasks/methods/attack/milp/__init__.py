@@ -1,1 +1,7 @@
-"""The attack with integer knowledge, by mixed integer programs."""
+"""The attack with integer knowledge, by mixed integer programs.
+
+    attacker    the attackers of all profiles, facing one publication
+    prover      one profile's requirements about whole numbers, and the strategy: joint MILPs, then one for each item
+    system      the polyhedron of the whole tables
+    audit       the second half of an audit, and of a baseline, where values are whole numbers
+"""
