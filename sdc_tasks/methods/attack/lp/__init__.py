@@ -4,4 +4,6 @@
     prover      one profile's requirements of similar size, and the strategy: which LP, against whom, in which part of the table
     joint       LPs that push all open items at once
     models      live LPs, hot-started from attack to attack
+
+The prover is the strategy; nothing else here decides anything.
 """

@@ -4,4 +4,6 @@
     prover      one profile's requirements about whole numbers, and the strategy: joint MILPs, then one for each item
     system      the polyhedron of the whole tables
     audit       the second half of an audit, and of a baseline, where values are whole numbers
+
+What this prover leaves open counts as broken, and says so.
 """
