@@ -107,8 +107,9 @@ def _text(name: str, column: Sequence[Any]) -> str:
     missing = column.count(None)
     if missing == len(column):
         return NOTHING * missing
-    there = np.array([0.0 if number is None else number for number in column] if missing else column, dtype=">f8") + 0.0
-    told = there.astype(">f8").tobytes().hex()
+    digits = (np.array(column, dtype=float) + 0.0).astype(">f8").tobytes().hex()  # what is missing is no number, and written over below
     if not missing:
-        return told
-    return "".join(NOTHING if number is None else told[16 * i : 16 * i + 16] for i, number in enumerate(column))
+        return digits
+    told = np.frombuffer(digits.encode(), dtype=f"S{len(NOTHING)}").copy()
+    told[[number is None for number in column]] = NOTHING
+    return told.tobytes().decode()

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Engine, func, insert, select
 from sdc_tasks.errors import ReleaseBlocked, Retriable
 from sdc_tasks.model.profiles import VINTAGE
 from sdc_tasks.model.results import Publication, Release, State
-from sdc_tasks.model.table import Bools, CellSpace, Floats
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 from sdc_tasks.warehouse.bulk import insert_many
 from sdc_tasks.warehouse.canonical import PORTION, PRINTED, Columns, Printed
 from sdc_tasks.warehouse.engine import reading, serialise, writing
@@ -32,6 +32,8 @@ from sdc_tasks.warehouse.schema import release as release_table
 # (OBS_STATUS, CONF_STATUS) of a published cell: normal and free; estimated (it is rounded) and free; another definition (the sum of
 # the visible countries) and free; suppressed, by the receiver.
 STATUS = {State.EXACT: ("A", "F"), State.ROUNDED: ("E", "F"), State.VISIBLE: ("D", "F"), State.WITHHELD: ("Q", "S")}
+KINDS = (State.WITHHELD, State.VISIBLE, State.EXACT, State.ROUNDED)
+OBSERVED, CONFIDENTIAL = (np.array(codes) for codes in zip(*(STATUS[state] for state in KINDS), strict=True))
 NAMED = 5
 ANEW = "Remedy: start the release anew; it gets an id of its own"
 
@@ -122,9 +124,12 @@ def changes(engine: Engine, domain: str, period: str, earlier: str, decided: Pub
 
 def states(decided: Publication) -> list[State]:
     """What the world gets of each cell, in the order of `decided.cells`."""
-    kinds = (State.WITHHELD, State.VISIBLE, State.EXACT, State.ROUNDED)
-    first = np.select([decided.withheld, decided.visible, decided.exact], [0, 1, 2], 3)
-    return [kinds[i] for i in first.tolist()]
+    return [KINDS[i] for i in _kinds(decided).tolist()]
+
+
+def _kinds(decided: Publication) -> Ints:
+    """The state of each cell, by its place in `KINDS`."""
+    return np.select([decided.withheld, decided.visible, decided.exact], [0, 1, 2], 3)
 
 
 def _require_passed_audit(release: Release, space: CellSpace, profiles: tuple[str, ...]) -> None:
@@ -196,10 +201,13 @@ def _store(connection: Connection, decided: Publication, space: CellSpace, domai
     stored = connection.execute(select(*columns).filter_by(**key).order_by(eu_cell.c.position, eu_cell.c.cell)).all()
     if not stored:
         connection.execute(insert(publication).values(domain=domain, period=period, digest=decided.digest, cells=len(decided.cells)))
-        told, of = Printed(), tuple(key.values())
-        rows = chain.from_iterable(zip(*map(repeat, of), *columns, strict=False) for columns in _telling(told, _portions(decided, space)))
+        told, of, portions = Printed(), tuple(key.values()), _portions(decided, space)
+        embedded = connection.dialect.name == "sqlite"  # what it stores just now it need not read again; PostgreSQL does that by itself
+        if embedded:
+            portions = _telling(told, portions)
+        rows = chain.from_iterable(zip(*map(repeat, of), *columns, strict=False) for columns in portions)
         insert_many(connection, eu_cell, (*key, *PRINTED), rows)
-        if connection.dialect.name == "sqlite":
+        if embedded:
             driver: sqlite3.Connection = connection.connection.driver_connection  # type: ignore[assignment]
             connection.info["sdc_printed"][of] = (told.digest, driver.total_changes)
         return
@@ -243,15 +251,15 @@ def _portions(decided: Publication, space: CellSpace) -> Iterator[Columns]:
         part = Publication(decided.cells[at], decided.value[at], decided.base[at], decided.covers[at])
         area, inside = (index.tolist() for index in np.divmod(part.cells, space.national_size))
         names = [space.areas[a] for a in area]
-        status = [STATUS[state] for state in states(part)]
+        kinds = _kinds(part)
         yield (
             range(start, start + len(names)),
             [f"{name}.{inside_area[i]}" for name, i in zip(names, inside, strict=True)],
             names,
             [space.national_keys[i][0] for i in inside],
             _or_none(part.value, ~part.withheld),
-            [observed for observed, _ in status],
-            [confidential for _, confidential in status],
+            OBSERVED[kinds].tolist(),
+            CONFIDENTIAL[kinds].tolist(),
             _or_none(part.base, part.rounded),
             _or_none(part.covers, part.visible),
         )

@@ -65,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--module", choices=MODULES, help="a sample of all mutants of this code, not the listed ones")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--number", type=int, default=40, help="how large the sample is")
-    parser.add_argument("--match", default="", help="only those with this text in file or guarantee; writes no table")
+    parser.add_argument("--match", default="", help="only those with this text in file or guarantee")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
     wanted = parser.parse_args(arguments)
     tasks = chosen(wanted.module, wanted.seed, wanted.number, wanted.match)
@@ -75,9 +75,9 @@ def main(arguments: Sequence[str]) -> int:
         mutant, text = each.task.mutant, read(each.task.mutant.file)
         print(f"\nsurvived: {mutant.file}:{mutant.line(text)}: {mutant.what}\n{mutant.diff(text)}")
     print(f"\n{len(tasks)} mutants, {len(survivors)} survived")
-    if not wanted.match:
-        command = f"--module {wanted.module} --seed {wanted.seed} --number {wanted.number}" if wanted.module else ""
-        note(command, len(tasks), len(survivors), sum(each.hung for each in outcomes))
+    parts = [f"--module {wanted.module} --seed {wanted.seed} --number {wanted.number}"] if wanted.module else []
+    parts += [f"--match {wanted.match}"] if wanted.match else []
+    note(" ".join(parts), len(tasks), len(survivors), sum(each.hung for each in outcomes))
     return int(bool(survivors))
 
 
