@@ -83,6 +83,11 @@ GRANT EXECUTE ON FUNCTION operations.take_turn(text) TO sdc_pipeline, sdc_publis
 -- Who may see the rows may ask for their digest.
 GRANT EXECUTE ON FUNCTION dissemination.printed_digest(text, text, text) TO sdc_pipeline, sdc_publisher, sdc_approver, sdc_desk, sdc_ui;
 
+-- What the checks compare by.
+GRANT EXECUTE ON FUNCTION
+    operations.told(text, text[]), operations.tells(text, text), operations.sha256_hex(text), operations.instant(timestamptz)
+TO sdc_pipeline, sdc_publisher, sdc_approver, sdc_desk, sdc_ui;
+
 -- Those who agree: see all but what is confidential, and say yes. An account of sdc_approver agrees in its own name. One of sdc_desk is that
 -- of a program which knows its people, as Airflow's API server does, and vouches for them.
 GRANT USAGE ON SCHEMA operations, dissemination TO sdc_approver, sdc_desk;

@@ -48,21 +48,59 @@ class Printed:
         self._portions: list[str] = []
 
     def add(self, columns: Columns) -> None:
-        told = (_sha256(_text(name, column)) for name, column in zip(PRINTED, columns, strict=True))
-        self._portions.append(_sha256("\n".join([str(len(columns[0])), *told])))
+        told = (sha256_hex(_text(name, column)) for name, column in zip(PRINTED, columns, strict=True))
+        self._portions.append(sha256_hex("\n".join([str(len(columns[0])), *told])))
 
     @property
     def digest(self) -> str:
-        return _sha256("\n".join(self._portions))
+        return sha256_hex("\n".join(self._portions))
 
 
 def digest_of_entry(
     number: int, recorded_at: datetime, actor: str, account: str, action: str, subject: str, details: str, previous: str
 ) -> str:
     """sha256 of the fields of an entry of the log as a JSON list, in the form of PostgreSQL's json_build_array."""
-    instant = recorded_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    fields = [number, instant, actor, account, action, subject, details, previous]
-    return hashlib.sha256(json.dumps(fields, ensure_ascii=False).encode()).hexdigest()
+    fields = [number, instant(recorded_at), actor, account, action, subject, details, previous]
+    return sha256_hex(json.dumps(fields, ensure_ascii=False))
+
+
+def instant(at: datetime) -> str:
+    """An instant as the log writes it."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def told(document: str | None, *path: str) -> str | None:
+    """What a JSON document says at a path, as PostgreSQL's `jsonb #>> path` has it; None where it is no JSON, or says nothing there."""
+    found = _json(document)
+    for step in path:
+        found = found.get(step) if isinstance(found, dict) else None
+    if found is None or isinstance(found, str):
+        return found
+    return json.dumps(found, ensure_ascii=False)
+
+
+def tells(document: str | None, keys: str) -> bool:
+    """Whether it is a JSON object that has all these keys, separated by commas."""
+    found = _json(document)
+    return isinstance(found, dict) and all(key in found for key in keys.split(",") if key)
+
+
+def is_list(document: str | None) -> bool:
+    """Whether it is a JSON list of texts."""
+    found = _json(document)
+    return isinstance(found, list) and all(isinstance(item, str) for item in found)
+
+
+def _json(document: str | None) -> Any:
+    try:
+        return json.loads(document or "")
+    except (ValueError, RecursionError, TypeError):
+        return None
+
+
+def _aware(stored: str) -> datetime:
+    """An instant as SQLite keeps it: UTC, without saying so."""
+    return datetime.fromisoformat(stored).replace(tzinfo=UTC)
 
 
 Inserted = dict[tuple[str, str, str], tuple[str, int]]
@@ -87,16 +125,21 @@ def register(connection: sqlite3.Connection) -> Inserted:
         return digest_of_printed(connection.execute(query, (domain, period, publication)))
 
     def entry_digest(number: int, recorded_at: str, *rest: str) -> str:
-        return digest_of_entry(number, datetime.fromisoformat(recorded_at).replace(tzinfo=UTC), *rest)
+        return digest_of_entry(number, _aware(recorded_at), *rest)
 
     connection.create_function("printed_digest", 3, printed_digest)
     connection.create_function("entry_digest", 8, entry_digest, deterministic=True)
-    connection.create_function("sha256_hex", 1, _sha256, deterministic=True)
+    connection.create_function("sha256_hex", 1, sha256_hex, deterministic=True)
     connection.create_function("is_person", 1, is_person, deterministic=True)
+    connection.create_function("told", -1, told, deterministic=True)
+    connection.create_function("tells", 2, tells, deterministic=True)
+    connection.create_function("is_list", 1, is_list, deterministic=True)
+    connection.create_function("instant", 1, lambda at: None if at is None else instant(_aware(at)), deterministic=True)
     return inserted
 
 
-def _sha256(text: str) -> str:
+def sha256_hex(text: str) -> str:
+    """Of a text in UTF-8."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

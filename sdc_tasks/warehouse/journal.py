@@ -11,9 +11,9 @@ from sqlalchemy import Connection, Engine, delete, insert, select, update
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.profiles import named
 from sdc_tasks.model.results import AuditReport, Rung
+from sdc_tasks.warehouse.canonical import instant, sha256_hex
 from sdc_tasks.warehouse.engine import actor_of, reading, serialise, writing
 from sdc_tasks.warehouse.log import record
-from sdc_tasks.warehouse.packing import digest_of
 from sdc_tasks.warehouse.people import person
 from sdc_tasks.warehouse.schema import RunState, audit, run, rung, step, submission, terms
 from sdc_tasks.warehouse.store import put_rows
@@ -40,6 +40,12 @@ class Terms:
         """As it is stored."""
         return {**vars(self), "profiles": ",".join(self.profiles)}
 
+    @property
+    def asks(self) -> str:
+        """The digest of all that they ask for: `sql/checks/submission_not_logged.sql` takes it of the stored row."""
+        days = "" if self.retention_days is None else self.retention_days
+        return sha256_hex(f"{','.join(self.profiles)}|{self.approvals}|{days}|{self.settings}")
+
 
 def start_run(engine: Engine, release_id: str, domain: str, period: str) -> None:
     """Opens a release cycle, or the same one again. Raises InvalidInput when the id belongs to another domain or period."""
@@ -63,11 +69,11 @@ def submit(engine: Engine, release_id: str, asked: Terms, *, embargo: datetime |
         if connection.execute(select(submission.c.release_id).where(submission.c.release_id == release_id)).one_or_none():
             return
         know_terms(connection, asked)
-        period = connection.execute(select(run.c.period).where(run.c.release_id == release_id)).scalar_one()
+        opened = connection.execute(select(run.c.period, run.c.inputs_digest).where(run.c.release_id == release_id)).one()
         row = {
             "release_id": release_id,
             "domain": asked.domain,
-            "period": period,
+            "period": opened.period,
             "terms_digest": asked.digest,
             "submitter": person(actor_of(connection)),
             "embargo": embargo,
@@ -75,8 +81,8 @@ def submit(engine: Engine, release_id: str, asked: Terms, *, embargo: datetime |
             "submitted_at": datetime.now(UTC),
         }
         connection.execute(insert(submission).values(**row))
-        told = None if embargo is None else embargo.isoformat()
-        record(connection, "submit", release_id, terms=asked.digest, environment=digest_of(environment.encode()), embargo=told)
+        about = {"terms": asked.digest, "asks": asked.asks, "inputs": opened.inputs_digest, "environment": sha256_hex(environment)}
+        record(connection, "submit", release_id, **about, embargo=None if embargo is None else instant(embargo))
 
 
 def environment_of(engine: Engine, release_id: str) -> str | None:
@@ -164,7 +170,7 @@ def save_audit(engine: Engine, release_id: str, report: AuditReport, certificate
 
     `printed` is the digest of everything that would be printed (`publisher.printed`): without it nothing can be released on this audit.
     """
-    digest = digest_of(certificate.encode())
+    digest = sha256_hex(certificate)
     with writing(engine) as connection:
         serialise(connection, "audit", release_id)
         if not _is_stored(connection, release_id, digest):
@@ -184,7 +190,8 @@ def save_audit(engine: Engine, release_id: str, report: AuditReport, certificate
                     printed_digest=printed,
                 )
             )
-            record(connection, "audit", release_id, audit=digest, publication=report.publication, passed=report.passed)
+            about = {"audit": digest, "publication": report.publication, "passed": report.passed}
+            record(connection, "audit", release_id, **about, printed=printed, lps=int(report.lps))
     return digest
 
 

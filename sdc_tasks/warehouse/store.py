@@ -185,7 +185,7 @@ def _accept(connection: Connection, key: DeliveryKey, country: str) -> DeliveryS
     if other:
         _judge(connection, other.key, country, DeliveryState.SUPERSEDED, by=key.digest)
     _judge(connection, key, country, DeliveryState.ACCEPTED)
-    if mine.state is not DeliveryState.ACCEPTED:
+    if (mine.state, mine.country) != (DeliveryState.ACCEPTED, country):
         instead = other.key.digest if other else None
         record(connection, "accept", key.digest, domain=key.domain, period=key.period, country=country, instead_of=instead)
     return DeliveryState.ACCEPTED
@@ -209,9 +209,10 @@ def refuse(engine: Engine, key: DeliveryKey, country: str | None = None) -> Deli
         mine = _delivery(connection.execute(select(delivery).where(_is(key)).with_for_update()).one())
         if mine.state is DeliveryState.SUPERSEDED:
             return mine.state
-        _judge(connection, key, country or mine.country, DeliveryState.REFUSED)
-        if mine.state is not DeliveryState.REFUSED:
-            record(connection, "refuse", key.digest, domain=key.domain, period=key.period, country=country or mine.country)
+        country = country or mine.country
+        _judge(connection, key, country, DeliveryState.REFUSED)
+        if (mine.state, mine.country) != (DeliveryState.REFUSED, country):
+            record(connection, "refuse", key.digest, domain=key.domain, period=key.period, country=country)
         return DeliveryState.REFUSED
 
 

@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import json
 import pkgutil
 import sys
 from dataclasses import replace
@@ -29,7 +30,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import PROFILES, Profile, named
 from sdc_tasks.model.results import AuditReport, Evidence
 from sdc_tasks.warehouse.engine import reading, writing
-from sdc_tasks.warehouse.journal import Terms
+from sdc_tasks.warehouse.journal import Terms, start_run
 from sdc_tasks.warehouse.schema import profile
 
 FAKE = "insider"
@@ -55,10 +56,14 @@ def registered(monkeypatch):
 
 def put(warehouse, table: str, profiles: str) -> None:
     """A row as somebody at a prompt would write it."""
-    row = {"domain": "sbs", "digest": hashlib.sha256(b"{}").hexdigest(), "profiles": profiles, "approvals": 0, "settings": "{}"}
+    row = {"domain": "sbs", "digest": "d" * 64, "profiles": profiles, "approvals": 0, "settings": "{}"}
     if table == "audit":
-        row = {"release_id": "r", "digest": row["digest"], "problem_digest": "p", "publication_digest": "q", "profiles": profiles}
-        row |= {"passed": False, "certificate": "{}", **dict.fromkeys(("primaries", "broken", "lps"), 0)}
+        start_run(warehouse, "r", "sbs", "2024")
+        said = {"domain": "sbs", "period": "2024", "verdict": "failed", "profiles": profiles.split(",")}
+        said |= {"digests": {"domain": "d", "problem": "p", "publication": "q"}, "counts": {"primaries": 0, "broken_requirements": 0}}
+        told = json.dumps(said)
+        row = {"release_id": "r", "digest": hashlib.sha256(told.encode()).hexdigest(), "profiles": profiles, "certificate": told}
+        row |= {"problem_digest": "p", "publication_digest": "q", "passed": False, **dict.fromkeys(("primaries", "broken", "lps"), 0)}
     row["audited_at" if table == "audit" else "registered_at"] = "2026-01-01 00:00:00"
     names = ", ".join(row)
     raw(warehouse, f"INSERT INTO operations.{table} ({names}) VALUES ({', '.join(f':{name}' for name in row)})", **row)

@@ -10,6 +10,7 @@ A small world: two countries and their EU total, one indicator, three cells each
 
 from __future__ import annotations
 
+import json
 import logging
 import multiprocessing
 import traceback
@@ -106,8 +107,18 @@ def audited(
     )
 
 
-def certificate(report: AuditReport) -> str:
-    return f'{{"publication": "{report.publication}", "broken": {report.broken}}}'
+def certificate(report: AuditReport, period: str = "2024", terms: Terms = TERMS) -> str:
+    """What the database compares a stored audit with."""
+    return json.dumps(
+        {
+            "domain": terms.domain,
+            "period": period,
+            "verdict": "passed" if report.passed else "failed",
+            "profiles": list(report.profiles),
+            "digests": {"domain": terms.digest, "problem": report.problem, "publication": report.publication},
+            "counts": {"primaries": len(report.primaries), "broken_requirements": report.broken},
+        }
+    )
 
 
 def prepared(warehouse, release_id="r1", decided=FIRST, period="2024", space=SPACE, terms=TERMS) -> Release:
@@ -115,7 +126,7 @@ def prepared(warehouse, release_id="r1", decided=FIRST, period="2024", space=SPA
     report = audited(decided)
     start_run(warehouse, release_id, terms.domain, period)
     submit(warehouse, release_id, terms)
-    save_audit(warehouse, release_id, report, certificate(report), printed(decided, space))
+    save_audit(warehouse, release_id, report, certificate(report, period, terms), printed(decided, space))
     return Release(release_id, report.problem, decided, report)
 
 
@@ -639,7 +650,7 @@ def test_an_incomplete_publication_is_not_released(gate):
     start_run(gate.warehouse, "r3", "sbs", "2024")
     submit(gate.warehouse, "r3", TERMS)
     third = published((42, 0), (20, 50), WITHHELD)
-    digest = save_audit(gate.warehouse, "r3", audited(third), "third", printed(third, SPACE))
+    digest = save_audit(gate.warehouse, "r3", audited(third), certificate(audited(third)), printed(third, SPACE))
     raw(
         gate.warehouse,
         "INSERT INTO dissemination.publication (domain, period, digest, cells) VALUES ('sbs', '2024', :digest, 3)",
@@ -759,7 +770,12 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
         "release_not_attacked": "UPDATE operations.terms SET profiles = 'external,coalition'",
         "retraction_not_logged": RETRACTED_BY_NOBODY,
         "payload_overdue": "UPDATE operations.terms SET retention_days = 0",
+        "submission_not_logged": "UPDATE operations.run SET inputs_digest = 'others'",
+        "audit_not_logged": "UPDATE operations.audit SET lps = 99",
+        "audit_not_of_certificate": "UPDATE operations.audit SET primaries = 99",
+        "delivery_not_logged": "UPDATE operations.delivery SET times = 9 WHERE file = 'at_v2.csv'",
         "payload_key": "UPDATE confidential.secret SET key_id = 'another'",
+        "secret_not_logged": "SELECT 1",
         "payload_plain": "UPDATE confidential.payload SET key_id = NULL",
         "payload_incomplete": "DELETE FROM confidential.payload",
         "log_of_nothing": "UPDATE operations.log SET subject = 'r9' WHERE action = 'release'",
@@ -783,7 +799,16 @@ def _take_the_guards_away(warehouse) -> None:
         raw(warehouse, "ALTER TABLE confidential.payload DISABLE TRIGGER ALL")
         return
     raw(warehouse, "DROP INDEX ux_delivery_accepted")
-    for name in ("release_update", "eu_cell_update", "eu_cell_delete", "audit_delete", "terms_update", "log_update", "payload_gate"):
+    for name in (
+        "release_update",
+        "eu_cell_update",
+        "eu_cell_delete",
+        "audit_update",
+        "audit_delete",
+        "terms_update",
+        "log_update",
+        "payload_gate",
+    ):
         raw(warehouse, f"DROP TRIGGER {name}")
     with warehouse.connect() as connection:
         connection.connection.driver_connection.execute("PRAGMA foreign_keys = OFF")

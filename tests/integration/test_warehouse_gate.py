@@ -67,7 +67,7 @@ def submitted(
     start_run(warehouse, release_id, "sbs", "2024")
     submit(warehouse, release_id, terms, embargo=embargo)
     report = audited(decided, profiles=profiles)
-    save_audit(warehouse, release_id, report, certificate(report), printed(decided, SPACE))
+    save_audit(warehouse, release_id, report, certificate(report, terms=terms), printed(decided, SPACE))
     return Release(release_id, report.problem, decided, report)
 
 
@@ -113,7 +113,7 @@ def test_the_database_itself_counts_approvals(warehouse, people):
 def test_an_approval_is_of_one_publication_of_a_passed_audit_by_somebody_else(warehouse, people):
     submitted(warehouse, "r1", TWO_EYES_MORE)
     failed = audited(SECOND, down=0.5)
-    save_audit(warehouse, "r1", failed, certificate(failed))
+    save_audit(warehouse, "r1", failed, certificate(failed, terms=TWO_EYES_MORE))
     refused = [
         ("TESTER", "r1", FIRST.digest, "tester submitted it"),  # however he writes his name
         ("bert", "r1", SECOND.digest, "no passed audit of publication"),
@@ -131,7 +131,7 @@ def test_an_approval_is_of_one_publication_of_a_passed_audit_by_somebody_else(wa
 def test_no_approval_can_be_forged_by_plain_sql(warehouse, subtests):
     submitted(warehouse, "r1", TWO_EYES_MORE)
     failed = audited(SECOND, down=0.5)
-    bad = save_audit(warehouse, "r1", failed, certificate(failed))
+    bad = save_audit(warehouse, "r1", failed, certificate(failed, terms=TWO_EYES_MORE))
     [good] = [each["digest"] for each in reader.audits(warehouse, "r1") if each["passed"]]
     sql = """INSERT INTO operations.approval
                  (release_id, audit_digest, approver, publication_digest, audit_passed, submitter, note, approved_at)

@@ -211,7 +211,7 @@ def measure(url: str, demo: Path, cells: int) -> list[tuple[str, float, float]]:
         start_run(engine, f"r{size}", "sbs", period)
         submit(engine, f"r{size}", TERMS)
         report = audited(decided)
-        save_audit(engine, f"r{size}", report, certificate(report), publisher.printed(decided, space))
+        save_audit(engine, f"r{size}", report, certificate(report, period), publisher.printed(decided, space))
         release = Release(f"r{size}", report.problem, decided, report)
         clocked(f"{size} cells published", lambda: publisher.publish(engine, release, space=space, terms=TERMS, period=period))  # noqa: B023
         clocked(f"{size} cells read", lambda: reader.released_cells(engine, "sbs", period))  # noqa: B023

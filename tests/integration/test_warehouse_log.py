@@ -42,7 +42,7 @@ def test_everything_that_counts_is_in_the_log_once(warehouse):
 
 def _fail(warehouse) -> None:
     with writing(warehouse) as connection:
-        record(connection, "release", "r1")
+        record(connection, "test", "r1")
         raise RuntimeError
 
 

@@ -188,7 +188,7 @@ def test_a_release_is_made_by_the_two_accounts_together(warehouse: Engine, accou
     start_run(pipeline, "r1", "sbs", "2024")
     submit(pipeline, "r1", asked)
     report = audited(FIRST)
-    save_audit(pipeline, "r1", report, certificate(report), printed(FIRST, SPACE))
+    save_audit(pipeline, "r1", report, certificate(report, terms=asked), printed(FIRST, SPACE))
     release = Release("r1", report.problem, FIRST, report)
     approve(approver, "r1", FIRST.digest)
     with pytest.raises(InvalidInput, match="may not do this"):
@@ -258,7 +258,7 @@ def test_the_transcript_of_a_reviewer_is_what_happens(warehouse: Engine, account
     for run, report in (("r2", failed), ("r3", passed)):
         start_run(warehouse, run, "sbs", "2025")
         submit(warehouse, run, submitted)
-        save_audit(warehouse, run, report, certificate(report))
+        save_audit(warehouse, run, report, certificate(report, "2025", submitted))
     release = (
         "INSERT INTO dissemination.release\n"
         "    SELECT release_id, 'sbs', '2025', 1, publication_digest, digest, true, now() FROM operations.audit WHERE release_id = "

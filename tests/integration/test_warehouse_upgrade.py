@@ -56,11 +56,11 @@ def fill(warehouse) -> None:
         no=False,
     )
     for decided, down, passed in ((FIRST, 1.0, True), (SECOND, 0.5, False)):
-        told = certificate(audited(decided, down=down))
+        told = certificate(audited(decided, down=down, profiles=("external",)))
         row = {"d": hashlib.sha256(told.encode()).hexdigest(), "p": decided.digest, "passed": passed, "broken": int(not passed)}
         raw(
             warehouse,
-            "INSERT INTO operations.audit VALUES ('r1', :d, 'problem', :p, 'external', :passed, 2, :broken, 4, :told, :now)",
+            f"INSERT INTO operations.audit VALUES ('r1', :d, '{'p' * 64}', :p, 'external', :passed, 2, :broken, 4, :told, :now)",
             **row,
             told=told,
             now=NOW,
@@ -71,7 +71,7 @@ def fill(warehouse) -> None:
         "INSERT INTO dissemination.eu_cell VALUES ('sbs', '2024', :p, 'EU.TURNOVER.TOTAL', 0, 'EU', 'TURNOVER', 42, 'A', 'F', NULL)",
         p=FIRST.digest,
     )
-    audit = hashlib.sha256(certificate(audited(FIRST)).encode()).hexdigest()
+    audit = hashlib.sha256(certificate(audited(FIRST, profiles=("external",))).encode()).hexdigest()
     raw(
         warehouse,
         "INSERT INTO dissemination.release VALUES ('r1', 'sbs', '2024', 1, :p, :a, :yes, :now)",

@@ -39,7 +39,7 @@ def asked(engine: Engine) -> Release:
     report = audited(FIRST)
     start_run(engine, "r1", "sbs", "2024")
     submit(engine, "r1", ASKED)
-    save_audit(engine, "r1", report, certificate(report), printed(FIRST, SPACE))
+    save_audit(engine, "r1", report, certificate(report, terms=ASKED), printed(FIRST, SPACE))
     return Release("r1", report.problem, FIRST, report)
 
 

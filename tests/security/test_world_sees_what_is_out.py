@@ -30,7 +30,7 @@ def world(deployment: Deployment) -> Iterator[psycopg.Connection]:
     report = audited(embargoed)
     start_run(pipeline, "r2", "sbs", "2025")
     submit(pipeline, "r2", TERMS, embargo=datetime.now(UTC) + timedelta(days=1))
-    save_audit(pipeline, "r2", report, certificate(report), printed(embargoed, SPACE))
+    save_audit(pipeline, "r2", report, certificate(report, "2025"), printed(embargoed, SPACE))
     publish(publisher, Release("r2", report.problem, embargoed, report), space=SPACE, terms=TERMS, period="2025")
     taken_back = published((TAKEN_BACK, 0), (TAKEN_BACK, 0), (TAKEN_BACK, 0))
     publish_it(publisher, prepared(pipeline, "r3", taken_back, "2026"), "2026")
