@@ -107,8 +107,8 @@ def audited(
     )
 
 
-def certificate(report: AuditReport, period: str = "2024", terms: Terms = TERMS) -> str:
-    """What the database compares a stored audit with."""
+def certificate(report: AuditReport, period: str = "2024", terms: Terms = TERMS, of: str = "") -> str:
+    """What the database compares a stored audit with; `of` tells one from another."""
     return json.dumps(
         {
             "domain": terms.domain,
@@ -117,6 +117,7 @@ def certificate(report: AuditReport, period: str = "2024", terms: Terms = TERMS)
             "profiles": list(report.profiles),
             "digests": {"domain": terms.digest, "problem": report.problem, "publication": report.publication},
             "counts": {"primaries": len(report.primaries), "broken_requirements": report.broken},
+            "of": of,
         }
     )
 

@@ -531,7 +531,7 @@ LISTED = [
             ),
             ("        if tuple(found) != (domain, period):", "        if False:", "a run is of one domain and period"),
             (
-                '            record(connection, "audit", release_id, audit=digest, publication=report.publication, passed=report.passed)\n',
+                '            record(connection, "audit", release_id, **about, printed=printed, lps=int(report.lps))\n',
                 "",
                 "an audit is in the log",
             ),

@@ -22,7 +22,13 @@ from sdc_tasks.warehouse.schema import RunState, metadata
 from sdc_tasks.warehouse.secret import secret_of
 from sdc_tasks.warehouse.store import DeliveryKey, accept, note_unread, refuse, save_artefact, save_checks, save_findings, take
 
-ASKED = replace(TERMS, approvals=1, retention_days=900, settings='{"governance": {"approvals": 1, "retention_days": 900}, "unit": "EUR"}')
+ASKED = replace(
+    TERMS,
+    digest="v" * 64,
+    approvals=1,
+    retention_days=900,
+    settings='{"governance": {"approvals": 1, "retention_days": 900}, "unit": "EUR"}',
+)
 OTHERS = replace(ASKED, digest="u" * 64, approvals=0, settings='{"governance": {"approvals": 0, "retention_days": 900}}')
 PROGRAM = '{"python": "3.11", "source": "abc"}'
 # The tables that an owner's migration or the turns of the writers fill, and no release.
