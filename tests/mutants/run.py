@@ -7,13 +7,13 @@ Ends with 1 where one survives. The table RESULTS.md is renewed.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import queue
 import random
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -48,6 +48,14 @@ class Task:
     mutant: Mutant
     tests: tuple[str, ...]
     only: str = ""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A copy of the repository, and what runs its tests (`zygote.py`)."""
+
+    folder: Path
+    runner: subprocess.Popen[str]
 
 
 @dataclass(frozen=True)
@@ -95,34 +103,37 @@ def chosen(module: str | None, seed: int, number: int, match: str = "") -> list[
 def run(tasks: Sequence[Task], jobs: int) -> list[Outcome]:
     """Each in a copy of the tree that nobody else works in. Raises SystemExit where the unmutated code is not green."""
     with tempfile.TemporaryDirectory(prefix="sdc_mutants_") as folder, _server() as server:
-        copies: queue.Queue[Path] = queue.Queue()
+        copies: queue.Queue[Tree] = queue.Queue()
         for number in range(jobs):
-            copies.put(_copy(Path(folder) / f"tree{number}"))
+            copies.put(_tree(_copy(Path(folder) / f"tree{number}"), server))
         with ThreadPoolExecutor(jobs) as pool:
             wanted = sorted({each for task in tasks for each in task.tests})
-            seconds = dict(zip(wanted, pool.map(lambda test: _seconds(copies, server, test), wanted), strict=True))
+            seconds = dict(zip(wanted, pool.map(lambda test: _seconds(copies, test), wanted), strict=True))
             limits = [max(LEAST, PATIENCE * sum(seconds[each] for each in task.tests)) for task in tasks]
-            return list(pool.map(lambda task, limit: _outcome(copies, server, task, limit), tasks, limits))
+            outcomes = list(pool.map(lambda task, limit: _outcome(copies, task, limit), tasks, limits))
+        while not copies.empty():
+            copies.get().runner.communicate()
+    return outcomes
 
 
-def _seconds(copies: queue.Queue[Path], server: str, test: str) -> float:
+def _seconds(copies: queue.Queue[Tree], test: str) -> float:
     """How long the tests of a file take on the code as it is."""
     with _one_of(copies) as tree:
         began = time.monotonic()
-        code, told = _pytest(tree, server, (test,), "", limit=3600.0)
+        code, told = _pytest(tree, (test,), "", limit=3600.0)
     if code != PASSED:
         raise SystemExit(f"without any mutant this test fails: {test}\n{told}")
     print(f"green without mutants, {time.monotonic() - began:.0f} s: {test}", flush=True)
     return time.monotonic() - began
 
 
-def _outcome(copies: queue.Queue[Path], server: str, task: Task, limit: float) -> Outcome:
+def _outcome(copies: queue.Queue[Tree], task: Task, limit: float) -> Outcome:
     mutant = task.mutant
     with _one_of(copies) as tree:
-        path, text = tree / mutant.file, read(mutant.file, tree)
+        path, text = tree.folder / mutant.file, read(mutant.file, tree.folder)
         path.write_text(mutant.applied(text), encoding="utf-8")
         try:
-            code, told = _pytest(tree, server, task.tests, task.only, limit)
+            code, told = _pytest(tree, task.tests, task.only, limit)
         finally:
             path.write_text(text, encoding="utf-8")
     if code not in (PASSED, FAILED, NOT_LOADED, None):
@@ -135,7 +146,7 @@ def _outcome(copies: queue.Queue[Path], server: str, task: Task, limit: float) -
 
 
 @contextmanager
-def _one_of(copies: queue.Queue[Path]) -> Iterator[Path]:
+def _one_of(copies: queue.Queue[Tree]) -> Iterator[Tree]:
     tree = copies.get()
     try:
         yield tree
@@ -161,23 +172,43 @@ def _copy(target: Path) -> Path:
     return target
 
 
+def _tree(folder: Path, server: str) -> Tree:
+    """A copy, and the process that runs tests in it; it ends when its input does, with this process at the latest."""
+    command = [sys.executable, str(folder / "tests/mutants/zygote.py")]
+    told = folder.with_suffix(".log").open("w", encoding="utf-8")
+    runner = subprocess.Popen(
+        command, cwd=folder, env=_environment(folder, server), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=told, text=True
+    )
+    return Tree(folder, runner)
+
+
 def _environment(tree: Path, server: str) -> dict[str, str]:
     given = {name: value for name, value in os.environ.items() if not name.startswith(("SDC_", "PYTEST"))}
     return given | {"PYTHONPATH": str(tree), **({"SDC_POSTGRES_URL": server} if server else {})}
 
 
-def _pytest(tree: Path, server: str, tests: tuple[str, ...], only: str, limit: float) -> tuple[int | None, str]:
+def _pytest(tree: Tree, tests: tuple[str, ...], only: str, limit: float) -> tuple[int | None, str]:
     """The code of pytest, None where it did not end in time, and what it told."""
-    command = [sys.executable, "-m", "pytest", "-x", "-rfE", "--tb=line", "--hypothesis-seed=0", "-m", "not exhaustive and not slow"]
-    with subprocess.Popen(
-        [*command, *(["-k", only] if only else []), *tests], cwd=tree, env=_environment(tree, server), text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-    ) as process:  # fmt: skip
-        try:
-            return (told := process.communicate(timeout=limit)[0], process.returncode)[1], told
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            return None, process.communicate()[0]
+    out = tree.folder.with_suffix(".out")
+    out.unlink(missing_ok=True)
+    arguments = [
+        "-x",
+        "-rfE",
+        "--tb=line",
+        "--hypothesis-seed=0",
+        "-m",
+        "not exhaustive and not slow",
+        *(["-k", only] if only else []),
+        *tests,
+    ]
+    stdin, stdout = tree.runner.stdin, tree.runner.stdout
+    assert stdin is not None
+    assert stdout is not None
+    stdin.write(json.dumps({"arguments": arguments, "limit": limit, "out": str(out)}) + "\n")
+    stdin.flush()
+    if not (answer := stdout.readline()):
+        raise SystemExit(f"what runs the tests in {tree.folder} has ended")
+    return json.loads(answer), out.read_text(encoding="utf-8", errors="replace")
 
 
 @contextmanager
