@@ -136,7 +136,7 @@ LISTED = [
         "SELECT raise(ABORT, 'release refused: submitted for another domain or period')",
         "SELECT 1",
         "a release is of the period that was submitted",
-        RELEASED,
+        (f"{ALONE}::test_a_release_is_of_the_period_that_was_submitted",),
     ),
     Listed(
         sql("0010", "postgresql"),
