@@ -264,7 +264,10 @@ def signature(name: str, item: Any) -> str:
         str(each.replace(default=inspect.Parameter.empty, annotation=inspect.Parameter.empty)) + annotation(each)
         for each in told.parameters.values()
     ]
-    return f"def {name}({', '.join(shown)}) -> {written(told.return_annotation)}"
+    line = f"def {name}({', '.join(shown)}) -> {written(told.return_annotation)}"
+    if len(line) <= 90:  # as wide as a page
+        return line
+    return "\n".join([f"def {name}(", *(f"    {each}," for each in shown), f") -> {written(told.return_annotation)}"])
 
 
 def annotation(parameter: inspect.Parameter) -> str:
