@@ -56,7 +56,8 @@ class Variant:
         options = {"rule": rule, "weights": self.weights, "mantissas": LADDERS[self.ladder]}
         if not self.withhold:
             options |= {"maximum_relative_base": NEVER, "rounding_charge": 0.0}
-        bases = type(domain.bases).model_validate(domain.bases.model_dump() | options)
+        asked = {name: option for name, option in domain.bases.model_dump(exclude_unset=True).items() if rule != "cta" or name != "passes"}
+        bases = type(domain.bases).model_validate(asked | options)
         return domain.model_copy(update={"bases": bases})
 
 

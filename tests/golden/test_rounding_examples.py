@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from duality_oracle import Rounded, protected
 from two_way import two_way
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.attack.duality import Rounded, protected
 from sdc_tasks.methods.rounding import controlled, quadratic
 from sdc_tasks.methods.rounding.separable import Search
 from sdc_tasks.methods.rounding.table import RoundingTable

@@ -7,12 +7,12 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from duality_oracle import Rounded, reach
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, milp
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.attack.duality import Rounded, reach
 from sdc_tasks.methods.rounding import neighbourhoods, separable
 from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
 from sdc_tasks.methods.rounding.pieces import nearest, squares

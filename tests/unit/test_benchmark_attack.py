@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from benchmarks import attack_document
 from benchmarks.attack_measure import Job, Naive, Record, jobs, lost
-from benchmarks.attack_registry import REGISTRY, RELEASES, TINY, Variant
+from benchmarks.attack_registry import LADDERS, REGISTRY, RELEASES, TINY, Variant
 from hypothesis import assume, given, settings
 from oracle import one_cell_release, published, reaches, releases
 
@@ -25,6 +25,13 @@ def test_names_are_unique_and_relatives_are_there():
         for release in group:
             assert release.grows_from in {"", *(other.name for other in group)}
             assert len({variant.name for variant in release.variants}) == len(release.variants)
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_every_way_to_choose_bases_is_one_that_a_domain_may_ask_for(name):
+    for variant in REGISTRY[name].variants:
+        chosen = variant.of(load_domain("sbs")).bases
+        assert (chosen.weights, chosen.mantissas) == (variant.weights, LADDERS[variant.ladder])
 
 
 def test_a_publication_is_made_before_it_is_audited():
