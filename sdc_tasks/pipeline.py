@@ -19,9 +19,9 @@ import numpy as np
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods import attack
-from sdc_tasks.methods.bases.charter import mislabelled
 from sdc_tasks.methods.bases.comparison import Keep
 from sdc_tasks.methods.bases.policy import case_of, safe_bases
+from sdc_tasks.methods.bases.printed.charter import mislabelled
 from sdc_tasks.methods.bases.rules import Case
 from sdc_tasks.methods.cta.ladder import climb as climb_rung
 from sdc_tasks.methods.cta.model import release_problem

@@ -194,7 +194,7 @@ def _audit(audit: Mapping[str, Any], certificate: Mapping[str, Any], labels: Lab
 def _rung(rung: Mapping[str, Any]) -> Rung:
     return Rung(
         method=rung["method"],
-        outcome=rung["outcome"] + (", at its time limit" if rung["clock"] else ""),
+        outcome=rung["outcome"],
         objective=rung["objective"],
         bound=rung["bound"],
         gap=rung["gap"],

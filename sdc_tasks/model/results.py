@@ -32,7 +32,7 @@ class Publication:
     `value` is what is printed (NaN where withheld); `lower upper` is what the world reads: [value, value] for an exact cell,
     [value − base/2, value + base/2] for a rounded one, [−∞, ∞] for a withheld one. `base` is 0 for exact, ∞ for withheld.
     Where `covers` is above 0 (and the base ∞), the value is no total but the sum of the visible countries, known to be at least that
-    share of the total: the world reads [value, value / covers] (methods/bases/charter.py).
+    share of the total: the world reads [value, value / covers] (methods/bases/printed/charter.py).
     """
 
     cells: Ints = field(repr=False)

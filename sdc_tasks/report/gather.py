@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sdc_tasks.domains.schema import Domain, Indicator
 from sdc_tasks.methods.attack.compositions import Together
-from sdc_tasks.methods.bases.implied import outdone
+from sdc_tasks.methods.bases.printed.implied import outdone
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Rung

@@ -156,8 +156,7 @@ def step_outputs(engine: Engine, release_id: str, step_name: str) -> dict[str, s
 
 def save_rungs(engine: Engine, release_id: str, rungs: Sequence[Rung]) -> None:
     """Replaces the rungs of the CTA ladder."""
-    own = {"release_id": release_id, "clock": False}  # a rung that a clock ended is of an earlier version
-    rows = [{**asdict(each), "outcome": str(each.outcome), "position": i, **own} for i, each in enumerate(rungs)]
+    rows = [{**asdict(each), "outcome": str(each.outcome), "position": i, "release_id": release_id} for i, each in enumerate(rungs)]
     with writing(engine) as connection:
         serialise(connection, "rung", release_id)
         connection.execute(delete(rung).where(rung.c.release_id == release_id))

@@ -237,7 +237,6 @@ rung = Table(
     required("seconds", Float),
     required("reason", Text),
     required("unprotected", Integer),
-    required("clock", Boolean),
     required("accepted", Boolean),
     required("chosen", Boolean),
     ForeignKeyConstraint(["release_id"], ["operations.run.release_id"]),

@@ -12,7 +12,7 @@ from sdc_tasks.methods.attack import Attacker, attacks, audit, baseline, promise
 from sdc_tasks.methods.bases.cta_rule import choose
 from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
-from sdc_tasks.methods.bases.repair import repair
+from sdc_tasks.methods.bases.search.repair import repair
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 

@@ -10,10 +10,10 @@ import pytest
 import scipy.sparse as sp
 
 from sdc_tasks.demo.tables2d import random_2d
-from sdc_tasks.methods.cta.benders import benders
+from sdc_tasks.methods.cta.cuts.benders import benders
+from sdc_tasks.methods.cta.cuts.subproblem import Subproblem
 from sdc_tasks.methods.cta.model import CtaProblem, table_problem
 from sdc_tasks.methods.cta.run import Run
-from sdc_tasks.methods.cta.subproblem import Subproblem
 
 #                     original              upper sense
 #            P_1   P_2   P_3          P_1   P_2   P_3

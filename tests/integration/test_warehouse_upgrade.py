@@ -105,6 +105,7 @@ NEW = {
     "eu_cell": {"visible_share"},
     "audit": {"printed_digest"},
     "approval": {"account"},
+    "rung": {"clock"},
 }
 NEW_TABLES = {
     "inbox",
@@ -224,3 +225,12 @@ def test_a_downgrade_takes_with_it_what_the_older_version_could_not_read(old, wa
     assert everything(fresh)["payload"] == set()
     assert len(everything(fresh)["release"]) == 1
     fresh.dispose()
+
+
+def test_a_rung_that_a_clock_ended_says_so_still(old):
+    """No clock ends a rung any more, so that its column is gone."""
+    raw(old, "UPDATE operations.rung SET clock = :yes", yes=True)
+    migrate(old)
+    [rung] = reader.rungs(old, "r1")
+    assert rung["reason"] == "done, at its time limit"
+    assert "clock" not in rung

@@ -85,7 +85,7 @@ MODULES = {
             "tests/property/test_bases_whole.py",
             "tests/property/test_profile_laws.py",
         ),
-        files=("sdc_tasks/methods/bases/*.py",),
+        files=("sdc_tasks/methods/bases/*.py", "sdc_tasks/methods/bases/*/*.py"),
     ),
     "intake": Module(
         (

@@ -15,8 +15,8 @@ from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Attacker, audit, baseline, earlier
-from sdc_tasks.methods.bases.charter import charter, proposed, visible_sums
 from sdc_tasks.methods.bases.options import BasesOptions
+from sdc_tasks.methods.bases.printed.charter import charter, proposed, visible_sums
 from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication

@@ -12,13 +12,13 @@ from test_attack_profiles import divided, with_respondents
 from test_bases_laws import a_choice, ladder, quiet
 
 from sdc_tasks.methods.attack import Attacker, audit, baseline
-from sdc_tasks.methods.bases.cover import cover, least
-from sdc_tasks.methods.bases.cut import Cut
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.options import BasesOptions
-from sdc_tasks.methods.bases.repair import _raise as raised
-from sdc_tasks.methods.bases.repair import repair
 from sdc_tasks.methods.bases.rules import Case, bound, by_audit, by_cover, tighten
+from sdc_tasks.methods.bases.search.cover import cover, least
+from sdc_tasks.methods.bases.search.cut import Cut
+from sdc_tasks.methods.bases.search.repair import _raise as raised
+from sdc_tasks.methods.bases.search.repair import repair
 from sdc_tasks.model.problem import ProtectionProblem
 
 LAW = settings(derandomize=True, deadline=None, max_examples=40)

@@ -14,7 +14,7 @@ from sdc_tasks.methods.attack import Attacker, audit, baseline
 from sdc_tasks.methods.bases.cta_rule import choose, half_widths
 from sdc_tasks.methods.bases.ladder import Ladder, ladder_of, nearest_multiple
 from sdc_tasks.methods.bases.options import BasesOptions
-from sdc_tasks.methods.bases.repair import repair
+from sdc_tasks.methods.bases.search.repair import repair
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 

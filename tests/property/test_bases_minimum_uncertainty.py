@@ -11,8 +11,8 @@ from oracle import needs, one_cell_release, relations, releases
 from scipy.optimize import linprog
 
 from sdc_tasks.methods.attack import Attacker, baseline
-from sdc_tasks.methods.bases.extension import Extension
-from sdc_tasks.methods.bases.minimum_uncertainty import HalfWidths, minimum_uncertainty
+from sdc_tasks.methods.bases.search.extension import Extension
+from sdc_tasks.methods.bases.search.minimum_uncertainty import HalfWidths, minimum_uncertainty
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 

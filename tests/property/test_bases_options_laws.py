@@ -16,12 +16,12 @@ from scipy.optimize import linprog
 from sdc_tasks import pipeline
 from sdc_tasks.domains import load_domain
 from sdc_tasks.methods.attack import Attacker, baseline
-from sdc_tasks.methods.bases.additive import additive
-from sdc_tasks.methods.bases.implied import implied, sharpen
 from sdc_tasks.methods.bases.ladder import Ladder, ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
-from sdc_tasks.methods.bases.possible import possible
-from sdc_tasks.methods.bases.repair import repair
+from sdc_tasks.methods.bases.printed.additive import additive
+from sdc_tasks.methods.bases.printed.implied import implied, sharpen
+from sdc_tasks.methods.bases.printed.possible import possible
+from sdc_tasks.methods.bases.search.repair import repair
 from sdc_tasks.methods.bases.strata import strata_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from sdc_tasks.demo.tables2d import random_2d
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.cta.balance import balanced
-from sdc_tasks.methods.cta.benders import benders
+from sdc_tasks.methods.cta.cuts.benders import benders
+from sdc_tasks.methods.cta.cuts.subproblem import Subproblem
+from sdc_tasks.methods.cta.local.balance import balanced
 from sdc_tasks.methods.cta.model import CtaProblem, table_problem
 from sdc_tasks.methods.cta.run import Run
-from sdc_tasks.methods.cta.subproblem import Subproblem
 from sdc_tasks.solver.milp import solve_milp
 
 LAW = settings(derandomize=True, deadline=None, max_examples=60)

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from sdc_tasks.errors import Retriable
 from sdc_tasks.methods.attack import Requirements, baseline, promised
 from sdc_tasks.methods.cta import ladder
-from sdc_tasks.methods.cta.bcd import block_coordinate_descent
+from sdc_tasks.methods.cta.blockwise.bcd import block_coordinate_descent
 from sdc_tasks.methods.cta.engine import EngineOptions, execute
 from sdc_tasks.methods.cta.ladder import climb
 from sdc_tasks.methods.cta.model import CtaProblem, release_problem

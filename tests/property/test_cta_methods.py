@@ -21,9 +21,9 @@ from scipy.optimize import linprog
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta import milp
-from sdc_tasks.methods.cta.bcd import block_coordinate_descent
-from sdc_tasks.methods.cta.benders import benders
-from sdc_tasks.methods.cta.fix_and_relax import fix_and_relax
+from sdc_tasks.methods.cta.blockwise.bcd import block_coordinate_descent
+from sdc_tasks.methods.cta.blockwise.fix_and_relax import fix_and_relax
+from sdc_tasks.methods.cta.cuts.benders import benders
 from sdc_tasks.methods.cta.inequalities import no_inequalities, violated_inequalities
 from sdc_tasks.methods.cta.milp import solve_whole
 from sdc_tasks.methods.cta.model import CtaProblem, Distance

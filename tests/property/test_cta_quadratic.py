@@ -20,9 +20,9 @@ from scipy.optimize import linprog, minimize
 from sdc_tasks.demo.tables2d import random_2d
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
-from sdc_tasks.methods.cta.quadratic import quadratic
-from sdc_tasks.methods.cta.quadratic_tree import SenseQP, branch
 from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.squares.quadratic import quadratic
+from sdc_tasks.methods.cta.squares.tree import SenseQP, branch
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.qp import SeparableQP
 
@@ -167,8 +167,8 @@ def test_all_senses_at_once_are_no_worse_than_neighbourhoods(monkeypatch):
     problem = two_dimensional(7, 7, 11)
     exact, local = Run(problem), Run(problem)
     quadratic(problem, exact, 1)
-    monkeypatch.setattr("sdc_tasks.methods.cta.quadratic.FEW", 0)
-    monkeypatch.setattr("sdc_tasks.methods.cta.quadratic.OPEN", 4)
+    monkeypatch.setattr("sdc_tasks.methods.cta.squares.quadratic.FEW", 0)
+    monkeypatch.setattr("sdc_tasks.methods.cta.squares.quadratic.OPEN", 4)
     quadratic(problem, local, 1)
     assert exact.gap <= 1e-6
     assert exact.protected.verdict.objective <= local.protected.verdict.objective * (1 + 1e-9)

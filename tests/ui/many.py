@@ -81,7 +81,6 @@ def _one(engine: Engine, domain: Domain, mine: dict[str, str], period: str, prim
                 "seconds": 3.0,
                 "reason": "proven within 20 %",
                 "unprotected": 0,
-                "clock": False,
                 "accepted": i == 1,
                 "chosen": i == 1,
             }

@@ -16,11 +16,11 @@ from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import audit, baseline
-from sdc_tasks.methods.bases.additive import additive
-from sdc_tasks.methods.bases.cut import Cut
-from sdc_tasks.methods.bases.implied import outdone, sharpen
 from sdc_tasks.methods.bases.ladder import Ladder, ladder_of, nearest_multiple
 from sdc_tasks.methods.bases.options import BasesOptions
+from sdc_tasks.methods.bases.printed.additive import additive
+from sdc_tasks.methods.bases.printed.implied import outdone, sharpen
+from sdc_tasks.methods.bases.search.cut import Cut
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
@@ -178,7 +178,7 @@ def test_what_the_whole_stratum_gives_to_a_cut_counts():
     problem = two_activities()
     ladder = ladder_of(problem, np.ones(3), BasesOptions()).in_strata(np.array([-1, 0, 0]))
     cut, choice = Cut(0, np.array([1, 2]), np.ones(2), rhs=19.9), np.zeros(3, dtype=int)
-    sys.modules["sdc_tasks.methods.bases.repair"]._raise(cut, 19.9, ladder, choice, np.full(3, ladder.withheld))
+    sys.modules["sdc_tasks.methods.bases.search.repair"]._raise(cut, 19.9, ladder, choice, np.full(3, ladder.withheld))
     assert ladder.publication(choice).base.tolist() == [0, 20, 20]
 
 
@@ -265,7 +265,7 @@ def test_values_with_more_decimals_than_their_indicator_are_not_bent():
 @pytest.mark.parametrize("seed", [3, 29, 56])
 def test_three_dimensions_need_a_look_at_the_neighbours(seed, monkeypatch):
     """A vertex of the linear program of a three-dimensional table need not be whole: then every cell goes up or down."""
-    module = sys.modules["sdc_tasks.methods.bases.additive"]
+    module = sys.modules["sdc_tasks.methods.bases.printed.additive"]
     seen, look = [], module._neighbour
 
     def watched(*args):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sdc_tasks.methods.cta import blocks
-from sdc_tasks.methods.cta.blocks import Partitioner
+from sdc_tasks.methods.cta.blockwise import blocks
+from sdc_tasks.methods.cta.blockwise.blocks import Partitioner
 from sdc_tasks.methods.cta.model import CtaProblem
 
 KINDS = ("order", "neighbourhood", "random")

@@ -1,7 +1,7 @@
 """The CTA rule for safe bases (Handbook on SDC 4.5; [1] §1): the adjusted table says how much uncertainty each aggregate needs.
 
 The base of a cell is the smallest on the ladder whose interval around the rounded value contains the true value, the CTA value and
-its mirror image 2a − x. The Handbook warns that this needs "occasional post-processing": that is the repair of `repair.py`.
+its mirror image 2a − x. The Handbook warns that this needs "occasional post-processing": that is the repair of `search/repair.py`.
 """
 
 from __future__ import annotations

@@ -14,15 +14,15 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Attacker, Requirements, whole_attacks
-from sdc_tasks.methods.bases.additive import additive
-from sdc_tasks.methods.bases.charter import charter
 from sdc_tasks.methods.bases.comparison import Keep, least_lossy
-from sdc_tasks.methods.bases.implied import box
 from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
-from sdc_tasks.methods.bases.possible import possible
-from sdc_tasks.methods.bases.repair import Stuck
+from sdc_tasks.methods.bases.printed.additive import additive
+from sdc_tasks.methods.bases.printed.charter import charter
+from sdc_tasks.methods.bases.printed.implied import box
+from sdc_tasks.methods.bases.printed.possible import possible
 from sdc_tasks.methods.bases.rules import Case
+from sdc_tasks.methods.bases.search.repair import Stuck
 from sdc_tasks.methods.bases.strata import strata_of
 from sdc_tasks.methods.bases.wishes import wishes_of
 from sdc_tasks.model.problem import ProtectionProblem

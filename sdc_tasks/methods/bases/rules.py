@@ -1,11 +1,11 @@
 """The rules for safe bases: what proposes a start, what makes it safe, and what takes back what was too much.
 
-    the audit alone        all exact, and raised where an attack succeeds (`repair.py`)
+    the audit alone        all exact, and raised where an attack succeeds (`search/repair.py`)
     the CTA rule           the adjusted table says how much each cell needs ([1]; `cta_rule.py`); then as above
-    minimum uncertainty    the best of both; then, on all cuts that the attacks have left, the least loss that meets them (`cover.py`),
+    minimum uncertainty    the best of both; then, on all cuts that the attacks have left, the least loss that meets them (`search/cover.py`),
                            made safe again, which gives new cuts, and so on; at last every cell is lowered that can be
 
-The same cuts bound from below what any safe choice on the ladder loses. Without a ladder, `minimum_uncertainty.py` finds the least.
+The same cuts bound from below what any safe choice on the ladder loses. Without a ladder, `search/minimum_uncertainty.py` finds the least.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sdc_tasks.methods.attack import Attacker, Requirements
-from sdc_tasks.methods.bases.cover import cover, least, spare
 from sdc_tasks.methods.bases.cta_rule import choose
-from sdc_tasks.methods.bases.cut import Cut, cut_of
-from sdc_tasks.methods.bases.extension import Extension
 from sdc_tasks.methods.bases.ladder import Ladder
-from sdc_tasks.methods.bases.minimum_uncertainty import HalfWidths, minimum_uncertainty
 from sdc_tasks.methods.bases.options import BasesOptions
-from sdc_tasks.methods.bases.repair import Stuck, repair
+from sdc_tasks.methods.bases.search.cover import cover, least, spare
+from sdc_tasks.methods.bases.search.cut import Cut, cut_of
+from sdc_tasks.methods.bases.search.extension import Extension
+from sdc_tasks.methods.bases.search.minimum_uncertainty import HalfWidths, minimum_uncertainty
+from sdc_tasks.methods.bases.search.repair import Stuck, repair
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints

@@ -21,19 +21,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.cta import first
-from sdc_tasks.methods.cta.bcd import block_coordinate_descent
-from sdc_tasks.methods.cta.benders import benders
-from sdc_tasks.methods.cta.fix_and_relax import fix_and_relax
+from sdc_tasks.methods.cta.blockwise.bcd import block_coordinate_descent
+from sdc_tasks.methods.cta.blockwise.fix_and_relax import fix_and_relax
+from sdc_tasks.methods.cta.cuts.benders import benders
+from sdc_tasks.methods.cta.local import first
+from sdc_tasks.methods.cta.local.regions import dimensions
+from sdc_tasks.methods.cta.local.search import improve
 from sdc_tasks.methods.cta.milp import solve_whole
 from sdc_tasks.methods.cta.model import CtaProblem, Distance
 from sdc_tasks.methods.cta.names import METHODS, Method
 from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.presolve import Reduction, reduce
-from sdc_tasks.methods.cta.quadratic import quadratic
-from sdc_tasks.methods.cta.regions import dimensions
 from sdc_tasks.methods.cta.run import Run
-from sdc_tasks.methods.cta.search import improve
+from sdc_tasks.methods.cta.squares.quadratic import quadratic
 from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.names import SolverName
 

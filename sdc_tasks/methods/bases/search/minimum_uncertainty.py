@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.bases.cut import Cut
-from sdc_tasks.methods.bases.extension import Demand, Extension, order
+from sdc_tasks.methods.bases.search.cut import Cut
+from sdc_tasks.methods.bases.search.extension import Demand, Extension, order
 from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 

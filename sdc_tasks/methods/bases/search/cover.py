@@ -17,8 +17,8 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.bases.cut import Cut, slack_of
 from sdc_tasks.methods.bases.ladder import Ladder
+from sdc_tasks.methods.bases.search.cut import Cut, slack_of
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import LiveLP
 

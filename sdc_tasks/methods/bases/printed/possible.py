@@ -25,7 +25,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sdc_tasks.methods.bases.implied import box
+from sdc_tasks.methods.bases.printed.implied import box
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats

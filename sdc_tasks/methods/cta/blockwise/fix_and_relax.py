@@ -18,12 +18,12 @@ from typing import Literal
 
 import numpy as np
 
-from sdc_tasks.methods.cta.blocks import Partitioner
+from sdc_tasks.methods.cta.blockwise.blocks import Partitioner
 from sdc_tasks.methods.cta.inequalities import Inequalities, no_inequalities, violated_inequalities
+from sdc_tasks.methods.cta.local.shortfall import CLEAR, ShortfallMilp, Standing, at_rest, standing, unprotectable
 from sdc_tasks.methods.cta.milp import Polish, only_l1
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
-from sdc_tasks.methods.cta.shortfall import CLEAR, ShortfallMilp, Standing, at_rest, standing, unprotectable
 from sdc_tasks.model.table import Bools, Ints
 
 Start = Literal["fix-and-relax", "all-up", "random"]

@@ -1,6 +1,6 @@
 """CTA with the distance L2: min Σ w_i z_i² over the tables of `model.py`.
 
-Where few cells are sensitive, branch and bound over all senses (`quadratic_tree.py`) finds the optimum and proves it. Else the senses of a
+Where few cells are sensitive, branch and bound over all senses (`tree.py`) finds the optimum and proves it. Else the senses of a
 first table come from the distance L1 (`first.py`), from `balance.py`, or all go up, whichever is best, and local search goes on from there:
 branch and bound over the senses of a few neighbouring cells, the others fixed, again and again. The multipliers say where to look: at cells
 whose level is dear to hold.
@@ -17,14 +17,14 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.cta.balance import balanced
-from sdc_tasks.methods.cta.benders import benders
-from sdc_tasks.methods.cta.first import first_tables
+from sdc_tasks.methods.cta.cuts.benders import benders
+from sdc_tasks.methods.cta.cuts.subproblem import refuse
+from sdc_tasks.methods.cta.local.balance import balanced
+from sdc_tasks.methods.cta.local.first import first_tables
 from sdc_tasks.methods.cta.model import CtaProblem, Distance
 from sdc_tasks.methods.cta.polygon import Relaxation, least_sizes
-from sdc_tasks.methods.cta.quadratic_tree import FAR, Node, SenseQP, branch
 from sdc_tasks.methods.cta.run import Run
-from sdc_tasks.methods.cta.subproblem import refuse
+from sdc_tasks.methods.cta.squares.tree import FAR, Node, SenseQP, branch
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.qp import SeparableQP

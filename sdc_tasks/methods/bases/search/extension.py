@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.attack import MET, Attack, AttackSystem, Requirements, attack_system
 from sdc_tasks.methods.attack.polyhedron import FEASIBLE
-from sdc_tasks.methods.bases.cut import Cut
+from sdc_tasks.methods.bases.search.cut import Cut
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.model.table import Bools, Floats

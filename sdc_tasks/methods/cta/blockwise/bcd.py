@@ -17,8 +17,8 @@ from itertools import count
 
 import numpy as np
 
-from sdc_tasks.methods.cta.blocks import Kind, Partitioner
-from sdc_tasks.methods.cta.fix_and_relax import find_start
+from sdc_tasks.methods.cta.blockwise.blocks import Kind, Partitioner
+from sdc_tasks.methods.cta.blockwise.fix_and_relax import find_start
 from sdc_tasks.methods.cta.inequalities import SHARE, Inequalities, no_inequalities, violated_inequalities
 from sdc_tasks.methods.cta.milp import Polish, only_l1, proves
 from sdc_tasks.methods.cta.model import CtaProblem

@@ -1,0 +1,1 @@
+"""The fast path: first tables, and local search by regions of the table."""
