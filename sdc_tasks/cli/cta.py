@@ -39,7 +39,7 @@ TICK = 0.1  # seconds between two looks at the run
 QUIET = 1.0  # seconds between two lines where the output is no terminal
 PATIENCE = (0.5, 0.3)  # seconds for the method to end once asked, before and after a solver process of its own is stopped
 NAMED = 5  # cells named in a message
-NOISE = 1e-9  # of the smallest level: what a solver leaves in cells that stay
+LEFT_OF_LEVEL = 1e-9  # of the smallest level: what a solver leaves in cells that stay
 
 
 def cta(
@@ -73,7 +73,7 @@ def cta(
     """
     import numpy as np
 
-    from sdc_tasks.intake.jj import problem_of, read_jj, solution_text, write_private
+    from sdc_tasks.intake.tables.jj import problem_of, read_jj, solution_text, write_private
     from sdc_tasks.methods.cta.engine import EngineOptions
     from sdc_tasks.methods.cta.model import Distance
     from sdc_tasks.methods.cta.run import Run
@@ -134,7 +134,7 @@ class Worker(threading.Thread):
 
 
 @dataclass(frozen=True)
-class Found:
+class Ending:
     """What is known at the end; `z` are the deviations of all cells in the best table, in units, protected or not."""
 
     status: Status
@@ -249,7 +249,7 @@ def _stop_solvers() -> None:
                 child.kill()
 
 
-def _found(run: Run, worker: Worker, interruption: Interruption) -> Found:
+def _found(run: Run, worker: Worker, interruption: Interruption) -> Ending:
     """The best table that the run holds, judged once more, by the verifier alone."""
     import numpy as np
 
@@ -257,15 +257,17 @@ def _found(run: Run, worker: Worker, interruption: Interruption) -> Found:
 
     seconds, bound, table, problem = run.elapsed, run.bound, run.table, run.problem
     if table is None:
-        return Found(_status(worker, interruption, False, False), None, bound, None, None, None, seconds)
-    z = np.where(np.abs(table) <= NOISE * problem.smallest_level, 0.0, table)
+        return Ending(_status(worker, interruption, False, False), None, bound, None, None, None, seconds)
+    z = np.where(np.abs(table) <= LEFT_OF_LEVEL * problem.smallest_level, 0.0, table)
     verdict = verify(problem, z)
     if verdict.unprotected or not verdict.is_table:
         short = tuple(problem.name(int(p)) for p in problem.sensitive[short_of(problem, z)][:NAMED])
-        return Found(_status(worker, interruption, False, False), None, bound, None, verdict.unprotected, verdict.violation, seconds, short)
+        return Ending(
+            _status(worker, interruption, False, False), None, bound, None, verdict.unprotected, verdict.violation, seconds, short
+        )
     gap = 0.0 if verdict.objective <= 0 else max(0.0, (verdict.objective - bound) / verdict.objective)
     status = _status(worker, interruption, True, gap <= run.gap_wanted)
-    return Found(status, verdict.objective, bound, gap, 0, verdict.violation, seconds, z=z)
+    return Ending(status, verdict.objective, bound, gap, 0, verdict.violation, seconds, z=z)
 
 
 def _status(worker: Worker, interruption: Interruption, protected: bool, proven: bool) -> Status:
@@ -280,7 +282,7 @@ def _status(worker: Worker, interruption: Interruption, protected: bool, proven:
 
 def _by_key(keys: Sequence[str], a: Floats, x: Floats) -> str:
     """The table as CSV."""
-    from sdc_tasks.intake.jj import printed
+    from sdc_tasks.intake.tables.jj import printed
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -289,7 +291,7 @@ def _by_key(keys: Sequence[str], a: Floats, x: Floats) -> str:
     return text.getvalue()
 
 
-def _facts(found: Found, run: Run, options: EngineOptions, weights: str) -> str:
+def _facts(found: Ending, run: Run, options: EngineOptions, weights: str) -> str:
     """The run as JSON: figures of the whole table, none of a cell."""
     body = {
         "status": found.status,
@@ -311,7 +313,7 @@ def _facts(found: Found, run: Run, options: EngineOptions, weights: str) -> str:
     return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(fact)}" for name, fact in body.items()) + "\n}\n"
 
 
-def _show(found: Found, run: Run, solution: Path | None) -> None:
+def _show(found: Ending, run: Run, solution: Path | None) -> None:
     """The end of the run on the terminal."""
     if found.z is None:
         reason = {"unprotectable": "no table can protect", "interrupted": "interrupted: no table yet that protects"}

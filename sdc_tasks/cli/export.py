@@ -24,7 +24,7 @@ from sdc_tasks.errors import InvalidInput
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-    from sdc_tasks.intake.jj import JJTable
+    from sdc_tasks.intake.tables.jj import JJTable
     from sdc_tasks.methods.attack import Requirements
     from sdc_tasks.model.problem import ProtectionProblem
     from sdc_tasks.model.table import Floats
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = {"one": "one", "inverse": "inverse", "sqrt": "inverse_sqrt", "depth": "depth"}
 WIDEST = 1.5  # times the largest value: what stands for an infinite bound, as in τ-ARGUS
-NOISE = 1e-12  # of the terms of a relation: what adding binary fractions leaves
+LEFT_OF_TERMS = 1e-12  # of the terms of a relation: what adding binary fractions leaves
 HEADER = ["index", "key"]
 
 
@@ -48,7 +48,7 @@ def export_jj(
 ) -> None:
     """Writes the CTA problem of a release as a JJ file. Both files are confidential: JJ holds true values."""
     from sdc_tasks.domains import load_domain
-    from sdc_tasks.intake.jj import write_jj, write_private
+    from sdc_tasks.intake.tables.jj import write_jj, write_private
     from sdc_tasks.methods.attack import baseline
     from sdc_tasks.model.profiles import EXTERNAL
     from sdc_tasks.model.weights import Weights, aggregate_weights
@@ -76,7 +76,7 @@ def attacker_table(problem: ProtectionProblem, requirements: Requirements, weigh
     """`release_problem` over all cells of the release. `weights` are those of the aggregate cells."""
     import numpy as np
 
-    from sdc_tasks.intake.jj import JJTable
+    from sdc_tasks.intake.tables.jj import JJTable
     from sdc_tasks.methods.cta.model import release_problem
 
     model = release_problem(problem, requirements, weights)
@@ -98,7 +98,7 @@ def paper_table(problem: ProtectionProblem, weights: Weights, gamma: float) -> J
     """The release as one table in which every cell moves, but for the empty ones."""
     import numpy as np
 
-    from sdc_tasks.intake.jj import JJTable
+    from sdc_tasks.intake.tables.jj import JJTable
     from sdc_tasks.methods.attack import promised
     from sdc_tasks.model.profiles import EXTERNAL
     from sdc_tasks.model.weights import depth_of, weights_of
@@ -124,7 +124,7 @@ def _relations(problem: ProtectionProblem) -> tuple[sp.csr_array, Floats]:
 
     A = problem.space.relations
     missed = A @ problem.a
-    return A, np.where(np.abs(missed) <= NOISE * (abs(A) @ np.abs(problem.a)), 0.0, missed)
+    return A, np.where(np.abs(missed) <= LEFT_OF_TERMS * (abs(A) @ np.abs(problem.a)), 0.0, missed)
 
 
 def cells_file(file: Path) -> Path:

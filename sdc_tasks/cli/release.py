@@ -156,7 +156,7 @@ def audit(
 
     from sdc_tasks import pipeline, report
     from sdc_tasks.domains import load_domain
-    from sdc_tasks.intake.jj import write_private
+    from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods import attack
     from sdc_tasks.model.results import Publication
     from sdc_tasks.report import standing

@@ -20,7 +20,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.names import Quality
 
 if TYPE_CHECKING:
-    from sdc_tasks.methods.rounding.small_count import Dummy, Hierarchy, InnerCells, Publication, Rounded, Steps
+    from sdc_tasks.methods.rounding.small_count import CodeTree, Crossings, Dummy, InnerCells, RoundedCells, Steps
 
 IMAGES: dict[str, Literal["svg", "png"]] = {".svg": "svg", ".png": "png"}
 QUIET = 1.0  # seconds between two lines where the output is no terminal
@@ -63,7 +63,7 @@ def round_counts(
 
     Without --max-order, --crossings, --formula or --hierarchy all crossings are published. Nothing is written where the input is wrong.
     """
-    from sdc_tasks.intake.counts import read_counts
+    from sdc_tasks.intake.tables.counts import read_counts
     from sdc_tasks.methods.rounding.small_count import CountOptions, dummy_of
     from sdc_tasks.methods.rounding.small_count import round_counts as round_all
 
@@ -93,7 +93,7 @@ def round_counts(
         out.print(f"publication: {escape(str(published))}")
 
 
-def _publication(cells: InnerCells, max_order: int | None, crossings: str | None, formula: str | None, files: list[Path]) -> Publication:
+def _publication(cells: InnerCells, max_order: int | None, crossings: str | None, formula: str | None, files: list[Path]) -> Crossings:
     from sdc_tasks.methods.rounding.small_count import by_formula, by_hierarchies, by_list, by_order
 
     if sum(stated is not None for stated in (max_order, crossings, formula)) > 1:
@@ -111,8 +111,8 @@ def _publication(cells: InnerCells, max_order: int | None, crossings: str | None
     return by_hierarchies(cells, hierarchies)
 
 
-def _hierarchy(cells: InnerCells, given: Path) -> tuple[str, Hierarchy]:
-    from sdc_tasks.intake.codes import read_hierarchy
+def _hierarchy(cells: InnerCells, given: Path) -> tuple[str, CodeTree]:
+    from sdc_tasks.intake.tables.codes import read_hierarchy
 
     name, equals, file = str(given).partition("=")
     path = Path(file) if equals and name in cells.dimensions else given
@@ -157,11 +157,11 @@ def _under(tell: Callable[[str], None], base: int, count: int) -> Callable[[str]
     return tell if count == 1 else lambda what: tell(f"base {base}: {what}")
 
 
-def _write(results: list[Rounded], inner: Path | None, published: Path | None, facts: Path | None, plot: Path | None) -> None:
+def _write(results: list[RoundedCells], inner: Path | None, published: Path | None, facts: Path | None, plot: Path | None) -> None:
     """All files are made before the first is written."""
     import numpy as np
 
-    from sdc_tasks.intake.counts import table_bytes
+    from sdc_tasks.intake.tables.counts import table_bytes
 
     dummy = results[0].dummy
     dimensions = dummy.cells.dimensions
@@ -189,7 +189,7 @@ def _write(results: list[Rounded], inner: Path | None, published: Path | None, f
         _replace(path, content, mode)
 
 
-def _suffix(result: Rounded, results: list[Rounded]) -> str:
+def _suffix(result: RoundedCells, results: list[RoundedCells]) -> str:
     return f"_{result.options.base}" if len(results) > 1 else ""
 
 
@@ -204,14 +204,14 @@ def _replace(path: Path, content: bytes, mode: int) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _picture(result: Rounded, plot: Path) -> bytes:
+def _picture(result: RoundedCells, plot: Path) -> bytes:
     from sdc_tasks.methods.rounding.small_count.measures import differences, frequencies
     from sdc_tasks.report.rounding_figures import plot_rounding
 
     return plot_rounding(frequencies(result), differences(result), differences(result, simple=True), IMAGES[plot.suffix.lower()])
 
 
-def _facts(results: list[Rounded]) -> dict[str, Any]:
+def _facts(results: list[RoundedCells]) -> dict[str, Any]:
     from sdc_tasks.methods.rounding.small_count.measures import differences, frequencies, largest, measures
 
     dummy: Dummy = results[0].dummy
@@ -238,7 +238,7 @@ def _facts(results: list[Rounded]) -> dict[str, Any]:
     }
 
 
-def _shown(result: Rounded) -> Grid:
+def _shown(result: RoundedCells) -> Grid:
     """Measures of the whole table; no count of a cell."""
     from sdc_tasks.methods.rounding.small_count.measures import measures
 

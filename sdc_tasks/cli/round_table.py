@@ -69,7 +69,7 @@ def round_table(
 
     Exit codes: 0 rounded, 2 bad input, 3 no table keeps what is asked for.
     """
-    from sdc_tasks.intake.jj import write_private
+    from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods.rounding.separable import Search
     from sdc_tasks.solver.clock import Limit
 
@@ -113,7 +113,7 @@ class Source:
     keys: list[tuple[str, ...]]
 
     def text(self, x: Floats) -> str:
-        from sdc_tasks.intake.jj import printed
+        from sdc_tasks.intake.tables.jj import printed
 
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
@@ -123,8 +123,8 @@ class Source:
 
 
 def _source(file: Path, dims: str | None, value: str, totals: list[str], hierarchy: list[str]) -> Source:
-    from sdc_tasks.intake.jj import read_jj
-    from sdc_tasks.intake.rounding import of_jj, read_table
+    from sdc_tasks.intake.tables.jj import read_jj
+    from sdc_tasks.intake.tables.rounding import of_jj, read_table
 
     if file.name.lower().endswith(JJ):
         if dims is not None or hierarchy or totals:
@@ -166,7 +166,7 @@ def _controlled(
 ) -> tuple[Floats, dict[str, Fact]]:
     import numpy as np
 
-    from sdc_tasks.intake.jj import FORMULAS
+    from sdc_tasks.intake.tables.jj import FORMULAS
     from sdc_tasks.methods.rounding.controlled import TableOptions
     from sdc_tasks.methods.rounding.controlled import round_table as controlled
     from sdc_tasks.model.weights import weights_of

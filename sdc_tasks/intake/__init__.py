@@ -1,7 +1,8 @@
 """From the bytes an NSI sent to a national table, or to findings it can act on."""
 
 from sdc_tasks.intake.delivery import Delivery, read, read_bytes, together
-from sdc_tasks.intake.inbox import SUFFIXES, Inbox, file_bytes, look
+from sdc_tasks.intake.formats.registry import SUFFIXES
+from sdc_tasks.intake.inbox import Inbox, file_bytes, look
 from sdc_tasks.intake.sheet import Sheet, most_bytes, read_sheet, sender
 
 __all__ = [

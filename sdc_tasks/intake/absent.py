@@ -23,7 +23,7 @@ from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints, inside
 
 SHOWN = 3
 MOST_DECIMALS = 9  # as the domain file allows
-NOISE = 1e-6  # of a last decimal: what arithmetic in binary leaves of a decimal number
+LEFT_OF_DECIMAL = 1e-6  # of a last decimal: what arithmetic in binary leaves of a decimal number
 
 
 def judge_absent(country: str, value: Floats, present: Bools, available: Bools, domain: Domain, found: Findings) -> None:
@@ -78,7 +78,7 @@ def _decimals(value: Floats, declared: int) -> int:
     """How many decimals the values have, at least those declared."""
     for decimals in range(declared, MOST_DECIMALS):
         units = value * 10.0**decimals
-        if (np.abs(units - np.rint(units)) < NOISE).all():
+        if (np.abs(units - np.rint(units)) < LEFT_OF_DECIMAL).all():
             return decimals
     return MOST_DECIMALS
 

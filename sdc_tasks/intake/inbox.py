@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import IO
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.formats.registry import discover
 from sdc_tasks.untrusted import opened_regular, printable
 
-SUFFIXES = frozenset({".csv", ".txt"})
 _KINDS = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
 _SEND = "Remedy: send it as CSV, take it away, or list it under inbox.ignore in the domain file"
 _REMEDY = "Remedy: put the file itself there, or take this away"
@@ -47,7 +47,7 @@ def look(inbox: Path, ignore: Iterable[str] = ()) -> Inbox:
             unread[name] = f"{name}: its name holds what is no text. Remedy: rename it, such as AT_2024.csv"
         elif why := _no_file(path):
             unread[name] = why
-        elif path.suffix.lower() not in SUFFIXES:
+        elif discover(name) is None:
             unread[name] = f"{name}: not read, for no format has this suffix. {_SEND}"
         else:
             files.append(name)

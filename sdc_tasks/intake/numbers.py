@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from sdc_tasks.intake.findings import Findings
+from sdc_tasks.intake.formats.records import Records
 from sdc_tasks.intake.structure import Keys
-from sdc_tasks.intake.wire import Records
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.table import Bools, Floats, Ints
 

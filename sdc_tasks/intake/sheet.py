@@ -10,9 +10,9 @@ import numpy as np
 
 from sdc_tasks.domains.schema import Domain, Role
 from sdc_tasks.intake.findings import Findings
+from sdc_tasks.intake.formats.registry import discover
 from sdc_tasks.intake.numbers import read_share, read_units, read_values
 from sdc_tasks.intake.structure import Keys, concepts, read_keys
-from sdc_tasks.intake.wire import parse
 from sdc_tasks.model.findings import Finding, Severity
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
@@ -82,7 +82,7 @@ def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str 
     found = Findings()
     country, entries = None, None
     try:
-        country, entries = _read(data, domain, period, found)
+        country, entries = _read(data, file, domain, period, found)
     except Exception as error:  # the sender's bytes must not stop the release, nor show in a traceback
         found.add("SDC/reader", f"the reader failed ({type(error).__name__}): tell the maintainers, and try plain SDMX-CSV")
     return Sheet(digest or secrets.token_hex(), file, country, found.all(), entries)
@@ -93,12 +93,15 @@ def most_bytes(domain: Domain) -> int:
     return SPARE + LINE * domain.space.national_size
 
 
-def _read(data: bytes, domain: Domain, period: str, found: Findings) -> tuple[str | None, Entries | None]:
+def _read(data: bytes, file: str, domain: Domain, period: str, found: Findings) -> tuple[str | None, Entries | None]:
     size = domain.space.national_size
     if len(data) > (most := most_bytes(domain)):
         found.add("140", f"the file has more than {most} bytes, which no table of {size} cells needs: send the table and nothing else")
         return None, None
-    records = parse(data, concepts(domain), found, SPARE_LINES + 4 * size)
+    if (kind := discover(file)) is None:
+        found.add("140", "no format has the suffix of this file: send SDMX-CSV, such as AT_2024.csv")
+        return None, None
+    records = kind.read(data, concepts(domain), found, SPARE_LINES + 4 * size)
     if records is None:
         return None, None
     keys = read_keys(records, domain, period, found)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sdc_tasks.domains.schema import Domain, Role
 from sdc_tasks.intake.findings import Findings, shown
-from sdc_tasks.intake.wire import Concepts, Records
+from sdc_tasks.intake.formats.records import Concepts, Records
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.table import Bools, Ints
 

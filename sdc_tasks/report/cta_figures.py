@@ -46,7 +46,7 @@ WIDE = 5.0  # a value axis whose largest value is so many times its smallest is 
 WIDE_TIME = 30.0  # the same for the time axis
 SHORTEST = 0.01  # seconds: where a logarithmic time axis may begin
 ROUND = [1, 2, 5, 10]  # what ticks are multiples of
-NOISE = 1e-9  # of the largest deviation: what a solver leaves in cells that stay
+LEFT_OF_LARGEST = 1e-9  # of the largest deviation: what a solver leaves in cells that stay
 NAMED = 60  # up to so many areas each has its name beside its row
 
 
@@ -106,7 +106,7 @@ def decades(size: Floats) -> tuple[Ints, list[str]]:
 
     There are no more classes than colours: what is smaller falls into the lowest.
     """
-    moved = size > NOISE * size.max(initial=0.0)
+    moved = size > LEFT_OF_LARGEST * size.max(initial=0.0)
     if not moved.any():
         return np.zeros(size.shape, dtype=np.int64), ["0"]
     power = np.zeros(size.shape, dtype=np.int64)

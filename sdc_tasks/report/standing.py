@@ -22,7 +22,7 @@ from sdc_tasks.model.table import Floats, Ints
 
 CLASSES = ((1e-4, "under 0.01 %"), (1e-3, "0.01 to 0.1 %"), (1e-2, "0.1 to 1 %"), (1e-1, "1 to 10 %"), (np.inf, "10 % or more"))
 TOLERANCE = re.compile(r"(\d+(?:\.\d+)?) ?(%?)")
-NOISE = 1e-9  # of a tolerance: 2500.1 − 2500 is a little more than 0.1 in binary fractions
+LEFT_OF_TOLERANCE = 1e-9  # of a tolerance: 2500.1 − 2500 is a little more than 0.1 in binary fractions
 ZEROS = 2  # at the ends of the values, in all: fewer may be chance
 
 
@@ -72,7 +72,7 @@ def contradictions(problem: ProtectionProblem, publication: Publication, cells: 
     truth, lower, upper = problem.a[cells], publication.lower[at], publication.upper[at]
     off = np.maximum(lower - truth, 0) + np.minimum(upper - truth, 0)
     most = np.maximum(tolerance.absolute, tolerance.relative * np.abs(truth))
-    return Contradictions(cells, truth, lower, upper, off, np.abs(off) <= most * (1 + NOISE) + 1e-12 * np.abs(truth))
+    return Contradictions(cells, truth, lower, upper, off, np.abs(off) <= most * (1 + LEFT_OF_TOLERANCE) + 1e-12 * np.abs(truth))
 
 
 def differences(problem: ProtectionProblem, found: Contradictions) -> str:

@@ -26,7 +26,7 @@ SMALL = 1e-3  # sizes below count as this: callers scale their values to be near
 CERTAIN = 1e-9  # relative: what is off by less is not called infeasible
 REACH = 1e7  # how far a cell without a bound may go, for a program to have an x at all
 RIDGE = 1e-11  # added to the Hessian, as a share of its diagonal were no cell at a bound
-WHOLE = 0.3  # a whole Newton step is taken if it leaves g rising, by no more than this share of its rise at first
+WHOLE_STEP = 0.3  # a whole Newton step is taken if it leaves g rising, by no more than this share of its rise at first
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _line_search(d: Floats, b: Floats, nu: Floats, excess: Floats, q: Floats, lo
     first, whole = slope(0.0), slope(1.0)
     if first <= 0:
         return 0.0
-    if 0 <= whole <= WHOLE * first:
+    if 0 <= whole <= WHOLE_STEP * first:
         return 1.0
     one, other = (q * lower - excess) / nu, (q * upper - excess) / nu
     ends = np.concatenate([one, other])

@@ -24,7 +24,7 @@ from sdc_tasks.cli.shared import problem_of_inbox
 from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.errors import InvalidInput, Unprotectable
-from sdc_tasks.intake.jj import problem_of, read_jj, write_jj
+from sdc_tasks.intake.tables.jj import problem_of, read_jj, write_jj
 from sdc_tasks.methods.attack import Requirements, baseline
 from sdc_tasks.methods.cta import engine
 from sdc_tasks.methods.cta.model import release_problem
@@ -389,7 +389,7 @@ def test_ctrl_c_while_the_program_loads_ends_it_at_once(table, tmp_path, module)
 
 
 def test_ctrl_c_while_the_table_is_read_ends_it_at_once(table, tmp_path):
-    script = FIND + "import sdc_tasks.intake.jj as jj\nread = jj.read_jj\njj.read_jj = lambda *a: (interrupt(), read(*a))[1]\n"
+    script = FIND + "import sdc_tasks.intake.tables.jj as jj\nread = jj.read_jj\njj.read_jj = lambda *a: (interrupt(), read(*a))[1]\n"
     ended = process(script, "cta", table, "--out", tmp_path / "x.sol", scratch=tmp_path / "scratch")
     assert (ended.code, (tmp_path / "x.sol").exists()) == (3, False)
     assert "interrupted: no table yet" in ended.complained
@@ -418,7 +418,8 @@ def test_ctrl_c_before_the_first_table_says_so(table, tmp_path):
 
 def test_ctrl_c_while_it_writes_does_not_tear_the_file(table, tmp_path):
     script = FIND + (
-        "import sdc_tasks.intake.jj as jj\nwrite = jj.write_private\njj.write_private = lambda *a: (interrupt(), write(*a), interrupt())\n"
+        "import sdc_tasks.intake.tables.jj as jj\nwrite = jj.write_private\n"
+        "jj.write_private = lambda *a: (interrupt(), write(*a), interrupt())\n"
     )
     ended = process(script, "cta", table, "--out", tmp_path / "x.sol", "--json", tmp_path / "facts.json", scratch=tmp_path / "scratch")
     assert ended.code == 0

@@ -178,7 +178,7 @@ def two_dimensions(rows: int, columns: int, primaries: int, seed: int = 1) -> Ta
 
 def var1() -> Table:
     """Raises Absent where the file is not on this machine."""
-    from sdc_tasks.intake.jj import read_jj
+    from sdc_tasks.intake.tables.jj import read_jj
 
     if not VAR1.is_file():
         raise Absent(f"the table is not on this machine ({VAR1})")

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from benchmarks.rounding_registry import REGISTRY
 
 from sdc_tasks import pipeline
-from sdc_tasks.intake.counts import read_counts
+from sdc_tasks.intake.tables.counts import read_counts
 from sdc_tasks.methods.rounding.small_count import CountOptions, by_list, dummy_of, round_counts
 
 DENSE = 1 << 22  # keys that are counted without sorting them
@@ -110,7 +110,7 @@ class Score:
 
 def code() -> str:
     """What all figures depend on beside the tables: our sources."""
-    files = sorted([SOURCES / "intake/counts.py", *SOURCES.glob("methods/rounding/small_count/*.py")])
+    files = sorted([SOURCES / "intake/tables/counts.py", *SOURCES.glob("methods/rounding/small_count/*.py")])
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 

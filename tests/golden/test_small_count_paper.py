@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sdc_tasks.methods.rounding.small_count import CountOptions, Rounded, by_formula, dummy_of, inner_cells, round_counts
+from sdc_tasks.methods.rounding.small_count import CountOptions, RoundedCells, by_formula, dummy_of, inner_cells, round_counts
 from sdc_tasks.methods.rounding.small_count.dummy import Dummy
 from sdc_tasks.methods.rounding.small_count.inner import Steps, cross_product, fill
 from sdc_tasks.methods.rounding.small_count.measures import simply_rounded
-from sdc_tasks.methods.rounding.small_count.state import State
+from sdc_tasks.methods.rounding.small_count.state import Filling
 
 BASE = 5
 TABLE_1 = np.array([[6, 0, 1, 3, 4], [1, 2, 3, 1, 2], [0, 1, 1, 0, 2]])
@@ -43,7 +43,7 @@ def test_publishable_cells_are_the_total_and_the_margins(dummy: Dummy) -> None:
 
 def test_first_round(dummy: Dummy) -> None:
     """z(1) and c(1), the choice of the second cell, z(2) and c(2), the choice of the fourth."""
-    state = State(dummy, BASE, BASE - 1, dummy.cells.y)
+    state = Filling(dummy, BASE, BASE - 1, dummy.cells.y)
     small = dummy.z[state.is_sensitive(dummy.z)]
     assert sorted(small) == [3, 4, 4]
     six = indices(SIX)
@@ -67,7 +67,7 @@ def test_first_round(dummy: Dummy) -> None:
 
 def test_second_round(dummy: Dummy) -> None:
     """In table 3 the third column has become small; its target is that of table 1, not of table 3."""
-    state = State(dummy, BASE, BASE - 1, dummy.cells.y)
+    state = Filling(dummy, BASE, BASE - 1, dummy.cells.y)
     moved = np.flatnonzero(TABLE_3.ravel() != TABLE_1.ravel())
     state.move(moved, dummy.rows(moved), (TABLE_3 - TABLE_1).ravel()[moved])
     now = dummy.totals(state.y)
@@ -80,7 +80,7 @@ def test_second_round(dummy: Dummy) -> None:
     assert fill(state.gradient(rows), cross_product(rows, BASE), 1).tolist() == [True, False]
 
 
-def rounded(dummy: Dummy, seed: int, quality: str = "paper") -> Rounded:
+def rounded(dummy: Dummy, seed: int, quality: str = "paper") -> RoundedCells:
     return round_counts(dummy, CountOptions(base=BASE, seed=seed, quality=quality))  # type: ignore[arg-type]
 
 

@@ -96,6 +96,9 @@ MODULES = {
             f"{SECURITY}inbox.py",
             f"{SECURITY}inputs.py",
         ),
-        files=("sdc_tasks/intake/[!cjr]*.py", "sdc_tasks/intake/codes.py"),  # one delivery; counts, jj and rounding read other tables
+        files=(
+            "sdc_tasks/intake/[!cjr]*.py",
+            "sdc_tasks/intake/tables/codes.py",
+        ),  # one delivery; counts, jj and rounding read other tables
     ),
 }

@@ -16,7 +16,7 @@ from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.rounding import neighbourhoods, separable
 from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
 from sdc_tasks.methods.rounding.pieces import nearest, squares
-from sdc_tasks.methods.rounding.protection import Attacker
+from sdc_tasks.methods.rounding.protection import RoundingAttacker
 from sdc_tasks.methods.rounding.quadratic import base_for, margins, round_quadratic
 from sdc_tasks.methods.rounding.separable import Search, filled, least_cost, relations, weak_duality
 from sdc_tasks.methods.rounding.table import RoundingTable
@@ -157,7 +157,7 @@ def test_the_attacker_judges_as_the_dual_does_and_his_equations_hold_for_every_s
     rng = np.random.default_rng(seed)
     table, base = drawn(seed, (flat("A", 3), flat("B", 3)), primaries=4, level=5), 5.0
     half = np.where(table.fixed, 0.0, base)
-    attacker = Attacker(table, half, base)
+    attacker = RoundingAttacker(table, half, base)
     tables = [np.where(table.fixed, table.a, table.a + rng.uniform(-base, base, len(table.a))) for _ in range(3)]
     verdicts = [attacker.judge(x) for x in tables]
     for x, verdict in zip(tables, verdicts, strict=True):

@@ -17,8 +17,8 @@ from sdc_tasks import intake, steps
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake import inbox
 from sdc_tasks.intake.findings import Findings
+from sdc_tasks.intake.formats.delimited import parse
 from sdc_tasks.intake.structure import concepts
-from sdc_tasks.intake.wire import parse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "plugins"))
 

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 from sdc_tasks import untrusted
 from sdc_tasks.cli.app import app
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.counts import read_counts, table_bytes
-from sdc_tasks.intake.jj import read_jj
+from sdc_tasks.intake.tables.counts import read_counts, table_bytes
+from sdc_tasks.intake.tables.jj import read_jj
 from sdc_tasks.untrusted import formula
 from sdc_tasks.warehouse.packing import pack, unpack
 

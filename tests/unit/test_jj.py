@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.jj import JJTable, problem_of, read_jj, solution_text, write_jj
+from sdc_tasks.intake.tables.jj import JJTable, problem_of, read_jj, solution_text, write_jj
 from sdc_tasks.methods.cta.model import Distance
 from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.weights import Weights, weights_of

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.codes import read_hierarchy, read_tree
-from sdc_tasks.intake.counts import Counts, read_counts, table_bytes
-from sdc_tasks.methods.rounding.small_count import Hierarchy, InnerCells, by_formula, by_hierarchies, by_list, inner_cells
+from sdc_tasks.intake.tables.codes import read_hierarchy, read_tree
+from sdc_tasks.intake.tables.counts import Counts, read_counts, table_bytes
+from sdc_tasks.methods.rounding.small_count import CodeTree, InnerCells, by_formula, by_hierarchies, by_list, inner_cells
 from sdc_tasks.methods.rounding.small_count.cells import joint_codes
 from sdc_tasks.methods.rounding.small_count.formula import expand
 
@@ -53,7 +53,7 @@ def test_what_is_no_formula_is_refused(formula: str) -> None:
             expand(formula)
 
 
-def levels(hierarchy: Hierarchy, labels: tuple[str, ...] = LABELS) -> list[dict[str, set[str]]]:
+def levels(hierarchy: CodeTree, labels: tuple[str, ...] = LABELS) -> list[dict[str, set[str]]]:
     return [
         {name: {labels[i] for i in np.flatnonzero(group == k)} for k, name in enumerate(names)} for names, group in hierarchy.levels(labels)
     ]
@@ -113,7 +113,7 @@ def test_a_tree_has_one_parent_for_each_code(tmp_path: Path, text: str, match: s
 
 
 def test_codes_and_hierarchy_must_fit() -> None:
-    tree = Hierarchy("geo", (("AT", "EU"), ("BE", "EU")))
+    tree = CodeTree("geo", (("AT", "EU"), ("BE", "EU")))
     with pytest.raises(InvalidInput, match="the code NO of the table is missing"):
         tree.groups(LABELS)
     with pytest.raises(InvalidInput, match="EU has codes below it, and records of its own"):

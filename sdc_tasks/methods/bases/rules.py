@@ -2,7 +2,7 @@
 
     the audit alone        all exact, and raised where an attack succeeds (`search/repair.py`)
     the CTA rule           the adjusted table says how much each cell needs ([1]; `cta_rule.py`); then as above
-    minimum uncertainty    the best of both; then, on all cuts that the attacks have left, the least loss that meets them (`search/cover.py`),
+    minimum uncertainty    the best of both; then, on all cuts that the attacks have left, the least loss that meets them (`cover.py`),
                            made safe again, which gives new cuts, and so on; at last every cell is lowered that can be
 
 The same cuts bound from below what any safe choice on the ladder loses. Without a ladder, `search/minimum_uncertainty.py` finds the least.

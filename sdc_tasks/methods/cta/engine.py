@@ -39,7 +39,7 @@ from sdc_tasks.solver.names import SolverName
 
 MOST_ROUNDS = 200
 SETTLED = 0.005  # relative: when a round of the relaxation lifts the bound by no more, its sizes are good enough to start from
-WHOLE = 1500  # sensitive cells, after presolve, up to which the whole MILP is worth a thread beside the local search
+WORTH_A_THREAD = 1500  # sensitive cells, after presolve, up to which the whole MILP is worth a thread beside the local search
 SMALL, NODES = 100, 1000  # sensitive cells whose whole MILP ends a search by rounds; and where that ends on any machine
 FEW = 200  # sensitive cells of a two-dimensional table up to which local search is as quick as Benders and closer
 
@@ -123,7 +123,7 @@ def _auto(reduction: Reduction, run: Run, options: EngineOptions) -> None:
         if len(problem.sensitive) <= SMALL and not run.over:
             solve_whole(problem, run, options.solver, nodes=NODES)
         return
-    whole = len(problem.sensitive) <= WHOLE and options.threads > 1
+    whole = len(problem.sensitive) <= WORTH_A_THREAD and options.threads > 1
     with ThreadPoolExecutor(1) as beside:
         proving = beside.submit(_prove, problem, run, rounds, options if whole else None)
         improve(problem, run, starts, relaxation, dimension, options.seed, None, options.threads - whole)

@@ -33,7 +33,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.solver.milp import Milp
 
-FAR = 1e4  # times the sum of all levels: the MILP's big-M of a sensitive cell without a bound
+BIG_M = 1e4  # times the sum of all levels: the MILP's big-M of a sensitive cell without a bound
 JUST = 1e-9  # relative: a level that is all the room there is may differ from it in the last digits
 ROOM = 2.0  # release: largest level, times this, added to a cell's value: how far a cell without an upper bound may move
 
@@ -105,7 +105,7 @@ class CtaProblem:
     @cached_property
     def far(self) -> float:
         """The big-M of a sensitive cell without a bound."""
-        return FAR * float(np.maximum(self.lpl, self.upl).sum())
+        return BIG_M * float(np.maximum(self.lpl, self.upl).sum())
 
     def no_worse_than(self, objective: float) -> CtaProblem:
         """The same without what only tables of a larger objective (weight · data units) can use: no cell moves further than that pays for.
@@ -121,7 +121,7 @@ class CtaProblem:
     def milp(self) -> Milp:
         """The whole model as arrays; columns: z⁺ of every cell, z⁻ of every cell, y of the sensitive cells.
 
-        A sensitive cell without a bound gets `FAR` times the sum of all levels as its big-M: in a closest table every elementary cycle of
+        A sensitive cell without a bound gets `BIG_M` times the sum of all levels as its big-M: in a closest table every elementary cycle of
         deviations runs through a sensitive cell at its level, so that none needs to move further unless entries of a cycle are that unlike.
         Where that is not proven (`milp.proves`), a bound of this model is not taken for one of the problem.
         """

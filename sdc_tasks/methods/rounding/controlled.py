@@ -19,9 +19,9 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.rounding.pieces import nearest
-from sdc_tasks.methods.rounding.protection import Attacker, Verdict, cells_too_wide, necessary
+from sdc_tasks.methods.rounding.protection import RoundingAttacker, RoundingVerdict, cells_too_wide, necessary
 from sdc_tasks.methods.rounding.separable import Found, Progress, Search, least_cost, relations, silent
-from sdc_tasks.methods.rounding.table import NOISE, RoundingTable, multiples
+from sdc_tasks.methods.rounding.table import LEFT_OF_VALUE, RoundingTable, multiples
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import Status
 
@@ -61,7 +61,7 @@ class ControlledTable:
     optimal: bool
     clock: bool
     rounds: int
-    verdict: Verdict | None = field(default=None, repr=False)
+    verdict: RoundingVerdict | None = field(default=None, repr=False)
 
     @property
     def gap(self) -> float:
@@ -107,13 +107,13 @@ def _at_reach(table: RoundingTable, options: TableOptions, reach: int, rhs: Floa
     half = np.where(table.fixed, 0.0, reach * base)
     lowest, highest = necessary(table, reach * base)
     p = table.primary
-    lower[p] = np.maximum(lower[p], np.ceil(lowest / base - NOISE))
-    upper[p] = np.minimum(upper[p], np.floor(highest / base + NOISE))
+    lower[p] = np.maximum(lower[p], np.ceil(lowest / base - LEFT_OF_VALUE))
+    upper[p] = np.minimum(upper[p], np.floor(highest / base + LEFT_OF_VALUE))
     if (lower > upper).any():
         return Found(Status.INFEASIBLE, None)
-    attacker = Attacker(table, half, base) if len(p) else None
+    attacker = RoundingAttacker(table, half, base) if len(p) else None
     rows, least = sp.csr_array((0, n)), np.zeros(0)
-    target = np.where(np.abs(target - np.rint(target)) <= NOISE * np.maximum(1.0, np.abs(target)), np.rint(target), target)
+    target = np.where(np.abs(target - np.rint(target)) <= LEFT_OF_VALUE * np.maximum(1.0, np.abs(target)), np.rint(target), target)
     pieces = nearest(target, weights, lower, upper)
     for rounds in range(1, ROUNDS + 1):
         found = least_cost(pieces, relations(table.A, rhs, rows, least), options.search, progress)
@@ -144,8 +144,8 @@ def _ends(table: RoundingTable, options: TableOptions, reach: int) -> tuple[Floa
     lower, upper = up - reach, down + reach  # |x − a| ≤ reach · base
     if options.zero_restricted:
         lower, upper = np.where(multiple, down, lower), np.where(multiple, down, upper)
-    lower = np.maximum(lower, np.floor(table.lb / base + NOISE))
-    upper = np.minimum(upper, np.ceil(table.ub / base - NOISE))
+    lower = np.maximum(lower, np.floor(table.lb / base + LEFT_OF_VALUE))
+    upper = np.minimum(upper, np.ceil(table.ub / base - LEFT_OF_VALUE))
     return np.where(table.fixed, down, lower), np.where(table.fixed, down, upper)
 
 
@@ -153,13 +153,16 @@ def _check(table: RoundingTable, x: Floats, options: TableOptions, reach: int) -
     """Plain arithmetic on the table itself. A failure is a defect of this program, not of the input."""
     base, k = options.base, np.rint(x / options.base)
     size = abs(table.A) @ np.abs(k) + 1
-    noise = NOISE * (np.abs(table.a) + base)
+    noise = LEFT_OF_VALUE * (np.abs(table.a) + base)
     _, multiple = multiples(table.a, base)
     wrong: tuple[tuple[Bools | Ints, str], ...] = (
         (np.abs(k * base - x) > noise, "no multiple of the base"),
-        (np.abs(table.A @ k - table.rhs / base) > NOISE * size, "not additive"),
+        (np.abs(table.A @ k - table.rhs / base) > LEFT_OF_VALUE * size, "not additive"),
         (np.abs(x - table.a) > reach * base + noise, "further from the truth than its reach"),
-        ((x < np.floor(table.lb / base + NOISE) * base) | (x > np.ceil(table.ub / base - NOISE) * base), "outside its bounds"),
+        (
+            (x < np.floor(table.lb / base + LEFT_OF_VALUE) * base) | (x > np.ceil(table.ub / base - LEFT_OF_VALUE) * base),
+            "outside its bounds",
+        ),
         ((x != table.a) & table.fixed & (np.abs(x - table.a) > noise), "fixed and moved"),
         (multiple & (np.abs(x - table.a) > noise) & options.zero_restricted, "a multiple that moved"),
     )

@@ -34,10 +34,10 @@ import numpy as np
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack.small import combined, membership
 from sdc_tasks.methods.rounding.names import Quality
-from sdc_tasks.methods.rounding.small_count import CountOptions, Publication, dummy_of, inner_cells, round_counts
+from sdc_tasks.methods.rounding.small_count import CountOptions, Crossings, dummy_of, inner_cells, round_counts
 from sdc_tasks.methods.rounding.small_count.publication import Variable
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Publication as Decision
+from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints, added_up, inside
 
 
@@ -51,12 +51,12 @@ class RoundedCounts:
     base: int
     furthest: int
 
-    def told(self, furthest: float) -> Decision:
+    def told(self, furthest: float) -> Publication:
         """The publication that says: no more than so far from the truth."""
         within = np.minimum(furthest, self.hidden * (self.base - 1))
-        return Decision(self.cells, self.value, np.where(self.hidden > 0, 2 * within + 1, 0.0))
+        return Publication(self.cells, self.value, np.where(self.hidden > 0, 2 * within + 1, 0.0))
 
-    def proposals(self) -> Iterator[tuple[str, Decision]]:
+    def proposals(self) -> Iterator[tuple[str, Publication]]:
         """What to publish, the most precise first."""
         most = int(self.hidden.max(initial=0)) * (self.base - 1)
         within = self.furthest
@@ -114,7 +114,7 @@ def _rounded(
     variables = [variable for each in levels for variable in each]
     begin = np.cumsum([0, *(len(each) for each in levels)])
     crossings = product(*(range(int(begin[d]), int(begin[d + 1])) for d in range(len(levels))))
-    publication = Publication(tuple(variables), tuple(crossings), ("",) * len(levels))
+    publication = Crossings(tuple(variables), tuple(crossings), ("",) * len(levels))
     found = round_counts(dummy_of(cells, publication), CountOptions(seed, base, quality), progress=progress)
     return np.asarray(found.inner[place], dtype=float)
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.milp import Milp
 
-FAR = 1e-7  # how far from a whole number a solver's value may be
+OFF_WHOLE = 1e-7  # how far from a whole number a solver's value may be
 MOST = 8  # steps into which a stretch of one slope is cut
 
 

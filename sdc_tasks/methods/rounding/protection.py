@@ -38,7 +38,7 @@ class Cuts:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RoundingVerdict:
     """For each primary, in order, whether lower, upper and sliding protection are kept; `cuts` are the equations broken."""
 
     down: Bools
@@ -52,7 +52,7 @@ class Verdict:
         return np.asarray(self.down & self.up & self.slide)
 
 
-class Attacker:
+class RoundingAttacker:
     """The attacker of one table and the half-widths (n,) that he reads around its cells: 0 where a cell is printed as it is."""
 
     def __init__(self, table: RoundingTable, half: Floats, unit: float) -> None:
@@ -64,7 +64,7 @@ class Attacker:
         self._live = LiveLP(np.zeros(n), table.A, np.zeros(m), np.zeros(m), np.zeros(n), np.zeros(n))
         self._live.method("primal")  # from one cell to the next only the cost changes
 
-    def judge(self, x: Floats, clock: Clock | None = None) -> Verdict:
+    def judge(self, x: Floats, clock: Clock | None = None) -> RoundingVerdict:
         """Is every primary protected in the table x? What is not shown within the time counts as not protected.
 
         Raises ValueError where x is further than its half-width from the truth.
@@ -124,7 +124,7 @@ class Attacker:
                 rows.append(ends[0][0] + ends[1][0])
                 least.append(float(need[2][i] - ends[0][1] - ends[1][1]))
         coefficients = sp.csr_array(np.array(rows)) if rows else sp.csr_array((0, n))
-        return Verdict(met_down, met_up, met_slide, Cuts(coefficients, np.array(least)), lps)
+        return RoundingVerdict(met_down, met_up, met_slide, Cuts(coefficients, np.array(least)), lps)
 
     def _extreme(self, cell: int, side: float) -> LPResult:
         """As far as the attacker can go from the truth in a cell: down (−1) or up (1)."""

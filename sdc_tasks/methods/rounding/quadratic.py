@@ -27,8 +27,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput, Unprotectable
-from sdc_tasks.methods.rounding.pieces import FAR, Pieces, squares
-from sdc_tasks.methods.rounding.protection import Attacker, Verdict, cells_too_wide, necessary
+from sdc_tasks.methods.rounding.pieces import OFF_WHOLE, Pieces, squares
+from sdc_tasks.methods.rounding.protection import RoundingAttacker, RoundingVerdict, cells_too_wide, necessary
 from sdc_tasks.methods.rounding.separable import Progress, Search, least_cost, relations, silent
 from sdc_tasks.methods.rounding.table import RoundingTable, multiples
 from sdc_tasks.model.table import Bools, Floats
@@ -64,7 +64,7 @@ class QuadraticTable:
     optimal: bool
     clock: bool
     rounds: int
-    verdict: Verdict = field(repr=False)
+    verdict: RoundingVerdict = field(repr=False)
 
 
 def distance(table: RoundingTable, x: Floats) -> float:
@@ -166,7 +166,7 @@ class _Work:
     def run(self) -> QuadraticTable:
         table, base, a = self.table, self.base, self.table.a
         half = np.where(self.margin, 0.0, base)
-        attacker = Attacker(table, half, base)
+        attacker = RoundingAttacker(table, half, base)
         total = a[table.primary].sum()
         keep_sum = bool(total % base == 0)
         beyond = -np.inf
@@ -227,7 +227,7 @@ class _Work:
             if found is None:
                 return best
             y, z, bound, optimal = found
-            inside = bool((np.abs(z - pieces.origin) <= reach + FAR).all())
+            inside = bool((np.abs(z - pieces.origin) <= reach + OFF_WHOLE).all())
             if np.array_equal(z, np.rint(z)):
                 best = y, z, min(bound, float(self.weight @ z**2)), optimal and inside
             if inside or self.left <= 0:
@@ -259,7 +259,7 @@ class _Work:
         if result.x is None:
             return None
         z = pieces.value(result.x[k:])
-        near = np.abs(z - np.rint(z)) <= FAR * self.base
+        near = np.abs(z - np.rint(z)) <= OFF_WHOLE * self.base
         bound = 0.0 if result.bound is None else max(0.0, result.bound + pieces.constant)
         return np.rint(result.x[:k]), np.where(near, np.rint(z), z), bound, result.status is Status.OPTIMAL
 

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.rounding import neighbourhoods
-from sdc_tasks.methods.rounding.pieces import FAR, Pieces
+from sdc_tasks.methods.rounding.pieces import OFF_WHOLE, Pieces
 from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.lp import Status
@@ -145,7 +145,7 @@ def _best(pieces: Pieces, rows: Relations, u: Floats) -> Floats | None:
     """k in whole numbers where the pieces say so and every row holds."""
     k = pieces.value(u)
     whole = np.rint(k)
-    return whole if (np.abs(k - whole) <= FAR * np.maximum(1, np.abs(k))).all() and rows.hold(whole) else None
+    return whole if (np.abs(k - whole) <= OFF_WHOLE * np.maximum(1, np.abs(k))).all() and rows.hold(whole) else None
 
 
 def _cost(pieces: Pieces, k: Floats, model: Milp, u: Floats) -> float:

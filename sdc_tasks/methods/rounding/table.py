@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
-NOISE = 1e-9  # relative: what adding binary fractions leaves
+LEFT_OF_VALUE = 1e-9  # relative: what adding binary fractions leaves
 
 
 def _numbered(cell: int) -> str:
@@ -95,5 +95,5 @@ class RoundingTable:
 def multiples(values: Floats, base: float) -> tuple[Floats, Bools]:
     """(values / base rounded down, whether a value is a multiple of the base), noise of adding up apart."""
     near = np.rint(values / base)
-    whole = np.abs(values - near * base) <= NOISE * np.maximum(np.abs(values), base)
+    whole = np.abs(values - near * base) <= LEFT_OF_VALUE * np.maximum(np.abs(values), base)
     return np.where(whole, near, np.floor(values / base)), whole

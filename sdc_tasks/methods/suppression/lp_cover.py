@@ -33,8 +33,8 @@ from sdc_tasks.solver.lp import LiveLP
 
 TOLERANCE = 1e-6  # relative, of a level
 GRANTED = 1 - TOLERANCE / 2  # of a level: what counts as met
-NOISE = 1e-7  # of a level: moves below the solver's feasibility tolerance are rounding
-FAR = 1e4  # no cell needs to move further than this many levels
+SOLVER_SHARE = 1e-7  # of a level: moves below the solver's feasibility tolerance are rounding
+MOST_LEVELS = 1e4  # no cell needs to move further than this many levels
 DEAREST = 1e3  # the most that a small capacity multiplies a cost by
 
 
@@ -224,11 +224,11 @@ class _Search:
         """The cheapest z with z_p = side · level; for side 0, z_p = level with a mirror image."""
         room = self.table.a / level
         cost = np.where(charged, self._weight / np.clip(room, 1 / DEAREST, 1.0), 0.0)
-        narrow = np.where(allowed & (room > NOISE), np.minimum(room, FAR), 0.0)
-        wide = np.where(allowed, FAR, 0.0)
+        narrow = np.where(allowed & (room > SOLVER_SHARE), np.minimum(room, MOST_LEVELS), 0.0)
+        wide = np.where(allowed, MOST_LEVELS, 0.0)
         rise, fall = (narrow if side == 0 else wide).copy(), narrow.copy()
         moved, still = (fall, rise) if side < 0 else (rise, fall)
-        if moved[p] < 1 - NOISE:
+        if moved[p] < 1 - SOLVER_SHARE:
             return None
         lower = np.zeros(len(self._columns))
         lower[p + (len(room) if side < 0 else 0)] = moved[p] = 1.0
@@ -239,7 +239,7 @@ class _Search:
         if not result.status.has_point:
             return None
         u = result.x[: len(room)] - result.x[len(room) :]
-        z = np.where(np.abs(u) > NOISE, u, 0.0) * level
+        z = np.where(np.abs(u) > SOLVER_SHARE, u, 0.0) * level
         return z if self._holds(z, p, side) else None
 
     def _holds(self, z: Floats, p: int, side: int) -> bool:

@@ -27,7 +27,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats
 
-NOISE = 1e-9  # of a sum: what adding binary fractions and printing decimals may have done to it
+LEFT_OF_SUM = 1e-9  # of a sum: what adding binary fractions and printing decimals may have done to it
 
 
 def visible_sums(problem: ProtectionProblem) -> Floats:
@@ -86,4 +86,4 @@ def charter(
 def mislabelled(problem: ProtectionProblem, publication: Publication) -> Bools:
     """Cells of a publication that are said to be sums of visible countries and are not."""
     total = np.nan_to_num(visible_sums(problem), nan=-1.0)
-    return publication.visible & ~(np.abs(np.nan_to_num(publication.value) - total) <= NOISE * (1 + np.abs(total)))
+    return publication.visible & ~(np.abs(np.nan_to_num(publication.value) - total) <= LEFT_OF_SUM * (1 + np.abs(total)))

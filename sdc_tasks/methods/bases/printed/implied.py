@@ -26,7 +26,7 @@ from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 PASSES = 20  # over all relations; each tightens the box, none is needed for it to be right
-NOISE = 1e-15  # of the sums that a bound is the difference of
+LEFT_OF_TERMS = 1e-15  # of the sums that a bound is the difference of
 NARROWER = 0.99  # times a published width: what is said to be narrower than it
 
 
@@ -116,5 +116,5 @@ def _others(row: Ints, reach: Floats, rows: int) -> Floats:
     finite = np.where(endless, 0.0, reach)
     total, count = np.bincount(row, finite, rows)[row], np.bincount(row, endless, rows)[row]
     rest = np.maximum(total - finite, 0.0)
-    rest += np.where(total > finite, NOISE * total * np.bincount(row, minlength=rows)[row], 0.0)
+    rest += np.where(total > finite, LEFT_OF_TERMS * total * np.bincount(row, minlength=rows)[row], 0.0)
     return np.where(count - endless > 0, np.inf, rest)

@@ -30,7 +30,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats
 
-NOISE = 1e-12  # of a value, as in `implied`
+LEFT_OF_VALUE = 1e-12  # of a value, as in `implied`
 DIGITS = (np.arange(1.0, 10.0), np.arange(10.0, 100.0), np.arange(100.0, 1000.0))
 
 
@@ -38,7 +38,7 @@ def impossible(problem: ProtectionProblem, publication: Publication) -> Bools:
     """The rounded cells whose printed value the others exclude, by one relation or by several in turn."""
     lower, upper = box(problem, publication)
     value = np.nan_to_num(publication.value)
-    slack = NOISE * (1 + np.abs(value) + publication.base)
+    slack = LEFT_OF_VALUE * (1 + np.abs(value) + publication.base)
     return np.asarray(publication.rounded & ((value < lower - slack) | (value > upper + slack)))
 
 
@@ -50,7 +50,7 @@ def possible(problem: ProtectionProblem, publication: Publication, mantissas: Se
     lower, upper = box(problem, publication)
     value, base = publication.value.copy(), publication.base.copy()
     for k in wrong.tolist():
-        if upper[k] - lower[k] <= NOISE * abs(upper[k]):
+        if upper[k] - lower[k] <= LEFT_OF_VALUE * abs(upper[k]):
             value[k], base[k] = problem.a[publication.cells[k]], 0.0  # the others fix it
             continue
         fit = _roundest(float(lower[k]), float(upper[k]), float(base[k]), mantissas, smallest)

@@ -27,7 +27,7 @@ from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 Progress = Callable[[str], None]
 WIDEST = 1.0
 BOX = 0.5  # the box at first, as a share of the half-widths
-FAR = 0.15  # gap beyond which a step stays in the box
+BOXED_GAP = 0.15  # gap beyond which a step stays in the box
 FIRST = 0.03  # gap of the first round; a quarter of it in the next, and so on
 LATELY = 1  # passes after which a demand that lacked nothing is left to the next round
 ROUNDS, PASSES = 30, 60  # at most; rounds over all demands, passes over the active ones in a round
@@ -97,7 +97,7 @@ def _least_for(
         least, loss = master.least(), float(weights @ best)
         if loss - least.bound <= gap * loss:
             break
-        far = loss - least.bound > FAR * loss
+        far = loss - least.bound > BOXED_GAP * loss
         start = master.near(best, box) if far else (best + least.half) / 2
         wanted = [demand for demand in active if last[demand] >= number - LATELY]
         wider, lacking = widen(extension, wanted, start, master.cuts)

@@ -26,7 +26,7 @@ from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
-FAR = 1e3  # times the sum of all levels: no cell without a bound goes farther in a closest table (cycles of ±1 entries: once the sum)
+FARTHEST = 1e3  # times the sum of all levels: no cell without a bound goes farther in a closest table (cycles of ±1 entries: once the sum)
 NAMED = 5  # cells in a message
 REMEDY = "Remedy: lower levels, widen bounds, or let fixed cells of their relations move"
 
@@ -88,7 +88,7 @@ class Subproblem:
         self._below = np.maximum(-problem.lower[p] - problem.lpl, 0.0)
         self._live = LiveLP(self._cost, self._columns, self._rhs, self._rhs, *self._bounds(np.ones(len(p), dtype=bool), False))
         self._elastic: LiveLP | None = None
-        self._farthest = FAR * max(1.0, float(np.maximum(problem.lpl, problem.upl).sum()))
+        self._farthest = FARTHEST * max(1.0, float(np.maximum(problem.lpl, problem.upl).sum()))
 
     def relaxed(self, seconds: float) -> Relaxed | None:
         """None where time ran out."""

@@ -24,7 +24,7 @@ from sdc_tasks.methods.cta.local.first import first_tables
 from sdc_tasks.methods.cta.model import CtaProblem, Distance
 from sdc_tasks.methods.cta.polygon import Relaxation, least_sizes
 from sdc_tasks.methods.cta.run import Run
-from sdc_tasks.methods.cta.squares.tree import FAR, Node, SenseQP, branch
+from sdc_tasks.methods.cta.squares.tree import FARTHEST, Node, SenseQP, branch
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.qp import SeparableQP
@@ -66,7 +66,7 @@ def _lift_bound(problem: CtaProblem, model: SenseQP, run: Run) -> Floats:
         pass
     R, r, w = relaxation.rows, relaxation.least, model.w
     m, n = R.shape
-    far = FAR * max(1.0, float(np.maximum(problem.lpl, problem.upl).sum()))
+    far = FARTHEST * max(1.0, float(np.maximum(problem.lpl, problem.upl).sum()))
     least, most = least_sizes(problem), np.minimum(np.maximum(-problem.lower, problem.upper), far)
     most = np.maximum(most, least)
     found = SeparableQP(sp.csr_array(sp.hstack([R, -sp.eye_array(m)])), r).solve(

@@ -25,7 +25,7 @@ from sdc_tasks.solver.qp import SeparableQP
 THETA = 0.1  # ϑ: the smaller, the higher the bound of an open cell, and the more steps a program takes
 PROXIMAL, CENTRINGS = 1e-3, 50  # cells without weight: their curvature, and how often it is centred anew so that it costs nothing
 STILL = 1e-10  # relative: when it costs nothing
-FAR = 1e3  # times the sum of all levels: how far a cell without weight and bound may go
+FARTHEST = 1e3  # times the sum of all levels: how far a cell without weight and bound may go
 CLEAR = 1e-9  # relative: what counts as better
 
 
@@ -52,7 +52,7 @@ class SenseQP:
         self.w, self.problem = problem.w / self.scale, problem
         self._qp = SeparableQP(problem.A, np.zeros(problem.A.shape[0]))
         self._weightless = np.flatnonzero(problem.w == 0)
-        self._far = FAR * max(1.0, float(np.maximum(problem.lpl, problem.upl).sum()))
+        self._far = FARTHEST * max(1.0, float(np.maximum(problem.lpl, problem.upl).sum()))
 
     @property
     def everywhere_open(self) -> Node:

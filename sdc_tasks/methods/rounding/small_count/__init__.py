@@ -4,21 +4,21 @@ Some inner cells of a table of counts are rounded to multiples of a base, such t
 stay close to what they were. Published cells are sums of rounded inner cells: additive and consistent, whatever their number.
 """
 
-from sdc_tasks.methods.rounding.small_count.algorithm import CountOptions, Rounded, round_counts
+from sdc_tasks.methods.rounding.small_count.algorithm import CountOptions, RoundedCells, round_counts
 from sdc_tasks.methods.rounding.small_count.cells import InnerCells, inner_cells
 from sdc_tasks.methods.rounding.small_count.dummy import Dummy, dummy_of
-from sdc_tasks.methods.rounding.small_count.hierarchy import WILD, Hierarchy
+from sdc_tasks.methods.rounding.small_count.hierarchy import WILD, CodeTree
 from sdc_tasks.methods.rounding.small_count.inner import Steps
-from sdc_tasks.methods.rounding.small_count.publication import Publication, by_formula, by_hierarchies, by_list, by_order
+from sdc_tasks.methods.rounding.small_count.publication import Crossings, by_formula, by_hierarchies, by_list, by_order
 
 __all__ = [
     "WILD",
+    "CodeTree",
     "CountOptions",
+    "Crossings",
     "Dummy",
-    "Hierarchy",
     "InnerCells",
-    "Publication",
-    "Rounded",
+    "RoundedCells",
     "Steps",
     "by_formula",
     "by_hierarchies",

@@ -28,7 +28,7 @@ from sdc_tasks.methods.rounding.small_count.dummy import Dummy
 from sdc_tasks.methods.rounding.small_count.inner import Steps, cross_product, fill
 from sdc_tasks.methods.rounding.small_count.leverage import told_by_the_publication
 from sdc_tasks.methods.rounding.small_count.refine import Refiner
-from sdc_tasks.methods.rounding.small_count.state import State
+from sdc_tasks.methods.rounding.small_count.state import Filling
 from sdc_tasks.model.table import Bools, Ints, read_only
 
 BATCH = {"paper": 1000, "fast": 128, "best": 128}  # as the R package, and what the refinement needs
@@ -78,7 +78,7 @@ class CountOptions:
 
 
 @dataclass(frozen=True)
-class Rounded:
+class RoundedCells:
     """A rounded table: ỹ of the inner cells and z̃ = Xᵀ ỹ of the published cells; `rounds` is the most that a part took."""
 
     dummy: Dummy = field(repr=False)
@@ -100,7 +100,7 @@ def round_counts(
     force: Bools | None = None,
     given: Ints | None = None,
     progress: Callable[[str], None] = lambda _: None,
-) -> Rounded:
+) -> RoundedCells:
     """Rounds the inner cells of `dummy` so that no published cell is sensitive.
 
     `force` (n): inner cells that are rounded in any case. `given` (n): rounded values that are fixed beforehand, −1 where free.
@@ -109,7 +109,7 @@ def round_counts(
     cells = dummy.cells
     fixed = np.zeros(len(cells), dtype=bool) if given is None else given >= 0
     start = cells.y if given is None else np.where(fixed, given, cells.y)
-    state = State(dummy, options.base, options.largest, start)
+    state = Filling(dummy, options.base, options.largest, start)
     forced = np.zeros(len(cells), dtype=bool) if force is None else force.copy()
     if options.leverage:
         progress("leverage")
@@ -125,13 +125,13 @@ def round_counts(
             rounds = max(rounds, _Part(state, options, part, forced, fixed).round(rng, told))
     published = dummy.totals(state.y)
     _refuse_sensitive(state, published, fixed)
-    return Rounded(dummy, options, state.y, published, state.rounded, len(parts), rounds)
+    return RoundedCells(dummy, options, state.y, published, state.rounded, len(parts), rounds)
 
 
 class _Part:
     """The rounding of one part; `part` are its inner cells in order."""
 
-    def __init__(self, state: State, options: CountOptions, part: Ints, forced: Bools, fixed: Bools) -> None:
+    def __init__(self, state: Filling, options: CountOptions, part: Ints, forced: Bools, fixed: Bools) -> None:
         self.state, self.options = state, options
         self.whole = len(part) == len(state.y)
         self.part, self.forced = part, forced[part]
@@ -230,7 +230,7 @@ def _coarsest(dummy: Dummy) -> list[int]:
     return [j for j in range(len(dummy.parent)) if j not in parents]
 
 
-def _refuse_sensitive(state: State, published: Ints, fixed: Bools) -> None:
+def _refuse_sensitive(state: Filling, published: Ints, fixed: Bools) -> None:
     """What the algorithm promises, recomputed from the rounded inner cells."""
     left = np.flatnonzero(state.is_sensitive(published))
     if len(left) and fixed.any():

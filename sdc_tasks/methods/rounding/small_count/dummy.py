@@ -16,7 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sdc_tasks.methods.rounding.small_count.cells import Codes, InnerCells, joint_codes
-from sdc_tasks.methods.rounding.small_count.publication import Publication, Variable
+from sdc_tasks.methods.rounding.small_count.publication import Crossings, Variable
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 DENSE = 16  # keys per row up to which counting them takes less than sorting them
@@ -34,7 +34,7 @@ class Dummy:
     """
 
     cells: InnerCells
-    publication: Publication
+    publication: Crossings
     sources: tuple[int, ...]
     ids: tuple[Codes, ...] = field(repr=False)
     order: tuple[int, ...] = field(repr=False)  # the derived crossings, each after its parent
@@ -107,7 +107,7 @@ class Dummy:
         return ".".join(str(names[0]) for names in self.labels(np.array([cell])))
 
 
-def dummy_of(cells: InnerCells, publication: Publication) -> Dummy:
+def dummy_of(cells: InnerCells, publication: Crossings) -> Dummy:
     """Numbers the published cells."""
     refined, order = _parents(publication.variables, publication.crossings)
     count = len(publication.crossings)
@@ -153,7 +153,7 @@ def _add_up(z: Ints, offsets: Ints, j: int, ids: Codes, values: Ints) -> None:
     z[begin:end] = np.bincount(ids - begin, weights=values, minlength=end - begin)[: end - begin]
 
 
-def _sizes(publication: Publication, crossing: Sequence[int]) -> list[int]:
+def _sizes(publication: Crossings, crossing: Sequence[int]) -> list[int]:
     return [len(publication.variables[v].labels) for v in crossing]
 
 

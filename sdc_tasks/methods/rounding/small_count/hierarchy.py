@@ -19,7 +19,7 @@ WILD = frozenset("*?[")
 
 
 @dataclass(frozen=True)
-class Hierarchy:
+class CodeTree:
     """Pairs (code, parent) of one dimension; a code may be a wildcard for codes of the data. Raises InvalidInput on a cycle.
 
     `source` is how messages name it. `leaves` are codes that must be there without having a parent.

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sdc_tasks.methods.rounding.small_count.algorithm import Rounded
+from sdc_tasks.methods.rounding.small_count.algorithm import RoundedCells
 from sdc_tasks.methods.rounding.small_count.dummy import Dummy
 from sdc_tasks.model.table import Ints
 
@@ -82,7 +82,7 @@ def simply_rounded(dummy: Dummy, base: int, seed: int) -> Ints:
     return rounded
 
 
-def frequencies(result: Rounded) -> Table:
+def frequencies(result: RoundedCells) -> Table:
     """Numbers of inner and published cells by count."""
     dummy, base = result.dummy, result.options.base
     simple = simply_rounded(dummy, base, result.options.seed)
@@ -99,7 +99,7 @@ def frequencies(result: Rounded) -> Table:
     return Table("cells by count", columns, tuple((name, (*_counted(values, ends), len(values))) for name, values in rows))
 
 
-def differences(result: Rounded, simple: bool = False) -> Table:
+def differences(result: RoundedCells, simple: bool = False) -> Table:
     """Numbers of cells by |difference| (rows) and original value (columns): small inner cells, then published cells."""
     dummy, base = result.dummy, result.options.base
     inner = simply_rounded(dummy, base, result.options.seed) if simple else result.inner
@@ -121,7 +121,7 @@ def differences(result: Rounded, simple: bool = False) -> Table:
     return Table(title, columns, tuple((names[i], tuple(int(n) for n in whole[i])) for i in range(last)))
 
 
-def largest(result: Rounded, count: int = 10) -> list[Moved]:
+def largest(result: RoundedCells, count: int = 10) -> list[Moved]:
     """The published cells that moved most, the smaller first among equals."""
     dummy = result.dummy
     difference = result.published - dummy.z

@@ -21,7 +21,7 @@ import numpy as np
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL, Codes, InnerCells
 from sdc_tasks.methods.rounding.small_count.formula import expand
-from sdc_tasks.methods.rounding.small_count.hierarchy import Hierarchy
+from sdc_tasks.methods.rounding.small_count.hierarchy import CodeTree
 from sdc_tasks.model.table import read_only
 
 
@@ -44,7 +44,7 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Publication:
+class Crossings:
     """The crossings to be published, each a sorted tuple of indices of `variables`; `totals[d]` names what is added up over d."""
 
     variables: tuple[Variable, ...]
@@ -59,27 +59,27 @@ class Publication:
                 raise ValueError("a crossing names a dimension twice")
 
 
-def by_order(cells: InnerCells, order: int, hierarchies: Mapping[str, Hierarchy] | None = None) -> Publication:
+def by_order(cells: InnerCells, order: int, hierarchies: Mapping[str, CodeTree] | None = None) -> Crossings:
     """All crossings of at most `order` dimensions."""
     dimensions = range(len(cells.dimensions))
     subsets = [subset for k in range(min(order, len(dimensions)) + 1) for subset in combinations(dimensions, k)]
     return _of(cells, subsets, hierarchies or {})
 
 
-def by_list(cells: InnerCells, crossings: Iterable[Sequence[str]], hierarchies: Mapping[str, Hierarchy] | None = None) -> Publication:
+def by_list(cells: InnerCells, crossings: Iterable[Sequence[str]], hierarchies: Mapping[str, CodeTree] | None = None) -> Crossings:
     """The crossings, each a list of dimensions, and all their sub-totals. Raises InvalidInput where one does not exist."""
     named = [tuple(sorted({_dimension(cells, name, "crossing " + ":".join(crossing)) for name in crossing})) for crossing in crossings]
     every = {subset for crossing in named for k in range(len(crossing) + 1) for subset in combinations(crossing, k)}
     return _of(cells, every, hierarchies or {})
 
 
-def by_formula(cells: InnerCells, formula: str, hierarchies: Mapping[str, Hierarchy] | None = None) -> Publication:
+def by_formula(cells: InnerCells, formula: str, hierarchies: Mapping[str, CodeTree] | None = None) -> Crossings:
     """The terms of a model formula, each a crossing. Raises InvalidInput where it is none, or names what is no dimension."""
     terms = [tuple(sorted(_dimension(cells, name, f"formula {formula}") for name in term)) for term in expand(formula)]
     return _of(cells, terms, hierarchies or {})
 
 
-def by_hierarchies(cells: InnerCells, hierarchies: Mapping[str, Hierarchy]) -> Publication:
+def by_hierarchies(cells: InnerCells, hierarchies: Mapping[str, CodeTree]) -> Crossings:
     """Every code of every hierarchy crossed with those of all other dimensions; a dimension without one has its codes and a total.
 
     The total over a dimension is published under the code that stands for all of it; where its hierarchy has none, it is not published.
@@ -99,7 +99,7 @@ def _dimension(cells: InnerCells, name: str, where: str) -> int:
     return cells.dimensions.index(name)
 
 
-def _of(cells: InnerCells, subsets: Iterable[tuple[int, ...]], hierarchies: Mapping[str, Hierarchy]) -> Publication:
+def _of(cells: InnerCells, subsets: Iterable[tuple[int, ...]], hierarchies: Mapping[str, CodeTree]) -> Crossings:
     """Each subset of dimensions is crossed at all levels of its dimensions."""
     wanted = sorted(set(subsets), key=lambda subset: (len(subset), subset))
     used = {d for subset in wanted for d in subset}
@@ -115,19 +115,19 @@ def _of(cells: InnerCells, subsets: Iterable[tuple[int, ...]], hierarchies: Mapp
             levels[d] = list(range(len(variables), len(variables) + len(own)))
             variables += own
     crossings = [crossing for subset in wanted for crossing in product(*(levels[d] for d in subset))]
-    publication = Publication(tuple(variables), tuple(crossings), tuple(totals))
+    publication = Crossings(tuple(variables), tuple(crossings), tuple(totals))
     _refuse_ambiguous(cells, publication)
     return publication
 
 
-def _levels(d: int, hierarchy: Hierarchy, labels: tuple[str, ...]) -> list[Variable]:
+def _levels(d: int, hierarchy: CodeTree, labels: tuple[str, ...]) -> list[Variable]:
     found = [Variable(d, np.arange(len(labels), dtype=np.int32), labels)]
     for names, group in hierarchy.levels(labels):
         found.append(Variable(d, group, names, is_leaf=False))
     return found
 
 
-def _refuse_ambiguous(cells: InnerCells, publication: Publication) -> None:
+def _refuse_ambiguous(cells: InnerCells, publication: Crossings) -> None:
     for name, labels, total in zip(cells.dimensions, cells.labels, publication.totals, strict=True):
         if total in labels:
             raise InvalidInput(f"{name}: the code {total} would name a total too. Remedy: take records of totals out, or rename the code")

@@ -15,7 +15,7 @@ import numpy as np
 
 from sdc_tasks.methods.rounding.small_count.cells import Codes
 from sdc_tasks.methods.rounding.small_count.inner import cross_product
-from sdc_tasks.methods.rounding.small_count.state import State
+from sdc_tasks.methods.rounding.small_count.state import Filling
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 BLOCK = 2048  # cells whose c is computed at once
@@ -25,7 +25,7 @@ GROUP = 64  # moves that are judged together
 class Refiner:
     """Sweeps over `chosen` inner cells of a state, whose rows of X are given. `columns` are the crossings that tell what is sensitive."""
 
-    def __init__(self, state: State, chosen: Ints, rows: Codes, rng: np.random.Generator) -> None:
+    def __init__(self, state: Filling, chosen: Ints, rows: Codes, rng: np.random.Generator) -> None:
         self.state, self.chosen, self.rows, self.rng = state, chosen, rows, rng
         self.own = (rows >= 0).sum(axis=1) * state.base / 2.0  # half of M_kk
         self.scale = state.base * float(np.sqrt(rows.shape[1]))

@@ -9,7 +9,7 @@ from sdc_tasks.methods.rounding.small_count.dummy import Dummy
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 
-class State:
+class Filling:
     """ỹ of all inner cells and the difference z − z̃ of all published cells, kept together.
 
     An inner cell that is rounded is its count cut down to a multiple of the base, or one base more.

@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.codes import read_tree
-from sdc_tasks.intake.jj import STATUSES, JJTable
-from sdc_tasks.intake.totals import NONE, known_total, unnamed
+from sdc_tasks.intake.tables.codes import read_tree
+from sdc_tasks.intake.tables.jj import STATUSES, JJTable
+from sdc_tasks.intake.tables.totals import NONE, known_total, unnamed
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
-from sdc_tasks.methods.rounding.table import NOISE, RoundingTable
+from sdc_tasks.methods.rounding.table import LEFT_OF_VALUE, RoundingTable
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
 from sdc_tasks.untrusted import FORMULA, formula
 
@@ -46,7 +46,7 @@ def of_jj(table: JJTable) -> RoundingTable:
 
 
 def read_table(path: Path, dimensions: Sequence[str], value: str, totals: Mapping[str, str], parents: Mapping[str, Path]) -> KeyedTable:
-    """The table in a CSV file. `totals`: the code of the total by dimension, under "" for every other; see intake/totals.py.
+    """The table in a CSV file. `totals`: the code of the total by dimension, under "" for every other; see intake/tables/totals.py.
 
     Raises InvalidInput, with line, cell and remedy, where file and codes do not make a table.
     """
@@ -185,7 +185,7 @@ def _complete(path: Path, axes: Sequence[Hierarchy], keys: Sequence[tuple[str, .
     told[cell] = numbers
     whole = added_up(np.where(inside(axes), told.reshape(shape), 0.0), axes)
     found, size = whole.ravel(), float(np.abs(numbers).max(initial=0.0))
-    off = np.abs(found[cell] - numbers) > NOISE * (np.abs(numbers) + 1e-3 * size)
+    off = np.abs(found[cell] - numbers) > LEFT_OF_VALUE * (np.abs(numbers) + 1e-3 * size)
     if off.any():
         line = int(np.flatnonzero(off)[0])
         raise InvalidInput(

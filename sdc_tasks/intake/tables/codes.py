@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.rounding.small_count import WILD, Hierarchy
+from sdc_tasks.methods.rounding.small_count import WILD, CodeTree
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
 from sdc_tasks.model import table
 
@@ -28,14 +28,14 @@ class CodeFile:
     listed: bool
 
 
-def read_hierarchy(path: Path) -> Hierarchy:
+def read_hierarchy(path: Path) -> CodeTree:
     """The hierarchy of a table of counts, with wildcards and several parents. Raises InvalidInput with file and line."""
     found = read_codes(path)
     above = [(code, parent or ("" if found.listed else TOTAL)) for code, parent in found.pairs]
     pairs = tuple(dict.fromkeys((code, parent) for code, parent in above if parent))
     if not pairs:
         raise InvalidInput(f"{path}: no code has a parent. Remedy: write what adds up to what, or leave the hierarchy out")
-    return Hierarchy(str(path), pairs, tuple(code for code, parent in above if not parent))
+    return CodeTree(str(path), pairs, tuple(code for code, parent in above if not parent))
 
 
 def read_tree(path: Path, dimension: str, total: str) -> table.Hierarchy:

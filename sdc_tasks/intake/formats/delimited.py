@@ -1,4 +1,4 @@
-"""From bytes to records: the wire formats, and what makes a file not well-formed.
+"""Delimited text, from bytes to records: SDMX-CSV, national CSV, and what makes a file not well-formed.
 
 The formats differ in their separator, their decimal sign and the columns that name the structure; that is data (`FORMATS`), and
 the reading is the same: find the records and their lines at the level of bytes, set aside those that do not have the header's
@@ -10,30 +10,19 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sdc_tasks.intake.findings import Findings, shown
+from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
 from sdc_tasks.model.findings import Severity
-from sdc_tasks.model.table import Bools, Ints
+from sdc_tasks.model.table import Ints
 
 MAX_RECORD = 65_536  # bytes; the longest honest record has a few hundred
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LF, _QUOTE = 10, 34
-
-
-@dataclass(frozen=True)
-class WireFormat:
-    """A way to write the same records. `decimal` is the sign that the format prescribes; another one is accepted with a warning."""
-
-    name: str
-    separator: str
-    decimal: str
-    structure_columns: tuple[str, ...]
-    structure_id: str
 
 
 _SDMX_1 = (("DATAFLOW",), "DATAFLOW")
@@ -46,54 +35,9 @@ FORMATS = (
 )
 
 
-@dataclass(frozen=True)
-class Concepts:
-    """The columns that a domain knows: those every file must have, and those it may have."""
-
-    required: tuple[str, ...]
-    optional: tuple[str, ...]
-
-    @property
-    def known(self) -> set[str]:
-        """With those of the wire formats themselves."""
-        return {*self.required, *self.optional, *(column for wire in FORMATS for column in wire.structure_columns)}
-
-
-@dataclass(frozen=True)
-class Records:
-    """The records of one file: for each known concept its distinct texts, blanks around them removed, and which of them each record has;
-    and the line each record starts on.
-    """
-
-    format: WireFormat
-    line: Ints = field(repr=False)
-    columns: Mapping[str, tuple[list[str], Ints]] = field(repr=False)
-
-    def __len__(self) -> int:
-        return len(self.line)
-
-    def has(self, column: str | None) -> bool:
-        return column is not None and column in self.columns
-
-    def texts(self, column: str) -> list[str]:
-        """The texts of a column."""
-        return self.columns[column][0]
-
-    def which(self, column: str) -> Ints:
-        """For each record, the position of its text in `texts`."""
-        return self.columns[column][1]
-
-    def where(self, column: str, test: Callable[[str], bool]) -> Bools:
-        """The records whose text passes the test; the test runs once per distinct text."""
-        return np.array([test(text) for text in self.texts(column)], dtype=bool)[self.which(column)]
-
-    def positions(self, column: str, index: Mapping[str, int]) -> Ints:
-        """The index of each record's code, −1 where there is none."""
-        return np.array([index.get(text, -1) for text in self.texts(column)], dtype=np.int64)[self.which(column)]
-
-    def text(self, column: str, row: int) -> str:
-        texts, which = self.columns[column]
-        return texts[int(which[row])]
+def _known(concepts: Concepts) -> set[str]:
+    """The columns that the domain knows, and those of the formats themselves."""
+    return {*concepts.required, *concepts.optional, *(column for wire in FORMATS for column in wire.structure_columns)}
 
 
 def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
@@ -153,7 +97,7 @@ def _line_at(data: bytes, offset: int) -> int:
 
 def _header(head: bytes, concepts: Concepts, found: Findings) -> tuple[WireFormat, list[str]] | None:
     """The wire format and the column names. The separator is the one that gives columns we know, never a guess."""
-    known = concepts.known
+    known = _known(concepts)
     splits = {separator: _split(head, separator) for separator in (",", ";")}
     separator, names = max(splits.items(), key=lambda split: len(known & set(split[1])))
     if len(known & set(names)) < 2:
@@ -267,7 +211,7 @@ def _columns(
     """The good records, one column for each concept that the domain or the format knows."""
     import pandas as pd  # here alone: a second that `sdc cta` need not wait for
 
-    known = [number for number, name in enumerate(names) if name in concepts.known]
+    known = [number for number, name in enumerate(names) if name in _known(concepts)]
     spans = zip(layout.start[good].tolist(), layout.end[good].tolist(), strict=True)
     frame = pd.read_csv(
         io.BytesIO(b"\n".join(data[start:end] for start, end in spans)),

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.totals import known_total, unnamed
+from sdc_tasks.intake.tables.totals import known_total, unnamed
 from sdc_tasks.methods.rounding.small_count import InnerCells, inner_cells
 from sdc_tasks.model.table import Bools, Ints
 from sdc_tasks.untrusted import FORMULA, RATIO, ROOM, formula, lines

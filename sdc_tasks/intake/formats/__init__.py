@@ -1,0 +1,1 @@
+"""Formats of deliveries, a module each: from the bytes of a file to its records."""

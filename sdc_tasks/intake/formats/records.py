@@ -1,0 +1,66 @@
+"""What a reader of any format returns: the records of one file, as texts. Nothing here knows what a column means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sdc_tasks.model.table import Bools, Ints
+
+
+@dataclass(frozen=True)
+class WireFormat:
+    """A way to write the same records. `decimal` is the sign that the format prescribes; another one is accepted with a warning."""
+
+    name: str
+    separator: str
+    decimal: str
+    structure_columns: tuple[str, ...]
+    structure_id: str
+
+
+@dataclass(frozen=True)
+class Concepts:
+    """The columns that a domain knows: those every file must have, and those it may have."""
+
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records of one file: for each known concept its distinct texts, blanks around them removed, and which of them each record has;
+    and the line each record starts on.
+    """
+
+    format: WireFormat
+    line: Ints = field(repr=False)
+    columns: Mapping[str, tuple[list[str], Ints]] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def has(self, column: str | None) -> bool:
+        return column is not None and column in self.columns
+
+    def texts(self, column: str) -> list[str]:
+        """The texts of a column."""
+        return self.columns[column][0]
+
+    def which(self, column: str) -> Ints:
+        """For each record, the position of its text in `texts`."""
+        return self.columns[column][1]
+
+    def where(self, column: str, test: Callable[[str], bool]) -> Bools:
+        """The records whose text passes the test; the test runs once per distinct text."""
+        return np.array([test(text) for text in self.texts(column)], dtype=bool)[self.which(column)]
+
+    def positions(self, column: str, index: Mapping[str, int]) -> Ints:
+        """The index of each record's code, −1 where there is none."""
+        return np.array([index.get(text, -1) for text in self.texts(column)], dtype=np.int64)[self.which(column)]
+
+    def text(self, column: str, row: int) -> str:
+        texts, which = self.columns[column]
+        return texts[int(which[row])]
