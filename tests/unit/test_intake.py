@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake import read
+from sdc_tasks.intake import read, read_bytes
+from sdc_tasks.intake.formats.registry import Format
 from sdc_tasks.model.findings import Severity
 
 
@@ -411,8 +412,15 @@ def test_a_fault_of_the_reader_itself_is_a_finding_without_content(domain, folde
     def broken(*_: object) -> None:
         raise ValueError(f"could not convert {SECRET}")
 
-    monkeypatch.setattr("sdc_tasks.intake.sheet.parse", broken)
+    monkeypatch.setattr("sdc_tasks.intake.sheet.discover", lambda _: Format("broken", frozenset({".csv"}), broken))
     assert codes(deliver(domain, folder, sdmx_1())) == [("SDC/reader", None, None)]
+
+
+def test_a_file_whose_name_no_format_has_is_refused(domain):
+    """Whoever asks: the inbox does not take it in at all."""
+    found = read_bytes(sdmx_1().encode(), "AT_2024.xlsx", domain, PERIOD)
+    assert [(each.code, "no format" in each.message) for each in found.findings] == [("140", True)]
+    assert found.table is None
 
 
 # An independent reader

@@ -21,7 +21,6 @@ import numpy as np
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack import MET, Attacker
-from sdc_tasks.methods.bases.search.cut import Cut, cut_of, slack_of
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.search.cut import Cut, cut_of, slack_of
 from sdc_tasks.model.table import Floats, Ints

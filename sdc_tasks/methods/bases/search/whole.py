@@ -19,7 +19,6 @@ from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack import Shortfall, Whole, whole_attacks, whole_slacks
 from sdc_tasks.methods.attack.items import SLIDE
 from sdc_tasks.methods.attack.milp.prover import MilpProver
-from sdc_tasks.methods.bases.search.repair import Stuck
 from sdc_tasks.methods.bases.rules import Case
 from sdc_tasks.methods.bases.search.repair import Stuck
 from sdc_tasks.model.table import Floats, Ints
