@@ -17,6 +17,7 @@ from sdc_tasks.methods.attack.compositions import together
 from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
+from sdc_tasks.report.gather import gather
 from sdc_tasks.steps import Desk, adjustment_of, compared, decided
 from sdc_tasks.warehouse import publisher, reader, store
 from sdc_tasks.warehouse.schema import DeliveryState
@@ -63,7 +64,7 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
         report.write_table(table, desk.domain, problem.space, desk.period, publication)
     else:
         table.unlink(missing_ok=True)  # an earlier table must not pass for that of this release, nor one under embargo for a public one
-    facts = report.gather(
+    facts = gather(
         desk.domain, problem, adjustment_of(desk, release_id), publication, merged,
         compared=compared(desk, release_id), together=together(problem, publication) if merged.passed else None,
         period=desk.period, release_id=release_id,

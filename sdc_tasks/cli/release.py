@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sdc_tasks.model.problem import ProtectionProblem
     from sdc_tasks.model.results import AuditReport
     from sdc_tasks.outputs import Summary
-    from sdc_tasks.report import Published
+    from sdc_tasks.report import ReadTable
     from sdc_tasks.report.standing import Contradictions
 
 
@@ -243,7 +243,7 @@ def _tell_contradictions(problem: ProtectionProblem, found: Contradictions) -> N
         out.print(f"… and {len(found.cells) - SHOWN} more; --differences FILE lists all")
 
 
-def _tell_unjudged(problem: ProtectionProblem, read: Published, hints: list[str]) -> None:
+def _tell_unjudged(problem: ProtectionProblem, read: ReadTable, hints: list[str]) -> None:
     """What of the table was not judged, or not as it was meant."""
     key = problem.space.key
     if len(read.absent):

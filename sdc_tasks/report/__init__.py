@@ -1,18 +1,16 @@
-"""The release report (`gather` facts, `render` the page) and the disseminated table on the wire."""
+"""The release report (`gather.py` facts, `render` the page) and the disseminated table on the wire."""
 
 from sdc_tasks.report.facts import DeliveryFact, FindingFact, ReportFacts, StepFact
 from sdc_tasks.report.files import write_whole
-from sdc_tasks.report.gather import gather
 from sdc_tasks.report.page import render
-from sdc_tasks.report.table_csv import Published, read_published, read_table, write_table
+from sdc_tasks.report.table_csv import ReadTable, read_published, read_table, write_table
 
 __all__ = [
     "DeliveryFact",
     "FindingFact",
-    "Published",
+    "ReadTable",
     "ReportFacts",
     "StepFact",
-    "gather",
     "read_published",
     "read_table",
     "render",

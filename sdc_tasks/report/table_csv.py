@@ -78,7 +78,7 @@ def printed(value: float, decimals: int, noise: float = 0.0) -> str:
 
 
 @dataclass(frozen=True)
-class Published:
+class ReadTable:
     """What a table says: the decision it amounts to, and what of it cannot be judged.
 
     `absent`: cells of the domain without a row, which count as withheld; `unknown`: what is wrong with each row of which the domain does
@@ -99,7 +99,7 @@ def read_table(path: Path, domain: Domain, space: CellSpace, period: str) -> Pub
     return found.publication
 
 
-def read_published(path: Path, domain: Domain, space: CellSpace, period: str) -> Published:
+def read_published(path: Path, domain: Domain, space: CellSpace, period: str) -> ReadTable:
     """What a published table says: SDMX-CSV 1.0 or 2.0. ROUNDING_BASE, VISIBLE_SHARE, LOWER and UPPER are optional.
 
     Raises InvalidInput, naming file, line, key and remedy, on anything that does not say clearly what is published.
@@ -134,7 +134,7 @@ def read_published(path: Path, domain: Domain, space: CellSpace, period: str) ->
     if domain.bases.maximum_relative_base < 1:
         _refuse_beyond(values, space, stated, first)
     absent = np.array([first + i for i in range(len(cells)) if i not in seen], dtype=np.int64)
-    return Published(Publication(cells, values, bases, covers), absent, tuple(unknown), np.array(off_base, dtype=np.int64))
+    return ReadTable(Publication(cells, values, bases, covers), absent, tuple(unknown), np.array(off_base, dtype=np.int64))
 
 
 def _on_base(value: float, base: float) -> bool:

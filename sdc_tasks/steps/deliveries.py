@@ -190,12 +190,12 @@ def _taken(desk: Desk, inbox: Path, name: str) -> tuple[str, str | None]:
     return mine.key.digest, mine.country
 
 
-def _take(desk: Desk, inbox: Path, name: str) -> store.Delivery:
+def _take(desk: Desk, inbox: Path, name: str) -> store.StoredDelivery:
     data = _bytes(desk, inbox / name)
     return store.take(desk.engine, desk.domain.id, desk.period, name, data, intake.sender(data, desk.domain))
 
 
-def _counting(desk: Desk, inbox: Path, mine: str, country: str | None) -> tuple[list[store.Delivery], list[store.Delivery]]:
+def _counting(desk: Desk, inbox: Path, mine: str, country: str | None) -> tuple[list[store.StoredDelivery], list[store.StoredDelivery]]:
     """The files of the country that count, if they are accepted, and those that they replace: of each series the highest. A file of
     nobody stands alone.
     """
@@ -214,26 +214,26 @@ def _counting(desk: Desk, inbox: Path, mine: str, country: str | None) -> tuple[
         and each.state is not DeliveryState.SUPERSEDED
         and (each.state in MATTERS or each.key.digest in names or each.key.digest == mine)
     ]
-    highest: dict[str, store.Delivery] = {}
+    highest: dict[str, store.StoredDelivery] = {}
     for each in sorted(own, key=lambda each: each.rank):
         highest[each.series.name] = each
     files = sorted(highest.values(), key=lambda each: each.file)
     return files, [each for each in own if each not in files and each.state is not DeliveryState.REFUSED]
 
 
-def _under(delivery: store.Delivery, names: Sequence[str]) -> store.Delivery:
+def _under(delivery: store.StoredDelivery, names: Sequence[str]) -> store.StoredDelivery:
     """The delivery by the name under which it lies in the inbox."""
     if not names or delivery.file in names:
         return delivery
     return replace(delivery, file=names[-1], series=series_of(names[-1]))
 
 
-def _replacing(each: store.Delivery, other: store.Delivery) -> Finding:
+def _replacing(each: store.StoredDelivery, other: store.StoredDelivery) -> Finding:
     message = f"{each.file} replaces {other.file} of {other.received_at:%Y-%m-%d %H:%M} UTC"
     return Finding("SDC/superseded", Severity.WARNING, message)
 
 
-def _refused(desk: Desk, files: Sequence[store.Delivery], delivery: intake.Delivery, why: str) -> InvalidInput:
+def _refused(desk: Desk, files: Sequence[store.StoredDelivery], delivery: intake.Delivery, why: str) -> InvalidInput:
     """Marks as refused what did not count before, or everything where nothing is new."""
     fresh = [each for each in files if each.state is not DeliveryState.ACCEPTED]
     for each in fresh or files:
@@ -249,7 +249,7 @@ def _told(result: CheckResult) -> str:
     return f"{result.check} fails for {result.failed} of {result.checked} ({', '.join(result.cells[:3])}): {suite.describe(result)}"
 
 
-def _previous(desk: Desk, country: str, files: Sequence[store.Delivery]) -> NationalTable | None:
+def _previous(desk: Desk, country: str, files: Sequence[store.StoredDelivery]) -> NationalTable | None:
     """The delivery of the same country and period that this one would replace, if it still can be read."""
     known = [each for each in store.deliveries(desk.engine, desk.domain.id, desk.period) if each.country == country]
     before = [each for each in known if each.state is DeliveryState.ACCEPTED]
@@ -261,7 +261,7 @@ def _previous(desk: Desk, country: str, files: Sequence[store.Delivery]) -> Nati
     return read_files(desk, before).table
 
 
-def read_files(desk: Desk, files: Sequence[store.Delivery]) -> intake.Delivery:
+def read_files(desk: Desk, files: Sequence[store.StoredDelivery]) -> intake.Delivery:
     """The delivery that these files are."""
     data = [(each, store.load_artefact(desk.engine, each.key.digest)) for each in files]
     sheets = [intake.read_sheet(content, each.file, desk.domain, desk.period, each.key.digest) for each, content in data]

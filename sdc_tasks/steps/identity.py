@@ -29,7 +29,7 @@ def embargo_of(desk: Desk) -> datetime | None:
     return cycle.embargo if cycle else None
 
 
-def inputs_of(desk: Desk, accepted: Sequence[store.Delivery]) -> str:
+def inputs_of(desk: Desk, accepted: Sequence[store.StoredDelivery]) -> str:
     """Keyed digest of all that decides the bytes: also what was published before, but for this very release."""
     deliveries = [each.key.digest if each.times == 1 else f"{each.key.digest} {each.times}" for each in accepted]
     told = versions(desk)

@@ -40,7 +40,7 @@ def assemble(desk: Desk) -> str:
     release_id = _open_release(desk, accepted)
 
     def build() -> ProtectionProblem:
-        by_country: dict[str, list[store.Delivery]] = {}
+        by_country: dict[str, list[store.StoredDelivery]] = {}
         for each in sorted(accepted, key=lambda each: (str(each.country), each.file)):
             by_country.setdefault(str(each.country), []).append(each)
         tables = [read_files(desk, files).table for files in by_country.values()]
@@ -58,7 +58,7 @@ def assemble(desk: Desk) -> str:
     return release_id
 
 
-def _open_release(desk: Desk, accepted: Sequence[store.Delivery]) -> str:
+def _open_release(desk: Desk, accepted: Sequence[store.StoredDelivery]) -> str:
     if others := overlap.refused(desk.engine, terms_of(desk.domain), desk.period):
         raise InvalidInput(f"{desk.domain.id} {desk.period}: {others}")
     inputs = inputs_of(desk, accepted)

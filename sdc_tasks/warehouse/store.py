@@ -44,7 +44,7 @@ class DeliveryKey(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Delivery:
+class StoredDelivery:
     """A file as it was received, `times` times, last at `received_at`. `country` is None where the file does not tell."""
 
     key: DeliveryKey
@@ -95,7 +95,7 @@ def plain(connection: Connection, digest: str, content: bytes, key_id: str | Non
 
 def receive(
     engine: Engine, domain: str, period: str, file: str, content: bytes, again: bool = False, country: str | None = None
-) -> Delivery:
+) -> StoredDelivery:
     """Stores a file before anybody looks into it. The same bytes again change nothing, whatever the file is called, unless they were
     sent `again` after something else counted: then they are received anew. `country`: whose file it seems to be.
     """
@@ -105,7 +105,7 @@ def receive(
         return _receive(connection, _known_as(connection, domain, period, content, salt), file, content, again, country)
 
 
-def take(engine: Engine, domain: str, period: str, file: str, content: bytes, country: str | None = None) -> Delivery:
+def take(engine: Engine, domain: str, period: str, file: str, content: bytes, country: str | None = None) -> StoredDelivery:
     """Receives a file that lies in the inbox, anew where these bytes had left it under that name and are back. Remembers that they lie
     there.
     """
@@ -216,7 +216,7 @@ def refuse(engine: Engine, key: DeliveryKey, country: str | None = None) -> Deli
         return DeliveryState.REFUSED
 
 
-def deliveries(engine: Engine, domain: str, period: str) -> list[Delivery]:
+def deliveries(engine: Engine, domain: str, period: str) -> list[StoredDelivery]:
     """Every delivery of the period, in the order received."""
     with reading(engine) as connection:
         rows = connection.execute(
@@ -282,7 +282,9 @@ def _known_as(connection: Connection, domain: str, period: str, content: bytes, 
     return DeliveryKey(domain, period, name_of_delivery(content, salt))
 
 
-def _receive(connection: Connection, key: DeliveryKey, file: str, content: bytes, again: bool, country: str | None = None) -> Delivery:
+def _receive(
+    connection: Connection, key: DeliveryKey, file: str, content: bytes, again: bool, country: str | None = None
+) -> StoredDelivery:
     series = series_of(file)
     named = {"file": file, "series": series.name, "version": series.version}
     serialise(connection, "delivery", *key)
@@ -326,8 +328,8 @@ def _is(key: DeliveryKey) -> Any:
     return and_(delivery.c.domain == key.domain, delivery.c.period == key.period, delivery.c.digest == key.digest)
 
 
-def _delivery(row: Row[Any]) -> Delivery:
-    return Delivery(
+def _delivery(row: Row[Any]) -> StoredDelivery:
+    return StoredDelivery(
         key=DeliveryKey(row.domain, row.period, row.digest),
         country=row.country,
         file=row.file,

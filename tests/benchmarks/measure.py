@@ -24,10 +24,10 @@ import numpy as np
 from benchmarks.registry import REGISTRY, Table
 
 from sdc_tasks.errors import SdcError
-from sdc_tasks.methods.cta.cuts.senses import closest
 from sdc_tasks.methods.cta.engine import EngineOptions, Method, execute
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.senses import closest
 from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.weights import Weights

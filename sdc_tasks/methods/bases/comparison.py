@@ -8,7 +8,7 @@ from sdc_tasks.methods.bases.cta_rule import choose
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.printed.implied import sharpen
 from sdc_tasks.methods.bases.rules import AUDIT, CTA, LEAST, Case, bound, by_audit, by_cover
-from sdc_tasks.methods.bases.search.whole import whole
+from sdc_tasks.methods.bases.whole import whole
 from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung
 from sdc_tasks.model.table import Floats
 

@@ -22,12 +22,12 @@ from itertools import count
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.cta.cuts.senses import refined
 from sdc_tasks.methods.cta.cuts.subproblem import Answer, Lagrangian, Subproblem, refuse
 from sdc_tasks.methods.cta.local.balance import balanced
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.senses import refined
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.growing import GrowingMilp
 from sdc_tasks.solver.lp import Status

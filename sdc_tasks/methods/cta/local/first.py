@@ -20,9 +20,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from sdc_tasks.methods.cta.cuts.senses import FIRM, Fixed, SenseLP, refined
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.senses import FIRM, Fixed, SenseLP, refined
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 PROJECTIONS = 10

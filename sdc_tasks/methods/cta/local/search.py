@@ -22,12 +22,12 @@ from itertools import count
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.cta.cuts.senses import FIRM, SenseLP
 from sdc_tasks.methods.cta.inequalities import Inequalities
 from sdc_tasks.methods.cta.local.regions import Map
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.senses import FIRM, SenseLP
 from sdc_tasks.methods.cta.verify import FEASIBLE, short_of
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.milp import LiveMilp

@@ -1,0 +1,105 @@
+"""The house keeps its shape: no room too full, no name twice, a pipeline that one reads, arrows that point one way.
+
+Arrows inside `sdc_tasks` are import contracts (pyproject.toml); here is what these do not see.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("sdc_tasks", "dags", "plugins", "docker")
+MOST_MODULES = 14  # of a package, beside its __init__
+FULLER = {"sdc_tasks/warehouse": 22, "plugins/sdc_ui": 18}  # older than the limit: these numbers go down, never up
+MOST_LINES = 200
+CHOICES = ({"cbc", "highs"}, {"auto", "milp", "bcd", "benders"}, {"paper", "fast", "best"}, {"external", "internal", "coalition"})
+NAMED_IN = {"sdc_tasks/solver/names.py", "sdc_tasks/methods/cta/names.py", "sdc_tasks/methods/rounding/names.py"}
+
+
+def modules(room: str = "") -> Iterator[tuple[str, ast.Module]]:
+    """(path, syntax) of every module of the product."""
+    for top in (room,) if room else ROOMS:
+        for path in sorted((ROOT / top).rglob("*.py")):
+            yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(syntax: ast.Module) -> set[str]:
+    """The top-level packages that a module imports, wherever it does."""
+    found = set()
+    for node in ast.walk(syntax):
+        if isinstance(node, ast.Import):
+            found |= {each.name.split(".")[0] for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+def test_no_package_is_too_full():
+    count: dict[str, int] = defaultdict(int)
+    for path, _ in modules():
+        folder, _, name = path.rpartition("/")
+        count[folder] += name != "__init__.py"
+    assert {folder: number for folder, number in count.items() if number > FULLER.get(folder, MOST_MODULES)} == {}
+    assert {folder for folder, most in FULLER.items() if count[folder] <= MOST_MODULES or count[folder] < most} == set(), "lower the number"
+
+
+def test_the_pipeline_can_be_read():
+    assert len((ROOT / "sdc_tasks/pipeline.py").read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def test_a_public_class_has_a_name_of_its_own():
+    where: dict[str, list[str]] = defaultdict(list)
+    for path, syntax in modules("sdc_tasks"):
+        for node in syntax.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                where[node.name].append(path)
+    assert {name: paths for name, paths in where.items() if len(paths) > 1} == {}
+
+
+@pytest.mark.parametrize("room", ["sdc_tasks", "plugins"])
+def test_no_package_hides_a_module_behind_a_name(room):
+    """`from package import name` must not mean a function for one reader and the module of that name for another."""
+    hidden = []
+    for path, syntax in modules(room):
+        if not path.endswith("__init__.py"):
+            continue
+        folder = (ROOT / path).parent
+        inside = {each.stem for each in folder.iterdir() if each.suffix == ".py" or (each / "__init__.py").is_file()}
+        for node in syntax.body:
+            if isinstance(node, ast.ImportFrom):
+                hidden += [f"{path}: {each.asname or each.name}" for each in node.names if (each.asname or each.name) in inside]
+    assert hidden == []
+
+
+def test_choices_are_named_once():
+    """A literal that lists the solvers, the methods or the profiles again would miss the next one."""
+    twice = []
+    for path, syntax in modules():
+        for node in ast.walk(syntax):
+            if isinstance(node, ast.Tuple | ast.List | ast.Set):
+                words = {each.value for each in node.elts if isinstance(each, ast.Constant)}
+                if any(choice <= words for choice in CHOICES) and path not in NAMED_IN:
+                    twice.append(f"{path}:{node.lineno}")
+    assert twice == []
+
+
+def test_airflow_is_known_to_dags_and_plugins_alone():
+    assert [path for path, syntax in modules("sdc_tasks") if "airflow" in imported(syntax)] == []
+
+
+def test_arrows_between_the_rooms_point_one_way():
+    """DAGs stand on plugins, plugins on the package; what runs the servers stands beside them."""
+    mine = {room: {path.stem for path in (ROOT / room).iterdir() if path.suffix == ".py" or path.is_dir()} for room in ROOMS[1:]}
+    forbidden = {
+        "sdc_tasks": mine["dags"] | mine["plugins"] | mine["docker"],
+        "plugins": mine["dags"] | mine["docker"],
+        "dags": mine["docker"],
+        "docker": mine["plugins"],
+    }
+    back = [(path, found) for room, others in forbidden.items() for path, syntax in modules(room) if (found := imported(syntax) & others)]
+    assert back == []
