@@ -13,11 +13,11 @@ from small_count_oracle import Key, Rows, every_crossing, publication
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.small_count import (
+    CodeTree,
     CountOptions,
-    Hierarchy,
+    Crossings,
     InnerCells,
-    Publication,
-    Rounded,
+    RoundedCells,
     Steps,
     by_formula,
     by_hierarchies,
@@ -61,19 +61,19 @@ def cases(draw: st.DrawFn, smallest: int = 1) -> Case:
     return Case(draw(st.dictionaries(keys, counts, min_size=1, max_size=40)), draw(st.integers(2, 6)), draw(st.integers(0, 3)))
 
 
-def rows_of(result: Rounded) -> Rows:
+def rows_of(result: RoundedCells) -> Rows:
     cells = result.dummy.cells
     keys = [tuple(cells.key(i).split(".")) for i in range(len(cells))]
     return list(zip(keys, cells.y.tolist(), result.inner.tolist(), strict=True))
 
 
-def published_of(result: Rounded) -> dict[Key, tuple[int, int]]:
+def published_of(result: RoundedCells) -> dict[Key, tuple[int, int]]:
     keys = list(zip(*result.dummy.labels(np.arange(result.dummy.published)), strict=True))
     assert len(set(keys)) == len(keys)
     return dict(zip(keys, zip(result.dummy.z.tolist(), result.published.tolist(), strict=True), strict=True))
 
 
-def rounded(cells: InnerCells, published: Publication, **options: Any) -> Rounded:
+def rounded(cells: InnerCells, published: Crossings, **options: Any) -> RoundedCells:
     return round_counts(dummy_of(cells, published), CountOptions(**{"seed": 1, **options}))
 
 
@@ -99,7 +99,7 @@ def test_every_way_to_state_a_publication_rounds_alike(case: Case) -> None:
         by_formula(cells, "~A*B*C"),
         by_formula(cells, "~(A+B+C)^3"),
         by_hierarchies(cells, {}),
-        by_hierarchies(cells, {name: Hierarchy("flat", (("*", "TOTAL"),)) for name in NAMES}),
+        by_hierarchies(cells, {name: CodeTree("flat", (("*", "TOTAL"),)) for name in NAMES}),
     ]
     results = [rounded(cells, each, base=case.base) for each in stated]
     assert all(published_of(each) == published_of(results[0]) for each in results)
@@ -112,7 +112,7 @@ def test_every_way_to_state_a_publication_rounds_alike(case: Case) -> None:
 @SOON
 def test_hierarchies_are_groups_that_add_up(case: Case) -> None:
     """Codes with several parents: A has two overlapping groups below its total, as countries have compositions."""
-    tree = Hierarchy("A", (("a0", "low"), ("a[12]", "low"), ("a2", "high"), ("a3", "high"), ("low", "all"), ("high", "all")))
+    tree = CodeTree("A", (("a0", "low"), ("a[12]", "low"), ("a2", "high"), ("a3", "high"), ("low", "all"), ("high", "all")))
     cells = case.cells
     result = rounded(cells, by_hierarchies(cells, {"A": tree}), base=case.base)
     rows = rows_of(result)
