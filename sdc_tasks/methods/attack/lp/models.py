@@ -56,6 +56,10 @@ class LiveModel(ABC):
         """A round of attacks begins, perhaps on another publication."""
 
     @abstractmethod
+    def prepare(self) -> None:
+        """An attack comes, and its bounds are not set yet: what is kept for all attacks must not depend on which one is the first."""
+
+    @abstractmethod
     def back(self) -> None:
         """What is found from here on does not depend on what was solved before."""
 
@@ -101,14 +105,16 @@ class Warm(LiveModel):
     def start(self) -> None:
         self._feasible = None
 
-    def push(self, column: int, way: float, most: float, afresh: bool = False) -> LPResult:
-        """Further than `most`: a bound there would cost the warm basis."""
+    def prepare(self) -> None:
         if self._feasible is None:
             self._live.method("dual")
             self._live.solve()
             self._live.method("primal")
             self._feasible, self._back = self._live.basis(), True
-        if self._back:
+
+    def push(self, column: int, way: float, most: float, afresh: bool = False) -> LPResult:
+        """Further than `most`: a bound there would cost the warm basis."""
+        if self._back and self._feasible is not None:
             self._live.restore(self._feasible)
             self._back = False
         at = np.searchsorted(self.columns, [column])
@@ -135,6 +141,9 @@ class FromTruth(LiveModel):
 
     def start(self) -> None:
         self._back = True
+
+    def prepare(self) -> None:
+        """The truth is where every attack begins."""
 
     def back(self) -> None:
         self._back = True

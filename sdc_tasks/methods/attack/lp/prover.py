@@ -238,6 +238,7 @@ class LpProver(Prover):
         ways, halves, whole = (DOWN, UP) if side == SLIDE else (side,), [_Half()], True
         fixed = items.sign[item] == 0  # by the national relations: no LP is needed
         for model in self._models.around(int(items.core[item]), in_parts=victim) if not fixed else ():
+            model.prepare()
             model.set_bounds(columns, lower[columns], upper[columns])
             if victim:
                 column = items.core[[item]]
