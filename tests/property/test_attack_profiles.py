@@ -198,11 +198,6 @@ def test_a_second_program_comes_to_the_same_verdict_from_the_evidence(draw, join
     assert (none.protected <= report.held).all()
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the basis from which own LPs of a coalition's victims start is that of the first item of a chunk: the verdict is the same, "
-    "but other witnesses and multipliers may prove it. To mend it moves the bytes of evidence of audits against respondents",
-)
 @LAW
 @given(releases(most=6, signed=False), st.sampled_from([2, 5]))
 def test_the_evidence_is_the_same_however_it_was_chunked(draw, of):
