@@ -466,7 +466,8 @@ LISTED = [
     Listed(
         "sql/roles.sql",
         "TO sdc_publisher;\n\n-- Whoever writes takes turns.",
-        "TO sdc_publisher;\n\nGRANT SELECT ON ALL TABLES IN SCHEMA confidential TO sdc_publisher;\n\n-- Whoever writes takes turns.",
+        "TO sdc_publisher;\n\nGRANT USAGE ON SCHEMA confidential TO sdc_publisher;\n\n"
+        "GRANT SELECT ON ALL TABLES IN SCHEMA confidential TO sdc_publisher;\n\n-- Whoever writes takes turns.",
         "the publisher reads nothing confidential",
         (ALONE,),
     ),
