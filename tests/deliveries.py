@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 from sdc_tasks.domains import Domain, load_domain
@@ -87,8 +88,10 @@ def national(drawing: str = HEALTHY) -> bytes:
 
 def deliver(domain: Domain, folder: Path, content: str | bytes, period: str = PERIOD) -> Delivery:
     """What intake says of a file with this content."""
-    path = folder / "AT_2024.csv"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    data = content if isinstance(content, bytes) else content.encode()
+    found = re.search(rb"[,;]A[,;]([A-Z]{2})[,;]", data)  # frequency and country of the first record
+    path = folder / f"{found[1].decode() if found and found[1].decode() in domain.countries else 'AT'}_2024.csv"
+    path.write_bytes(data)
     return read(path, domain, period)
 
 

@@ -17,6 +17,7 @@ FINDINGS = {
     "SDC/decimal": "Two ways of writing numbers are mixed, or one is unusual. The NSI uses one decimal sign and no thousands separators.",
     "SDC/duplicate": "A cell stands in the file twice. The NSI decides which record is right and sends that one.",
     "SDC/expected": "Other cells have a record than last time. Ask the NSI whether that is meant.",
+    "SDC/file-name": "Name and records say different countries, or the name says none. Ask who sent the file; then rename it.",
     "SDC/flag": "A flag asks for protection that small count rounding does not give. The NSI flags the cell as secondary.",
     "SDC/magnitude": "A number is too large to be exact. The NSI checks unit, multiplier and decimals.",
     "SDC/missing": "A value is missing without a status that says so, or confidential and not sent. The NSI sends it.",

@@ -105,6 +105,19 @@ def bounds(period: str) -> tuple[date, date]:
         raise ValueError(f"period {period} is not in any calendar") from None
 
 
+def canonical(period: str) -> str:
+    """The one spelling of a reference period by which releases are known: 2024 and not 2024-A1, 2024-07 and not 2024-M07.
+
+    Raises ValueError as `bounds`.
+    """
+    bounds(period)
+    found = WRITTEN.fullmatch(period)
+    assert found is not None
+    letter, (year, number, week) = found[2], (int(each or 0) for each in found.group(1, 3, 4))
+    part = f"-W{week:02}" if week else f"-{letter}{number}" if letter not in (None, "M") else f"-{number:02}" if number else ""
+    return f"{year:04}{part}"
+
+
 def _given(cycle: Cycle) -> dict[str, datetime]:
     """The instants that are there, in their order."""
     return {name: instant for name in Cycle.model_fields if (instant := getattr(cycle, name)) is not None}

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
-from sdc_tasks.domains.calendar import Calendar, bounds
+from sdc_tasks.domains.calendar import Calendar, bounds, canonical
 from sdc_tasks.domains.codelists import Code, CodelistSource, read_codelist, refuse_repeated, refuse_unprintable
 from sdc_tasks.domains.deliveries import Attributes, CheckOptions, Expected, InboxOptions, read_keys
 from sdc_tasks.domains.messages import told
@@ -224,14 +224,17 @@ class Domain(Strict):
     def of(self, period: str) -> Domain:
         """The domain of a reference period: its countries and compositions, and a digest of nothing else.
 
-        Raises InvalidInput where the domain has none then, or where one of them is valid for a part of the period only.
+        Raises InvalidInput where that is no period, or one by another spelling, under which nobody would find what is out; where the domain
+        has no countries or compositions then; and where one of them is valid for a part of the period only.
         """
+        try:
+            named, span = canonical(period), Span(*bounds(period))
+        except ValueError as error:
+            raise InvalidInput(f"{self.id}: {error}") from error
+        if named != period:
+            raise InvalidInput(f"{self.id}: period {period} is written {named} here, for a period has one name. Remedy: say {named}")
         if self._lasts:
             return self
-        try:
-            span = Span(*bounds(period))
-        except ValueError as error:
-            raise InvalidInput(f"{self.id}: {error}. It must be one, for countries or compositions of the domain change in time") from error
         if self._span is not None:
             if self._span != span:
                 raise ValueError(f"{self.id}: this is the domain of another period")

@@ -14,7 +14,7 @@ from sdc_tasks.intake.absent import judge_absent
 from sdc_tasks.intake.expected import compare_expected
 from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.inbox import file_bytes
-from sdc_tasks.intake.sheet import Entries, Sheet, most_bytes, read_sheet
+from sdc_tasks.intake.sheet import Entries, Sheet, countries_of, most_bytes, read_sheet
 from sdc_tasks.intake.unavailable import completed
 from sdc_tasks.model.findings import Finding, Severity
 from sdc_tasks.model.problem import NationalTable
@@ -74,12 +74,23 @@ def together(sheets: Sequence[Sheet], domain: Domain) -> Delivery:
     free = _public_flag(domain)
     found = Findings()
     table = None
+    if len(sheets) > 1:
+        _named_by_their_country(sheets, domain, found)
     try:
-        if not any(sheet.refused for sheet in sheets):
+        if not found.refused and not any(sheet.refused for sheet in sheets):
             table = _table(sheets, domain, free, found)
     except Exception as error:  # as in `read_sheet`
         found.add("SDC/reader", f"the reader failed ({type(error).__name__}): tell the maintainers")
     return Delivery(tuple(sheets), found.all(), table)
+
+
+def _named_by_their_country(sheets: Sequence[Sheet], domain: Domain, found: Findings) -> None:
+    """An error for a file beside others whose name says no country: whoever sent it would read in the findings what the others hold."""
+    for sheet in sheets:
+        if not countries_of(sheet.file, domain):
+            others = " and ".join(each.file for each in sheets if each is not sheet)
+            message = f"{sheet.file} says no country in its name, so that it is not put together with {others}: call it such as AT_2024.csv"
+            found.add("SDC/file-name", message)
 
 
 def _public_flag(domain: Domain) -> str:

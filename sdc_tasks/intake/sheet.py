@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -58,8 +59,18 @@ class Sheet:
         return any(finding.severity is Severity.ERROR for finding in self.findings)
 
 
-def sender(data: bytes, domain: Domain) -> str | None:
-    """The country that the first record names, at a glance: whose file this is taken to be until it is read."""
+def sender(data: bytes, file: str, domain: Domain) -> str | None:
+    """Whose file this is taken to be until it is read: the country of its first record, at a glance, unless its name says another."""
+    country, named = _first(data, domain), countries_of(file, domain)
+    return country if country in named or not named else named[0]
+
+
+def countries_of(file: str, domain: Domain) -> list[str]:
+    """The countries of the domain whose codes stand in the name of the file, as words: AT of AT_2024.csv and of SBS_A_AT_2024.csv."""
+    return sorted(set(re.split(r"[^A-Za-z0-9]", file)) & set(domain.countries))
+
+
+def _first(data: bytes, domain: Domain) -> str | None:
     lines = (line for line in data[: 2 * LINE * len(domain.countries) + SPARE].decode("utf-8-sig", "replace").splitlines() if line.strip())
     header, first = next(lines, ""), next(lines, "")
     for separator in (",", ";"):
@@ -85,6 +96,14 @@ def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str 
         country, entries = _read(data, file, domain, period, found)
     except Exception as error:  # the sender's bytes must not stop the release, nor show in a traceback
         found.add("SDC/reader", f"the reader failed ({type(error).__name__}): tell the maintainers, and try plain SDMX-CSV")
+    named = countries_of(file, domain)
+    if country is not None and named and country not in named:
+        found.add(
+            "SDC/file-name",
+            f"the name of the file says {' and '.join(named)}, its records say {country}: nothing of it is compared with what {country} "
+            "sent. Send it under the name of its country",
+        )
+        country, entries = named[0], None
     return Sheet(digest or secrets.token_hex(), file, country, found.all(), entries)
 
 

@@ -192,7 +192,7 @@ def _taken(desk: Desk, inbox: Path, name: str) -> tuple[str, str | None]:
 
 def _take(desk: Desk, inbox: Path, name: str) -> store.StoredDelivery:
     data = _bytes(desk, inbox / name)
-    return store.take(desk.engine, desk.domain.id, desk.period, name, data, intake.sender(data, desk.domain))
+    return store.take(desk.engine, desk.domain.id, desk.period, name, data, intake.sender(data, name, desk.domain))
 
 
 def _counting(desk: Desk, inbox: Path, mine: str, country: str | None) -> tuple[list[store.StoredDelivery], list[store.StoredDelivery]]:

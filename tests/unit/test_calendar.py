@@ -12,7 +12,7 @@ import yaml
 from deliveries import small_domain
 
 from sdc_tasks.domains import load_domain
-from sdc_tasks.domains.calendar import bounds
+from sdc_tasks.domains.calendar import bounds, canonical
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 
@@ -69,6 +69,25 @@ def test_the_reference_period_is_of_the_time_zone(domain):
 )
 def test_reference_periods_are_those_of_sdmx(period, first, after):
     assert bounds(period) == (first, after)
+
+
+@pytest.mark.parametrize(
+    ("period", "name"),
+    [
+        ("2024", "2024"),
+        ("2024-A1", "2024"),
+        ("\uff12\uff10\uff12\uff14", "2024"),
+        ("2024-S2", "2024-S2"),
+        ("2024-Q04", "2024-Q4"),
+        ("2024-M7", "2024-07"),
+        ("2024-7", "2024-07"),
+        ("2024-07", "2024-07"),
+        ("2020-W53", "2020-W53"),
+    ],
+)
+def test_a_period_has_one_name(period, name):
+    assert canonical(period) == name
+    assert bounds(period) == bounds(name)
 
 
 @pytest.mark.parametrize("period", ["24", "2024-Q5", "2024-Q0", "2024-13", "2024-S3", "2024-W54", "2024-X1", "2024-Q", "2024-A2", "spring"])

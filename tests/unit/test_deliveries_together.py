@@ -127,6 +127,40 @@ def test_overlapping_files_that_say_the_same_are_a_warning(desk, tmp_path):
     assert [(each["CODE"], each["SEVERITY"], each["COUNTRY"]) for each in told(desk)] == [("SDC/overlap", "warning", "AT")]
 
 
+@pytest.mark.parametrize("guess", ["300", "301"])
+def test_a_file_under_another_name_tells_nothing_of_a_country_and_stops_it_not(desk, tmp_path, guess):
+    """BE's file guesses a cell of AT: right or wrong, what is said is the same, and AT's delivery counts."""
+    head, *records = sdmx_1(HEALTHY.replace("300 D", f"{guess} D")).splitlines()
+    put(tmp_path, "AT.csv", sdmx_1())
+    put(tmp_path, "BE_guess.csv", "\n".join([head, next(each for each in records if ",C,S," in each), ""]))
+    said = judge(desk, tmp_path)
+    assert said.pop("AT.csv") == ""
+    [(files, why)] = said.items()
+    assert files == "BE.csv BE_guess.csv"
+    assert "the name of the file says BE, its records say AT" in why
+    assert {name: state for name, state in states(desk).items() if name != "BE.csv"} == {"AT.csv": "accepted", "BE_guess.csv": "refused"}
+    assert [(each["FILE"], each["CODE"]) for each in told(desk)] == [("BE_guess.csv", "SDC/file-name")]
+
+
+@pytest.mark.parametrize("guess", ["300", "301"])
+def test_a_file_that_names_no_country_is_not_compared_with_one_that_does(desk, tmp_path, guess):
+    put(tmp_path, "AT.csv", sdmx_1())
+    head, *records = sdmx_1(HEALTHY.replace("300 D", f"{guess} D")).splitlines()
+    put(tmp_path, "guess.csv", "\n".join([head, next(each for each in records if ",C,S," in each), ""]))
+    said = judge(desk, tmp_path)
+    assert "guess.csv says no country in its name, so that it is not put together with AT.csv" in said["AT.csv guess.csv"]
+    assert {each["CODE"] for each in told(desk)} == {"SDC/file-name"}
+    (tmp_path / "inbox" / "guess.csv").unlink()
+    assert judge(desk, tmp_path)["AT.csv"] == ""
+
+
+def test_the_word_for_a_country_may_stand_anywhere_in_the_name(desk, tmp_path):
+    for name in ("SBS_A_AT_2024.csv", "BE-AT.csv"):
+        put(tmp_path, name, sdmx_1())
+        assert judge(desk, tmp_path)[name] == ""
+        (tmp_path / "inbox" / name).unlink()
+
+
 @pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("name", ["AT.csv", "AT_v2.csv"])
 def test_a_file_replaces_one_of_its_series_and_says_so(desk, tmp_path, name, together):

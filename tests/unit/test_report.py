@@ -217,7 +217,7 @@ def test_compositions_are_told_in_counts_and_quarters_and_only_of_what_was_publi
     ]
     page = render(told)
     assert "What compositions tell together" in page
-    assert "987" not in page
+    assert re.search(r"\b987\b", page) is None  # digests may hold these digits
     for without in (facts(0.5, found), facts(1.0, None), facts(1.0, replace(found, cells=np.zeros(0, dtype=int)))):
         assert without.audit.together == ()
         assert "What compositions tell together" not in render(without)
