@@ -34,7 +34,7 @@ def each_of(reason: str, table: str, names: str) -> dict[str, str]:
 
 # What may be changed with nobody noticing, and why. A table by itself: its rows may be left out.
 HARMLESS = {
-    **each_of(NOTES, "operations.rung", "position method outcome objective bound gap seconds reason unprotected clock accepted chosen"),
+    **each_of(NOTES, "operations.rung", "position method outcome objective bound gap seconds reason unprotected accepted chosen"),
     **each_of(NOTES, "operations.finding", "position code severity line cell message"),
     **each_of(NOTES, "operations.check_result", "check severity passed checked failed cells"),
     **each_of(NOTES, "operations.dag_run", "dag_id run_id domain period release_id state triggered_by started_at finished_at"),
@@ -43,7 +43,7 @@ HARMLESS = {
     **each_of(
         "the calendar as pages show it; the embargo of a release is that of its submission",
         "operations.cycle",
-        "domain period terms_digest areas opened_at delivery_due protection_due approval_due embargo",
+        "period terms_digest areas opened_at delivery_due protection_due approval_due embargo",
     ),
     **each_of(MEMORY, "operations.step", "step key seconds note artefact_digest finished_at"),
     **each_of("what lay in the inbox when it was last looked into; the next look writes it anew", "operations.inbox", "file digest"),
@@ -53,6 +53,7 @@ HARMLESS = {
     "operations.artefact.kind": "what the bytes are, for people: they are found by digest, and open under it alone",
     "operations.artefact.stored_at": "from when retention counts; the pipeline stores and purges by it",
     "operations.artefact.digest": "swapped between two of one kind and size: their instants change places",
+    "operations.log.details /by": "what an approval adds for people: the account of the operating system, which no database knows",
     "operations.log.actor": "a typed name; the account beside it is the database's, and decisions are compared with their rows",
 }
 HARMLESS_ON_SQLITE = {
@@ -99,13 +100,19 @@ def forged(
             engine.dispose()
 
 
+def known_as(forgery: Forgery) -> str:
+    """Its column; for what one kind of entry of the log says beside the facts, the place in it too."""
+    said = f"{forgery.name} {forgery.how.removeprefix('another ').removesuffix(' left out')}"
+    return said if said in HARMLESS else forgery.name
+
+
 def passed(court: Court, chain: Sequence[Written], wanted: Sequence[Forgery]) -> dict[str, list[str]]:
     """What was neither refused nor found, by column."""
     found: dict[str, list[str]] = {}
     for forgery, verdict in court.try_all(chain, wanted):
         tried(f"forged chains, {'SQLite' if court.sqlite else 'PostgreSQL'}")
         if verdict in ("passed", "afterwards passed"):
-            found.setdefault(forgery.name, []).append(f"{forgery.how}, {verdict}")
+            found.setdefault(known_as(forgery), []).append(f"{forgery.how}, {verdict}")
     return found
 
 
@@ -114,12 +121,15 @@ def test_no_forged_chain_passes(forged) -> None:
     chain, court, harmless = forged
     chosen: dict[tuple[str, str], list[Forgery]] = {}
     for each in forgeries(chain):
-        if each.name not in harmless:
+        if known_as(each) not in harmless:
             chosen.setdefault((each.name, each.how if each.column != "details" else each.how[:9]), []).append(each)
     draw = random.Random(1)
-    wanted = [draw.choice(ways) for _, ways in sorted(chosen.items())]
+    ways = [draw.choice(alike) for _, alike in sorted(chosen.items())]
+    draw.shuffle(ways)
+    of_each_column = {each.name: each for each in ways}
+    wanted = [*of_each_column.values(), *(each for each in ways if each is not of_each_column[each.name])][:160]
     assert {each.name for each in wanted if each.column} >= columns() - harmless.keys() - {"operations.profile.name"}
-    assert passed(court, chain, draw.sample(wanted, min(len(wanted), 160))) == {}
+    assert passed(court, chain, wanted) == {}
 
 
 @pytest.mark.exhaustive
