@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
+from canaries import Prompt, Secrets, Violation, as_seen, comparable, fill, watched
 from deployment import ROLES, Deployment, deployed
 from grammar import Around, statements
-from oracle import Prompt, Secrets, Violation, as_seen, comparable, fill, watched
 from tried import tried
 
 BATCH = 20

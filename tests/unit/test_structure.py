@@ -6,7 +6,7 @@ Arrows inside `sdc_tasks` are import contracts (pyproject.toml); here is what th
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -103,3 +103,10 @@ def test_arrows_between_the_rooms_point_one_way():
     }
     back = [(path, found) for room, others in forbidden.items() for path, syntax in modules(room) if (found := imported(syntax) & others)]
     assert back == []
+
+
+def test_no_two_helpers_of_tests_have_one_name():
+    """They are imported by their bare names: whichever comes first would stand for both."""
+    packages = {"benchmarks", "mutants"}  # imported by their full names
+    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py" and path.parent.name not in packages]
+    assert sorted(name for name, times in Counter(names).items() if times > 1) == []
