@@ -50,7 +50,7 @@ class Calendar(BaseModel):
         except (ZoneInfoNotFoundError, ValueError):
             raise ValueError(f"time_zone: {self.time_zone} is none; such as Europe/Luxembourg") from None
         for period, cycle in self.cycles.items():
-            bounds(period)
+            reference(period)
             for name, local in _given(cycle).items():
                 readings = {local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)}
                 if local.tzinfo is None and len(readings) > 1:
@@ -116,6 +116,15 @@ def canonical(period: str) -> str:
     letter, (year, number, week) = found[2], (int(each or 0) for each in found.group(1, 3, 4))
     part = f"-W{week:02}" if week else f"-{letter}{number}" if letter not in (None, "M") else f"-{number:02}" if number else ""
     return f"{year:04}{part}"
+
+
+def reference(period: str) -> tuple[date, date]:
+    """`bounds` of a period that releases or cycles are known by. Raises ValueError for another spelling than its `canonical` one, under
+    which nobody would find what is out of it, nor its embargo.
+    """
+    if (name := canonical(period)) != period:
+        raise ValueError(f"period {period} is written {name} here, for a period has one name. Remedy: say {name}")
+    return bounds(period)
 
 
 def _given(cycle: Cycle) -> dict[str, datetime]:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
-from sdc_tasks.domains.calendar import Calendar, bounds, canonical
+from sdc_tasks.domains.calendar import Calendar, reference
 from sdc_tasks.domains.codelists import Code, CodelistSource, read_codelist, refuse_repeated, refuse_unprintable
 from sdc_tasks.domains.deliveries import Attributes, CheckOptions, Expected, InboxOptions, read_keys
 from sdc_tasks.domains.messages import told
@@ -228,11 +228,9 @@ class Domain(Strict):
         has no countries or compositions then; and where one of them is valid for a part of the period only.
         """
         try:
-            named, span = canonical(period), Span(*bounds(period))
+            span = Span(*reference(period))
         except ValueError as error:
             raise InvalidInput(f"{self.id}: {error}") from error
-        if named != period:
-            raise InvalidInput(f"{self.id}: period {period} is written {named} here, for a period has one name. Remedy: say {named}")
         if self._lasts:
             return self
         if self._span is not None:

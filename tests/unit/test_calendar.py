@@ -107,6 +107,7 @@ def test_what_is_no_period_is_refused(period):
         ({"cycles": {"2024": {"deliveries": "2026-02-01T00:00"}}}, "opens"),
         ({"cycles": {"2024": {**CYCLE, "emargo": "2026-02-01T00:00"}}}, "emargo"),
         ({"cycles": {"2024-Q7": CYCLE}}, "2024-Q7"),
+        ({"cycles": {"2024-M07": CYCLE}}, "period 2024-M07 is written 2024-07 here"),
     ],
 )
 def test_a_calendar_that_cannot_be_meant_is_refused(domain, calendar, named):
