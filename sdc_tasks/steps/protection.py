@@ -59,13 +59,14 @@ def assemble(desk: Desk) -> str:
 
 
 def _open_release(desk: Desk, accepted: Sequence[store.StoredDelivery]) -> str:
-    if others := overlap.refused(desk.engine, terms_of(desk.domain), desk.period):
+    terms = terms_of(desk.domain)
+    if others := overlap.refused(desk.engine, terms, desk.period):
         raise InvalidInput(f"{desk.domain.id} {desk.period}: {others}")
     inputs = inputs_of(desk, accepted)
     release_id = release_id_of(desk, inputs)
     journal.start_run(desk.engine, release_id, desk.domain.id, desk.period)
     journal.set_inputs(desk.engine, release_id, inputs)
-    journal.submit(desk.engine, release_id, terms_of(desk.domain), embargo=embargo_of(desk), environment=lineage.environment())
+    journal.submit(desk.engine, release_id, terms, embargo=embargo_of(desk), environment=lineage.environment())
     return release_id
 
 
