@@ -15,6 +15,7 @@ import logging
 import multiprocessing
 import traceback
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -516,6 +517,24 @@ def test_a_passed_audit_must_be_in_the_warehouse_for_this_run_and_period(warehou
         publish_it(warehouse, Release("r2", release.problem, FIRST, release.report))
     with pytest.raises(ReleaseBlocked, match="stored for sbs 2025"):
         publish_it(warehouse, release, period="2025")
+
+
+@pytest.mark.parametrize("report", [replace(audited(FIRST), problem="q" * 64), audited(SECOND)], ids=["problem", "publication"])
+def test_the_stored_audit_is_of_this_problem_and_publication(warehouse, report):
+    """What the caller brings along agrees with itself; in the warehouse stands the audit of something else."""
+    prepared(warehouse)
+    decided = FIRST if report.publication == FIRST.digest else SECOND
+    with pytest.raises(ReleaseBlocked, match="r1: no passed audit of it is stored for sbs 2024"):
+        publish_it(warehouse, Release("r1", report.problem, decided, report))
+    assert not count(warehouse, "dissemination.release")
+
+
+def test_a_release_has_one_content(warehouse):
+    publish_it(warehouse, prepared(warehouse))
+    report = audited(SECOND)
+    save_audit(warehouse, "r1", report, certificate(report), printed(SECOND, SPACE))
+    with pytest.raises(ReleaseBlocked, match="r1 was published with another content; start a new release"):
+        publish_it(warehouse, Release("r1", report.problem, SECOND, report))
 
 
 def test_a_publication_that_leaves_cells_undecided_is_blocked(warehouse):
