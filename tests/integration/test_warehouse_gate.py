@@ -36,7 +36,7 @@ from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable
 from sdc_tasks.model.results import Publication, Release
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.checks import run_checks
-from sdc_tasks.warehouse.decisions import approve, retract
+from sdc_tasks.warehouse.decisions import approve, reject, retract
 from sdc_tasks.warehouse.engine import open_warehouse
 from sdc_tasks.warehouse.journal import Terms, save_audit, start_run, submit
 from sdc_tasks.warehouse.publisher import NotApproved, printed, publish
@@ -296,6 +296,9 @@ def test_a_retracted_release_is_shown_no_more_and_stays_known(warehouse, people)
     for release_id, reason, why in (("r2", "another", "retracted already"), ("r9", "x", "not published"), ("r1", " ", "needs a reason")):
         with pytest.raises(InvalidInput, match=why):
             retract(people["bert"], release_id, reason)
+    for decide in (approve, reject):
+        with pytest.raises(InvalidInput, match="release r2 was retracted: the delivery of AT"):
+            decide(people["bert"], "r2", SECOND.digest)
     for forbidden in ("UPDATE dissemination.retraction SET reason = 'x'", "DELETE FROM dissemination.retraction"):
         with pytest.raises(IntegrityError, match="append-only"):
             raw(warehouse, forbidden)

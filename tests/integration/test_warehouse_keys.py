@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from payload_key import PAYLOAD_KEY
 from sqlalchemy import insert, select, update
+from sqlalchemy.exc import OperationalError
 from test_warehouse import KEYS, TERMS, count, in_parallel, prepared, publish_it, raw
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.secret import Secret
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.canonical import digest_of_printed, sha256_hex
 from sdc_tasks.warehouse.checks import run_checks
@@ -24,7 +26,8 @@ from sdc_tasks.warehouse.log import entries
 from sdc_tasks.warehouse.maintenance import purge, rotate
 from sdc_tasks.warehouse.migrations import migrate
 from sdc_tasks.warehouse.packing import digest_of
-from sdc_tasks.warehouse.schema import artefact, delivery, payload, step
+from sdc_tasks.warehouse.schema import artefact, delivery, payload, secret, step
+from sdc_tasks.warehouse.secret import key_in_use, secret_of
 from sdc_tasks.warehouse.store import CorruptedError, load_artefact, receive, save_artefact
 
 SECRET = b"AT;C10;987654321.125;secret"
@@ -134,12 +137,44 @@ def test_who_was_started_with_the_old_keys_saves_nothing_that_the_new_ones_do_no
     for save in (lambda: save_artefact(warehouse, "problem", b"after"), lambda: receive(warehouse, "sbs", "2024", "at.csv", b"late")):
         with pytest.raises(InvalidInput, match=r"not among those given.*Remedy"):
             save()
+    # who had opened the secret before the keys were replaced
+    with (
+        pytest.raises(InvalidInput, match=r"the keys of this warehouse were replaced: .* Nothing was saved\. Remedy"),
+        writing(warehouse) as connection,
+    ):
+        key_in_use(connection)
     assert {load_artefact(only, digest) for digest in (kept, early)} == {b"before", b"by who has the new key already"}
     assert count(only, "confidential.payload") == 2
     assert not any(run_checks(only).values())
     assert load_artefact(only, save_artefact(only, "problem", b"before")) == b"before"
     both.dispose()
     only.dispose()
+
+
+def test_keys_are_not_replaced_while_somebody_saves(warehouse):
+    """Whoever saves holds the row that names the key in use, until his transaction ends."""
+    impatient = "PRAGMA busy_timeout = 0" if warehouse.dialect.name == "sqlite" else "SET lock_timeout = '50ms'"
+    secret_of(warehouse)
+    with writing(warehouse) as connection:
+        assert key_in_use(connection) == KEYS.newest
+        with warehouse.connect() as other:
+            other.connection.cursor().execute(impatient)
+            with pytest.raises(OperationalError, match="lock"):
+                other.execute(update(secret).values(key_id="another"))
+            other.invalidate()
+    assert not any(run_checks(warehouse).values())
+
+
+def test_a_warehouse_keeps_the_secret_that_it_was_made_with(warehouse, warehouse_url):
+    made = secret_of(warehouse)
+    for given, stays in ((made, True), (None, True), (Secret.fresh(), False)):
+        again = open_warehouse(warehouse_url, KEYS, secret=given)
+        if stays:
+            assert secret_of(again) == made
+        else:
+            with pytest.raises(InvalidInput, match="is not the secret of this warehouse, which was made with another"):
+                secret_of(again)
+        again.dispose()
 
 
 def test_a_payload_of_another_key_than_the_one_in_use_is_found(warehouse):

@@ -65,13 +65,23 @@ def test_many_at_once_write_one_chain(warehouse, warehouse_url):
     assert len({entry.subject for entry in chain}) == 20
 
 
+def made(number: int, previous: str, subject: str = "r1") -> Entry:
+    """An entry whose own digest is right."""
+    own = (number, datetime(2026, 1, number, tzinfo=UTC), "anna", "account", "release", subject, "{}", previous)
+    return Entry(*own, digest_of_entry(*own))
+
+
+def chained(*numbers: int) -> list[Entry]:
+    """Entries of these numbers, each with the digest of the one before it."""
+    chain: list[Entry] = []
+    for number in numbers:
+        chain.append(made(number, chain[-1].digest if chain else ""))
+    return chain
+
+
 def test_every_change_to_the_chain_shows():
     """By arithmetic alone: each field of each entry, a missing one, two that changed places, a new end."""
-    chain, previous = [], ""
-    for number in range(1, 6):
-        own = (number, datetime(2026, 1, number, tzinfo=UTC), "anna", "account", "release", f"r{number}", "{}", previous)
-        previous = digest_of_entry(*own)
-        chain.append(Entry(*own, previous))
+    chain = chained(1, 2, 3, 4, 5)
     assert broken(chain) == broken([]) == broken(chain, chain[2].digest) == []
     for i, entry in enumerate(chain):
         for name, value in vars(entry).items():
@@ -84,6 +94,18 @@ def test_every_change_to_the_chain_shows():
         assert broken([*chain[:i], chain[i + 1], chain[i], *chain[i + 2 :]])
     assert broken(chain[:4]) == [], "an end that was cut off shows only to who noted it"
     assert broken(chain[:4], chain[4].digest)
+
+
+def test_a_chain_made_anew_shows_by_its_numbers_alone():
+    """Who takes an entry away and computes every digest after it anew leaves a gap in the numbers."""
+    assert broken(chained(1, 2, 4, 5)) == ["entry 3 is missing: entry 4 follows"]
+    assert broken(chained(2, 3)) == ["entry 1 is missing: entry 2 follows"]
+
+
+def test_an_entry_put_in_shows_by_what_it_follows_alone():
+    """Its number and its own digest are right; it stands on another entry than the one before it."""
+    first = made(1, "")
+    assert broken([first, made(2, made(1, "", "r2").digest)]) == ["entry 2 does not follow the one before it"]
 
 
 def test_the_database_takes_no_other_entry_than_the_next(warehouse, subtests):
