@@ -12,12 +12,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import sdc_office
 from airflow.sdk import DAG, TaskGroup, chain, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from sdc_alerts import deadlines
-from sdc_approval import approvals
-from sdc_office import DEFAULTS, HEAVY, INBOX, OUT, desk, log, mapped, place
+from sdc_dags.approval import approvals
+from sdc_dags.domains import dags_of_domains
+from sdc_dags.params import period_param, place_param
+from sdc_dags.run import desk, measure, note_run, place
+from sdc_dags.tasks import DEFAULTS, HEAVY, log, mapped
+from sdc_places import INBOX, OUT
 from sdc_timetable import CycleTimetable
 
 from sdc_tasks.domains import Domain
@@ -70,7 +73,7 @@ def discover(domain: str) -> list[dict[str, str]]:
     from sdc_tasks import steps
 
     at = desk(domain)
-    sdc_office.note_run(at)
+    note_run(at)
     found = steps.discover(at, place("inbox", at))
     log.info("%d deliveries", len(found))
     return [{"file": each.file, "label": each.label} for each in found]
@@ -107,7 +110,7 @@ def assemble(domain: str) -> str:
     at = desk(domain)
     outputs.write_findings(at, place("out", at))
     release_id = steps.assemble(at)
-    sdc_office.note_run(at, release_id=release_id)
+    note_run(at, release_id=release_id)
     log.info(release_id)
     return release_id
 
@@ -180,7 +183,7 @@ def verdict(domain: str) -> dict[str, str | bool]:
 
     at, release_id = desk(domain), _release()
     digest, passed = steps.verdict(at, release_id)
-    sdc_office.measure(at, release_id)
+    measure(at, release_id)
     return {"certificate": digest, "passed": passed}
 
 
@@ -234,9 +237,9 @@ def release_dag(domain: Domain, file: Path) -> DAG:
         deadline=deadlines(domain),
         tags=["release", domain.id],
         params={
-            "period": sdc_office.period_param(),
-            "inbox": sdc_office.place_param("Inbox", INBOX, domain.id, "where the national deliveries of this period lie"),
-            "out": sdc_office.place_param("Output folder", OUT, domain.id, "for table.csv, audit.json and report.html"),
+            "period": period_param(),
+            "inbox": place_param("Inbox", INBOX, domain.id, "where the national deliveries of this period lie"),
+            "out": place_param("Output folder", OUT, domain.id, "for table.csv, audit.json and report.html"),
         },
     ) as dag:
         files = discover(source)
@@ -279,4 +282,4 @@ def cta(source: str, rungs: tuple[RungOptions, ...], requirements: Any) -> TaskG
     return ladder
 
 
-globals().update(sdc_office.dags_of_domains("eu_release", release_dag))
+globals().update(dags_of_domains("eu_release", release_dag))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import sdc_office
+import sdc_places
 from airflow.sdk import DAG, chain, task
 from airflow.sdk.exceptions import AirflowFailException
-from sdc_office import DEFAULTS, log
+from sdc_dags.tasks import DEFAULTS, log
 
 ABOUT = """
 Keeps the warehouse in order. Nothing here changes what is published.
@@ -24,7 +24,7 @@ Keeps the warehouse in order. Nothing here changes what is published.
 def _office() -> Any:
     from sdc_tasks import steps
 
-    return steps.open_office(sdc_office.warehouse(), "maintenance")
+    return steps.open_office(sdc_places.warehouse(), "maintenance")
 
 
 @task

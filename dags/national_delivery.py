@@ -10,10 +10,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import sdc_office
 from airflow.sdk import DAG, Asset, AssetWatcher, chain, get_current_context, task
+from sdc_dags.domains import dags_of_domains
+from sdc_dags.params import period_param, place_param
+from sdc_dags.run import desk, note_run, place
+from sdc_dags.tasks import DEFAULTS, log, mapped
 from sdc_inbox import InboxTrigger
-from sdc_office import DEFAULTS, INBOX, desk, log, mapped
+from sdc_places import INBOX
 
 from sdc_tasks.domains import Domain
 
@@ -38,8 +41,8 @@ def arrived(domain: str) -> list[dict[str, str]]:
 
     found = []
     for at in _desks(domain):
-        sdc_office.note_run(at)
-        found += [{"period": at.period, "file": each.file, "label": each.label} for each in steps.news(at, sdc_office.place("inbox", at))]
+        note_run(at)
+        found += [{"period": at.period, "file": each.file, "label": each.label} for each in steps.news(at, place("inbox", at))]
     log.info("%d files to judge", len(found))
     return found
 
@@ -53,7 +56,7 @@ def judge(domain: str, file: dict[str, str], accepted: Asset) -> str:
     from sdc_tasks import steps
 
     at = desk(domain, file["period"])
-    country, digest = steps.ingest(at, sdc_office.place("inbox", at), file["file"])
+    country, digest = steps.ingest(at, place("inbox", at), file["file"])
     event = get_current_context()["outlet_events"][accepted]
     event.add_partitions(country)
     event.extra = {"period": at.period, "digest": digest}
@@ -103,8 +106,8 @@ def delivery_dag(domain: Domain, file: Path) -> DAG:
         default_args=DEFAULTS,
         tags=["delivery", domain.id],
         params={
-            "period": sdc_office.period_param(),
-            "inbox": sdc_office.place_param("Inbox", INBOX, domain.id, "where the national deliveries of this period lie"),
+            "period": period_param(),
+            "inbox": place_param("Inbox", INBOX, domain.id, "where the national deliveries of this period lie"),
         },
     ) as dag:
         files = arrived(source)
@@ -115,4 +118,4 @@ def delivery_dag(domain: Domain, file: Path) -> DAG:
     return dag
 
 
-globals().update(sdc_office.dags_of_domains("national_delivery", delivery_dag))
+globals().update(dags_of_domains("national_delivery", delivery_dag))

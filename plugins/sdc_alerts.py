@@ -114,7 +114,7 @@ async def overdue(kind: str, domain: str, context: dict[str, Any]) -> None:
 
 def alert(kind: str, domain: str, dag_id: str, run_id: str) -> list[str]:
     """Raises what is true of the run and new; tells it. Returns what was told."""
-    from sdc_office import warehouse
+    from sdc_places import warehouse
 
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse import cycles, reader

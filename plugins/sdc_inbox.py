@@ -52,7 +52,7 @@ class InboxTrigger(BaseEventTrigger):
 
 def marks(inbox: str) -> Marks:
     """What lies in the inboxes of all periods."""
-    from sdc_office import folder
+    from sdc_places import folder
 
     from sdc_tasks.intake import inbox as inboxes
 

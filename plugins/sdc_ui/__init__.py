@@ -3,10 +3,10 @@
 app.py        routes: one page each
 access.py     who may read: Airflow's own users and roles
 source.py     the warehouse of the deployment, opened once
-board.py, cycle.py, findings.py, protection.py, comparison.py, history.py
+board.py, cycles/, releases/
               gather: from the reader's records to the frozen facts of one page; no HTML
-standing.py   what became of a release, in one word; labels.py, remedies.py: words for codes
-words.py      numbers, instants and spans as text
+shared/       what several pages show: approvals, steps, what became of a release in one word, names for codes,
+              numbers, instants and spans as text
 templates/, assets/   HTML (Jinja, escaped), one style sheet, one script; nothing from elsewhere
 
 Of the project only `sdc_tasks.warehouse.reader` and `sdc_tasks.warehouse.engine` are imported: no page can reach a confidential value.

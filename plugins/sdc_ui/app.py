@@ -21,15 +21,15 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from sdc_tasks.errors import SdcError
 from sdc_tasks.warehouse import reader
-from sdc_ui import words
 from sdc_ui.access import SIGNED_IN, GetUserDep, readable, require
 from sdc_ui.board import board
-from sdc_ui.comparison import comparison_facts
-from sdc_ui.cycle import NAMELESS, cycle_facts
-from sdc_ui.findings import findings_facts
-from sdc_ui.heatmap import SIZES
-from sdc_ui.history import history_facts
-from sdc_ui.protection import release_facts
+from sdc_ui.cycles.cycle import NAMELESS, cycle_facts
+from sdc_ui.cycles.findings import findings_facts
+from sdc_ui.releases.comparison import comparison_facts
+from sdc_ui.releases.heatmap import SIZES
+from sdc_ui.releases.history import history_facts
+from sdc_ui.releases.protection import release_facts
+from sdc_ui.shared import words
 from sdc_ui.source import warehouse
 
 log = logging.getLogger("sdc.pages")

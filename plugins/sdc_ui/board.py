@@ -11,10 +11,10 @@ from typing import Any
 from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
-from sdc_ui.countries import Stage, countries, tally
-from sdc_ui.deadlines import Deadline, deadline
-from sdc_ui.labels import labels_of
-from sdc_ui.standing import ReleaseLine, Standing, release_line
+from sdc_ui.cycles.countries import Stage, countries, tally
+from sdc_ui.cycles.deadlines import Deadline, deadline
+from sdc_ui.shared.labels import labels_of
+from sdc_ui.shared.standing import ReleaseLine, Standing, release_line
 
 OVER = (Standing.PUBLISHED, Standing.UNCHANGED)
 

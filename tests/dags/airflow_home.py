@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ HOME = Path(tempfile.mkdtemp(prefix="sdc_airflow_"))
 DAGS = Path(__file__).resolve().parents[2] / "dags"
 DOMAINS = HOME / "domains"
 SMALL = HOME / "small"
+sys.path.append(str(DAGS))  # as whoever parses a DAG or runs a task has it
 os.environ.update(
     AIRFLOW_HOME=str(HOME),
     AIRFLOW__CORE__DAGS_FOLDER=str(DAGS),

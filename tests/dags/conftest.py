@@ -92,16 +92,16 @@ def warehouse_of_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
 @pytest.fixture
 def release(bag: Any, inbox: Path, warehouse_of_run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Runs the DAG of a domain over an inbox and waits for its end."""
-    import sdc_office
+    import sdc_places
 
-    monkeypatch.setattr(sdc_office, "OUT", str(tmp_path / "out"))
+    monkeypatch.setattr(sdc_places, "OUT", str(tmp_path / "out"))
 
     def run(domain: str = BLOCK, inbox: Path = inbox) -> Run:
         from airflow.models.xcom import XComModel
         from airflow.utils.session import create_session
 
         dag = bag.dags[f"eu_release_{domain}"]
-        monkeypatch.setattr(sdc_office, "INBOX", str(inbox))
+        monkeypatch.setattr(sdc_places, "INBOX", str(inbox))
         out = tmp_path / "out"
         ended = dag.test(run_conf={"period": "2024", "inbox": str(inbox), "out": str(out)})
         with create_session() as session:

@@ -119,7 +119,7 @@ def test_an_inbox_may_lie_in_an_object_store(bag: Any, tmp_path: Path) -> None:
     """By an address, here of the file system as fsspec sees it: watched and read as a folder is."""
     from deliveries import sdmx_1, small_domain
     from sdc_inbox import marks
-    from sdc_office import folder
+    from sdc_places import folder
 
     from sdc_tasks import steps
 

@@ -102,22 +102,22 @@ def test_cbc_inherits_no_key_and_no_password(tmp_path: Path, monkeypatch: pytest
     ],
 )
 def test_a_parameter_of_a_dag_leads_nowhere_else(tmp_path: Path, address: str, within: str, inside: bool) -> None:
-    import sdc_office
+    import sdc_places
 
     (tmp_path / "in" / "sbs").mkdir(parents=True)
     (tmp_path / "in" / "sbs" / "link").symlink_to("/etc")
     address, within = address.replace("{tmp}", str(tmp_path)), within.replace("{tmp}", str(tmp_path))
     if inside:
-        sdc_office.confine("inbox", address, within)
+        sdc_places.confine("inbox", address, within)
     else:
         with pytest.raises(InvalidInput, match="SDC_INBOX"):
-            sdc_office.confine("inbox", address, within)
+            sdc_places.confine("inbox", address, within)
 
 
 def test_the_root_is_that_of_the_domain() -> None:
-    import sdc_office
+    import sdc_places
 
-    assert sdc_office.root("/data/inbox/{domain}/{period}", "sbs") == "/data/inbox/sbs"
-    assert sdc_office.root("/data/{period}/{domain}", "sbs") == "/data"
-    assert sdc_office.root("/data/in_{period}", "sbs") == "/data"
-    assert sdc_office.root("/data/all", "sbs") == "/data/all"
+    assert sdc_places.root("/data/inbox/{domain}/{period}", "sbs") == "/data/inbox/sbs"
+    assert sdc_places.root("/data/{period}/{domain}", "sbs") == "/data"
+    assert sdc_places.root("/data/in_{period}", "sbs") == "/data"
+    assert sdc_places.root("/data/all", "sbs") == "/data/all"

@@ -33,7 +33,7 @@ FILES = st.lists(
 
 @given(FILES)
 def test_each_country_has_one_stage(files: list[tuple[str, str, int]]) -> None:
-    from sdc_ui.countries import Stage, countries, tally
+    from sdc_ui.cycles.countries import Stage, countries, tally
 
     found = countries(["AT", "CY"], [sent(*each) for each in files])
     assert Counter(each.code for each in found) == dict.fromkeys({"AT", "CY"} | {each[0] for each in files if each[0]}, 1)
@@ -46,7 +46,7 @@ def test_each_country_has_one_stage(files: list[tuple[str, str, int]]) -> None:
 
 
 def test_who_must_do_something_comes_first() -> None:
-    from sdc_ui.countries import countries
+    from sdc_ui.cycles.countries import countries
 
     found = countries(["DE"], [sent("AT", "accepted", 1), sent("BE", "received", 1), sent("CY", "accepted", 1), sent("CY", "refused", 2)])
     assert [(each.code, str(each.stage)) for each in found] == [
@@ -70,7 +70,7 @@ def test_who_must_do_something_comes_first() -> None:
     ],
 )
 def test_deadlines(due: int | None, done: int | None, late: bool, tone: str) -> None:
-    from sdc_ui.deadlines import deadline
+    from sdc_ui.cycles.deadlines import deadline
 
     def at(hours: int | None) -> datetime | None:
         return None if hours is None else NOON + timedelta(hours=hours)
@@ -97,7 +97,7 @@ def test_deadlines(due: int | None, done: int | None, late: bool, tone: str) -> 
     ],
 )
 def test_standings(row: dict[str, Any], expected: str) -> None:
-    from sdc_ui.standing import TONES, Standing, release_line
+    from sdc_ui.shared.standing import TONES, Standing, release_line
 
     known = dict.fromkeys(
         ("release_id", "domain", "period", "started_at", "submitter", "version", "publication_digest", "released_at", "embargo")
@@ -108,8 +108,8 @@ def test_standings(row: dict[str, Any], expected: str) -> None:
 
 
 def test_blocks_sum_up_their_codes() -> None:
-    from sdc_ui.heatmap import heat_maps
-    from sdc_ui.labels import labels_of
+    from sdc_ui.releases.heatmap import heat_maps
+    from sdc_ui.shared.labels import labels_of
 
     lists = {
         "A": [["T", "", "All"], ["C", "T", "C"], ["C1", "C", "C1"], ["C11", "C1", "C11"], ["D", "T", "D"]],
@@ -133,8 +133,8 @@ def test_blocks_sum_up_their_codes() -> None:
 
 
 def test_a_domain_of_which_nothing_is_known_has_codes_for_labels() -> None:
-    from sdc_ui.heatmap import heat_maps
-    from sdc_ui.labels import labels_of
+    from sdc_ui.releases.heatmap import heat_maps
+    from sdc_ui.shared.labels import labels_of
 
     labels = labels_of("d", {})
     assert (labels.title, labels.area("AT").label, labels.measure("X").unit, labels.cell("EU.X.C.S")) == ("d", "AT", "units", "")
@@ -146,7 +146,7 @@ def test_a_domain_of_which_nothing_is_known_has_codes_for_labels() -> None:
     [(0.04, "0.0 s"), (59.94, "59.9 s"), (60, "1 min"), (3725, "1 h 2 min"), (86400 * 2 + 61, "2 d"), (-90, "1 min 30 s")],
 )
 def test_spans(length: float, said: str) -> None:
-    from sdc_ui.words import span
+    from sdc_ui.shared.words import span
 
     assert span(length).replace("\u202f", " ") == said
     assert span(timedelta(seconds=length)) == span(length)
@@ -154,20 +154,20 @@ def test_spans(length: float, said: str) -> None:
 
 @pytest.mark.parametrize(("number", "said"), [(20160, "20 160"), (-1234567, "−1 234 567"), (0.00123456, "0.001235"), (461087.3, "461 100")])
 def test_numbers(number: float, said: str) -> None:
-    from sdc_ui.words import grouped, significant
+    from sdc_ui.shared.words import grouped, significant
 
     told = grouped(number) if number == int(number) else significant(number)
     assert told.replace("\u202f", " ") == said
 
 
 def test_shares_never_round_to_all_or_nothing() -> None:
-    from sdc_ui.words import share
+    from sdc_ui.shared.words import share
 
     assert [share(each).replace("\u202f", " ") for each in (0, 0.001, 0.5, 0.999, 1)] == ["0 %", "<1 %", "50 %", ">99 %", "100 %"]
 
 
 def test_every_finding_and_check_has_a_remedy() -> None:
-    from sdc_ui.remedies import FINDINGS, remedy
+    from sdc_ui.cycles.remedies import FINDINGS, remedy
 
     from sdc_tasks.checks.registry import CHECKS
 
@@ -181,7 +181,7 @@ def test_every_finding_and_check_has_a_remedy() -> None:
 def test_pages_import_the_reader_and_nothing_else_of_the_project() -> None:
     allowed = {"sdc_tasks.checks.registry", "sdc_tasks.errors", "sdc_tasks.warehouse.reader", "sdc_tasks.warehouse.engine"}
     found = set()
-    for file in (PLUGINS / "sdc_ui").glob("*.py"):
+    for file in (PLUGINS / "sdc_ui").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 found |= {each.name for each in node.names}

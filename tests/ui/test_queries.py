@@ -34,7 +34,9 @@ def counted(engine: Engine) -> Iterator[list[str]]:
 
 def asked(folder: Path, countries: int, cycles: int) -> dict[str, int]:
     """page → how many queries it takes."""
-    from sdc_ui import board, comparison, cycle, findings, history, protection
+    from sdc_ui import board
+    from sdc_ui.cycles import cycle, findings
+    from sdc_ui.releases import comparison, history, protection
 
     folder.mkdir()
     domain = load_domain(write_demo(folder, countries=countries, activities=15, sizes=3))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
-from sdc_ui.labels import labels_of
-from sdc_ui.standing import ReleaseLine, release_line
+from sdc_ui.shared.labels import labels_of
+from sdc_ui.shared.standing import ReleaseLine, release_line
 
 
 @dataclass(frozen=True)

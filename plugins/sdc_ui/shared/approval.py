@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
-from sdc_ui.standing import ReleaseLine
+from sdc_ui.shared.standing import ReleaseLine
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sdc_ui.labels import Dimension, Labels, Name
+from sdc_ui.shared.labels import Dimension, Labels, Name
 
 SIZES = ("exact", "under 0.1 %", "0.1 to 1 %", "1 to 5 %", "5 to 20 %", "20 % and more")  # classes of base / value
 TREATMENTS = ("exact", "rounded", "visible", "withheld")

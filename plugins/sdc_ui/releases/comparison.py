@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
-from sdc_ui.heatmap import TREATMENTS
-from sdc_ui.labels import Measure, labels_of
-from sdc_ui.standing import ReleaseLine, release_line
+from sdc_ui.releases.heatmap import TREATMENTS
+from sdc_ui.shared.labels import Measure, labels_of
+from sdc_ui.shared.standing import ReleaseLine, release_line
 
 MOST = 500  # cells that are listed
 

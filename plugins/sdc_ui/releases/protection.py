@@ -15,12 +15,12 @@ from typing import Any
 from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
-from sdc_ui.approval import Approval, approval_of
-from sdc_ui.heatmap import Field, HeatMap, heat_maps, tally
-from sdc_ui.history import before
-from sdc_ui.labels import Labels, Name, labels_of
-from sdc_ui.standing import ReleaseLine, release_line
-from sdc_ui.steps import Step, of_release
+from sdc_ui.releases.heatmap import Field, HeatMap, heat_maps, tally
+from sdc_ui.releases.history import before
+from sdc_ui.shared.approval import Approval, approval_of
+from sdc_ui.shared.labels import Labels, Name, labels_of
+from sdc_ui.shared.standing import ReleaseLine, release_line
+from sdc_ui.shared.steps import Step, of_release
 
 TOP = 20  # rounded cells, withheld cells and broken cells that are named
 

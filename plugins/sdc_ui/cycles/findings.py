@@ -10,9 +10,9 @@ from typing import Any
 from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
-from sdc_ui.cycle import NAMELESS
-from sdc_ui.labels import Name, labels_of
-from sdc_ui.remedies import remedy
+from sdc_ui.cycles.cycle import NAMELESS
+from sdc_ui.cycles.remedies import remedy
+from sdc_ui.shared.labels import Name, labels_of
 
 
 @dataclass(frozen=True)

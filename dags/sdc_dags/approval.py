@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import sdc_office
 from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.sdk import Param, TaskGroup, chain
 from airflow.sdk.exceptions import AirflowFailException
+
+from sdc_dags.run import desk, place
 
 AGREE, REFUSE = "Approve", "Reject"
 
@@ -35,7 +36,7 @@ class Approval(HITLOperator):
         """Asks, unless enough people have agreed to this publication already."""
         from sdc_tasks import outputs, steps
 
-        at, release_id = sdc_office.desk(self.source), _release(context)
+        at, release_id = desk(self.source), _release(context)
         if not context["ti"].xcom_pull(task_ids="verdict")["passed"]:
             at.say("the audit did not pass: nobody is asked")
             return None
@@ -45,7 +46,7 @@ class Approval(HITLOperator):
             return None
         self._require_fresh(context, at, publication)
         self.body = outputs.brief(at, release_id)
-        outputs.write_out(at, release_id, sdc_office.place("out", at))  # what is to be read before the answer
+        outputs.write_out(at, release_id, place("out", at))  # what is to be read before the answer
         context["ti"].xcom_push(key="publication", value=publication)
         steps.wait(at, release_id)
         at.say(f"asked: {len(agreed)} of {self.number} agree to publication {publication[:12]}")
@@ -68,7 +69,7 @@ class Approval(HITLOperator):
         from sdc_tasks.warehouse.people import normal
 
         super().execute_complete(context, event)
-        at, release_id = sdc_office.desk(self.source), _release(context)
+        at, release_id = desk(self.source), _release(context)
         publication, agreed = steps.awaiting(at, release_id)
         if publication != context["ti"].xcom_pull(task_ids=self.task_id, key="publication"):
             raise _another(publication)

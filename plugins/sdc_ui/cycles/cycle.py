@@ -11,12 +11,12 @@ from typing import Any
 from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
-from sdc_ui.approval import Approval, approval_of
-from sdc_ui.countries import Country, Stage, countries, tally
-from sdc_ui.deadlines import Deadline, deadline
-from sdc_ui.labels import Name, labels_of
-from sdc_ui.standing import ReleaseLine, release_line
-from sdc_ui.steps import Instance, Step, of_release, of_tasks
+from sdc_ui.cycles.countries import Country, Stage, countries, tally
+from sdc_ui.cycles.deadlines import Deadline, deadline
+from sdc_ui.shared.approval import Approval, approval_of
+from sdc_ui.shared.labels import Name, labels_of
+from sdc_ui.shared.standing import ReleaseLine, release_line
+from sdc_ui.shared.steps import Instance, Step, of_release, of_tasks
 
 DUE = ("delivery_due", "protection_due", "approval_due", "embargo")
 INGEST = "ingest"  # what is cleared to take a country's file in again

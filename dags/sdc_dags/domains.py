@@ -1,0 +1,65 @@
+"""Which domains there are: a DAG for each domain file, whatever is wrong with another."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from airflow.sdk import DAG, task
+from airflow.sdk.exceptions import AirflowFailException
+
+from sdc_dags.tasks import log
+from sdc_tasks.domains import load_domain, schema
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.untrusted import printable
+
+
+def domain_files() -> list[Path]:
+    """The shipped domain files, then those of the folders in SDC_DOMAINS."""
+    folders = [schema.HERE, *(Path(each) for each in os.environ.get("SDC_DOMAINS", "").split(os.pathsep) if each)]
+    return [file.resolve() for folder in folders for file in sorted(folder.glob("*.yaml"))]
+
+
+def dags_of_domains(prefix: str, build: Callable[[schema.Domain, Path], DAG]) -> dict[str, DAG]:
+    """A DAG for each domain file, by id; a later file with the same id wins, one that cannot be used has a DAG that says so.
+
+    Whatever is wrong with a file, it takes no other domain's DAG with it. A file that is refused takes the place of the DAG of its own
+    name: it was meant to replace that domain, which must not run on as it was.
+    """
+    dags: dict[str, DAG] = {}
+    for path in domain_files():
+        try:
+            domain = load_domain(path)
+            dags[f"{prefix}_{domain.id}"] = build(domain, path)
+        except InvalidInput as problem:
+            refused = refused_dag(f"{prefix}_{dag_name(path)}", path, str(problem))
+            dags[refused.dag_id] = refused
+        except Exception as problem:
+            log.exception("%s", path)
+            said = f"{path}: cannot be used ({type(problem).__name__}). Remedy: correct the file; tell the maintainers"
+            refused = refused_dag(f"{prefix}_{dag_name(path)}", path, said)
+            dags[refused.dag_id] = refused
+    return dags
+
+
+def dag_name(file: Path) -> str:
+    """The name of a file, as far as a DAG may be called so."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", file.stem)[:100]
+
+
+def refused_dag(dag_id: str, file: Path, said: str) -> DAG:
+    """A domain file that cannot be used is not overlooked."""
+    said = printable(said)
+    name = printable(str(file))
+    with DAG(
+        dag_id=dag_id, description=f"{printable(file.name)} is refused", doc_md=said, schedule=None, tags=["release", "refused"]
+    ) as dag:
+
+        @task(doc_md=f"**Red:** the domain file `{name}` must be corrected.")
+        def domain_file() -> None:
+            raise AirflowFailException(said)
+
+        domain_file()
+    return dag

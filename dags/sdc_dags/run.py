@@ -1,0 +1,83 @@
+"""What a task knows of the run that it is of: period, desk, folders; and what it tells of it.
+
+Between tasks travel ids, digests and names, never a value.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import sdc_places
+from airflow.sdk import get_current_context
+
+from sdc_dags.tasks import log
+from sdc_tasks.domains import load_domain, schema
+from sdc_tasks.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from sdc_tasks.steps import Desk
+
+
+def period_of(domain: schema.Domain) -> str:
+    """The period that this run is of. Raises InvalidInput where nothing tells it."""
+    context = get_current_context()
+    if given := context["params"].get("period"):
+        return str(given)
+    first = context["dag_run"].data_interval_start
+    known = None if first is None else domain.calendar.period_from(first)
+    if known is None:
+        raise InvalidInput(f"{domain.id}: no period. Remedy: trigger the DAG with the parameter `period`, such as 2024")
+    return known
+
+
+def desk(domain: str, period: str | None = None) -> Desk:
+    """Where this run works, in the name of who triggered it; `period` where the run is of several. The warehouse is that of the
+    deployment, not a parameter: its address may hold a password.
+    """
+    from sdc_tasks import steps
+
+    who = None if os.environ.get("SDC_ONE_PROCESS") else get_current_context()["dag_run"].triggering_user_name
+    return steps.open_desk(sdc_places.warehouse(), domain, period or period_of(load_domain(domain)), log.info, who)
+
+
+def place(name: str, at: Desk) -> Path:
+    """The folder that the parameter `inbox` or `out` of this run names: here, or, with the methods of a path, in an object store.
+
+    Whoever may trigger a DAG may give one, so it must lie where the deployment keeps what this domain receives or publishes (SDC_INBOX,
+    SDC_OUT). Only `dags/run_here.py`, which somebody at a shell runs with his own rights, takes any. Raises InvalidInput.
+    """
+    address = str(get_current_context()["params"][name]).replace("{period}", at.period)
+    if not os.environ.get("SDC_ONE_PROCESS"):
+        within = sdc_places.INBOX if name == "inbox" else sdc_places.OUT
+        sdc_places.confine(name, address, sdc_places.root(within, at.domain.id))
+    return sdc_places.folder(address)
+
+
+def note_run(at: Desk, **known: object) -> None:
+    """Tells the operator's desk what this run is about."""
+    from sdc_tasks.warehouse import cycles
+    from sdc_tasks.warehouse.engine import actor
+
+    run = get_current_context()["dag_run"]
+    who = actor(at.engine) if run.triggering_user_name else str(run.run_type)
+    cycles.note_dag_run(at.engine, run.dag_id, run.run_id, domain=at.domain.id, period=at.period, triggered_by=who, **known)
+
+
+def measure(at: Desk, release_id: str) -> None:
+    """Gives the release in figures to Airflow's metrics: what is lost, what it took. Nothing confidential."""
+    from airflow.sdk.observability import stats
+
+    from sdc_tasks import outputs
+    from sdc_tasks.warehouse import reader
+
+    tags = {"domain": at.domain.id}
+    told = outputs.summary(at, release_id)
+    for name in ("accepted", "refused", "exact", "rounded", "withheld", "relative_loss", "primaries", "broken", "lps"):
+        stats.gauge(f"sdc.release.{name}", float(getattr(told, name)), tags=tags)
+    for step, seconds in told.seconds.items():
+        stats.gauge("sdc.step.seconds", seconds, tags={**tags, "step": step})
+    for rung in reader.rungs(at.engine, release_id):
+        if rung["gap"] is not None:
+            stats.gauge("sdc.rung.gap", rung["gap"], tags={**tags, "method": rung["method"]})
