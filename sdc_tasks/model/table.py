@@ -224,8 +224,3 @@ class CellSpace:
         """(m, size): the relations of every area, then those of the aggregates."""
         inside = sp.kron(sp.eye_array(len(self.areas)), self.national_relations, format="csr")
         return sp.csr_array(sp.vstack([inside, self.aggregate_relations], format="csr"))
-
-    def national_slice(self, area: str) -> slice:
-        """The cells of one area."""
-        start = self.areas.index(area) * self.national_size
-        return slice(start, start + self.national_size)

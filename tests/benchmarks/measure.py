@@ -27,9 +27,9 @@ from sdc_tasks.errors import SdcError
 from sdc_tasks.methods.cta.engine import EngineOptions, Method, execute
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
-from sdc_tasks.methods.cta.senses import closest
+from sdc_tasks.methods.cta.senses import FIRM, SenseLP, refined
 from sdc_tasks.methods.cta.verify import verify
-from sdc_tasks.model.table import Floats
+from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.weights import Weights
 from sdc_tasks.solver import cbc
 from sdc_tasks.solver.milp import SolverName, Watch, solve_milp
@@ -208,6 +208,14 @@ def _peer(problem: CtaProblem, method: str, limit: float) -> _Outcome:
         run.offer(cleaned, "cleaned")  # a solver's point is a table within its own tolerances only: in its favour, the closest such table
         note = f"{note}, cleaned"
     return _outcome(run, z if run.protected is None else run.table, used, note)
+
+
+def closest(problem: CtaProblem, senses: Ints) -> Floats | None:
+    """The closest table with these senses (s, ±1), clean of tolerances."""
+    model = SenseLP(problem, FIRM)
+    model.set(np.arange(len(senses)), model.possible(senses > 0))
+    found = model.solve()
+    return None if found is None else refined(problem, found.z)
 
 
 def _outcome(run: Run, z: Floats | None, used: _Used, note: str) -> _Outcome:

@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from random_tables import random_2d
 
-from sdc_tasks.demo.tables2d import random_2d
 from sdc_tasks.methods.cta.cuts.benders import benders
 from sdc_tasks.methods.cta.cuts.subproblem import Subproblem
 from sdc_tasks.methods.cta.model import CtaProblem, table_problem

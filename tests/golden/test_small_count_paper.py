@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from dummy_matrix import matrix
 
 from sdc_tasks.methods.rounding.small_count import CountOptions, RoundedCells, by_formula, dummy_of, inner_cells, round_counts
 from sdc_tasks.methods.rounding.small_count.dummy import Dummy
@@ -38,7 +39,7 @@ def test_publishable_cells_are_the_total_and_the_margins(dummy: Dummy) -> None:
     names = [".".join(map(str, key)) for key in zip(*dummy.labels(np.arange(dummy.published)), strict=True)]
     assert names == ["TOTAL.TOTAL", *(f"row{i}.TOTAL" for i in range(1, 4)), *(f"TOTAL.col{j}" for j in range(1, 6))]
     assert dummy.z.tolist() == margins(TABLE_1) == [27, 14, 9, 4, 7, 3, 5, 4, 8]
-    assert (dummy.matrix().T @ dummy.cells.y).tolist() == dummy.z.tolist()
+    assert (matrix(dummy).T @ dummy.cells.y).tolist() == dummy.z.tolist()
 
 
 def test_first_round(dummy: Dummy) -> None:
@@ -57,7 +58,7 @@ def test_first_round(dummy: Dummy) -> None:
     c = state.gradient(rows)
     assert c.tolist() == [6, 7, 5, 7, 7, 6]
     M = cross_product(rows, BASE)
-    X = dummy.matrix()[six][:, touched]
+    X = matrix(dummy)[six][:, touched]
     assert np.array_equal(M, BASE * (X @ X.T).toarray())
     assert fill(c, M, 1, NO_EXCHANGE).tolist() == [False, True, False, False, False, False]
     assert (c - M[1]).tolist() == [1, -3, 0, 7, 7, 1]

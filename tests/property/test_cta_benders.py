@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from cta_oracle import enumerate_senses, optimum, small_problems
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from random_tables import random_2d
 
-from sdc_tasks.demo.tables2d import random_2d
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.cuts.benders import benders
 from sdc_tasks.methods.cta.cuts.subproblem import Subproblem

@@ -15,9 +15,9 @@ import scipy.sparse as sp
 from cta_oracle import small_problems
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_tables import random_2d
 from scipy.optimize import linprog, minimize
 
-from sdc_tasks.demo.tables2d import random_2d
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
 from sdc_tasks.methods.cta.run import Run

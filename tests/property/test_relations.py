@@ -55,7 +55,7 @@ def test_a_cell_space_counts_and_names_its_cells():
     assert SMALL.key(0) == "AT.TURNOVER.TOTAL._T"
     assert SMALL.key(15 + 2 * 3 + 1) == "BE.TURNOVER.C10.S"
     assert SMALL.key(SMALL.size - 1) == "EU27.TURNOVER.D.L"
-    assert SMALL.national_slice("UK") == slice(30, 45)
+    assert SMALL.key(2 * SMALL.national_size) == "UK.TURNOVER.TOTAL._T"
 
 
 def test_some_relations_by_name():

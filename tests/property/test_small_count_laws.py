@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dummy_matrix import matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_count_oracle import Key, Rows, every_crossing, publication
@@ -216,7 +217,7 @@ def test_leverage_is_one_exactly_where_the_published_cells_tell_the_inner_cell(c
     """Against the rank of X: e_i is a combination of the columns iff it raises no rank."""
     cells = case.cells
     dummy = dummy_of(cells, by_order(cells, order))
-    X = dummy.matrix().toarray()
+    X = matrix(dummy).toarray()
     rank = np.linalg.matrix_rank(X)
     expected = [np.linalg.matrix_rank(np.column_stack([X, unit])) == rank for unit in np.eye(len(cells))]
     assert told_by_the_publication(dummy, seed=1).tolist() == expected

@@ -285,8 +285,9 @@ def still_proven(case: Case, evidence: Evidence) -> bool:
         known = tables.indices[mine] < int(problem.suppressed.sum())
         z[np.flatnonzero(problem.suppressed)[tables.indices[mine][known]]] = tables.data[mine][known]
         for aggregate in problem.space.aggregates:
-            members = [z[problem.space.national_slice(member)] for member in aggregate.members]
-            z[problem.space.national_slice(aggregate.code)] = np.sum(members, axis=0)
+            of_area = z.reshape(len(problem.space.areas), -1)
+            members = [of_area[problem.space.areas.index(member)] for member in aggregate.members]
+            of_area[problem.space.areas.index(aggregate.code)] = np.sum(members, axis=0)
         for table in (z, -z):
             off = [M @ table, np.maximum(problem.lb - problem.a - table, table - problem.ub + problem.a)[:inside]]
             off += [np.maximum(-low - table[inside:], table[inside:] - high)]

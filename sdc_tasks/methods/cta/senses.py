@@ -137,14 +137,6 @@ def _dearest(A: sp.csr_array, w: Floats) -> Floats:
     return found
 
 
-def closest(problem: CtaProblem, senses: Ints, seconds: float = math.inf) -> Floats | None:
-    """The closest table with these senses (s, ±1), clean of tolerances; None where time ran out first."""
-    model = SenseLP(problem, FIRM)
-    model.set(np.arange(len(senses)), model.possible(senses > 0))
-    found = model.solve(seconds)
-    return None if found is None else refined(problem, found.z)
-
-
 def refined(problem: CtaProblem, z: Floats) -> Floats:
     """z with what the solver's tolerances left mended: bounds kept exactly, relations to full precision.
 

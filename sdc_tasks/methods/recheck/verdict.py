@@ -23,8 +23,6 @@ from sdc_tasks.model.profiles import named
 from sdc_tasks.model.results import Evidence, Multipliers, Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-SHOWN = 5  # cells that a message names
-
 
 @dataclass(frozen=True)
 class Recheck:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from sdc_tasks.methods.rounding.small_count.cells import Codes, InnerCells, joint_codes
 from sdc_tasks.methods.rounding.small_count.publication import Crossings, Variable
@@ -80,14 +79,6 @@ class Dummy:
             return np.full(above.shape, -1, dtype=np.int32)
         at = np.maximum(above - np.int32(self.offsets[self.parent[j]]), 0)
         return np.where(above < 0, np.int32(-1), links[at])
-
-    def matrix(self) -> sp.csr_array:
-        """X itself (n × P), for work that needs it whole."""
-        rows = self.rows(np.arange(len(self.cells)))
-        there = rows >= 0
-        indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-        columns = rows[there]
-        return sp.csr_array((np.ones(len(columns)), columns, indptr), shape=(len(self.cells), self.published))
 
     def labels(self, chosen: Ints) -> list[npt.NDArray[np.object_]]:
         """For each dimension, what the chosen published cells are called by: a code, a group of codes, or the total."""
