@@ -96,10 +96,10 @@ mutants: $(READY)  ## changes that each take a guarantee away: does a test notic
 	@PYTHONPATH=tests $(BIN)/python -m mutants.run $(ARGS)
 
 sbom: $(READY)  ## what is in a release and under which licences, held against the lock, as CycloneDX: var/sbom.json
-	@$(BIN)/python tests/supply/sbom.py var/sbom.json
+	@PYTHONPATH=tests $(BIN)/python -m support.supply.sbom var/sbom.json
 
 vulnerabilities: $(READY)  ## known ones among the pins, offline: OSV=FOLDER with advisories of OSV (JSON)
-	@$(BIN)/python tests/supply/vulnerabilities.py "$(OSV)"
+	@PYTHONPATH=tests $(BIN)/python -m support.supply.vulnerabilities "$(OSV)"
 
 bench-cta: $(READY)  ## CTA beside plain solvers on named tables, hours in all: tests/benchmarks/RESULTS.md; ARGS="--help"
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.run $(ARGS)

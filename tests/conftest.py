@@ -11,8 +11,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from payload_key import PAYLOAD_KEY, WAREHOUSE_SECRET
-from tried import TRIED
+
+pytest.register_assert_rewrite("support")  # what its assertions compare is told, as in a test
+
+from support.payload_key import PAYLOAD_KEY, WAREHOUSE_SECRET  # noqa: E402
+from support.tried import TRIED  # noqa: E402
 
 # The terminal of a command takes its width when the command is imported: the same, whichever test does that first.
 os.environ["COLUMNS"] = "200"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import Ended, sdc
 
 from sdc_tasks import intake, report
 from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Role
 from sdc_tasks.model.results import Publication
+from support.desk import Ended, sdc
 
 PROFILES = ("external", "internal", "coalition")
 

@@ -11,15 +11,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from deliveries import PERIOD
-from test_cli import FREE, PROTECTED, SECRETS, Desk, Ended, new_desk, sdc
-from test_release import warehouse
 
 from sdc_tasks import pipeline, steps
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.engine import open_warehouse
 from sdc_tasks.warehouse.log import entries
+from support.deliveries import PERIOD
+from support.desk import FREE, PROTECTED, SECRETS, Desk, Ended, new_desk, sdc, warehouse
 
 
 def free(more: int) -> str:

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_count_oracle import Key, every_crossing, publication
 
 from sdc_tasks.cli import main
+from support.oracles.small_counts import Key, every_crossing, publication
 
 DIMS = ("region", "sex", "age")
 CODES = ([f"R{i}" for i in range(12)], ["F", "M"], [f"Y{i}" for i in range(9)])

@@ -18,10 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from deliveries import PERIOD, sdmx_1, small_domain
-from payload_key import WAREHOUSE_SECRET
 from sqlalchemy import MetaData, create_engine, select, text
-from test_cli import FREE, Desk, exact, new_desk
 
 from sdc_tasks import intake, pipeline, steps
 from sdc_tasks.domains import load_domain
@@ -33,6 +30,9 @@ from sdc_tasks.steps.identity import terms_of
 from sdc_tasks.warehouse.canonical import PRINTED, digest_of_printed
 from sdc_tasks.warehouse.lineage import environment
 from sdc_tasks.warehouse.secret import VARIABLE, secret_of
+from support.deliveries import PERIOD, sdmx_1, small_domain
+from support.desk import FREE, Desk, exact, new_desk
+from support.payload_key import WAREHOUSE_SECRET
 
 SOURCES = Path(__file__).parents[2]
 NAME = re.compile(r"[0-9a-f]{12,}")

@@ -14,43 +14,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from deliveries import PERIOD, sdmx_1
-from test_cli import FREE, PROTECTED, SECRETS, Desk, Ended, new_desk, sdc, sdc_process
 
 from sdc_tasks.model.secret import name_of_delivery
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.checks import run_checks
 from sdc_tasks.warehouse.engine import open_warehouse
 from sdc_tasks.warehouse.secret import salt_of, secret_of
+from support.deliveries import PERIOD, sdmx_1
+from support.desk import FREE, PROTECTED, SECRETS, Desk, Ended, new_desk, sdc, sdc_process, warehouse
 
 HEADER = (
     "STRUCTURE,STRUCTURE_ID,ACTION,FREQ,REF_AREA,INDICATOR,ACTIVITY,SIZECLASS,TIME_PERIOD,OBS_VALUE,OBS_STATUS,CONF_STATUS,ROUNDING_BASE"
     ",UNIT_MEASURE,UNIT_MULT,DECIMALS"
 )
-
-
-@dataclass(frozen=True)
-class Warehouse:
-    """What a warehouse of the small domain tells its readers."""
-
-    versions: list[int]
-    deliveries: list[tuple[str | None, str]]
-    runs: list[str]
-    unsound: list[str]
-
-
-def warehouse(folder: Path, domain: str = "small") -> Warehouse:
-    """Reads the warehouse that a release left in its out folder."""
-    engine = open_warehouse(f"sqlite:///{folder / 'warehouse.db'}")
-    try:
-        return Warehouse(
-            versions=sorted(each.version for each in reader.releases(engine)),
-            deliveries=[(each["country"], each["state"]) for each in reader.deliveries(engine, domain, PERIOD)],
-            runs=sorted(str(each["state"]) for each in reader.runs(engine)),
-            unsound=[name for name, rows in run_checks(engine).items() if rows],
-        )
-    finally:
-        engine.dispose()
 
 
 def rows(path: Path) -> list[dict[str, str]]:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracle import ONE_CELL, ColdAttacker
-from test_cli import Ended, sdc
 
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Aggregate, CellSpace
+from support.desk import Ended, sdc
+from support.oracles.attack import ONE_CELL, ColdAttacker
 
 FIGURES = Path(__file__).parents[2] / "docs/tutorial/figures.csv"
 MEMBERS = (

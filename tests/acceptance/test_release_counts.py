@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from test_cli import Ended, sdc
 
 from sdc_tasks import intake, pipeline, report
 from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import load_domain
 from sdc_tasks.model.results import Publication
+from support.desk import Ended, sdc
 
 
 @pytest.fixture(scope="module")

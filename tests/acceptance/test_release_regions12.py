@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import Ended, sdc
 
 from sdc_tasks import intake, report
 from sdc_tasks.domains import load_domain
 from sdc_tasks.model.results import Publication
+from support.desk import Ended, sdc
 
 DATA = Path(__file__).parents[3] / "shared/data/regions12/deliveries"
 DOMAIN = Path(__file__).with_name("regions12.yaml")

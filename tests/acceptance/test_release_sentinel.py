@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 import yaml
-from deliveries import PERIOD, scaled
 from sqlalchemy import MetaData, create_engine, select
-from test_cli import sdc
 
 from sdc_tasks.demo import write_demo
 from sdc_tasks.warehouse.engine import open_warehouse
 from sdc_tasks.warehouse.schema import artefact
 from sdc_tasks.warehouse.store import load_artefact
+from support.deliveries import PERIOD, scaled
+from support.desk import sdc
 
 PRIMES = {"AT": 10_000_019, "BE": 9_999_991, "BG": 10_000_079, "CY": 10_000_103}
 GROUPED = re.compile(r"(?<=\d)[ '_,.\u00a0\u202f](?=\d{3}(?!\d))")

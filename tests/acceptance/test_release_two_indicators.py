@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from test_cli import Ended, sdc
-from two_indicators import write_two_indicators
 
 from sdc_tasks import intake, pipeline
 from sdc_tasks.domains import load_domain
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.model.results import Publication
+from support.desk import Ended, sdc
+from support.two_indicators import write_two_indicators
 
 BASE = 3
 Table = dict[tuple[str, str, str], dict[str, str]]

@@ -15,16 +15,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from deliveries import PERIOD
-from profile_oracle import Vintage, external, reaches, vintages
-from test_cli import FREE, PROTECTED, SECRETS, Desk, new_desk, sdc
-from test_release import warehouse
 
 from sdc_tasks import intake, pipeline, steps
 from sdc_tasks.domains import load_domain
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
+from support.deliveries import PERIOD
+from support.desk import FREE, PROTECTED, SECRETS, Desk, new_desk, sdc, warehouse
+from support.oracles.profiles import Vintage, external, reaches, vintages
 
 # CY later: still public, or hidden
 CORRECTED = """

@@ -14,12 +14,12 @@ import json
 from pathlib import Path
 
 import pytest
-from deliveries import PERIOD
-from test_cli import PROTECTED, SECRETS, Desk, new_desk, sdc
 
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.checks import run_checks
 from sdc_tasks.warehouse.engine import open_warehouse
+from support.deliveries import PERIOD
+from support.desk import PROTECTED, SECRETS, Desk, new_desk, sdc
 
 LARGE = """
             _T          S          L

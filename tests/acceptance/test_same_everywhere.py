@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from deliveries import PERIOD
-from test_cli import FREE, PROTECTED, new_desk
 
 from sdc_tasks.errors import Retriable
+from support.deliveries import PERIOD
+from support.desk import FREE, PROTECTED, new_desk
 
 REGIONS = Path(__file__).parents[3] / "shared/data/regions12/deliveries"
 LADDER = """

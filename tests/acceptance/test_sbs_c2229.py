@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from test_cli import Ended, sdc
 
 from sdc_tasks.domains import load_domain
+from support.desk import Ended, sdc
 
 FIGURES = Path(__file__).parents[2] / "docs/tutorial/figures.csv"
 DOMAIN = FIGURES.with_name("c2229.yaml")

@@ -23,9 +23,9 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from benchmarks.attack_registry import ATTACK, REGISTRY, RELEASES, TINY, Release, Variant
 from scipy.optimize import linprog
 
+from benchmarks.attack_registry import ATTACK, REGISTRY, RELEASES, TINY, Release, Variant
 from sdc_tasks import pipeline
 from sdc_tasks.domains import Domain
 from sdc_tasks.methods import attack

@@ -19,7 +19,6 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.registry import ABSENT, CACHE, HERE, Absent
-
 from sdc_tasks import intake, pipeline
 from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import Domain, load_domain

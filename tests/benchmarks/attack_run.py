@@ -12,12 +12,13 @@ import json
 import sys
 from datetime import UTC, datetime
 
+from rich.console import Console
+
 from benchmarks import attack_document
 from benchmarks.attack_measure import FORM, Job, Record, code, jobs
 from benchmarks.attack_registry import ATTACK, RELEASES, TINY, Release
 from benchmarks.process import command, run_python
 from benchmarks.registry import ABSENT, HERE
-from rich.console import Console
 
 RECORDS = ATTACK / "records"
 PATIENCE = 7200.0  # seconds after which a job is ended from outside

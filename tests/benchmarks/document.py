@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import psutil
 import pulp
+
 from benchmarks import plots
 from benchmarks.measure import OURS, Pair, Record, code_of
 from benchmarks.registry import CACHE, HERE, INSTANCES, Instance, Table
-
 from sdc_tasks.report.cta_figures import plot_deviations
 from sdc_tasks.report.files import write_whole
 

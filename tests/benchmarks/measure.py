@@ -21,8 +21,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from benchmarks.registry import REGISTRY, Table
 
+from benchmarks.registry import REGISTRY, Table
 from sdc_tasks.errors import SdcError
 from sdc_tasks.methods.cta.engine import EngineOptions, Method, execute
 from sdc_tasks.methods.cta.model import CtaProblem

@@ -1,6 +1,6 @@
 """Server time of every page at 100 releases × 27 countries, 720 cells each, certificates of 4 087 primaries; in process, with a real token.
 
-PYTHONPATH=tests/ui:tests/dags .venv/bin/python tests/benchmarks/pages_run.py [--warehouse URL of an empty database] [--releases 100]
+PYTHONPATH=tests .venv/bin/python tests/benchmarks/pages_run.py [--warehouse URL of an empty database] [--releases 100]
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-import airflow_home  # sets the environment, before anybody imports Airflow  # noqa: F401
-from many import fill
+from support.dags import airflow_home  # sets the environment, before anybody imports Airflow  # noqa: F401
+from support.ui.many import fill
 
 PRIMARIES = 4087
 TIMES = 7

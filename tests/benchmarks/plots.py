@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
 import numpy as np
-from benchmarks.measure import METHODS, Record
-from benchmarks.registry import REGISTRY
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,6 +13,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from benchmarks.measure import METHODS, Record
+from benchmarks.registry import REGISTRY
 from sdc_tasks.model.table import Floats
 from sdc_tasks.report.cta_figures import ACCENT, HELD, QUIET, STYLE, bare, picture, scale_time, short
 

@@ -21,9 +21,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+
 from benchmarks.process import run_python
 from benchmarks.registry import ABSENT, CACHE, HERE, Absent
-
 from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
 from sdc_tasks.methods.rounding.quadratic import round_quadratic
 from sdc_tasks.methods.rounding.separable import Search

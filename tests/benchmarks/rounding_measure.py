@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from benchmarks.rounding_registry import REGISTRY
 
+from benchmarks.rounding_registry import REGISTRY
 from sdc_tasks import pipeline
 from sdc_tasks.intake.tables.counts import read_counts
 from sdc_tasks.methods.rounding.small_count import CountOptions, by_list, dummy_of, round_counts

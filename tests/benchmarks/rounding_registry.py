@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
 from benchmarks.registry import ABSENT, CACHE, HERE, Absent
 
 ROUNDING = CACHE / "rounding"

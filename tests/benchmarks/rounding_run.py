@@ -13,12 +13,13 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+from rich.console import Console
+
 from benchmarks import rounding_controlled_run, rounding_document
 from benchmarks.process import command, run_python
 from benchmarks.registry import ABSENT, HERE
 from benchmarks.rounding_measure import FORM, Record, code
 from benchmarks.rounding_registry import INSTANCES, ROUNDING, TINY, Instance
-from rich.console import Console
 
 RECORDS = ROUNDING / "records"
 PATIENCE = 3600.0  # seconds after which a measurement is ended from outside

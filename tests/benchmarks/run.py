@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.measure import METHODS, OURS, Pair, Record, Setting, code_of
-from benchmarks.process import command, run_python
-from benchmarks.registry import ABSENT, CACHE, HERE, INSTANCES, REGISTRY, THREE, Instance
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table as Printed
+
+from benchmarks.measure import METHODS, OURS, Pair, Record, Setting, code_of
+from benchmarks.process import command, run_python
+from benchmarks.registry import ABSENT, CACHE, HERE, INSTANCES, REGISTRY, THREE, Instance
 
 PAIRS = CACHE / "pairs"
 PATIENCE = 180.0  # seconds past its limit after which a measurement is ended from outside

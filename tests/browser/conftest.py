@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,13 +17,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / "stack"), str(TESTS / "ui")]
-
-from stack_fixture import stack  # noqa: E402
+from support import ROOT
+from support.stack_fixture import stack
 
 __all__ = ["stack"]
-ROOT = TESTS.parent
 PICTURES = ROOT / "var" / "screenshots"
 CHROMIUM = "/usr/bin/chromium"
 PATIENCE = 90_000  # milliseconds for whatever a test waits for

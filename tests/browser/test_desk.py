@@ -9,7 +9,8 @@ from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import FrameLocator, Page, expect
-from stack_fixture import Running, wait_for
+
+from support.stack_fixture import Running, wait_for
 
 pytestmark = pytest.mark.stack
 DOMAIN = "desk"

@@ -18,7 +18,8 @@ from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Page
-from ui_office import DOMAIN, Office, open_office
+
+from support.ui.office import DOMAIN, Office, open_office
 
 pytestmark = pytest.mark.stack
 ROOT = Path(__file__).resolve().parents[2]

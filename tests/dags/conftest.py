@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 import yaml
-from airflow_home import AGREED, BLOCK, CYCLES, DAGS, DOMAINS, HOME, PARTIAL, PERIODS, PLAIN, REFUSED, SHAPE, SMALL, Run
-from deliveries import DOMAIN, HEALTHY, sdmx_1, small_domain
+
+from support.dags.airflow_home import AGREED, BLOCK, CYCLES, DAGS, DOMAINS, HOME, PARTIAL, PERIODS, PLAIN, REFUSED, SHAPE, SMALL, Run
+from support.deliveries import DOMAIN, HEALTHY, sdmx_1, small_domain
 
 
 def pytest_sessionfinish() -> None:

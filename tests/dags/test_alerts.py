@@ -12,11 +12,11 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from airflow_home import AGREED, CYCLES, DAGS, PLAIN, SMALL
-from in_process import Flight, synced
 
 from sdc_tasks.domains import load_domain
 from sdc_tasks.warehouse import reader
+from support.dags.airflow_home import AGREED, CYCLES, DAGS, PLAIN, SMALL
+from support.dags.in_process import Flight, synced
 
 
 @pytest.fixture

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_home import AGREED
-from deliveries import HEALTHY
-from in_process import Flight
-
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.checks import run_checks
 from sdc_tasks.warehouse.log import entries
+from support.dags.airflow_home import AGREED
+from support.dags.in_process import Flight
+from support.deliveries import HEALTHY
 
 DAG = f"eu_release_{AGREED}"
 OTHER = HEALTHY.replace("749391", "749392").replace("700 ", "701 ").replace("300 D", "301 D").replace("400 F", "401 F")

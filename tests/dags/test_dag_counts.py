@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from airflow_home import DAGS
-from two_indicators import write_two_indicators
+
+from support.dags.airflow_home import DAGS
+from support.two_indicators import write_two_indicators
 
 
 @pytest.mark.slow

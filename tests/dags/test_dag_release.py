@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow_home import PARTIAL, Run
 
 from sdc_tasks.errors import Retriable
 from sdc_tasks.warehouse import reader
+from support.dags.airflow_home import PARTIAL, Run
 
 COUNTRIES = ("AT", "CY", "BG", "CY")
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import Any
 
-from airflow_home import AGREED, BLOCK, CYCLES, DAGS, PARTIAL, PLAIN, REFUSED
+from support.dags.airflow_home import AGREED, BLOCK, CYCLES, DAGS, PARTIAL, PLAIN, REFUSED
 
 EDGES = """
     discover      -> assemble ingest

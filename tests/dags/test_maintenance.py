@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_home import PLAIN
-from in_process import Flight
 from sqlalchemy import text
 
 from sdc_tasks.warehouse.engine import writing
+from support.dags.airflow_home import PLAIN
+from support.dags.in_process import Flight
 
 
 def test_a_sound_warehouse_is_green_and_one_that_was_tampered_with_is_red(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:

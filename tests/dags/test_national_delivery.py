@@ -7,11 +7,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from airflow_home import HOME, PLAIN
-from deliveries import HEALTHY
-from in_process import Flight
-
 from sdc_tasks.warehouse import reader
+from support.dags.airflow_home import HOME, PLAIN
+from support.dags.in_process import Flight
+from support.deliveries import HEALTHY
 
 DAG = f"national_delivery_{PLAIN}"
 OTHER = HEALTHY.replace("749391", "749392").replace("700 ", "701 ").replace("300 D", "301 D").replace("400 F", "401 F")
@@ -117,11 +116,11 @@ def test_the_inbox_tells_of_new_and_of_corrected_files_alone(bag: Any, tmp_path:
 
 def test_an_inbox_may_lie_in_an_object_store(bag: Any, tmp_path: Path) -> None:
     """By an address, here of the file system as fsspec sees it: watched and read as a folder is."""
-    from deliveries import sdmx_1, small_domain
     from sdc_inbox import marks
     from sdc_places import folder
 
     from sdc_tasks import steps
+    from support.deliveries import sdmx_1, small_domain
 
     domain = small_domain(tmp_path)
     (tmp_path / "inbox" / "2024").mkdir(parents=True)

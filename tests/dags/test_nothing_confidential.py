@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow_home import DAGS
-from deliveries import scaled
 from sqlalchemy import MetaData, Row, create_engine, select
+
+from support.dags.airflow_home import DAGS
+from support.deliveries import scaled
 
 PRIME = 104_729
 PRIMARY = set("AMOTGCN")

@@ -7,12 +7,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from airflow_home import CYCLES, PERIODS
-from deliveries import HEALTHY
-from in_process import Flight, synced
 
 from sdc_tasks.domains.calendar import Calendar
 from sdc_tasks.warehouse import reader
+from support.dags.airflow_home import CYCLES, PERIODS
+from support.dags.in_process import Flight, synced
+from support.deliveries import HEALTHY
 
 LUXEMBOURG = ZoneInfo("Europe/Luxembourg")
 DAG = f"eu_release_{CYCLES}"

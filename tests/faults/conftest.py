@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from payload_key import WAREHOUSE_SECRET
 
-for room in ("acceptance", "unit", "integration"):  # a desk, its deliveries and the command line; what others made to be disturbed
-    sys.path.append(str(Path(__file__).resolve().parents[1] / room))
-
-from nursery import Nursery  # noqa: E402
-from office import Left, Office, new_office  # noqa: E402
-from places import Databases, NewPlace, Place  # noqa: E402
+from support.faults.nursery import Nursery
+from support.faults.office import Left, Office, new_office
+from support.faults.places import Databases, NewPlace, Place
+from support.payload_key import WAREHOUSE_SECRET
 
 
 @pytest.fixture(scope="session")

@@ -5,9 +5,10 @@ more room the release is completed.
 from __future__ import annotations
 
 import pytest
-from office import look
-from places import KEYS
-from tried import tried
+
+from support.faults.office import look
+from support.faults.places import KEYS
+from support.tried import tried
 
 
 @pytest.mark.parametrize("new_place", ["postgresql"], indirect=True)

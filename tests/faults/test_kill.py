@@ -12,9 +12,10 @@ import signal
 from collections.abc import Iterable
 
 import pytest
-from office import Left
-from places import NewPlace
-from tried import tried
+
+from support.faults.office import Left
+from support.faults.places import NewPlace
+from support.tried import tried
 
 EVERY = 16  # the sample: each so many writes, beside those of the publish transaction and of the files
 ALWAYS = re.compile(r"INSERT INTO (main\.|dissemination\.)?(release|publication)\b|COPY|os\.rename|end")

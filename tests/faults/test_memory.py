@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from deliveries import PERIOD
-from test_cli import FREE, PROTECTED, SECRETS, new_desk
 
 from sdc_tasks import intake, pipeline, steps
 from sdc_tasks.confidential import forget_locals
 from sdc_tasks.domains import load_domain
 from sdc_tasks.errors import InvalidInput
+from support.deliveries import PERIOD
+from support.desk import FREE, PROTECTED, SECRETS, new_desk
 
 ABORT = """
 import os, resource, sys
@@ -136,7 +136,7 @@ def test_chains_and_circles_of_exceptions_are_forgotten():
 
 def test_the_checks_of_a_delivery_write_no_file(desk, tmp_path):
     """Great Expectations, pandas, matplotlib: a process whose every write is heard (`writes.py`) makes files in the out folder alone."""
-    from nursery import Nursery
+    from support.faults.nursery import Nursery
 
     scratch = tmp_path / "scratch"
     scratch.mkdir()

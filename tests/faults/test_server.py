@@ -18,10 +18,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from office import Left
-from places import KEYS, Databases, Place
-from test_warehouse import SPACE, TERMS, audited, certificate, publish_it, published
-from tried import tried
 
 from sdc_tasks.model.results import Release
 from sdc_tasks.warehouse import reader
@@ -31,8 +27,13 @@ from sdc_tasks.warehouse.journal import save_audit, start_run, submit
 from sdc_tasks.warehouse.log import broken, entries
 from sdc_tasks.warehouse.migrations import migrate
 from sdc_tasks.warehouse.publisher import printed
+from support import ROOT
+from support.faults.office import Left
+from support.faults.places import KEYS, Databases, Place
+from support.tried import tried
+from support.world import SPACE, TERMS, audited, certificate, publish_it, published
 
-CLOCK = Path(__file__).with_name("clock.c")
+CLOCK = ROOT / "tests/support/faults/clock.c"
 FIRST = published((42, 0), (20, 10), (float("nan"), float("inf")))
 
 

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import psutil
 import pytest
-from nursery import KILLED
-from tried import tried
 
 from sdc_tasks.errors import Retriable
 from sdc_tasks.solver.cbc import GRACE
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import Milp, solve_milp
+from support.faults.nursery import KILLED
+from support.hopeless import HOPELESS
+from support.tried import tried
 
 
 def cbc_of(parent: int) -> list[psutil.Process]:
@@ -66,8 +67,6 @@ def _solve(model: Milp, seconds: float, folder: Path) -> None:
 @pytest.fixture
 def hopeless() -> Milp:
     """CBC looks for hours for the proof."""
-    from test_milp_watch import HOPELESS
-
     return HOPELESS
 
 

@@ -6,13 +6,13 @@ import os
 import signal
 
 import pytest
-from places import KEYS, Place
 from sqlalchemy import select, update
-from tried import tried
 
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.engine import open_warehouse, writing
 from sdc_tasks.warehouse.schema import artefact, payload
+from support.faults.places import KEYS, Place
+from support.tried import tried
 
 # Made again, these are the same bytes. What holds the seconds that a rung needed is not: the damaged payload stays beside the new one, and
 # where its length is another, sql/checks/payload_incomplete.sql tells of it.

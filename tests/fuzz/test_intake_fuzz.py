@@ -14,15 +14,15 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from deliveries import PERIOD, small_domain
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mutate import SECRETS, healthy, mutated, nonsense
-from tried import tried
 
 from sdc_tasks.checks import suite
 from sdc_tasks.domains import Domain
 from sdc_tasks.intake import Delivery, read_bytes
+from support.deliveries import PERIOD, small_domain
+from support.mutate import SECRETS, healthy, mutated, nonsense
+from support.tried import tried
 
 PARTS, FAST, INPUTS = 20, 3, 5_000
 TELLING = 5  # digits of a secret, in a row, that nothing may repeat

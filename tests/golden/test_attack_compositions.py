@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from oracle import one_cell_release, published
 
 from sdc_tasks.methods.attack import attacks, promised
 from sdc_tasks.methods.attack.compositions import together
 from sdc_tasks.model.problem import ProtectionProblem
+from support.oracles.attack import one_cell_release, published
 
 FIGURES = Path(__file__).parents[2] / "docs/tutorial/figures.csv"
 MEMBERS = (

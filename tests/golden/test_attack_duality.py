@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from duality_oracle import Rounded, protected, reach
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from two_way import two_way
+
+from support.oracles.duality import Rounded, protected, reach
+from support.oracles.two_way import two_way
 
 NOTHING = (True, True, True)
 

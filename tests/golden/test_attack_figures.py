@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracle import everything, one_cell_release, published, reaches, table_of
 
 from sdc_tasks.methods.attack import Attacker, attacks, audit, baseline, promised
 from sdc_tasks.methods.bases.cta_rule import choose
@@ -15,6 +14,7 @@ from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.search.repair import repair
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from support.oracles.attack import everything, one_cell_release, published, reaches, table_of
 
 # [2] Figure 11. The cell (M_2, P_3) is primary; the four cells in brackets are suppressed.
 #            P_1    P_2    P_3   TOTAL

@@ -20,10 +20,10 @@ from typing import Any
 
 import pytest
 import yaml
-from two_indicators import write_two_indicators
 
 from sdc_tasks.cli.release import release
 from sdc_tasks.demo import write_demo
+from support.two_indicators import write_two_indicators
 
 PINS = Path(__file__).with_name("pins.json")
 PERIOD = "2024"

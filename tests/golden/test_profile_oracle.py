@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracle import everything, one_cell_release, published
-from profile_oracle import Vintage, alone, coalition, external, half, intervals, knowledge, protected, reaches, strongest, vintages
 
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import CellSpace, Hierarchy
+from support.oracles.attack import everything, one_cell_release, published
+from support.oracles.profiles import (
+    Vintage,
+    alone,
+    coalition,
+    external,
+    half,
+    intervals,
+    knowledge,
+    protected,
+    reaches,
+    strongest,
+    vintages,
+)
 
 NOBODY = np.inf
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from duality_oracle import Rounded, protected
-from two_way import two_way
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.rounding import controlled, quadratic
 from sdc_tasks.methods.rounding.separable import Search
 from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.model.table import Floats
+from support.oracles.duality import Rounded, protected
+from support.oracles.two_way import two_way
 
 SEARCH = Search(seed=1)
 

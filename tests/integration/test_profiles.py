@@ -13,11 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracle import everything, one_cell_release, published
 from pydantic import ValidationError
 from sqlalchemy import insert, select
 from sqlalchemy.exc import IntegrityError
-from test_warehouse import raw
 
 from sdc_tasks import pipeline
 from sdc_tasks.domains.schema import AuditOptions
@@ -32,6 +30,8 @@ from sdc_tasks.model.results import AuditReport, Evidence
 from sdc_tasks.warehouse.engine import reading, writing
 from sdc_tasks.warehouse.journal import Terms, start_run
 from sdc_tasks.warehouse.schema import profile
+from support.oracles.attack import everything, one_cell_release, published
+from support.world import raw
 
 FAKE = "insider"
 PROBLEM = one_cell_release("AT 100 secret 10 | BE 200 hidden | CY 400 public", EU="AT BE CY")

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy.exc import IntegrityError
-from test_warehouse import FIRST, SECOND, SPACE, TERMS, prepared, publish_it, published, raw
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.cycles import LONGEST, note_dag_run, note_task_run, open_cycle, raise_alert
 from sdc_tasks.warehouse.publisher import changes
+from support.world import FIRST, SECOND, SPACE, TERMS, prepared, publish_it, published, raw
 
 DUE = datetime(2026, 3, 31, 16, tzinfo=UTC)
 RUN = ("eu_release_sbs", "manual_1")

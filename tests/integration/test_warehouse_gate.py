@@ -1,6 +1,6 @@
 """What a release needs beside a passed audit: terms, profiles, approvals; when it is seen, and that it can be taken back.
 
-The world is that of `test_warehouse.py`. What is refused by name is tried by plain SQL as well, on both engines.
+The world is that of `support/world.py`. What is refused by name is tried by plain SQL as well, on both engines.
 """
 
 from __future__ import annotations
@@ -12,7 +12,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy.exc import IntegrityError
-from test_warehouse import (
+
+from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable
+from sdc_tasks.model.results import Publication, Release
+from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.checks import run_checks
+from sdc_tasks.warehouse.decisions import approve, reject, retract
+from sdc_tasks.warehouse.engine import open_warehouse
+from sdc_tasks.warehouse.journal import Terms, save_audit, start_run, submit
+from sdc_tasks.warehouse.publisher import NotApproved, printed, publish
+from sdc_tasks.warehouse.store import accept, accepted, deliveries, left, load_artefact, take
+from support.world import (
     FIRST,
     KEYS,
     RELEASE,
@@ -31,16 +41,6 @@ from test_warehouse import (
     raw,
     staged,
 )
-
-from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable
-from sdc_tasks.model.results import Publication, Release
-from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.checks import run_checks
-from sdc_tasks.warehouse.decisions import approve, reject, retract
-from sdc_tasks.warehouse.engine import open_warehouse
-from sdc_tasks.warehouse.journal import Terms, save_audit, start_run, submit
-from sdc_tasks.warehouse.publisher import NotApproved, printed, publish
-from sdc_tasks.warehouse.store import accept, accepted, deliveries, left, load_artefact, take
 
 TWO_EYES_MORE = replace(TERMS, digest="a" * 64, approvals=2)
 HARDER = replace(TERMS, digest="b" * 64, profiles=("external", "coalition"))

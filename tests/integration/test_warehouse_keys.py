@@ -9,10 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from payload_key import PAYLOAD_KEY
 from sqlalchemy import insert, select, update
 from sqlalchemy.exc import OperationalError
-from test_warehouse import KEYS, TERMS, count, in_parallel, prepared, publish_it, raw
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.secret import Secret
@@ -29,6 +27,8 @@ from sdc_tasks.warehouse.packing import digest_of
 from sdc_tasks.warehouse.schema import artefact, delivery, payload, secret, step
 from sdc_tasks.warehouse.secret import key_in_use, secret_of
 from sdc_tasks.warehouse.store import CorruptedError, load_artefact, receive, save_artefact
+from support.payload_key import PAYLOAD_KEY
+from support.world import KEYS, TERMS, count, in_parallel, prepared, publish_it, raw
 
 SECRET = b"AT;C10;987654321.125;secret"
 

@@ -1,6 +1,7 @@
 """Load and concurrency with real processes: many deliveries at once, readers beside a publisher, a publisher that is killed.
 
-How long it takes is measured, not asserted: `python tests/integration/test_warehouse_load.py` prints the figures of SECURITY.md.
+How long it takes is measured, not asserted:
+`PYTHONPATH=tests python tests/integration/test_warehouse_load.py` prints the figures of SECURITY.md.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine, create_engine, make_url
 from sqlalchemy.exc import DBAPIError
-from test_warehouse import FIRST, KEYS, TERMS, audited, certificate, count, in_parallel, out_of, prepared, publish_it
 
 from sdc_tasks.demo import write_demo
 from sdc_tasks.errors import Retriable
@@ -32,6 +32,7 @@ from sdc_tasks.warehouse.journal import save_audit, start_run, submit
 from sdc_tasks.warehouse.migrations import migrate
 from sdc_tasks.warehouse.schema import eu_cell, publication
 from sdc_tasks.warehouse.store import accept, accepted, deliveries, receive
+from support.world import FIRST, KEYS, TERMS, audited, certificate, count, in_parallel, out_of, prepared, publish_it
 
 COUNTRIES = [f"{a}{b}" for a in "ABC" for b in "ABCDEFGHI"]  # 27
 

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import insert
 from sqlalchemy.exc import DBAPIError, IntegrityError
-from test_warehouse import SECOND, in_parallel, prepared, publish_it, raw
 
 from sdc_tasks.warehouse.canonical import digest_of_entry
 from sdc_tasks.warehouse.decisions import retract
@@ -19,6 +18,7 @@ from sdc_tasks.warehouse.engine import reading, writing
 from sdc_tasks.warehouse.log import Entry, broken, entries, record
 from sdc_tasks.warehouse.schema import log
 from sdc_tasks.warehouse.store import accept, receive, refuse
+from support.world import SECOND, in_parallel, prepared, publish_it, raw
 
 
 def test_everything_that_counts_is_in_the_log_once(warehouse):

@@ -14,10 +14,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from deliveries import HEALTHY, PERIOD, sdmx_1, small_domain
-from payload_key import PAYLOAD_KEY
 from sqlalchemy import Engine, create_engine, make_url
-from test_warehouse import FIRST, KEYS, SECOND, SPACE, TERMS, audited, certificate, prepared, publish_it
 from typer.testing import CliRunner
 
 from sdc_tasks.cli.app import app
@@ -31,47 +28,13 @@ from sdc_tasks.warehouse.log import entries
 from sdc_tasks.warehouse.publisher import printed, publish
 from sdc_tasks.warehouse.schema import metadata
 from sdc_tasks.warehouse.store import load_artefact, save_artefact
+from support.deliveries import HEALTHY, PERIOD, sdmx_1, small_domain
+from support.grants import MAY, MAY_UPDATE, ROLES, TABLES, VIEWS
+from support.payload_key import PAYLOAD_KEY
+from support.world import FIRST, KEYS, SECOND, SPACE, TERMS, audited, certificate, prepared, publish_it
 
 SECURITY = Path(__file__).parents[2] / "SECURITY.md"
-ROLES = ("sdc_pipeline", "sdc_publisher", "sdc_approver", "sdc_desk", "sdc_ui", "sdc_public")
-VIEWS = ("dissemination.public_release", "dissemination.public_cell")
-TABLES = sorted(table.fullname for table in metadata.sorted_tables)
-OPERATIONS = [name for name in TABLES if name.startswith("operations.")]
-DISSEMINATION = [name for name in TABLES if name.startswith("dissemination.")]
 
-# (role, what) → the tables on which it may. UPDATE: of the columns named.
-MAY: dict[tuple[str, str], set[str]] = {
-    ("sdc_pipeline", "SELECT"): {*TABLES, *VIEWS},
-    ("sdc_pipeline", "INSERT"): {"confidential.payload", "confidential.secret", *OPERATIONS}
-    - {"operations.approval", "operations.profile"},
-    ("sdc_pipeline", "DELETE"): {
-        "confidential.payload",
-        *(f"operations.{name}" for name in ("finding", "check_result", "rung", "inbox", "unread")),
-    },
-    ("sdc_publisher", "SELECT"): {
-        *(f"operations.{name}" for name in ("run", "audit", "terms", "submission", "approval", "log")),
-        *DISSEMINATION,
-        *VIEWS,
-    },
-    ("sdc_publisher", "INSERT"): {*DISSEMINATION, "operations.log"},
-    ("sdc_approver", "SELECT"): {*OPERATIONS, *DISSEMINATION, *VIEWS},
-    ("sdc_approver", "INSERT"): {"operations.approval", "operations.log"},
-    ("sdc_desk", "SELECT"): {*OPERATIONS, *DISSEMINATION, *VIEWS},
-    ("sdc_desk", "INSERT"): {"operations.approval", "operations.log"},
-    ("sdc_ui", "SELECT"): {*OPERATIONS, *DISSEMINATION, *VIEWS},
-    ("sdc_public", "SELECT"): set(VIEWS),
-}
-MAY_UPDATE = {
-    "confidential.payload": {"digest", "content", "key_id"},
-    "confidential.secret": {"content", "key_id"},
-    "operations.artefact": {"stored_at", "purged_at"},
-    "operations.delivery": {"country", "file", "state", "superseded_by", "received_at", "times", "series", "version"},
-    "operations.run": {"inputs_digest", "state", "finished_at"},
-    "operations.step": {"seconds", "note", "artefact_digest", "finished_at"},
-    "operations.cycle": {"terms_digest", "areas", "opened_at", "delivery_due", "protection_due", "approval_due", "embargo"},
-    "operations.dag_run": {"domain", "period", "release_id", "state", "triggered_by", "started_at", "finished_at"},
-    "operations.task_run": {"label", "state", "tries", "seconds", "said", "finished_at"},
-}
 # What is nobody's but the owner's.
 OWNERS = [
     "CREATE TABLE {schema}.mine (x integer)",

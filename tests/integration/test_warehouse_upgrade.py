@@ -8,10 +8,8 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from payload_key import PAYLOAD_KEY
 from sqlalchemy import MetaData, inspect, select, text
 from sqlalchemy.exc import IntegrityError
-from test_warehouse import FIRST, KEYS, SECOND, TERMS, audited, certificate, prepared, publish_it, raw
 
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.checks import run_checks
@@ -22,6 +20,8 @@ from sdc_tasks.warehouse.log import broken, entries
 from sdc_tasks.warehouse.maintenance import rotate
 from sdc_tasks.warehouse.migrations import current_revision, downgrade, migrate
 from sdc_tasks.warehouse.store import accepted, load_artefact, lying
+from support.payload_key import PAYLOAD_KEY
+from support.world import FIRST, KEYS, SECOND, TERMS, audited, certificate, prepared, publish_it, raw
 
 FILES = {"at.csv": b"AT", "at_2.csv": b"AT again", "be.csv": b"BE"}
 DIGEST = {name: hashlib.sha256(content).hexdigest() for name, content in FILES.items()}

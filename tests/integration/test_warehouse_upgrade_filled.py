@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, MetaData, Table, select, text
 from sqlalchemy.exc import IntegrityError
-from test_warehouse import FIRST, KEYS, SECOND, SPACE, audited, certificate, prepared, publish_it, published, raw
 from typer.testing import CliRunner
 
 from sdc_tasks.cli.app import app
@@ -29,6 +28,7 @@ from sdc_tasks.warehouse.log import broken, entries
 from sdc_tasks.warehouse.migrations import migrate
 from sdc_tasks.warehouse.publisher import _cells, publish
 from sdc_tasks.warehouse.store import accepted, deliveries, load_artefact, lying
+from support.world import FIRST, KEYS, SECOND, SPACE, audited, certificate, prepared, publish_it, published, raw
 
 OLD = "0004"
 BEGAN = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

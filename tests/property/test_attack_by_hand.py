@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import Draw, everything, exact_reaches, needs, one_cell_release, published, releases, shares, table_of
 
 from sdc_tasks.methods.attack import attacks, audit, baseline
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from support.oracles.attack import Draw, everything, exact_reaches, needs, one_cell_release, published, releases, shares, table_of
 
 LAW = settings(derandomize=True, deadline=None, max_examples=60)
 FEW = settings(LAW, max_examples=40)

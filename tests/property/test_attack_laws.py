@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import BASES, DOWN, UP, ColdAttacker, Draw, everything, needs, reaches, releases, shares, slack
 
 from sdc_tasks.methods.attack import MET, Attacker, Requirements, attacks, audit, auditing, baseline, merge, promised
 from sdc_tasks.methods.attack.lp import joint, models
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
+from support.oracles.attack import BASES, DOWN, UP, ColdAttacker, Draw, everything, needs, reaches, releases, shares, slack
 
 ROUNDED_DOWN = 1e-4  # the report floors shares to this
 LAW = settings(derandomize=True, deadline=None, max_examples=60)

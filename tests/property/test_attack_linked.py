@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from oracle import everything, published, table_of
 
 from sdc_tasks.methods.attack import audit, baseline, promised
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from support.oracles.attack import everything, published, table_of
 
 COLUMNS = Hierarchy("SIZECLASS", ("_T", "S", "M", "L"), (None, "_T", "_T", "_T"))
 ONE = (Hierarchy("ACTIVITY", ("T",), (None,)),)

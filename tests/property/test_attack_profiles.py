@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
-import profile_oracle as cold
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import Draw, everything, one_cell_release, published, releases
 from pydantic import ValidationError
 
 from sdc_tasks import pipeline
 from sdc_tasks.domains.schema import AuditOptions
 from sdc_tasks.errors import ReleaseBlocked
-from sdc_tasks.methods.attack import audit, auditing, baseline, blocks, knowledge_of, merge, promised
-from sdc_tasks.methods.attack.lp import joint, models
+from sdc_tasks.methods.attack import audit, auditing, baseline, knowledge_of, merge, promised
+from sdc_tasks.methods.attack.lp import joint
 from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import CellSpace, Hierarchy
+from support.oracles import profiles as cold
+from support.oracles.attack import everything, one_cell_release, published, releases
+from support.oracles.drawn import divided, with_respondents
 
 LAW = settings(derandomize=True, deadline=None, max_examples=25)
-
-
-def with_respondents(draw: Draw) -> ProtectionProblem:
-    """The drawn release, some of its suppressed cells with a single unit, some with two."""
-    p = draw.problem
-    kind = draw.rng.choice([0, 1, 2], p.space.size, p=[0.3, 0.4, 0.3])
-    kind[~p.suppressed | (p.a <= 0) | (p.lb < 0)] = 0
-    return replace(p, known=np.select([kind == 1, kind == 2], [p.a, p.a / 2], np.nan))
 
 
 def reach(problem: ProtectionProblem, ends: np.ndarray) -> np.ndarray:
@@ -45,17 +36,6 @@ def reach(problem: ProtectionProblem, ends: np.ndarray) -> np.ndarray:
 def promise(problem: ProtectionProblem) -> np.ndarray:
     needed = promised(problem, ("external",))
     return np.column_stack([needed.down, needed.up])
-
-
-@contextmanager
-def divided(parts: bool) -> Iterator[None]:
-    """Even a small table is divided into parts, of a few columns each."""
-    with ExitStack() as changed:
-        if parts:
-            for module_ in (blocks, models):
-                changed.enter_context(patch.object(module_, "LARGE_COLUMNS", 6))
-            changed.enter_context(patch.object(blocks, "SMALL_COLUMNS", 2))
-        yield
 
 
 def kept(found: np.ndarray, needed: np.ndarray) -> np.ndarray:

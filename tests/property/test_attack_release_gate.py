@@ -9,7 +9,6 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from oracle import everything, one_cell_release, published, releases
 
 from sdc_tasks import pipeline
 from sdc_tasks.errors import ReleaseBlocked, SdcError
@@ -20,6 +19,7 @@ from sdc_tasks.model.findings import CheckResult, Finding, Severity
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Release, Rung
 from sdc_tasks.solver.lp import LPResult, Status
+from support.oracles.attack import everything, one_cell_release, published, releases
 
 FEW = settings(derandomize=True, deadline=None, max_examples=40)
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
-from oracle import needs, one_cell_release, published, reaches, releases
 
 from sdc_tasks.methods.attack.compositions import MOST_WIDTH, together
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
+from support.oracles.attack import needs, one_cell_release, published, reaches, releases
 
 LAW = settings(derandomize=True, deadline=None, max_examples=40)
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import profile_oracle as cold
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import Draw, all_keys, everything, leaf_count, one_cell_release, published, releases, table_of
 
 from sdc_tasks import pipeline
 from sdc_tasks.domains import load_domain
@@ -18,6 +16,8 @@ from sdc_tasks.methods.recheck import recheck, told_before
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from support.oracles import profiles as cold
+from support.oracles.attack import Draw, all_keys, everything, leaf_count, one_cell_release, published, releases, table_of
 
 FEW = settings(derandomize=True, deadline=None, max_examples=30)
 MANY = settings(derandomize=True, deadline=None, max_examples=400)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import Draw, everything, one_cell_release, published, reaches, relation_rows, releases, shares, table_of
 
 from sdc_tasks import pipeline
 from sdc_tasks.domains import load_domain
@@ -21,6 +20,7 @@ from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from support.oracles.attack import Draw, everything, one_cell_release, published, reaches, relation_rows, releases, shares, table_of
 
 LAW = settings(derandomize=True, deadline=None, max_examples=60)
 SHARES = st.sampled_from([0.02, 0.1, 0.3, 0.6, 0.95])

@@ -7,9 +7,6 @@ from itertools import product
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import one_cell_release, releases, shares
-from test_attack_profiles import divided, with_respondents
-from test_bases_laws import a_choice, ladder, quiet
 
 from sdc_tasks.methods.attack import Attacker, audit, baseline
 from sdc_tasks.methods.bases.ladder import Ladder
@@ -20,6 +17,8 @@ from sdc_tasks.methods.bases.search.cut import Cut
 from sdc_tasks.methods.bases.search.repair import _raise as raised
 from sdc_tasks.methods.bases.search.repair import repair
 from sdc_tasks.model.problem import ProtectionProblem
+from support.oracles.attack import one_cell_release, releases, shares
+from support.oracles.drawn import a_choice, divided, ladder, quiet, with_respondents
 
 LAW = settings(derandomize=True, deadline=None, max_examples=40)
 

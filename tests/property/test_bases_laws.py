@@ -8,37 +8,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import Draw, one_cell_release, releases, shares
 
 from sdc_tasks.methods.attack import Attacker, audit, baseline
 from sdc_tasks.methods.bases.cta_rule import choose, half_widths
-from sdc_tasks.methods.bases.ladder import Ladder, ladder_of, nearest_multiple
+from sdc_tasks.methods.bases.ladder import nearest_multiple
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.search.repair import repair
-from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
+from support.oracles.attack import one_cell_release, releases, shares
+from support.oracles.drawn import OPTIONS, a_choice, ladder, quiet
 
 LAW = settings(derandomize=True, deadline=None, max_examples=60)
 FEW = settings(LAW, max_examples=40)
-OPTIONS = BasesOptions(maximum_relative_base=0.5)
 COARSE = BasesOptions(mantissas=(1.0,), maximum_relative_base=10.0)
-
-
-def quiet(message: str) -> None:
-    """Nothing is said."""
-
-
-def ladder(problem: ProtectionProblem, options: BasesOptions = OPTIONS) -> Ladder:
-    return ladder_of(problem, 1 / np.maximum(np.abs(problem.a[problem.aggregate]), 1), options)
 
 
 def contains(publication: Publication, value: np.ndarray, tolerance: float = 1e-9) -> np.ndarray:
     room = tolerance * (1 + np.abs(value))
     return (publication.lower <= value + room) & (publication.upper >= value - room)
-
-
-def a_choice(draw: Draw, options: Ladder) -> np.ndarray:
-    return draw.rng.integers(0, options.withheld + 1, len(options.cells))
 
 
 # --- rounding -------------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import needs, one_cell_release, relations, releases
 from scipy.optimize import linprog
 
 from sdc_tasks.methods.attack import Attacker, baseline
@@ -15,6 +14,7 @@ from sdc_tasks.methods.bases.search.extension import Extension
 from sdc_tasks.methods.bases.search.minimum_uncertainty import HalfWidths, minimum_uncertainty
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
+from support.oracles.attack import needs, one_cell_release, relations, releases
 
 LAW = settings(derandomize=True, deadline=None, max_examples=40)
 

@@ -10,7 +10,6 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import ColdAttacker, Draw, reaches, relation_rows, releases, shares
 from scipy.optimize import linprog
 
 from sdc_tasks import pipeline
@@ -25,6 +24,7 @@ from sdc_tasks.methods.bases.search.repair import repair
 from sdc_tasks.methods.bases.strata import strata_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
+from support.oracles.attack import ColdAttacker, Draw, reaches, relation_rows, releases, shares
 
 LAW = settings(derandomize=True, deadline=None, max_examples=60)
 FEW = settings(LAW, max_examples=30)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import given, settings
-from oracle import one_cell_release, releases
-from test_attack_integer import counts, parity, whole, whole_shares
 
 from sdc_tasks.methods.attack import Attacker, audit, baseline
 from sdc_tasks.methods.bases.ladder import ladder_of
@@ -14,6 +12,8 @@ from sdc_tasks.methods.bases.rules import Case, by_audit
 from sdc_tasks.methods.bases.whole import whole as withstand
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
+from support.oracles.attack import one_cell_release, releases
+from support.oracles.whole import counts, parity, whole, whole_shares
 
 FEW = settings(derandomize=True, deadline=None, max_examples=25)
 OPTIONS = BasesOptions(maximum_relative_base=5.0)

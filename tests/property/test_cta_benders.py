@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cta_oracle import enumerate_senses, optimum, small_problems
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from random_tables import random_2d
@@ -23,6 +22,7 @@ from sdc_tasks.methods.cta.local.balance import balanced
 from sdc_tasks.methods.cta.model import CtaProblem, table_problem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.solver.milp import solve_milp
+from support.oracles.cta import enumerate_senses, optimum, small_problems
 
 LAW = settings(derandomize=True, deadline=None, max_examples=60)
 FEW = settings(LAW, max_examples=25)

@@ -12,8 +12,6 @@ from functools import cache
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cta_oracle import optimum, small_problems
-from cta_tables import Known, blocks, by_hand, distance, faults, random_cube, random_grid
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -25,6 +23,8 @@ from sdc_tasks.methods.cta.model import CtaProblem, table_problem
 from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.verify import verify
+from support.oracles.cta import optimum, small_problems
+from support.oracles.cta_tables import Known, blocks, by_hand, distance, faults, random_cube, random_grid
 
 LAW = settings(derandomize=True, deadline=None, max_examples=30)
 INF = np.inf

@@ -8,9 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cta_tables import by_hand
 from hypothesis import HealthCheck, Phase, assume, given, settings
-from oracle import Draw, closest_tables, one_cell_release, relations, releases
 from pydantic import ValidationError
 
 from sdc_tasks.errors import Retriable
@@ -26,8 +24,11 @@ from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Outcome, Rung
-from sdc_tasks.model.weights import Weights, aggregate_weights
+from sdc_tasks.model.weights import Weights
 from sdc_tasks.solver.clock import Abort
+from support.oracles.attack import closest_tables, one_cell_release, relations, releases
+from support.oracles.cta_tables import by_hand
+from support.oracles.drawn import model, step
 
 LAW = settings(derandomize=True, deadline=None, max_examples=20)
 FEW = settings(LAW, max_examples=12)
@@ -40,18 +41,6 @@ RUNGS = {
     "benders": RungOptions(method="benders", rounds=999),
 }
 ENGINE = EngineOptions("auto", rounds=3, threads=1)
-
-
-def model(draw: Draw, weights: Weights = Weights.ONE) -> tuple[CtaProblem, Requirements, np.ndarray]:
-    """The CTA of a drawn release with at least one primary, its requirements, and the weights of its aggregate cells."""
-    assume(draw.problem.primary.any())
-    requirements, _ = baseline(draw.problem, ("external",))
-    weight = aggregate_weights(draw.problem, weights)
-    return release_problem(draw.problem, requirements, weight), requirements, weight
-
-
-def step(problem: ProtectionProblem, cta: CtaProblem, rung: RungOptions, before: Adjustment | None = None) -> Adjustment:
-    return climb(cta, problem.a, rung, 1, before or Adjustment())
 
 
 def engine(cta: CtaProblem, options: EngineOptions = ENGINE) -> Run:

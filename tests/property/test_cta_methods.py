@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cta_oracle import optimum, small_problems
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.linalg import null_space
@@ -31,6 +30,7 @@ from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import MilpResult
+from support.oracles.cta import optimum, small_problems
 
 LAW = settings(derandomize=True, deadline=None, max_examples=40)
 FEW = settings(LAW, max_examples=20)

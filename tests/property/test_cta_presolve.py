@@ -10,8 +10,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cta_oracle import optimum, small_problems
-from cta_tables import by_hand, distance, faults
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +18,8 @@ from sdc_tasks.methods.cta.engine import EngineOptions, execute
 from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
 from sdc_tasks.methods.cta.presolve import reduce
 from sdc_tasks.methods.cta.run import Run
+from support.oracles.cta import optimum, small_problems
+from support.oracles.cta_tables import by_hand, distance, faults
 
 LAW = settings(derandomize=True, deadline=None, max_examples=80)
 INF = np.inf

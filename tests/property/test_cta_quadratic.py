@@ -12,7 +12,6 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cta_oracle import small_problems
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tables import random_2d
@@ -25,6 +24,7 @@ from sdc_tasks.methods.cta.squares.quadratic import quadratic
 from sdc_tasks.methods.cta.squares.tree import SenseQP, branch
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.qp import SeparableQP
+from support.oracles.cta import small_problems
 
 LAW = settings(derandomize=True, deadline=None, max_examples=60)
 CLOSE = 1e-6

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 from hypothesis import assume, given, settings
-from oracle import Draw, reaches, releases
-from profile_oracle import Vintage, alone, coalition, external, half, strongest, vintages
+
+from support.oracles.attack import Draw, reaches, releases
+from support.oracles.profiles import Vintage, alone, coalition, external, half, strongest, vintages
 
 LAW = settings(derandomize=True, deadline=None, max_examples=20)
 CLOSE = {"rtol": 1e-7, "atol": 1e-6}

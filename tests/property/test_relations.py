@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import all_keys, leaf_count, relation_rows, spaces, table_of
 
 from sdc_tasks.domains import load_domain
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from support.oracles.attack import all_keys, leaf_count, relation_rows, spaces, table_of
 
 FEW = settings(derandomize=True, deadline=None, max_examples=40)
 

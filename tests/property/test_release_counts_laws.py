@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracle import releases
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import attacks, audit, baseline, small_told
@@ -19,50 +18,12 @@ from sdc_tasks.methods.rounding.aggregates import controlled_aggregates, quadrat
 from sdc_tasks.methods.rounding.counts import rounded_counts
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
-from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from sdc_tasks.model.table import Aggregate, CellSpace
+from support.oracles.attack import releases
+from support.oracles.drawn import SIZE, counts
 
 MANY = settings(derandomize=True, deadline=None, max_examples=60)
 FEW = settings(derandomize=True, deadline=None, max_examples=25)
-
-ACTIVITY = Hierarchy("ACTIVITY", ("TOTAL", "A", "A1", "A2", "B"), (None, "TOTAL", "A", "A", "TOTAL"))
-SIZE = Hierarchy("SIZE", ("_T", "S", "L"), (None, "_T", "_T"))
-COMPOSITIONS = (
-    (("P", "QRST"), ("W", "QR")),
-    (("P", "QRST"),),
-    (("P", "QRS"), ("W", "RST")),
-    (("P", "QRST"), ("W", "QR"), ("V", "RS")),
-)
-
-
-@st.composite
-def counts(draw: st.DrawFn) -> tuple[ProtectionProblem, int]:
-    """Counts of four countries. What is public is so for whole branches, as nobody publishes totals above what is hidden."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    compositions = tuple(Aggregate(code, tuple(members)) for code, members in draw(st.sampled_from(COMPOSITIONS)))
-    space = CellSpace(tuple("QRST"), compositions, ("N",), (ACTIVITY, SIZE))
-    leaves = rng.poisson(draw(st.sampled_from([0.5, 2.0, 8.0])), (4, 3, 2)).astype(float)
-    hidden = rng.random(leaves.shape) < draw(st.sampled_from([1.0, 0.5]))
-    table, closed = (_whole(each) for each in (leaves, np.where(leaves > 0, hidden, 0).astype(float)))
-    national = table.reshape(4, -1)
-    totals = [national[[space.countries.index(c) for c in each.members]].sum(axis=0) for each in space.aggregates]
-    a = np.concatenate([table.ravel(), *totals])
-    base = draw(st.sampled_from([2, 3, 5, 10]))
-    public = np.concatenate([closed.ravel() == 0, np.zeros(len(a) - table.size, dtype=bool)])
-    inside = np.arange(len(a)) < table.size
-    primary = inside & ~public & (a > 0) & (a < base)
-    zero = np.zeros(len(a))
-    problem = ProtectionProblem(
-        space, a, zero, np.full(len(a), np.inf), zero, zero, np.where(primary, base - 1.0, 0.0), public, primary, ("drawn",),
-        integral=np.ones(len(a), dtype=bool), least=np.full(len(a), base),
-    )  # fmt: skip
-    return problem, base
-
-
-def _whole(leaves: np.ndarray) -> np.ndarray:
-    """(countries, activities, sizes) with totals; A1, A2, B are the leaves."""
-    a1, a2, b = (leaves[:, i] for i in range(3))
-    lines = np.stack([a1 + a2 + b, a1 + a2, a1, a2, b], axis=1)
-    return np.concatenate([lines.sum(axis=2, keepdims=True), lines], axis=2)
 
 
 def follows(problem: ProtectionProblem, publication: Publication) -> set[int]:

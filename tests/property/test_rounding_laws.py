@@ -7,7 +7,6 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from duality_oracle import Rounded, reach
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, milp
@@ -22,6 +21,7 @@ from sdc_tasks.methods.rounding.separable import Search, filled, least_cost, rel
 from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.model.table import CellSpace, Floats, Hierarchy
 from sdc_tasks.solver.lp import Status
+from support.oracles.duality import Rounded, reach
 
 SEEDS = st.integers(0, 2**32 - 1)
 

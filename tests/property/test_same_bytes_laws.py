@@ -13,9 +13,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import releases
-from test_cta_laws import FEW, model, step
-from test_release_counts_laws import counts
 
 from sdc_tasks.methods.attack import baseline
 from sdc_tasks.methods.cta.options import RungOptions
@@ -23,7 +20,10 @@ from sdc_tasks.methods.rounding.aggregates import controlled_aggregates, quadrat
 from sdc_tasks.methods.rounding.options import ControlledRounding, QuadraticRounding
 from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.solver.clock import Abort, TimeUp
+from support.oracles.attack import releases
+from support.oracles.drawn import counts, model, step
 
+FEW = settings(derandomize=True, deadline=None, max_examples=6)
 RUNGS = {
     "auto": {"rounds": 3},
     "bcd": {"rounds": 2, "blocks": 3},
@@ -49,7 +49,7 @@ def rung(name: str, seconds: float) -> RungOptions:
 
 
 @pytest.mark.parametrize("name", RUNGS)
-@settings(FEW, max_examples=6)
+@FEW
 @given(draw=releases(most=5, sliding=False), looks=st.integers(0, 60))
 def test_a_rung_is_cut_short_by_no_clock(name, draw, looks):
     """However many looks at the clock there are before its time is up."""
@@ -66,7 +66,7 @@ def test_a_rung_is_cut_short_by_no_clock(name, draw, looks):
 
 
 @pytest.mark.parametrize("method", ["controlled", "quadratic"])
-@settings(FEW, max_examples=6)
+@FEW
 @given(drawn=counts(), looks=st.integers(0, 30))
 def test_rounding_is_cut_short_by_no_clock(method, drawn, looks):
     problem, _ = drawn

@@ -10,7 +10,6 @@ import pytest
 from dummy_matrix import matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_count_oracle import Key, Rows, every_crossing, publication
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.small_count import (
@@ -30,6 +29,7 @@ from sdc_tasks.methods.rounding.small_count import (
 )
 from sdc_tasks.methods.rounding.small_count.leverage import told_by_the_publication
 from sdc_tasks.methods.rounding.small_count.measures import differences, frequencies, largest, measures
+from support.oracles.small_counts import Key, Rows, every_crossing, publication
 
 NAMES = ("A", "B", "C")
 QUALITIES = ("paper", "fast", "best")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from deployment import Deployment, deployed
+
+from support.security.deployment import Deployment, deployed
 
 
 @pytest.fixture

@@ -14,8 +14,6 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from oracle import everything, relations, slack
-from tried import TRIED
 
 from sdc_tasks import intake, pipeline
 from sdc_tasks.cli.verify import asked_of, evidence_of, examine
@@ -28,6 +26,8 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Evidence, Multipliers, Publication
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.warehouse.packing import pack
+from support.oracles.attack import everything, relations, slack
+from support.tried import TRIED
 
 PERIOD = "2024"
 SALT = Secret.of_hex("5a" * 32)

@@ -7,7 +7,6 @@ import stat
 from pathlib import Path
 
 import pytest
-from deliveries import HEALTHY, PERIOD, sdmx_1, small_domain
 from sqlalchemy import Engine
 from typer.testing import CliRunner
 
@@ -16,6 +15,7 @@ from sdc_tasks.cli.app import app
 from sdc_tasks.errors import Damaged, SdcError
 from sdc_tasks.report.files import write_whole
 from sdc_tasks.warehouse.maintenance import damage
+from support.deliveries import HEALTHY, PERIOD, sdmx_1, small_domain
 
 PAGE = 4096
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from deliveries import small_domain
 
 from sdc_tasks.domains import load_domain
 from sdc_tasks.errors import InvalidInput
+from support.deliveries import small_domain
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -14,10 +14,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from deployment import Deployment
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
-from test_warehouse import CELL, FIRST, SECOND, SPACE, TERMS, audited, certificate, prepared, publish_it, raw, staged
 
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.cycles import raise_alert
@@ -27,6 +25,8 @@ from sdc_tasks.warehouse.journal import save_audit, start_run, submit
 from sdc_tasks.warehouse.log import entries
 from sdc_tasks.warehouse.publisher import printed
 from sdc_tasks.warehouse.store import accept, receive, save_artefact
+from support.security.deployment import Deployment
+from support.world import CELL, FIRST, SECOND, SPACE, TERMS, audited, certificate, prepared, publish_it, raw, staged
 
 EMBARGO = datetime(2030, 1, 1, tzinfo=UTC)
 ASKED = replace(TERMS, digest="9" * 64, profiles=("external", "coalition"), approvals=1)

@@ -10,16 +10,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from chain import Written, build
-from deployment import deployed
-from forgery import Court, Forgery, columns, forgeries
-from payload_key import PAYLOAD_KEY
 from sqlalchemy import Engine, create_engine
-from tried import tried
 
 from sdc_tasks.warehouse.engine import acting, open_warehouse
 from sdc_tasks.warehouse.keyring import Keyring
 from sdc_tasks.warehouse.migrations import migrate
+from support.payload_key import PAYLOAD_KEY
+from support.security.chain import Written, build
+from support.security.deployment import deployed
+from support.security.forgery import Court, Forgery, columns, forgeries
+from support.tried import tried
 
 KEYS = Keyring.of([PAYLOAD_KEY])
 NOTES = "what the pipeline notes for operators and pages; nothing is released by it"

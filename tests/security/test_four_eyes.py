@@ -7,10 +7,8 @@ from dataclasses import replace
 
 import psycopg
 import pytest
-from deployment import Deployment
 from sqlalchemy import Engine
 from sqlalchemy.exc import IntegrityError
-from test_warehouse import APPROVED_BY_NOBODY, FIRST, RETRACTED_BY_NOBODY, SPACE, TERMS, audited, certificate, prepared, publish_it, raw
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.results import Release
@@ -21,6 +19,8 @@ from sdc_tasks.warehouse.engine import acting
 from sdc_tasks.warehouse.journal import save_audit, start_run, submit
 from sdc_tasks.warehouse.people import is_person, normal, person
 from sdc_tasks.warehouse.publisher import NotApproved, printed, publish
+from support.security.deployment import Deployment
+from support.world import APPROVED_BY_NOBODY, FIRST, RETRACTED_BY_NOBODY, SPACE, TERMS, audited, certificate, prepared, publish_it, raw
 
 ASKED = replace(TERMS, digest="f" * 64, approvals=2)
 # One name, spelt otherwise: blanks, capitals, full width, a ligature, a combined accent.

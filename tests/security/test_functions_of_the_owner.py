@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from deployment import Deployment
 from sqlalchemy import text
 
 from sdc_tasks.warehouse.checks import run_checks
 from sdc_tasks.warehouse.engine import writing
 from sdc_tasks.warehouse.log import broken, entries, record
+from support.security.deployment import Deployment
 
 # A type of pg_catalog, shadowed by a domain of the caller: its CHECK is code of the caller.
 TRAP = """

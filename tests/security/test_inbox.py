@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from deliveries import HEADER, HEALTHY, PERIOD, sdmx_1, small_domain
 
 from sdc_tasks import intake, steps
 from sdc_tasks.errors import InvalidInput
@@ -19,6 +18,7 @@ from sdc_tasks.intake import inbox
 from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats.delimited import parse
 from sdc_tasks.intake.structure import concepts
+from support.deliveries import HEADER, HEALTHY, PERIOD, sdmx_1, small_domain
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "plugins"))
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from deployment import Deployment
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
-from test_warehouse import prepared, publish_it, raw
 
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.decisions import retract
 from sdc_tasks.warehouse.engine import writing
 from sdc_tasks.warehouse.log import broken, entries, record
 from sdc_tasks.warehouse.schema import UtcTime, metadata
+from support.security.deployment import Deployment
+from support.world import prepared, publish_it, raw
 
 POISON = ("infinity", "-infinity", "9999-12-31 00:00:00", "0044-03-15 00:00:00", "1066-10-14 00:00:00")
 

@@ -7,12 +7,10 @@ import struct
 
 import psycopg
 import pytest
-from deployment import Deployment
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event, insert, text
 from sqlalchemy.exc import IntegrityError
-from test_warehouse import FIRST, RELEASE, SPACE, count, prepared, publish_it, raw, staged
 
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.warehouse import reader
@@ -22,6 +20,8 @@ from sdc_tasks.warehouse.checks import run_checks
 from sdc_tasks.warehouse.publisher import printed
 from sdc_tasks.warehouse.schema import eu_cell, publication
 from sdc_tasks.warehouse.store import accept, receive
+from support.security.deployment import Deployment
+from support.world import FIRST, RELEASE, SPACE, count, prepared, publish_it, raw, staged
 
 CHANGES = {
     "another value": "UPDATE dissemination.eu_cell SET value = 43 WHERE position = 0",
@@ -121,10 +121,9 @@ def test_the_genuine_cells_go_out_by_plain_sql_too(warehouse) -> None:
 
 
 def test_an_audit_that_does_not_tell_what_is_printed_releases_nothing(warehouse) -> None:
-    from test_warehouse import TERMS, audited, certificate
-
     from sdc_tasks.model.results import Release
     from sdc_tasks.warehouse.journal import save_audit, start_run, submit
+    from support.world import TERMS, audited, certificate
 
     start_run(warehouse, "r1", "sbs", "2024")
     submit(warehouse, "r1", TERMS)

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 import pytest
 from sqlalchemy import make_url
-from test_warehouse import FIRST, SECOND, TERMS, audited, certificate, prepared, publish_it
 
 from sdc_tasks.warehouse.cycles import raise_alert
 from sdc_tasks.warehouse.decisions import approve, retract
 from sdc_tasks.warehouse.engine import acting
 from sdc_tasks.warehouse.journal import save_audit, start_run, submit
 from sdc_tasks.warehouse.log import broken, entries
+from support.world import FIRST, SECOND, TERMS, audited, certificate, prepared, publish_it
 
 APPEND_ONLY = ("release", "publication", "eu_cell", "audit", "terms", "submission", "approval", "log", "retraction", "alert")
 RELEASED, APPROVED = "INSERT INTO release SELECT", "INSERT INTO approval SELECT"

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
-from canaries import Prompt, Secrets, Violation, as_seen, comparable, fill, watched
-from deployment import ROLES, Deployment, deployed
-from grammar import Around, statements
-from tried import tried
+
+from support.security.canaries import Prompt, Secrets, Violation, as_seen, comparable, fill, watched
+from support.security.deployment import ROLES, Deployment, deployed
+from support.security.grammar import Around, statements
+from support.tried import tried
 
 BATCH = 20
 SECRETS = Secrets()

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy.exc import IntegrityError
-from test_warehouse import FIRST, TERMS, audited, certificate, prepared, publish_it, raw
 
 from sdc_tasks.warehouse.canonical import digest_of_entry
 from sdc_tasks.warehouse.checks import run_checks
@@ -16,6 +15,7 @@ from sdc_tasks.warehouse.cycles import open_cycle
 from sdc_tasks.warehouse.engine import writing
 from sdc_tasks.warehouse.journal import start_run, submit
 from sdc_tasks.warehouse.log import broken, entries, record
+from support.world import FIRST, TERMS, audited, certificate, prepared, publish_it, raw
 
 AUDIT = """INSERT INTO operations.audit (release_id, digest, problem_digest, publication_digest, profiles, passed, primaries, broken, lps,
                certificate, audited_at)

@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
-from deployment import Deployment
-from test_warehouse import SECOND, SPACE, TERMS, audited, certificate, prepared, publish_it, published
 
 from sdc_tasks.model.results import Release
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.decisions import retract
 from sdc_tasks.warehouse.journal import save_audit, start_run, submit
 from sdc_tasks.warehouse.publisher import printed, publish
+from support.security.deployment import Deployment
+from support.world import SECOND, SPACE, TERMS, audited, certificate, prepared, publish_it, published
 
 SECRET, TAKEN_BACK = 7340133.25, 9182736.75
 VIEWS = ("dissemination.public_release", "dissemination.public_cell")

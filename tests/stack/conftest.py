@@ -5,7 +5,7 @@
     SDC_STACK_HOME=/tmp/mine .venv/bin/pytest -m stack …     a stack that is left running and found again: the second time is quick
 
 That one ends with `.venv/bin/python docker/stack.py --home /tmp/mine down`. Tests of pages take the same fixture: a conftest.py with
-`from stack_fixture import stack` and `pytestmark = pytest.mark.stack` in the test; `tests/stack` is on pytest's path.
+`from support.stack_fixture import stack` and `pytestmark = pytest.mark.stack` in the test.
 
     def test_board(stack: Running) -> None:
         stack.url                      http://127.0.0.1:…, the pages are below /sdc
@@ -15,10 +15,10 @@ That one ends with `.venv/bin/python docker/stack.py --home /tmp/mine down`. Tes
         stack.deliver("story", "2024")         seeded deliveries of AT, BE, BG, CY go into it
         stack.client("operator")               Airflow's REST API: httpx, relative to /api/v2
 
-Domains: one per kind of test, all of four countries; see `DOMAINS` in stack_fixture.py. None publishes without an approval but
+Domains: one per kind of test, all of four countries; see `DOMAINS` in support/stack_fixture.py. None publishes without an approval but
 `open`, `partial` and `faults`.
 """
 
-from stack_fixture import stack
+from support.stack_fixture import stack
 
 __all__ = ["stack"]

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import stack_fixture  # puts docker/ on the path
 import yaml
 from seeds import ACCOUNTS_OF, seed
 from stack import Stack
 from topology import as_process, services, variables
+
+from support import stack_fixture  # puts docker/ on the path
 
 DOCKER = stack_fixture.ROOT / "docker"
 AIRFLOW = {"api-server", "scheduler", "dag-processor", "triggerer", "worker-default", "worker-solver"}

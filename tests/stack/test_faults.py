@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 from sqlalchemy import Engine, create_engine, text
 from stack import StackError, kill, process, start_server, stop_server, up
-from stack_fixture import ENDED, Run, Running, wait_for
 
 from sdc_tasks.warehouse.checks import run_checks
+from support.stack_fixture import ENDED, Run, Running, wait_for
 
 pytestmark = pytest.mark.stack
 RUNG = "cta_1_milp"  # takes some 20 s in this domain

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import psutil
 import pytest
-import stack_fixture  # puts docker/ on the path
 from rich.console import Console
 from stack import Stack, StackError, _popen, down, family, kill, process, program, surroundings, up
+
+from support import stack_fixture  # puts docker/ on the path
 
 QUIET = Console(file=open(os.devnull, "w"))  # noqa: SIM115
 

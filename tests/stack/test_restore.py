@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import ProgrammingError
 from stack import program, surroundings
-from stack_fixture import ROOT, Running
 from topology import ONCE, as_process
 
 from sdc_tasks.warehouse.checks import run_checks
 from sdc_tasks.warehouse.log import entries
+from support.stack_fixture import ROOT, Running
 
 pytestmark = pytest.mark.stack
 PERIOD = "2020"

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from deliveries import scaled
 from sqlalchemy import MetaData, create_engine, select
-from stack_fixture import PERIOD, Run, Running
+
+from support.deliveries import scaled
+from support.stack_fixture import PERIOD, Run, Running
 
 pytestmark = pytest.mark.stack
 PRIME = 104_729

@@ -6,7 +6,8 @@ import re
 
 import pytest
 from sqlalchemy import create_engine, text
-from stack_fixture import COUNTRIES, PERIOD, Running, wait_for
+
+from support.stack_fixture import COUNTRIES, PERIOD, Running, wait_for
 
 pytestmark = pytest.mark.stack
 ASKED = ("deferred", "awaiting_input")

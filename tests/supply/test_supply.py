@@ -16,12 +16,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import sbom
-from licences import INSTALLERS, NAMED, faults, is_allowed, licences
-from lock import DEVELOPMENT, ROOT, RUN_TIME, no_network, pins, uv
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from vulnerabilities import is_affected, known, main
+
+from support.supply import sbom
+from support.supply.licences import INSTALLERS, NAMED, faults, is_allowed, licences
+from support.supply.lock import DEVELOPMENT, ROOT, RUN_TIME, no_network, pins, uv
+from support.supply.vulnerabilities import is_affected, known, main
 
 WITHOUT_PYARROW = """
 import sys
@@ -49,7 +50,7 @@ def test_only_parquet_needs_pyarrow(tmp_path):
 
 
 def test_a_release_is_the_same_without_pyarrow(tmp_path):
-    from deliveries import HEALTHY, PERIOD, sdmx_1, small_domain
+    from support.deliveries import HEALTHY, PERIOD, sdmx_1, small_domain
 
     small_domain(tmp_path)
     (tmp_path / "inbox").mkdir()
@@ -231,7 +232,7 @@ def test_an_sbom_that_says_something_else_than_the_lock_is_refused(made, change)
 def test_the_gate_makes_the_sbom():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert re.search(r"^test: .*\bsbom\b", makefile, flags=re.MULTILINE)
-    assert re.search(r"^sbom:.*\n\t@\$\(BIN\)/python tests/supply/sbom\.py", makefile, flags=re.MULTILINE)
+    assert re.search(r"^sbom:.*\n\t@PYTHONPATH=tests \$\(BIN\)/python -m support\.supply\.sbom", makefile, flags=re.MULTILINE)
     assert " test " in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
@@ -296,7 +297,7 @@ SECRETS = {
 }
 # Nobody's secrets: keys of the tests that say so when they are decoded, and passwords of servers that do not exist.
 OPEN = {
-    "tests/payload_key.py": {"payload key"},
+    "tests/support/payload_key.py": {"payload key"},
     "tests/integration/test_warehouse_keys.py": {"payload key"},
     "tests/integration/test_warehouse.py": {"password in an address"},
     "tests/integration/test_release_postgresql.py": {"password"},
@@ -329,7 +330,7 @@ def test_the_repository_holds_no_secret():
 
 
 def test_the_keys_of_the_tests_say_what_they_are():
-    for name in ("tests/payload_key.py", "tests/integration/test_warehouse_keys.py"):
+    for name in ("tests/support/payload_key.py", "tests/integration/test_warehouse_keys.py"):
         keys = re.findall(SECRETS["payload key"], (ROOT / name).read_text(encoding="utf-8"))
         assert keys
         assert all(b"publi" in base64.urlsafe_b64decode(key) for key in keys)

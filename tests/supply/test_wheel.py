@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from lock import ROOT, RUN_TIME, no_network, uv
-from payload_key import WAREHOUSE_SECRET
+
+from support.payload_key import WAREHOUSE_SECRET
+from support.supply.lock import ROOT, RUN_TIME, no_network, uv
 
 BUILT_FROM = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "sdc_tasks", "sql")
 PROGRAM = "from sdc_tasks.warehouse import lineage; print(lineage.environment())"

@@ -1,20 +1,16 @@
-"""The api-server in this process, with its real users and roles, over the office of `office.py`."""
+"""The api-server in this process, with its real users and roles, over the office of `support/ui/office.py`."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dags"))
-
-from airflow_home import HOME
-from ui_office import Office, open_office
+from support.dags.airflow_home import HOME
+from support.ui.office import Office, open_office
 
 USERS = {"admin": "admin", "operator": "op", "viewer": "viewer"}
 

@@ -7,7 +7,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from ui_office import DAG, DOMAIN, RUN, Office
+
+from support.ui.office import DAG, DOMAIN, RUN, Office
 
 Client = Callable[[str | None], Any]
 

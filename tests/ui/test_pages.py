@@ -8,7 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from ui_office import DAG, DOMAIN, MARKUP, RUN, Office
+
+from support.ui.office import DAG, DOMAIN, MARKUP, RUN, Office
 
 Page = Callable[[str], str]
 

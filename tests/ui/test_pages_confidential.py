@@ -6,7 +6,7 @@ import html
 import re
 from typing import Any
 
-from ui_office import SPOILT, Office
+from support.ui.office import SPOILT, Office
 
 
 def every_page(viewer: Any) -> dict[str, str]:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from many import fill
 from sqlalchemy import Engine, event
 
 from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import load_domain
 from sdc_tasks.warehouse.engine import open_warehouse
 from sdc_tasks.warehouse.migrations import migrate
+from support.ui.many import fill
 
 
 @contextmanager

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracle import one_cell_release
 
 from sdc_tasks.methods.attack import attack_system, knowledge_of, promised
 from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP, Items, mirrored
 from sdc_tasks.methods.attack.knowledge import Insiders
 from sdc_tasks.methods.attack.ledger import Ledger
+from support.oracles.attack import one_cell_release
 
 AT, BE, CY = 0, 1, 2
 PROBLEM = one_cell_release("AT 100 secret 10 | BE 240 secret 20 | CY 357 secret 30", EU="AT BE CY")

@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from oracle import one_cell_release, published, shares, table_of
 from pydantic import ValidationError
 
 from sdc_tasks import pipeline
@@ -24,6 +23,7 @@ from sdc_tasks.methods.bases.search.cut import Cut
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from support.oracles.attack import one_cell_release, published, shares, table_of
 
 TWO_ACTIVITIES = Hierarchy("ACTIVITY", ("TOTAL", "A", "B"), (None, "TOTAL", "TOTAL"))
 

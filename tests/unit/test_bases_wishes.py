@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracle import one_cell_release, shares
 
 from sdc_tasks import pipeline
 from sdc_tasks.domains import load_domain
@@ -15,6 +14,7 @@ from sdc_tasks.methods.bases.options import BasesOptions, CellRule
 from sdc_tasks.methods.bases.wishes import wishes_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
+from support.oracles.attack import one_cell_release, shares
 
 RULES = ("minimum-uncertainty", "cta")
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+
 from benchmarks import attack_document
 from benchmarks.attack_measure import Job, Naive, Record, jobs, lost
 from benchmarks.attack_registry import LADDERS, REGISTRY, RELEASES, TINY, Variant
-from hypothesis import assume, given, settings
-from oracle import one_cell_release, published, reaches, releases
-
 from sdc_tasks.domains import load_domain
+from support.oracles.attack import one_cell_release, published, reaches, releases
 
 RECORD = Record(Job("demo", "audit-safe"), "of today", 100, 200, 1000, 2.0, 500.0, 0.1, "2026-01-01T00:00:00+00:00")
 

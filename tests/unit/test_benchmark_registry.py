@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from benchmarks import document, registry, run
 from benchmarks.measure import Pair, Record, Setting
 from benchmarks.registry import INSTANCES, REGISTRY, Absent, Instance, Table, sbs
-
 from sdc_tasks import intake, pipeline
 from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import load_domain

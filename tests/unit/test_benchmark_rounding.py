@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from benchmarks import rounding_controlled_run, rounding_document, rounding_registry
 from benchmarks.rounding_measure import Record, Score
 from benchmarks.rounding_registry import CENSUS, COARSE, CROSSINGS, REGISTRY, census_crossings, census_persons

@@ -9,12 +9,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import yaml
-from deliveries import small_domain
 
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.calendar import bounds, canonical
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
+from support.deliveries import small_domain
 
 LUXEMBOURG = ZoneInfo("Europe/Luxembourg")
 CYCLE = {"opens": "2026-03-01T06:00", "deliveries": "2026-03-31T18:00", "approval": "2026-04-28T18:00", "embargo": "2026-04-30T11:00"}

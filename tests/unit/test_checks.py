@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from deliveries import HEALTHY, SECRET, deliver, sdmx_1, small_domain
 
 from sdc_tasks import pipeline
 from sdc_tasks.checks.registry import CHECKS
@@ -20,6 +19,7 @@ from sdc_tasks.domains.schema import MissingCountry
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.findings import MAX_CELLS, CheckResult, Severity
 from sdc_tasks.model.problem import NationalTable
+from support.deliveries import HEALTHY, SECRET, deliver, sdmx_1, small_domain
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ import threading
 
 import numpy as np
 import pytest
-from cta_tables import by_hand
 
 from sdc_tasks.methods.cta.run import Moment, Run
+from support.oracles.cta_tables import by_hand
 
 BOTH, TOTAL, FAR, SHORT = (np.array(z, dtype=float) for z in ([1, -1, 0], [1, 0, 1], [3, -3, 0], [0.5, -0.5, 0]))
 

@@ -7,7 +7,6 @@ import io
 from pathlib import Path
 
 import pytest
-from deliveries import HEALTHY, PERIOD, SECRET, sdmx_1, small_domain
 
 from sdc_tasks import outputs, steps
 from sdc_tasks.errors import InvalidInput
@@ -15,6 +14,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.series import Series, series_of
 from sdc_tasks.steps.memory import load
 from sdc_tasks.warehouse import checks, reader, store
+from support.deliveries import HEALTHY, PERIOD, SECRET, sdmx_1, small_domain
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from deliveries import small_domain
 from pydantic import ValidationError
 
 from sdc_tasks.domains import Domain, file, load_domain
 from sdc_tasks.domains.schema import Role
 from sdc_tasks.errors import InvalidInput
+from support.deliveries import small_domain
 
 EU = "  - {code: EU, label: Union, members: all, partial_code: EU_PARTIAL}\n"
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from deliveries import HEALTHY, PERIOD, SECRET, codes, deliver, national, sdmx_1, sdmx_2, small_domain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake import read, read_bytes
 from sdc_tasks.intake.formats.registry import Format
 from sdc_tasks.model.findings import Severity
+from support.deliveries import HEALTHY, PERIOD, SECRET, codes, deliver, national, sdmx_1, sdmx_2, small_domain
 
 
 @pytest.fixture(scope="module")

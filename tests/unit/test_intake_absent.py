@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from deliveries import HEALTHY, PERIOD, codes, deliver, sdmx_1, small_domain
 
 from sdc_tasks import pipeline
 from sdc_tasks.checks import suite
@@ -17,6 +16,7 @@ from sdc_tasks.intake import read_bytes
 from sdc_tasks.methods import attack
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.results import Publication
+from support.deliveries import HEALTHY, PERIOD, codes, deliver, sdmx_1, small_domain
 
 OPEN = """
             _T           S        L

@@ -12,21 +12,7 @@ import scipy.sparse as sp
 from sdc_tasks.solver import cbc
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import LiveMilp, Milp, Watch, solve_milp
-
-
-def market_split(rows: int, columns: int) -> Milp:
-    """Σ d_j x_j as near to half of Σ d_j as can be, in a few rows: easy to be near, hopeless to prove."""
-    d = np.random.default_rng(1).integers(0, 100, (rows, columns)).astype(float)
-    eye, half = np.eye(rows), np.floor(d.sum(axis=1) / 2)
-    return Milp(
-        cost=np.concatenate([np.zeros(columns), np.ones(2 * rows)]),
-        A=sp.csr_array(np.hstack([d, eye, -eye])),
-        row_lower=half,
-        row_upper=half,
-        lower=np.zeros(columns + 2 * rows),
-        upper=np.concatenate([np.ones(columns), np.full(2 * rows, 1e4)]),
-        binary=np.arange(columns),
-    )
+from support.hopeless import HOPELESS, market_split
 
 
 def knapsack(least: float, values: tuple[float, ...] = (5, 4, 3, 7), size: tuple[float, ...] = (4, 3, 2, 5)) -> Milp:
@@ -50,9 +36,6 @@ class Follower:
     def _stop(self) -> bool:
         self.asked += 1
         return self.asked >= self._patience
-
-
-HOPELESS = market_split(6, 60)
 
 
 def test_points_and_bounds_are_heard_while_highs_runs():

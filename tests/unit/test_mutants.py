@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
+
 from mutants import python, run, statements
 from mutants.change import ROOT, Mutant, read
 from mutants.listed import LISTED

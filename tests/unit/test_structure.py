@@ -6,7 +6,7 @@ Arrows inside `sdc_tasks` are import contracts (pyproject.toml); here is what th
 from __future__ import annotations
 
 import ast
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +17,8 @@ ROOMS = ("sdc_tasks", "dags", "plugins", "docker")
 MOST_MODULES = 14  # of a package, beside its __init__
 FULLER = {"sdc_tasks/warehouse": 22}  # older than the limit: these numbers go down, never up
 MOST_LINES = 200
+TOOLS = ("benchmarks", "mutants")
+OF_TOOLS = tuple(f"tests/{room}/" for room in TOOLS)
 CHOICES = ({"cbc", "highs"}, {"auto", "milp", "bcd", "benders"}, {"paper", "fast", "best"}, {"external", "internal", "coalition"})
 NAMED_IN = {"sdc_tasks/solver/names.py", "sdc_tasks/methods/cta/names.py", "sdc_tasks/methods/rounding/names.py"}
 
@@ -118,8 +120,21 @@ def test_the_plugins_are_what_airflow_loads():
     assert set(own) - needed - triggers == {"sdc_plugin"}
 
 
-def test_no_two_helpers_of_tests_have_one_name():
-    """They are imported by their bare names: whichever comes first would stand for both."""
-    packages = {"benchmarks", "mutants"}  # imported by their full names
-    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py" and path.parent.name not in packages]
-    assert sorted(name for name, times in Counter(names).items() if times > 1) == []
+def test_tests_import_no_other_test_but_what_lies_in_support():
+    """A helper is a module of `tests/support`, by its full name; benchmarks and mutants are tools, and packages of their own."""
+    rooms = {path for path in (ROOT / "tests").iterdir() if path.is_dir() and path.name not in TOOLS}
+    tests = {path.stem for room in rooms for path in room.rglob("*.py")} | {room.name for room in rooms} | {"conftest", "tests"}
+    others = tests - {"support"} - {path.stem for path in (ROOT / "docker").glob("*.py")}
+    found = [(path, inside) for path, syntax in modules("tests") if not path.startswith(OF_TOOLS) and (inside := imported(syntax) & others)]
+    assert found == []
+
+
+def test_a_room_of_tests_holds_tests_alone():
+    """What is no test is found by nobody there, and is imported by a name that another room may have too."""
+    kept = ("test_", "conftest.py", "__init__.py")
+    rooms = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir()} - {"support", *TOOLS}
+    assert [path for path, _ in modules("tests") if path.split("/")[1] in rooms and not path.rsplit("/", 1)[1].startswith(kept)] == []
+
+
+def test_nobody_in_support_imports_a_test():
+    assert [path for path, syntax in modules("tests/support") if any(name.startswith("test_") for name in imported(syntax))] == []

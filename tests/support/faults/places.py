@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
-from nursery import Died, Nursery
-from office import Left, Office, look
-from payload_key import PAYLOAD_KEY
 from sqlalchemy import NullPool, create_engine, make_url
-from test_cli import SECRETS
 
 from sdc_tasks.warehouse.keyring import Keyring
+from support.desk import SECRETS
+from support.faults.nursery import Died, Nursery
+from support.faults.office import Left, Office, look
+from support.payload_key import PAYLOAD_KEY
 
 KEYS = Keyring.of([PAYLOAD_KEY])
 

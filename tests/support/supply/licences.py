@@ -51,7 +51,9 @@ def faults(found: Mapping[str, str]) -> list[str]:
             if name in NAMED:
                 wrong.append(f"{name}: {licence}. Remedy: it needs no reason any more; take it from the list of reasons")
         elif name not in NAMED:
-            wrong.append(f"{name}: {licence or 'no licence known'}. Remedy: another package, or a reason in tests/supply/licences.py")
+            wrong.append(
+                f"{name}: {licence or 'no licence known'}. Remedy: another package, or a reason in tests/support/supply/licences.py"
+            )
         elif "AGPL" in licence or ("GPL" in licence.replace("LGPL", "") and not NAMED[name].startswith("Artistic or GPL")):
             wrong.append(f"{name}: {licence}, which is no longer what its reason says. Remedy: another package")
     return wrong

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from deliveries import national, sdmx_1, sdmx_2
+from support.deliveries import national, sdmx_1, sdmx_2
 
 # Each confidential value is one that cannot come about by accident; the cells of D and A.
 DRAWING = """

@@ -12,12 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
-from chain import build
-from deployment import ROLES, Deployment
-from grammar import Around
 from psycopg.pq import ExecStatus
-from test_warehouse import SPACE, TERMS, audited, certificate, published
-from test_warehouse_roles import MAY, MAY_UPDATE
 
 from sdc_tasks.model.results import Release
 from sdc_tasks.warehouse.checks import failures
@@ -28,6 +23,11 @@ from sdc_tasks.warehouse.log import broken, entries
 from sdc_tasks.warehouse.publisher import printed, publish
 from sdc_tasks.warehouse.schema import metadata
 from sdc_tasks.warehouse.store import receive
+from support.grants import MAY, MAY_UPDATE
+from support.security.chain import build
+from support.security.deployment import ROLES, Deployment
+from support.security.grammar import Around
+from support.world import SPACE, TERMS, audited, certificate, published
 
 WRITERS = ("sdc_pipeline", "sdc_publisher", "sdc_approver", "sdc_desk")
 # Rows of these are never changed, whoever writes.

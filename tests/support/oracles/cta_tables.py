@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from cta_oracle import enumerate_senses
-from cta_oracle import table as relations_of
 
 from sdc_tasks.methods.cta.model import CtaProblem
+from support.oracles.cta import enumerate_senses
+from support.oracles.cta import table as relations_of
 
 RELATIVE = 1e-6  # what an adjusted table may be off by: a relation by its largest term, a level by itself
 

@@ -1,4 +1,7 @@
-"""What is in a release, with its licences, as CycloneDX; held against the lock: `make sbom`, python tests/supply/sbom.py FILE."""
+"""What is in a release, with its licences, as CycloneDX; held against the lock: `make sbom`.
+
+PYTHONPATH=tests python -m support.supply.sbom FILE
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from licences import INSTALLERS, faults, licences
-from lock import ROOT, RUN_TIME, Pin, pins
 from packaging.utils import canonicalize_name
+
+from support.supply.licences import INSTALLERS, faults, licences
+from support.supply.lock import ROOT, RUN_TIME, Pin, pins
 
 Sbom = dict[str, Any]
 

@@ -21,11 +21,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from oracle import all_keys, relations
 from scipy.optimize import linprog
 
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
+from support.oracles.attack import all_keys, relations
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from unittest.mock import patch
 
 import numpy as np
 import yaml
-from deliveries import scaled
 
 from sdc_tasks import pipeline, steps
 from sdc_tasks.demo import write_demo
@@ -25,6 +24,7 @@ from sdc_tasks.errors import InvalidInput, ReleaseBlocked
 from sdc_tasks.model.results import Publication
 from sdc_tasks.warehouse import cycles, decisions
 from sdc_tasks.warehouse.publisher import NotApproved
+from support.deliveries import scaled
 
 DOMAIN = "sbs_4x15x3"
 DAG = f"eu_release_{DOMAIN}"

@@ -9,7 +9,6 @@ from itertools import count
 from typing import Any
 
 from sqlalchemy import Engine, Table, select
-from test_warehouse import FIRST, SECOND, SPACE, TERMS, audited, certificate
 
 from sdc_tasks.model.findings import CheckResult, Finding, Severity
 from sdc_tasks.model.results import Outcome, Release, Rung
@@ -21,6 +20,7 @@ from sdc_tasks.warehouse.publisher import printed, publish
 from sdc_tasks.warehouse.schema import RunState, metadata
 from sdc_tasks.warehouse.secret import secret_of
 from sdc_tasks.warehouse.store import DeliveryKey, accept, note_unread, refuse, save_artefact, save_checks, save_findings, take
+from support.world import FIRST, SECOND, SPACE, TERMS, audited, certificate
 
 ASKED = replace(
     TERMS,

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support import ROOT
+
 HOME = Path(tempfile.mkdtemp(prefix="sdc_airflow_"))
-DAGS = Path(__file__).resolve().parents[2] / "dags"
+DAGS = ROOT / "dags"
 DOMAINS = HOME / "domains"
 SMALL = HOME / "small"
 sys.path.append(str(DAGS))  # as whoever parses a DAG or runs a task has it

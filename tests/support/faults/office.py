@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deliveries import PERIOD
 from sqlalchemy import select
-from test_cli import FREE, PROTECTED, Desk, new_desk
 
 from sdc_tasks.model.results import Adjustment
 from sdc_tasks.warehouse import artefacts, reader
@@ -23,6 +21,8 @@ from sdc_tasks.warehouse.migrations import current_revision
 from sdc_tasks.warehouse.packing import digest_of
 from sdc_tasks.warehouse.schema import delivery, step
 from sdc_tasks.warehouse.store import load_artefact
+from support.deliveries import PERIOD
+from support.desk import FREE, PROTECTED, Desk, new_desk
 
 CELLS = 9
 REFUSED = PROTECTED.replace("750000 F   251409 D", "750000 F   many D", 1)

@@ -1,6 +1,6 @@
 """Which known vulnerabilities the packages of a lock have, by a folder of advisories in OSV's JSON, without any network.
 
-    python tests/supply/vulnerabilities.py FOLDER [LOCK …]
+    PYTHONPATH=tests python -m support.supply.vulnerabilities FOLDER [LOCK …]
 
 The folder is what https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip unpacks to, fetched by whoever may. Exit codes: 0 none
 known, 1 some, 2 nothing was checked.
@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lock import DEVELOPMENT, RUN_TIME, Pin, pins
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
+
+from support.supply.lock import DEVELOPMENT, RUN_TIME, Pin, pins
 
 
 @dataclass(frozen=True)

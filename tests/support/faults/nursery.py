@@ -22,7 +22,8 @@ from typing import Any
 
 import psutil
 
-HERE = Path(__file__).resolve().parent
+from support import ROOT
+
 KILLED = "killed while CBC works"
 CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000  # sched.h
 
@@ -46,7 +47,11 @@ class Nursery:
         self._folder = folder
         folder.mkdir()
         self._process = subprocess.Popen(
-            [sys.executable, str(HERE / "nursery.py"), str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", "support.faults.nursery", str(folder)],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "tests")},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         self._answer()
 
@@ -100,7 +105,6 @@ class Nursery:
 
 
 def main(folder: Path) -> None:
-    sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "acceptance")]
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(folder / "nursery.out", os.O_CREAT | os.O_WRONLY), 1)
     warm_up(folder / "first")
@@ -118,7 +122,7 @@ def main(folder: Path) -> None:
 
 def warm_up(folder: Path) -> None:
     """A release that loads all that a release loads."""
-    from office import new_office
+    from support.faults.office import new_office
 
     new_office(folder).desk.release()
 
@@ -150,9 +154,8 @@ def child(
         for name, soft in (limits or {}).items():
             number = getattr(resource, name)
             resource.setrlimit(number, (soft, resource.getrlimit(number)[1]))
-        from writes import Writes
-
         from sdc_tasks import cli
+        from support.faults.writes import Writes
 
         writes = Writes((*folders,), at, signal.SIGSTOP if stop else signal.SIGKILL)
         writes.arm()

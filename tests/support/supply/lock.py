@@ -12,7 +12,8 @@ from pathlib import Path
 from packaging.markers import Marker
 from packaging.utils import canonicalize_name
 
-ROOT = Path(__file__).resolve().parents[2]
+from support import ROOT
+
 RUN_TIME, DEVELOPMENT = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 NO_NETWORK = ("dns error", "Failed to fetch", "Connection refused", "network was disabled", "error sending request")

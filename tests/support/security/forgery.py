@@ -14,7 +14,6 @@ from datetime import UTC, datetime, timedelta
 from math import nextafter
 from typing import Any
 
-from chain import Row, Written
 from sqlalchemy import Engine, Table, and_, bindparam, delete, select, text, update
 from sqlalchemy.exc import DBAPIError, StatementError
 
@@ -27,6 +26,7 @@ from sdc_tasks.warehouse.log import Entry, broken
 from sdc_tasks.warehouse.schema import UtcTime, log, metadata, payload, secret
 from sdc_tasks.warehouse.secret import SEALED_AS
 from sdc_tasks.warehouse.store import plain
+from support.security.chain import Row, Written
 
 LEFT_OUT = None
 WRITERS = ("sdc_pipeline", "sdc_publisher", "sdc_approver", "sdc_desk")

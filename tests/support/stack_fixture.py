@@ -19,11 +19,12 @@ import pytest
 import yaml
 from rich.console import Console
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docker"))
+from support import ROOT
+
+sys.path.insert(0, str(ROOT / "docker"))
 
 from stack import Stack, StackError, down, up
 
-ROOT = Path(__file__).resolve().parents[2]
 PERIOD = "2024"
 COUNTRIES = ("AT", "BE", "BG", "CY")
 APPROVED = {"governance": {"approvals": 1}}

@@ -1,0 +1,1 @@
+"""Airflow in one process."""

@@ -1,0 +1,1 @@
+"""Oracles that share no code with the program, and what the laws draw."""

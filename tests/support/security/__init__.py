@@ -1,0 +1,1 @@
+"""Deployments, prompts and forgeries for the tests that attack."""

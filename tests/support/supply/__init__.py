@@ -1,0 +1,1 @@
+"""Tools of the supply chain: `make sbom`, `make vulnerabilities`."""

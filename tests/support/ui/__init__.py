@@ -1,0 +1,1 @@
+"""Warehouses for the pages."""
