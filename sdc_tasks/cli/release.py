@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,24 +11,13 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from sdc_tasks.cli.shared import (
-    DomainOption,
-    EarlierInboxOption,
-    EarlierOption,
-    InboxOption,
-    PeriodOption,
-    ProfileOption,
-    attacked_by,
-    out,
-    problem_of_inbox,
-    published_before,
-    refuse_place,
-)
+from sdc_tasks.cli.case import CaseOptions, about_a_case
+from sdc_tasks.cli.evidence import write_evidence
+from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, out, refuse_place
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
     from sdc_tasks.model.problem import ProtectionProblem
-    from sdc_tasks.model.results import AuditReport
     from sdc_tasks.outputs import Summary
     from sdc_tasks.report import ReadTable
     from sdc_tasks.report.standing import Contradictions
@@ -104,7 +92,7 @@ def release(
         page = outputs.write_out(desk, release_id, out_folder)
         if witnesses is not None:
             problem, _, report = steps.decided(desk, release_id)
-            _write_evidence(witnesses, problem, report)
+            write_evidence(witnesses, problem.salt, report.evidence)
         show(outputs.summary(desk, release_id), warehouse or url, page)
 
 
@@ -119,19 +107,15 @@ def findings(
     out.print(outputs.findings(steps.open_desk(warehouse, domain, period)), markup=False, end="")
 
 
+@about_a_case
 def audit(
-    domain: DomainOption,
-    period: PeriodOption,
-    inbox: InboxOption,
+    case: CaseOptions,
     published: Annotated[
         Path | None, typer.Option("--published", help="any table of the aggregates, SDMX-CSV, ROUNDING_BASE optional")
     ] = None,
     national: Annotated[
         bool, typer.Option("--national", help="no aggregates: the promised levels against the national tables alone")
     ] = False,
-    profile: ProfileOption = None,
-    earlier: EarlierOption = None,
-    earlier_inbox: EarlierInboxOption = None,
     tolerance: Annotated[
         str,
         typer.Option("--tolerance", help="how far printed values may be off the sums: 0.1 (unit of the indicator) or 0.01% (of the total)"),
@@ -155,24 +139,19 @@ def audit(
     import numpy as np
 
     from sdc_tasks import pipeline, report
-    from sdc_tasks.domains import load_domain
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods import attack
     from sdc_tasks.model.results import Publication
     from sdc_tasks.report import standing
 
     for place in (differences, json, intervals, witnesses):
-        refuse_place(place, published or inbox)
+        refuse_place(place, published or case.inbox)
     if (published is None) != national:
         raise InvalidInput(
             "either --published TABLE or --national. Remedy: name the table of the aggregates, or leave it out with --national"
         )
     allowed = standing.Tolerance.of(tolerance)
-    spec = attacked_by(load_domain(domain).of(period), profile, earlier)
-    problem = problem_of_inbox(spec, inbox, period)
-    before = published_before(spec, problem, period, earlier, earlier_inbox)
-    problem = pipeline.still_promised(problem, [then for then, _ in before])
-    problem = replace(problem, earlier=attack.earlier(problem, before, spec.audit.revised_by))
+    spec, problem = case.spec, case.problem(attack.earlier)
     read = None
     if published is None:
         publication, requirements = (
@@ -180,17 +159,17 @@ def audit(
             attack.promised(problem, pipeline.profiles_of(problem, spec)),
         )
     else:
-        read = report.read_published(published, spec, problem.space, period)
+        read = report.read_published(published, spec, problem.space, case.period)
         publication = read.publication
         requirements, _ = pipeline.baseline(problem, spec)
     chunks = range(spec.audit.chunks)
     found = pipeline.merge([pipeline.audit(problem, publication, requirements, spec, chunk) for chunk in chunks])
     if json is not None:
-        report.write_whole(json, pipeline.certificate(problem, publication, found, spec, period))
+        report.write_whole(json, pipeline.certificate(problem, publication, found, spec, case.period))
     if intervals is not None:
         report.write_whole(intervals, pipeline.intervals(problem, found))
     if witnesses is not None:
-        _write_evidence(witnesses, problem, found)
+        write_evidence(witnesses, problem.salt, found.evidence)
     for cell in found.small[:SHOWN]:
         out.print(f"{problem.space.key(cell)} tells a small count, by itself or with other compositions, less what is public of it")
     if len(found.small) > SHOWN:
@@ -271,16 +250,6 @@ def _and_more(told: str, count: int) -> str:
 
 FEW = 5
 SHOWN = 40
-
-
-def _write_evidence(path: Path, problem: ProtectionProblem, report: AuditReport) -> None:
-    """What an audit rests on, and the salt of the digests in its certificate; readable by its owner only."""
-    from sdc_tasks.warehouse.packing import pack
-
-    path.touch(mode=0o600)
-    path.chmod(0o600)
-    header = {"type": "Evidence", "digest": report.evidence.digest(problem.salt), "salt": problem.salt.hex}
-    path.write_bytes(pack(header, report.evidence.arrays))
 
 
 def _share(share: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +15,6 @@ from sdc_tasks.model.series import series_of
 if TYPE_CHECKING:
     from sdc_tasks.domains import Domain
     from sdc_tasks.model.problem import ProtectionProblem
-    from sdc_tasks.model.results import Publication
     from sdc_tasks.model.secret import Secret
 
 out = Console(highlight=False, soft_wrap=True)
@@ -29,22 +27,7 @@ SeedOption = Annotated[
         "--seed", min=0, help="repeats a rounding; must stay secret: who knows it can work back to what was rounded [default: random]"
     ),
 ]
-EarlierOption = Annotated[list[Path] | None, typer.Option("--earlier", help="a table of the period that was published before, repeatable")]
-EarlierInboxOption = Annotated[
-    list[Path] | None,
-    typer.Option("--earlier-inbox", help="folder with the deliveries behind each --earlier, in their order; default: those of now"),
-]
 InboxOption = Annotated[Path, typer.Option("--inbox", help="folder with the national deliveries")]
-ProfileOption = Annotated[list[str] | None, typer.Option("--profile", help="attacker, repeatable; default: those of the domain")]
-
-
-def attacked_by(spec: Domain, profiles: Sequence[str] | None, earlier: Sequence[Path] | None) -> Domain:
-    """The domain, attacked by these profiles instead of its own. Raises InvalidInput where what was published before is not told."""
-    from sdc_tasks.model.profiles import KEEPERS
-
-    if earlier is None and set(KEEPERS) & set(profiles or ()):
-        raise InvalidInput(f"--profile {' and '.join(KEEPERS)} are those who kept what was published before. Remedy: --earlier TABLE")
-    return spec.with_profiles(tuple(dict.fromkeys(profiles))) if profiles else spec
 
 
 def problem_of_inbox(spec: Domain, inbox: Path, period: str, salt: Secret | None = None) -> ProtectionProblem:
@@ -82,18 +65,6 @@ def drawn_seed(given: int | None) -> int:
     from sdc_tasks.model.secret import Secret
 
     return Secret.fresh().seed("rounding") if given is None else given
-
-
-def published_before(
-    spec: Domain, problem: ProtectionProblem, period: str, tables: list[Path] | None, inboxes: list[Path] | None
-) -> list[tuple[ProtectionProblem, Publication]]:
-    """The tables that were published before, each with what its deliveries asked to protect."""
-    from sdc_tasks import report
-
-    if inboxes and len(inboxes) != len(tables or ()):
-        raise InvalidInput("--earlier-inbox FOLDER: one for each --earlier TABLE. Remedy: name as many, or none where nothing was revised")
-    thens = [problem_of_inbox(spec, folder, period) for folder in inboxes] if inboxes else [problem] * len(tables or ())
-    return [(then, report.read_table(path, spec, then.space, period)) for path, then in zip(tables or (), thens, strict=True)]
 
 
 def refuse_place(place: Path | None, source: Path) -> None:

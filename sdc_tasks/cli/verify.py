@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from zipfile import BadZipFile
 
 import typer
 
-from sdc_tasks.cli.shared import (
-    DomainOption,
-    EarlierInboxOption,
-    EarlierOption,
-    InboxOption,
-    PeriodOption,
-    ProfileOption,
-    attacked_by,
-    out,
-    problem_of_inbox,
-    published_before,
-)
+from sdc_tasks.cli.case import CaseOptions, about_a_case
+from sdc_tasks.cli.evidence import evidence_of
+from sdc_tasks.cli.shared import out
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -28,39 +17,30 @@ if TYPE_CHECKING:
     from sdc_tasks.methods.recheck import Recheck
     from sdc_tasks.model.problem import ProtectionProblem
     from sdc_tasks.model.results import Evidence, Publication
-    from sdc_tasks.model.secret import Secret
 
 SHOWN = 20
 
 
+@about_a_case
 def verify_certificate(
-    domain: DomainOption,
-    period: PeriodOption,
-    inbox: InboxOption,
+    case: CaseOptions,
     published: Annotated[Path, typer.Option("--published", help="the table that the certificate is about, SDMX-CSV")],
     certificate: Annotated[Path, typer.Option("--certificate", help="audit.json, or what `sdc audit --json` wrote")],
     witnesses: Annotated[Path, typer.Option("--witnesses", help="what `sdc audit --witnesses` wrote; confidential")],
-    profile: ProfileOption = None,
-    earlier: EarlierOption = None,
-    earlier_inbox: EarlierInboxOption = None,
 ) -> None:
     """Computes every statement of a certificate again, from deliveries, table and witnesses. Exit code 3 where one does not follow."""
-    from sdc_tasks import pipeline, report
-    from sdc_tasks.domains import load_domain
+    from sdc_tasks import report
     from sdc_tasks.methods.recheck import told_before
 
-    spec = attacked_by(load_domain(domain).of(period), profile, earlier)
+    spec = case.spec
     try:
         text, content = certificate.read_text(encoding="utf-8"), witnesses.read_bytes()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{certificate}, {witnesses}: cannot be read. Remedy: name the files that `sdc audit` wrote") from error
     salt, evidence = evidence_of(content)
-    problem = problem_of_inbox(spec, inbox, period, salt)
-    before = published_before(spec, problem, period, earlier, earlier_inbox)
-    problem = pipeline.still_promised(problem, [then for then, _ in before])
-    problem = replace(problem, earlier=told_before(problem, before, spec.audit.revised_by))
-    publication = report.read_table(published, spec, problem.space, period)
-    wrong, found, verdict = examine(spec, period, problem, publication, text, evidence)
+    problem = case.problem(told_before, salt)
+    publication = report.read_table(published, spec, problem.space, case.period)
+    wrong, found, verdict = examine(spec, case.period, problem, publication, text, evidence)
     if found is not None:
         profiles = ", ".join(asked_of(spec, problem))
         out.print(
@@ -120,22 +100,3 @@ def _of_others(told: dict[str, object], digests: dict[str, str]) -> list[str]:
     said = told.get("digests")
     said = said if isinstance(said, dict) else {}
     return [f"the certificate is of {what}" for name, what in names.items() if said.get(name) != digests[name]]
-
-
-def evidence_of(content: bytes) -> tuple[Secret, Evidence]:
-    """The salt and the evidence of a witness file. Raises InvalidInput where it is not written as `sdc audit` writes it: the same names and
-    kinds, each once, and its digest.
-    """
-    from sdc_tasks.model.results import Evidence
-    from sdc_tasks.model.secret import Secret
-    from sdc_tasks.warehouse.packing import pack, unpack
-
-    try:
-        header, arrays = unpack(content)
-        salt, evidence = Secret.of_hex(header["salt"]), Evidence.of(arrays)
-        same = pack({"type": "Evidence", "digest": evidence.digest(salt), "salt": salt.hex}, evidence.arrays) == content
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, NotImplementedError, BadZipFile) as error:
-        raise InvalidInput("no witness file. Remedy: take what `sdc audit --witnesses` wrote") from error
-    if not same:
-        raise InvalidInput("the witness file is not as `sdc audit --witnesses` writes it. Remedy: take the file as it was written")
-    return salt, evidence

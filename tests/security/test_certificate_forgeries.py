@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from sdc_tasks import intake, pipeline
-from sdc_tasks.cli.verify import asked_of, evidence_of, examine
+from sdc_tasks.cli.evidence import evidence_of
+from sdc_tasks.cli.verify import asked_of, examine
 from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.errors import InvalidInput

@@ -1,0 +1,93 @@
+"""What `sdc audit` and `sdc verify-certificate` are about: a domain, a period, its deliveries, and what was published of them before.
+
+Both take the same options, and ask the same of them; what was told before is computed by each with its own program.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, problem_of_inbox
+from sdc_tasks.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from sdc_tasks.domains import Domain
+    from sdc_tasks.model.problem import Earlier, ProtectionProblem
+    from sdc_tasks.model.results import Publication
+    from sdc_tasks.model.secret import Secret
+
+
+@dataclass(frozen=True)
+class CaseOptions:
+    """The options that say what is judged."""
+
+    domain: DomainOption
+    period: PeriodOption
+    inbox: InboxOption
+    profile: Annotated[list[str] | None, typer.Option("--profile", help="attacker, repeatable; default: those of the domain")] = None
+    earlier: Annotated[list[Path] | None, typer.Option("--earlier", help="a table of the period that was published before, repeatable")] = (
+        None
+    )
+    earlier_inbox: Annotated[
+        list[Path] | None,
+        typer.Option("--earlier-inbox", help="folder with the deliveries behind each --earlier, in their order; default: those of now"),
+    ] = None
+
+    @cached_property
+    def spec(self) -> Domain:
+        """The domain in this period, attacked by the profiles that were given. Raises InvalidInput where what was published before is not
+        told.
+        """
+        from sdc_tasks.domains import load_domain
+        from sdc_tasks.model.profiles import KEEPERS
+
+        spec = load_domain(self.domain).of(self.period)
+        if self.earlier is None and set(KEEPERS) & set(self.profile or ()):
+            raise InvalidInput(f"--profile {' and '.join(KEEPERS)} are those who kept what was published before. Remedy: --earlier TABLE")
+        return spec.with_profiles(tuple(dict.fromkeys(self.profile))) if self.profile else spec
+
+    def problem(
+        self,
+        told_before: Callable[[ProtectionProblem, Sequence[tuple[ProtectionProblem, Publication]], float | None], Earlier],
+        salt: Secret | None = None,
+    ) -> ProtectionProblem:
+        """What the deliveries ask to protect, beside what `told_before` says of the tables that were published before."""
+        from sdc_tasks import pipeline
+
+        problem = problem_of_inbox(self.spec, self.inbox, self.period, salt)
+        before = self._published_before(problem)
+        problem = pipeline.still_promised(problem, [then for then, _ in before])
+        return replace(problem, earlier=told_before(problem, before, self.spec.audit.revised_by))
+
+    def _published_before(self, problem: ProtectionProblem) -> list[tuple[ProtectionProblem, Publication]]:
+        """The tables that were published before, each with what its deliveries asked to protect."""
+        from sdc_tasks import report
+
+        tables = self.earlier or ()
+        if self.earlier_inbox and len(self.earlier_inbox) != len(tables):
+            raise InvalidInput(
+                "--earlier-inbox FOLDER: one for each --earlier TABLE. Remedy: name as many, or none where nothing was revised"
+            )
+        thens = [problem_of_inbox(self.spec, folder, self.period) for folder in self.earlier_inbox or ()] or [problem] * len(tables)
+        return [(then, report.read_table(path, self.spec, then.space, self.period)) for path, then in zip(tables, thens, strict=True)]
+
+
+def about_a_case(command: Callable[..., None]) -> Callable[..., None]:
+    """The command as the command line takes it: the options of a case first, in the place of its parameter `case`."""
+    own = [each for name, each in inspect.signature(command, eval_str=True).parameters.items() if name != "case"]
+    of_case = inspect.signature(CaseOptions, eval_str=True).parameters
+
+    @wraps(command)
+    def call(**given: Any) -> None:
+        command(CaseOptions(**{name: given.pop(name) for name in of_case}), **given)
+
+    options = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*of_case.values(), *own)]
+    call.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    return call

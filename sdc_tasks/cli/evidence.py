@@ -1,0 +1,45 @@
+"""What an audit rests on, as a file: `sdc audit --witnesses` writes it, `sdc verify-certificate` reads it. It is confidential."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zipfile import BadZipFile
+
+from sdc_tasks.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from sdc_tasks.model.results import Evidence
+    from sdc_tasks.model.secret import Secret
+
+
+def write_evidence(path: Path, salt: Secret, evidence: Evidence) -> None:
+    """Writes the evidence, and the salt of the digests in its certificate; readable by its owner only."""
+    path.touch(mode=0o600)
+    path.chmod(0o600)
+    path.write_bytes(_packed(salt, evidence))
+
+
+def evidence_of(content: bytes) -> tuple[Secret, Evidence]:
+    """The salt and the evidence of a witness file. Raises InvalidInput where it is not written as `sdc audit` writes it: the same names and
+    kinds, each once, and its digest.
+    """
+    from sdc_tasks.model.results import Evidence
+    from sdc_tasks.model.secret import Secret
+    from sdc_tasks.warehouse.packing import unpack
+
+    try:
+        header, arrays = unpack(content)
+        salt, evidence = Secret.of_hex(header["salt"]), Evidence.of(arrays)
+        same = _packed(salt, evidence) == content
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, NotImplementedError, BadZipFile) as error:
+        raise InvalidInput("no witness file. Remedy: take what `sdc audit --witnesses` wrote") from error
+    if not same:
+        raise InvalidInput("the witness file is not as `sdc audit --witnesses` writes it. Remedy: take the file as it was written")
+    return salt, evidence
+
+
+def _packed(salt: Secret, evidence: Evidence) -> bytes:
+    from sdc_tasks.warehouse.packing import pack
+
+    return pack({"type": "Evidence", "digest": evidence.digest(salt), "salt": salt.hex}, evidence.arrays)
