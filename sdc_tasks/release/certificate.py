@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -13,12 +13,15 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
 
 
-def certificate_of(problem: ProtectionProblem, publication: Publication, report: AuditReport, domain: Domain, period: str) -> str:
+def certificate_of(
+    problem: ProtectionProblem, publication: Publication, report: AuditReport, domain: Domain, period: str, beside: Sequence[str] = ()
+) -> str:
     """The audit certificate as JSON text: digests, counts, and a verdict per primary as shares of what it needs; never a value.
 
     Shares of a broken requirement are cut down to quarters: with the attacker's own bound, an exact share would give the value. Of counted
     cells they are 1 or 0, for how far whole tables go has no short proof. Equal audits give equal bytes: no clock, no machine; and every
-    statement can be recomputed from the deliveries, the table and the evidence (methods/recheck).
+    statement can be recomputed from the deliveries, the table and the evidence (methods/recheck). `beside` are the publications of the
+    versions of the period that are out, by version: the warehouse lets the release out beside exactly these.
     """
     key = problem.space.key
     primaries = [
@@ -51,6 +54,7 @@ def certificate_of(problem: ProtectionProblem, publication: Publication, report:
         "period": period,
         "verdict": "passed" if report.passed else "failed",
         "profiles": list(report.profiles),
+        **({"beside": list(beside)} if beside else {}),
         "digests": {
             "domain": domain.digest,
             "deliveries": list(problem.deliveries),

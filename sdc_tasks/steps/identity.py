@@ -49,9 +49,14 @@ def release_id_of(desk: Desk, inputs: str) -> str:
 
 
 def versions(desk: Desk) -> list[str]:
-    """The releases of the period by version."""
+    """The ids of the releases of the period by version."""
+    return [each.release_id for each in releases_of(desk)]
+
+
+def releases_of(desk: Desk) -> list[reader.ReleaseInfo]:
+    """The releases of the period by version, those among them that nobody outside sees."""
     mine = [each for each in reader.releases(desk.engine, desk.domain.id) if each.period == desk.period]
-    return [each.release_id for each in sorted(mine, key=lambda each: each.version)]
+    return sorted(mine, key=lambda each: each.version)
 
 
 def require_own(desk: Desk, release_id: str) -> None:

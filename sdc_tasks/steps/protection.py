@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ import numpy as np
 
 from sdc_tasks import pipeline
 from sdc_tasks.confidential import keeps_to_itself
-from sdc_tasks.errors import InvalidInput, Retriable, SdcError
+from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable, SdcError
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication
@@ -19,7 +20,7 @@ from sdc_tasks.steps.deliveries import read_files
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import embargo_of, inputs_of, release_id_of, require_own, terms_of
 from sdc_tasks.steps.memory import load, once
-from sdc_tasks.steps.versions import told_before, told_so_far
+from sdc_tasks.steps.versions import known, told_before, told_so_far
 from sdc_tasks.warehouse import journal, lineage, overlap, publisher, store
 from sdc_tasks.warehouse.schema import DeliveryState, RunState
 from sdc_tasks.warehouse.secret import salt_of
@@ -33,10 +34,10 @@ def assemble(desk: Desk) -> str:
     """
     if unread := store.not_read(desk.engine, desk.domain.id, desk.period):
         raise InvalidInput(f"no release while something in the inbox is not read, which may be a delivery: {'; '.join(unread.values())}")
-    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
-    if unjudged := [each.file for each in known if each.state is DeliveryState.RECEIVED]:
+    sent = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    if unjudged := [each.file for each in sent if each.state is DeliveryState.RECEIVED]:
         raise Retriable(f"{', '.join(unjudged)}: received but not judged. Remedy: run ingest and check of these files again")
-    accepted = [each for each in known if each.state is DeliveryState.ACCEPTED]
+    accepted = [each for each in sent if each.state is DeliveryState.ACCEPTED]
     release_id = _open_release(desk, accepted)
 
     def build() -> ProtectionProblem:
@@ -154,9 +155,9 @@ def choose_bases(desk: Desk, release_id: str) -> str:
 
 def compared(desk: Desk, release_id: str) -> tuple[Mapping[str, Publication], Adjustment]:
     """What the bases are compared with: the publications by other rules, and a rung for each rule."""
-    known = journal.step_outputs(desk.engine, release_id, "bases")
-    rules = load(desk, release_id, "bases", Adjustment, "rules") if "rules" in known else Adjustment()
-    names = [rung.method for rung in rules.rungs if rung.method in known]
+    kept = journal.step_outputs(desk.engine, release_id, "bases")
+    rules = load(desk, release_id, "bases", Adjustment, "rules") if "rules" in kept else Adjustment()
+    names = [rung.method for rung in rules.rungs if rung.method in kept]
     return {name: load(desk, release_id, "bases", Publication, name) for name in names}, rules
 
 
@@ -175,11 +176,20 @@ def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
 
 @keeps_to_itself
 def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
-    """Joins the chunks and stores the certificate. Returns its digest and whether the audit passed."""
+    """Joins the chunks and stores the certificate. Returns its digest and whether the audit passed.
+
+    Raises ReleaseBlocked where a version came out meanwhile that the audit did not know.
+    """
     began = time.monotonic()
     require_own(desk, release_id)
     problem, publication, merged = decided(desk, release_id)
-    certificate = pipeline.certificate(problem, publication, merged, desk.domain, desk.period)
+    try:
+        out = known(desk, release_id, problem)
+    except ReleaseBlocked:
+        journal.finish_run(desk.engine, release_id, RunState.BLOCKED)
+        raise
+    beside = [each.publication_digest for each in itertools.takewhile(lambda each: each.release_id != release_id, out)]
+    certificate = pipeline.certificate(problem, publication, merged, desk.domain, desk.period, beside)
     digest = journal.save_audit(desk.engine, release_id, merged, certificate, publisher.printed(publication, problem.space))
     journal.record_step(desk.engine, release_id, "verdict", seconds=time.monotonic() - began)
     state = "passed" if merged.passed else "FAILED"

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
-
 from sdc_tasks import pipeline
 from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.methods.attack import Requirements
-from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.steps.desk import Desk, by_account
-from sdc_tasks.steps.identity import require_own, terms_of, versions
+from sdc_tasks.steps.identity import require_own, terms_of
 from sdc_tasks.steps.memory import load
 from sdc_tasks.steps.protection import decided
-from sdc_tasks.steps.versions import told_before, told_so_far
+from sdc_tasks.steps.versions import known
 from sdc_tasks.warehouse import decisions, journal, publisher
 from sdc_tasks.warehouse.engine import acting
 from sdc_tasks.warehouse.schema import RunState
@@ -60,11 +57,16 @@ def publish(desk: Desk, release_id: str) -> int:
     problem, publication, merged = decided(desk, release_id)
     try:
         requirements = load(desk, release_id, "baseline", Requirements)
-        history = _history(desk, release_id, problem)
+        history = known(desk, release_id, problem)
         profiles = pipeline.profiles_of(problem, desk.domain)
         approved = pipeline.release(release_id, problem, requirements, publication, merged, profiles)
         done = publisher.publish(
-            desk.publishing or desk.engine, approved, space=problem.space, terms=terms_of(desk.domain), period=desk.period, after=history
+            desk.publishing or desk.engine,
+            approved,
+            space=problem.space,
+            terms=terms_of(desk.domain),
+            period=desk.period,
+            after=[each.release_id for each in history],
         )
     except publisher.NotApproved:
         journal.finish_run(desk.engine, release_id, RunState.WAITING)
@@ -76,16 +78,3 @@ def publish(desk: Desk, release_id: str) -> int:
     journal.finish_run(desk.engine, release_id, RunState.PUBLISHED)
     desk.say(f"version {done.version} {'published' if done.created else 'stands already'}")
     return done.version
-
-
-def _history(desk: Desk, release_id: str, problem: ProtectionProblem) -> list[str]:
-    """The releases that are out; the publisher asks once more within its transaction.
-
-    Raises ReleaseBlocked where one tells what the audit did not know.
-    """
-    if release_id in (out := versions(desk)):
-        return out
-    now = told_so_far(desk, problem, told_before(desk, release_id)).arrays
-    if not all(np.array_equal(known, now[name]) for name, known in problem.earlier.arrays.items()):
-        raise ReleaseBlocked(f"{release_id}: another version was published since it was assembled. {publisher.ANEW}")
-    return out

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdc_tasks.errors import InvalidInput
+import numpy as np
+
+from sdc_tasks.errors import InvalidInput, ReleaseBlocked
 from sdc_tasks.methods.attack import earlier
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.steps.desk import Desk
-from sdc_tasks.steps.identity import versions
+from sdc_tasks.steps.identity import releases_of, versions
 from sdc_tasks.steps.memory import load
-from sdc_tasks.warehouse import store
+from sdc_tasks.warehouse import publisher, store
+from sdc_tasks.warehouse.reader import ReleaseInfo
+
+
+def known(desk: Desk, release_id: str, problem: ProtectionProblem) -> list[ReleaseInfo]:
+    """The releases of the period by version, all of which its audit knows; the gate of the warehouse asks once more.
+
+    Raises ReleaseBlocked where one tells what the audit did not know.
+    """
+    out = releases_of(desk)
+    if release_id not in {each.release_id for each in out}:
+        now = told_so_far(desk, problem, told_before(desk, release_id)).arrays
+        if not all(np.array_equal(then, now[name]) for name, then in problem.earlier.arrays.items()):
+            raise ReleaseBlocked(f"{release_id}: another version was published since it was assembled. {publisher.ANEW}")
+    return out
 
 
 def told_before(desk: Desk, release_id: str) -> list[tuple[ProtectionProblem, Publication]]:

@@ -7,6 +7,7 @@ publication that is the current version already, changes nothing. The database r
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -83,7 +84,7 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms,
             "period": period,
             "version": version,
             "publication_digest": digest,
-            "audit_digest": _stored_audit(connection, release, domain, period),
+            "audit_digest": _stored_audit(connection, release, domain, period, [row.publication_digest for row in versions]),
             "audit_passed": True,
             "released_at": datetime.now(UTC),
         }
@@ -175,8 +176,8 @@ def _embargo(connection: Connection, release: Release, terms: Terms, audit_diges
     return embargo
 
 
-def _stored_audit(connection: Connection, release: Release, domain: str, period: str) -> str:
-    """The digest of the stored audit that this release stands on."""
+def _stored_audit(connection: Connection, release: Release, domain: str, period: str, beside: Sequence[str]) -> str:
+    """The digest of the stored audit that this release stands on; `beside` are the publications that are out, by version."""
     wanted = (
         audit.c.release_id == release.id,
         audit.c.problem_digest == release.problem,
@@ -187,11 +188,17 @@ def _stored_audit(connection: Connection, release: Release, domain: str, period:
         run.c.period == period,
     )
     found = connection.execute(
-        select(audit.c.digest).join(run, run.c.release_id == audit.c.release_id).where(*wanted).order_by(audit.c.audited_at.desc()).limit(1)
-    ).scalar_one_or_none()
+        select(audit.c.digest, audit.c.certificate)
+        .join(run, run.c.release_id == audit.c.release_id)
+        .where(*wanted)
+        .order_by(audit.c.audited_at.desc())
+        .limit(1)
+    ).one_or_none()
     if found is None:
         raise ReleaseBlocked(f"release {release.id}: no passed audit of it is stored for {domain} {period}; run its audit again")
-    return str(found)
+    if json.loads(found.certificate).get("beside", []) != list(beside):
+        raise ReleaseBlocked(f"release {release.id}: other versions are out than its audit knew. {ANEW}")
+    return str(found.digest)
 
 
 def _store(connection: Connection, decided: Publication, space: CellSpace, domain: str, period: str) -> None:

@@ -449,10 +449,12 @@ def test_a_publication_that_leaves_cells_undecided_is_blocked(warehouse):
 
 
 def _publish(engine, release: Release) -> tuple[int, bool]:
-    """As who looks once more where another was quicker."""
-    while True:
+    """As who audits once more, beside what is out by then, where another was quicker."""
+    for _ in range(20):
         with suppress(ReleaseBlocked):
             return tuple(publish_it(engine, release))
+        prepared(engine, release.id, release.publication)
+    raise AssertionError("always another was quicker")
 
 
 def test_two_publishers_of_one_release_at_once_make_one_version(warehouse, warehouse_url):
@@ -669,6 +671,7 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
         "submission_not_logged": "UPDATE operations.run SET inputs_digest = 'others'",
         "audit_not_logged": "UPDATE operations.audit SET lps = 99",
         "audit_not_of_certificate": "UPDATE operations.audit SET primaries = 99",
+        "release_beside_others": 'UPDATE operations.audit SET certificate = \'{"beside": ["another"]}\'',
         "delivery_not_logged": "UPDATE operations.delivery SET times = 9 WHERE file = 'at_v2.csv'",
         "payload_key": "UPDATE confidential.secret SET key_id = 'another'",
         "secret_not_logged": "SELECT 1",

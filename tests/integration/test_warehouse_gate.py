@@ -38,6 +38,7 @@ from support.world import (
     prepared,
     publish_it,
     published,
+    published_of,
     raw,
     staged,
 )
@@ -67,7 +68,7 @@ def submitted(
     start_run(warehouse, release_id, "sbs", "2024")
     submit(warehouse, release_id, terms, embargo=embargo)
     report = audited(decided, profiles=profiles)
-    save_audit(warehouse, release_id, report, certificate(report, terms=terms), printed(decided, SPACE))
+    save_audit(warehouse, release_id, report, certificate(report, terms=terms, beside=published_of(warehouse)), printed(decided, SPACE))
     return Release(release_id, report.problem, decided, report)
 
 
@@ -210,7 +211,9 @@ def test_a_version_that_came_out_meanwhile_is_seen_inside_the_transaction(wareho
     with pytest.raises(ReleaseBlocked, match="another version was published since"):
         out(warehouse, second, after=[])
     assert out(warehouse, first, after=[]) == (1, False), "what is out is out"
-    assert out(warehouse, second, after=["r1"]) == (2, True)
+    with pytest.raises(ReleaseBlocked, match="release r2: other versions are out than its audit knew"):
+        out(warehouse, second, after=["r1"])
+    assert out(warehouse, submitted(warehouse, "r3", TERMS, SECOND), after=["r1"]) == (2, True)
 
 
 def test_a_version_beside_another_must_have_been_attacked_by_who_kept_that(warehouse):

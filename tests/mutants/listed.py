@@ -19,6 +19,7 @@ EYES, PROMPT, LOG = "tests/security/test_four_eyes.py", "tests/security/test_sql
 POISON, OWNER = "tests/security/test_log_poison.py", "tests/security/test_functions_of_the_owner.py"
 WORLD, KEYS = "tests/security/test_world_sees_what_is_out.py", "tests/integration/test_warehouse_keys.py"
 RING, WAREHOUSE = "tests/unit/test_warehouse_keyring.py", "tests/integration/test_warehouse.py"
+TOLD = "tests/security/test_told_twice.py"
 PROFILES, ROLES, DAMAGE = "tests/integration/test_profiles.py", "tests/integration/test_warehouse_roles.py", "tests/security/test_damage.py"
 
 
@@ -74,6 +75,11 @@ def refuses(number: str, message: str, what: str, tests: tuple[str, ...]) -> lis
 
 
 RELEASED = (GUARDS, GATE)
+STORED = {
+    "told #>> '{digests,problem}'": "NEW.problem_digest",
+    "told #>> '{digests,publication}'": "NEW.publication_digest",
+    "told #>> '{counts,primaries}'": "NEW.primaries::text",
+}  # what stands in the row, instead of what the certificate says
 PUBLISHER, JOURNAL, DECIDED = (f"sdc_tasks/warehouse/{name}.py" for name in ("publisher", "journal", "decisions"))
 PEOPLE, CANONICAL, ENTRIES = (f"sdc_tasks/warehouse/{name}.py" for name in ("people", "canonical", "log"))
 KEYRING, SECRET, KEPT = (f"sdc_tasks/warehouse/{name}.py" for name in ("keyring", "secret", "maintenance"))
@@ -128,6 +134,62 @@ LISTED = [
     ),
     *refuses("0003", "release refused: not the embargo under which it was submitted", "the embargo is that of the submission", RELEASED),
     *refuses("0008", "release refused: not audited beside the version that is out", "nothing out is forgotten", RELEASED),
+    *refuses("0017", "release refused: other versions are out than its audit knew", "each version is attacked beside all others", RELEASED),
+    Listed(
+        PUBLISHER,
+        'if json.loads(found.certificate).get("beside", []) != list(beside):',
+        "if False:",
+        "the publisher says which audit is too old",
+        (GATE,),
+    ),
+    # --- what is told twice -------------------------------------------------------------------------------------------------
+    *refuses(
+        "0015", "log refused: details are no JSON that tells what such an entry must tell", "the log tells what checks compare", (TOLD,)
+    ),
+    *(
+        change
+        for what, sqlite, postgresql in (
+            ("the problem", "told(NEW.certificate, 'digests', 'problem') IS NOT NEW.problem_digest", "told #>> '{digests,problem}'"),
+            (
+                "the publication",
+                "told(NEW.certificate, 'digests', 'publication') IS NOT NEW.publication_digest",
+                "told #>> '{digests,publication}'",
+            ),
+            (
+                "its counts",
+                "told(NEW.certificate, 'counts', 'primaries') IS NOT CAST(NEW.primaries AS TEXT)",
+                "told #>> '{counts,primaries}'",
+            ),
+        )
+        for change in both(
+            "0015",
+            f"an audit is stored with {what} of its certificate",
+            (TOLD,),
+            sqlite=(sqlite, "FALSE"),
+            postgresql=(postgresql, STORED[postgresql]),
+        )
+    ),
+    *both(
+        "0015",
+        "the certificate is of the run's domain",
+        (TOLD,),
+        sqlite=("told(NEW.certificate, 'domain') = r.domain AND ", ""),
+        postgresql=("told ->> 'domain', told", "(SELECT r.domain FROM operations.run r WHERE r.release_id = NEW.release_id), told"),
+    ),
+    *both(
+        "0015",
+        "terms ask for what their settings say",
+        (TOLD,),
+        sqlite=("SELECT raise(ABORT, 'terms refused: its JSON is none, or says otherwise')", "SELECT 1"),
+        postgresql=("    IF good IS NOT TRUE THEN\n", "    IF good IS NOT TRUE AND TG_TABLE_NAME <> 'terms' THEN\n"),
+    ),
+    *both(
+        "0015",
+        "the program of a submission is JSON",
+        (TOLD,),
+        sqlite=("SELECT raise(ABORT, 'submission refused: its JSON is none, or says otherwise')", "SELECT 1"),
+        postgresql=("WHEN 'submission' THEN good := operations.tells(NEW.environment, '');", "WHEN 'submission' THEN good := TRUE;"),
+    ),
     *refuses("0013", "release refused: another domain has published these figures of the period", "no two domains tell the same", (GATE,)),
     *refuses("0010", "release refused: its cells are not those that were audited", "what goes out is what was audited", (ALONE, CELLS)),
     *refuses("0010", "release refused: it holds a cell of a country", "no national cell goes out", (ALONE, CELLS)),

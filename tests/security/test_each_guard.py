@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -26,7 +26,7 @@ from sdc_tasks.warehouse.log import entries
 from sdc_tasks.warehouse.publisher import printed
 from sdc_tasks.warehouse.store import accept, receive, save_artefact
 from support.security.deployment import Deployment
-from support.world import CELL, FIRST, SECOND, SPACE, TERMS, audited, certificate, prepared, publish_it, raw, staged
+from support.world import CELL, FIRST, SECOND, SPACE, TERMS, audited, certificate, prepared, publish_it, published_of, raw, staged
 
 EMBARGO = datetime(2030, 1, 1, tzinfo=UTC)
 ASKED = replace(TERMS, digest="9" * 64, profiles=("external", "coalition"), approvals=1)
@@ -46,11 +46,16 @@ def ready(warehouse: Engine) -> tuple[Engine, dict[str, Any]]:
     return warehouse, row_of("r1", audit)
 
 
-def submitted(warehouse: Engine, release_id: str, decided=FIRST, down: float = 1.0, profiles=("coalition", "external", "vintage")) -> str:
+PROFILES = ("coalition", "external", "vintage")
+
+
+def submitted(warehouse: Engine, release_id: str, decided=FIRST, profiles=PROFILES, beside: Sequence[str] | None = None) -> str:
+    """`beside`: the publications that the audit knew, else those that are out."""
     start_run(warehouse, release_id, "sbs", "2024")
     submit(warehouse, release_id, ASKED, embargo=EMBARGO)
-    report = audited(decided, down=down, profiles=profiles)
-    return save_audit(warehouse, release_id, report, certificate(report, terms=ASKED, of=release_id), printed(decided, SPACE))
+    report = audited(decided, profiles=profiles)
+    told = certificate(report, terms=ASKED, of=release_id, beside=published_of(warehouse) if beside is None else beside)
+    return save_audit(warehouse, release_id, report, told, printed(decided, SPACE))
 
 
 def row_of(release_id: str, audit: str, **changes: Any) -> dict[str, Any]:
@@ -183,6 +188,24 @@ def _not_beside(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
     return row_of("r2", audit, version=2, publication=SECOND.digest)
 
 
+def _two_at_once(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
+    """Both were audited while nothing was out; each alone is safe."""
+    audit = submitted(engine, "r2", SECOND)
+    staged(engine, SECOND)
+    raw(engine, INSERT, **row)
+    return row_of("r2", audit, version=2, publication=SECOND.digest)
+
+
+def _beside_something_else(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
+    raw(engine, INSERT, **row)
+    staged(engine, SECOND)
+    return row_of("r2", submitted(engine, "r2", SECOND, beside=["0" * 64]), version=2, publication=SECOND.digest)
+
+
+def _beside_what_is_not_out(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
+    return row_of("r2", submitted(engine, "r2", beside=[SECOND.digest]))
+
+
 def _another_value(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
     unguarded(engine, "dissemination.eu_cell", "UPDATE dissemination.eu_cell SET value = 43 WHERE position = 0")
     return row
@@ -221,6 +244,9 @@ GATE: list[tuple[str, Callable[[Engine, dict[str, Any]], dict[str, Any]], str]] 
     ("release_people", _approved_before, "of people that somebody vouches for"),
     ("release_people", _of_another_release, "of people that somebody vouches for"),
     ("release_vintage", _not_beside, "not audited beside the version that is out"),
+    ("release_beside", _two_at_once, "other versions are out than its audit knew"),
+    ("release_beside", _beside_something_else, "other versions are out than its audit knew"),
+    ("release_beside", _beside_what_is_not_out, "other versions are out than its audit knew"),
     ("release_printed", _another_value, "its cells are not those that were audited"),
     ("release_printed", _a_country, "it holds a cell of a country"),
     ("release_profiles", _unknown_terms, "attacker profiles that are unknown here"),

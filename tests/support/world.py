@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import traceback
+from collections.abc import Sequence
 
 import numpy as np
 from sqlalchemy import insert, text
@@ -72,8 +73,8 @@ def audited(
     )
 
 
-def certificate(report: AuditReport, period: str = "2024", terms: Terms = TERMS, of: str = "") -> str:
-    """What the database compares a stored audit with; `of` tells one from another."""
+def certificate(report: AuditReport, period: str = "2024", terms: Terms = TERMS, of: str = "", beside: Sequence[str] = ()) -> str:
+    """What the database compares a stored audit with; `of` tells one from another, `beside` are the publications that it knew."""
     return json.dumps(
         {
             "domain": terms.domain,
@@ -83,6 +84,7 @@ def certificate(report: AuditReport, period: str = "2024", terms: Terms = TERMS,
             "digests": {"domain": terms.digest, "problem": report.problem, "publication": report.publication},
             "counts": {"primaries": len(report.primaries), "broken_requirements": report.broken},
             "of": of,
+            **({"beside": list(beside)} if beside else {}),
         }
     )
 
@@ -92,7 +94,8 @@ def prepared(warehouse, release_id="r1", decided=FIRST, period="2024", space=SPA
     report = audited(decided)
     start_run(warehouse, release_id, terms.domain, period)
     submit(warehouse, release_id, terms)
-    save_audit(warehouse, release_id, report, certificate(report, period, terms), printed(decided, space))
+    told = certificate(report, period, terms, beside=published_of(warehouse, period, terms.domain))
+    save_audit(warehouse, release_id, report, told, printed(decided, space))
     return Release(release_id, report.problem, decided, report)
 
 
@@ -104,6 +107,11 @@ def publish_it(warehouse, release: Release, period="2024", terms=TERMS) -> Publi
 def out_of(warehouse, period="2024", domain="sbs") -> list[str]:
     """The releases of the period by version."""
     return [each.release_id for each in reversed(reader.releases(warehouse, domain)) if each.period == period]
+
+
+def published_of(warehouse, period="2024", domain="sbs") -> list[str]:
+    """The publications of these releases, which an audit of now knows."""
+    return [each.publication_digest for each in reversed(reader.releases(warehouse, domain)) if each.period == period]
 
 
 def raw(warehouse, sql: str, **parameters) -> None:
