@@ -1,0 +1,217 @@
+"""The attackers' programs on a reduced problem, and the cuts that a failing one gives ([2] §4.1, eq. 12–15).
+
+For an item (class p, side, need) and y ∈ [0, 1]ᵏ the attacker's side is
+
+    max ± u_p    M u = 0,   −c⁻_i y_i ≤ u_i ≤ c⁺_i y_i
+
+By duality every multiplier λ of the relations gives, with r = ± e_p − Mᵀ λ, the valid inequality Σ_i (r⁺_i c⁺_i + r⁻_i c⁻_i) y_i ≥ need;
+whoever computes λ need not be trusted. Strengthened: divided by the need, the classes that are hidden anyway taken to the right-hand
+side, coefficients cut there at 1. An item of width (side 0) adds up the two sides.
+
+In a network the capacities c± may be cut at the need beforehand (see reduce.py): then the most violated strengthened cut is a minimum cut
+of a graph, found by a maximum flow (`Flows`); c± that would be larger than 1 are what makes the plain programs give weak cuts. Each failing
+item gives the minimum cut next to its source, the one next to its sink, and, nested, those that remain after the found ones are filled up.
+In any other table the program is a linear one (`Programs`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
+from sdc_tasks.methods.suppression.reduce import Reduced
+from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.solver.lp import LiveLP
+
+MET = 1 - 1e-6  # of a need: what counts as met
+MOST_NEEDS = 1e4  # outside networks: no class needs to move further than this many needs
+NOISE = 1e-9  # multipliers are rounded to this; whatever they are, the cut is valid
+FLOW_UNITS = 2**22  # a need in the whole numbers of the flow program
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Σ coefficients · y[columns] ≥ 1, over classes that are not forced."""
+
+    columns: Ints = field(repr=False)
+    coefficients: Floats = field(repr=False)
+
+    def value(self, y: Floats) -> float:
+        return float(self.coefficients @ y[self.columns])
+
+    @property
+    def key(self) -> bytes:
+        return self.columns.tobytes() + np.round(self.coefficients, 9).tobytes()
+
+
+class Attackers(ABC):
+    """All items of a reduced problem; `calls` counts the programs."""
+
+    def __init__(self, table: Reduced) -> None:
+        self.table, self.calls = table, 0
+
+    def cuts(self, item: int, y: Floats, most: int = 1) -> list[Cut]:
+        """Violated cuts of an item; none if y meets it."""
+        side = int(self.table.item_side[item])
+        found: list[Cut] = []
+        seen: set[bytes] = set()
+        trial = y
+        while len(found) < most:
+            if side:
+                reached, sums = self._side(item, side, trial)
+            else:
+                up, ups = self._side(item, 1, trial)
+                down, downs = self._side(item, -1, trial)
+                reached, sums = up + down, [ups[0] + downs[0]] if ups and downs else []
+            if reached >= MET:
+                break
+            fresh = [cut for cut in (self._strengthened(alpha) for alpha in sums) if cut is not None and cut.key not in seen]
+            if not fresh:
+                break
+            found += fresh
+            seen |= {cut.key for cut in fresh}
+            if most == 1:
+                break
+            trial = trial.copy()
+            for cut in fresh:
+                trial[cut.columns] = 1.0
+        return found
+
+    def _strengthened(self, alpha: Floats) -> Cut | None:
+        """`alpha`: in needs. None where hidden classes meet the item alone (a solver's error) or nobody can."""
+        right = 1.0 - float(alpha[self.table.forced].sum())
+        if right <= 1e-9:
+            return None
+        columns = np.flatnonzero((alpha > 0) & ~self.table.forced)
+        return Cut(columns, np.minimum(alpha[columns] / right, 1.0))
+
+    @abstractmethod
+    def _side(self, item: int, side: int, y: Floats) -> tuple[float, list[Floats]]:
+        """How far the class of an item moves to a side (in needs, at most 1), and where that is less, α of cuts (k, in needs)."""
+
+
+class Flows(Attackers):
+    """Networks: relation r is a node, class i an arc from the node of its −1 to that of its +1, and back."""
+
+    def __init__(self, table: Reduced) -> None:
+        super().__init__(table)
+        self.tail, self.head = _ends(table.M)
+        k, m = len(table.cost), table.M.shape[0]
+        self.nodes = m + 1  # the last one joins classes with a single relation
+        start, end = np.concatenate([self.tail, self.head]), np.concatenate([self.head, self.tail])
+        place = start.astype(np.int64) * self.nodes + end
+        arcs, self._slot = np.unique(place, return_inverse=True)
+        rows = arcs // self.nodes
+        self._indices = (arcs % self.nodes).astype(np.int32)
+        self._indptr = np.searchsorted(rows, np.arange(self.nodes + 1)).astype(np.int32)
+        self._start, self._end, self._k = start, end, k
+
+    def _side(self, item: int, side: int, y: Floats) -> tuple[float, list[Floats]]:
+        self.calls += 1
+        table = self.table
+        p, need = int(table.item_class[item]), float(table.item_need[item])
+        room = np.minimum(np.concatenate([table.above, table.below]) / need, 1.0)
+        room[[p, p + self._k]] = 0.0
+        capacity = np.zeros(len(self._indices))
+        np.add.at(capacity, self._slot, room * np.concatenate([y, y]))
+        whole = np.minimum(np.ceil(capacity * FLOW_UNITS), 2**29).astype(np.int32)
+        graph = sp.csr_array((whole, self._indices, self._indptr), shape=(self.nodes, self.nodes))
+        if self.head[p] == self.tail[p]:  # no relation holds it
+            return 1.0, []
+        source, sink = (self.head[p], self.tail[p]) if side > 0 else (self.tail[p], self.head[p])
+        result = maximum_flow(graph, int(source), int(sink), method="dinic")
+        reached = result.flow_value / FLOW_UNITS
+        if reached >= MET:
+            return 1.0, []
+        flow = sp.csr_array(result.flow)
+        left = sp.csr_array(graph - flow)
+        left.data = np.maximum(left.data, 0)
+        left.eliminate_zeros()
+        inside = np.zeros(self.nodes, dtype=bool)
+        inside[breadth_first_order(left, int(source), return_predecessors=False)] = True
+        outside = np.zeros(self.nodes, dtype=bool)
+        outside[breadth_first_order(sp.csr_array(left.T), int(sink), return_predecessors=False)] = True
+        found = [self._across(inside, room)]
+        if (outside != ~inside).any():
+            found.append(self._across(~outside, room))
+        return reached, found
+
+    def _across(self, inside: Bools, room: Floats) -> Floats:
+        """(k): capacity of each class over the cut, in needs."""
+        leaves = inside[self._start] & ~inside[self._end]
+        over = np.where(leaves, room, 0.0)
+        return np.asarray(over[: self._k] + over[self._k :])
+
+
+def _ends(M: sp.csr_array) -> tuple[Ints, Ints]:
+    """(k), (k): the nodes of −1 and +1 of every class, after relations are signed to make a network of them; m stands for none."""
+    m = M.shape[0]
+    columns = sp.csc_array(M)
+    sign = np.zeros(m)
+    for first in range(m):  # relations that share a class get the signs that make its entries opposite
+        if sign[first]:
+            continue
+        sign[first] = 1.0
+        waiting = [first]
+        while waiting:
+            row = waiting.pop()
+            for place in range(M.indptr[row], M.indptr[row + 1]):
+                c = M.indices[place]
+                for other in range(columns.indptr[c], columns.indptr[c + 1]):
+                    r = columns.indices[other]
+                    if r != row and not sign[r]:
+                        sign[r] = -sign[row] * M.data[place] * columns.data[other]
+                        waiting.append(int(r))
+    tail, head = np.full(M.shape[1], m), np.full(M.shape[1], m)
+    entries = M.tocoo()
+    signed = entries.data * sign[entries.row]
+    head[entries.col[signed > 0]] = entries.row[signed > 0]
+    tail[entries.col[signed < 0]] = entries.row[signed < 0]
+    return tail, head
+
+
+class Programs(Attackers):
+    """Any table: a live linear program in u / need."""
+
+    def __init__(self, table: Reduced) -> None:
+        super().__init__(table)
+        k, m = len(table.cost), table.M.shape[0]
+        zeros = np.zeros(m)
+        self._columns = np.arange(k)
+        self._most = 1.0 if table.network else MOST_NEEDS
+        self._transposed = sp.csr_array(table.M.T)
+        self._lp = LiveLP(np.zeros(k), table.M, zeros, zeros, np.zeros(k), np.zeros(k))
+
+    def _side(self, item: int, side: int, y: Floats) -> tuple[float, list[Floats]]:
+        self.calls += 1
+        table = self.table
+        p, need = int(table.item_class[item]), float(table.item_need[item])
+        above, below = np.minimum(table.above / need, self._most) * y, np.minimum(table.below / need, self._most) * y
+        above[p], below[p] = (1.0, 0.0) if side > 0 else (0.0, 1.0)
+        cost = np.zeros(len(y))
+        cost[p] = -side
+        self._lp.set_cost(self._columns, cost)
+        self._lp.set_bounds(self._columns, -below, above)
+        result = self._lp.solve()
+        if not result.status.has_point:
+            return 0.0, []
+        reached = abs(float(result.x[p]))
+        if reached >= MET:
+            return 1.0, []
+        dual = np.round(-result.dual / NOISE) * NOISE
+        r = -self._transposed @ dual
+        r[p] += side
+        r[np.abs(r) < NOISE / 8] = 0.0  # sums of rounded multipliers: 0 but for the last digits
+        with np.errstate(invalid="ignore"):
+            alpha = np.where(r > 0, r * table.above / need, np.where(r < 0, -r * table.below / need, 0.0))
+        alpha[p] = 0.0
+        share = 1.0 - max(0.0, float(side * r[p]))  # what the multipliers leave of u_p itself on the left-hand side
+        return reached, [np.minimum(alpha / share, 1e9)] if share > 0.5 else []
+
+
+def attackers_of(table: Reduced) -> Attackers:
+    return Flows(table) if table.network else Programs(table)

@@ -1,0 +1,210 @@
+"""Cell suppression solved exactly by cutting planes ([2] §4.1, eq. 11–15; Fischetti & Salazar-González), anytime.
+
+The master problem is  min cost · y,  y ∈ {0, 1}ᵏ over the classes of the reduced problem (reduce.py), under the cuts found so far. For its
+solution every item's attacker is asked; those that fail give strengthened cuts (attackers.py).
+
+1. A first safe pattern (cover.py).
+2. The LP relaxation, stabilised by in-out separation: cuts are sought at a point between the master's solution and a point that is known to
+   satisfy all of them (at first everything hidden); where none is violated there, that point moves in. Each round proves a bound: by weak
+   duality from the master's multipliers, recomputed here. Every few rounds cost · (1 − y*) leads to a new pattern.
+3. Classes whose reduced cost exceeds what is left of the gap are fixed.
+4. Integer rounds: the master with the cuts that bind or nearly so is solved by HiGHS; its solution is attacked; its completion is a pattern.
+   Cuts left out come back when they are violated.
+
+Ends when the gap asked for is proven, by counted work (rounds, nodes), or by the clock. With an `Abort` clock nothing depends on the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.suppression.attackers import Attackers, Cut, attackers_of
+from sdc_tasks.methods.suppression.cover import Cover
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.methods.suppression.reduce import Reduced, reduce
+from sdc_tasks.methods.suppression.result import Moment, SuppressionResult
+from sdc_tasks.methods.suppression.run import Run
+from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.solver.clock import Clock
+from sdc_tasks.solver.lp import LiveLP
+from sdc_tasks.solver.milp import LiveMilp, Milp
+
+VIOLATED = 1e-4  # a cut is worth adding when it is missed by this
+NEAR = 0.2  # slack up to which a cut joins the integer master
+
+
+@dataclass(frozen=True)
+class Work:
+    """What ends a run beside its gap: rounds of the LP relaxation, integer rounds, nodes of each, cuts sought for each failing item."""
+
+    rounds: int = 400
+    integer_rounds: int = 200
+    nodes: int = 200_000
+    nested: int = 4
+    pattern_every: int = 4
+
+
+def suppress_exactly(
+    problem: SuppressionProblem, gap: float = 0.0, clock: Clock | None = None, work: Work | None = None,
+    report: Callable[[Moment], None] | None = None,
+) -> SuppressionResult:  # fmt: skip
+    """The cheapest safe pattern that the work finds, verified, with its proven bound. Raises Unprotectable where there is none."""
+    run = Run(problem, clock, gap, report)
+    search = _Search(run, reduce(problem), work or Work())
+    return run.result("exact", search.go())
+
+
+@dataclass
+class _Pool:
+    """All cuts, each once."""
+
+    k: int
+    cuts: list[Cut] = field(default_factory=list)
+    keys: set[bytes] = field(default_factory=set)
+
+    def add(self, cuts: list[Cut]) -> list[Cut]:
+        """Those that are new."""
+        fresh = []
+        for cut in cuts:
+            if cut.key not in self.keys:
+                self.keys.add(cut.key)
+                fresh.append(cut)
+        self.cuts += fresh
+        return fresh
+
+    def matrix(self, cuts: list[Cut]) -> sp.csr_array:
+        if not cuts:
+            return sp.csr_array((0, self.k))
+        indptr = np.concatenate([[0], np.cumsum([len(cut.columns) for cut in cuts])])
+        data, indices = np.concatenate([cut.coefficients for cut in cuts]), np.concatenate([cut.columns for cut in cuts])
+        return sp.csr_array((data, indices, indptr), shape=(len(cuts), self.k))
+
+
+class _Search:
+    def __init__(self, run: Run, table: Reduced, work: Work) -> None:
+        self.run, self.table, self.work = run, table, work
+        self.attackers: Attackers = attackers_of(table)
+        self.cover = Cover(table)
+        k = len(table.cost)
+        self.pool = _Pool(k)
+        positive = table.cost[table.cost > 0]
+        self.unit = float(np.median(positive)) if len(positive) else 1.0
+        self.upper = np.ones(k)
+        self.lower = table.forced.astype(float)
+        self.reduced = np.zeros(k)
+        self.y = self.lower.copy()
+        self.recent = np.zeros(len(table.item_need), dtype=np.int64)  # cuts of an item in the last rounds: who fails is asked first
+
+    def go(self) -> str:
+        """Why it ended."""
+        self.offer(self.lower > 0, self.table.cost, "first pattern", prune=True)
+        if self.run.over:
+            return "time"
+        self.relax()
+        if self.run.over:
+            return "time"
+        return self.integer()
+
+    def offer(self, start: Bools, price: Floats, step: str, prune: bool) -> Bools | None:
+        """Completes a pattern and offers it; pruned where it is near the best."""
+        hidden = self.cover.grown(start, price)
+        if hidden is None:
+            return None
+        if prune:
+            hidden = self.cover.pruned(hidden)
+        self.run.offer(self.table.pattern(hidden, self.run.problem), step)
+        self.cover.forget()
+        return hidden
+
+    def relax(self) -> None:
+        """The LP relaxation by cutting planes, stabilised."""
+        table = self.table
+        k = len(table.cost)
+        master = LiveLP(table.cost / self.unit, sp.csr_array((0, k)), np.zeros(0), np.zeros(0), self.lower, self.upper)
+        inner = np.ones(k)
+        step = 0.5
+        for count in range(self.work.rounds):
+            result = master.solve()
+            if not result.status.has_point:
+                return
+            self.y = np.maximum(np.clip(result.x, 0, 1), self.lower)
+            self.prove(result.dual)
+            if self.run.over:
+                return
+            point = step * self.y + (1 - step) * inner
+            cuts = self.separate(point)
+            if not cuts:
+                inner = point
+                value, best = float(table.cost @ self.y), float(table.cost @ inner)
+                if best - value <= 1e-4 * max(best, 1e-300):
+                    cuts = self.separate(self.y)
+                    if not cuts:
+                        return
+            fresh = self.pool.add(cuts)
+            if fresh:
+                rows = self.pool.matrix(fresh)
+                master.add_rows(rows, np.ones(len(fresh)), np.full(len(fresh), np.inf))
+            if count % self.work.pattern_every == self.work.pattern_every - 1:
+                self.offer(self.y > 1 - 1e-6, table.cost * (1 - self.y), f"LP round {count + 1}", prune=True)
+
+    def separate(self, y: Floats) -> list[Cut]:
+        """Violated cuts at a point."""
+        found: list[Cut] = []
+        for item in range(len(self.table.item_need)):
+            for cut in self.attackers.cuts(item, y, self.work.nested):
+                if cut.value(y) < 1 - VIOLATED or self.work.nested > 1:
+                    found.append(cut)
+        return found
+
+    def prove(self, multipliers: Floats) -> None:
+        """The bound that the multipliers of the master's rows prove, whoever computed them; and the reduced costs with it."""
+        table = self.table
+        mu = np.maximum(multipliers, 0.0) * self.unit
+        rows = self.pool.matrix(self.pool.cuts)
+        reduced = table.cost - rows.T @ mu
+        bound = float(mu.sum() + np.minimum(reduced * self.lower, 0).sum() + np.minimum(reduced, 0)[self.lower == 0].sum())
+        bound += float(np.maximum(reduced, 0)[(self.lower == 1) & ~table.forced].sum())
+        self.run.lift(bound + table.offset, "LP bound")
+        room = self.run.cost - table.offset - bound
+        if np.isfinite(room) and room >= 0:
+            slack = room * (1 + 1e-6) + 1e-9 * self.unit
+            self.upper = np.where((reduced > slack) & (self.lower == 0), 0.0, self.upper)
+            self.gone = self.upper == 0
+
+    def integer(self) -> str:
+        """Integer rounds on the cuts that matter."""
+        table = self.table
+        for count in range(self.work.integer_rounds):
+            rows = self.pool.matrix(self.pool.cuts)
+            if count == 0:
+                chosen: Ints = np.flatnonzero(rows @ self.y <= 1 + NEAR)
+            model = self._master(rows[chosen])
+            start = None
+            if self.run.pattern is not None:
+                start = table.classes(self.run.pattern).astype(float)
+            left = self.run.clock.left
+            result = LiveMilp(model).solve(start, left, self.run.wanted / 2, self.work.nodes)
+            if result.bound is not None:
+                self.run.lift(result.bound + table.offset, f"integer round {count + 1}")
+            if self.run.over or result.x is None:
+                return "time" if self.run.clock.left <= 0 else "work"
+            y = np.maximum(np.round(result.x), self.lower)
+            before = len(self.pool.cuts)
+            cuts = self.pool.add(self.separate(y))
+            violated = np.flatnonzero(rows @ y < 1 - VIOLATED)
+            self.offer(y > 0.5, table.cost, f"integer round {count + 1}", prune=True)
+            if self.run.over:
+                break
+            if not cuts and not len(violated):
+                return "work"
+            chosen = np.union1d(np.union1d(chosen, violated), np.arange(before, len(self.pool.cuts)))
+        return "work"
+
+    def _master(self, rows: sp.csr_array) -> Milp:
+        k = len(self.table.cost)
+        one, free = np.ones(rows.shape[0]), np.full(rows.shape[0], np.inf)
+        return Milp(self.table.cost, rows, one, free, self.lower, np.maximum(self.upper, self.lower), np.arange(k))

@@ -1,0 +1,132 @@
+"""The cell suppression problem of [2] §4, eq. 5–7, for any additive table.
+
+Cells `a` (n) with relations `M a = rhs`. A pattern y ∈ {0, 1}ⁿ hides cells; y = 1 on the primaries. The attacker knows the hidden cells
+to lie in [lb, ub], and reads all others. With deviations z = x − a he considers
+
+    Z(y) = { z : M z = 0,  (lb_i − a_i) y_i ≤ z_i ≤ (ub_i − a_i) y_i }
+
+and a pattern is *safe* if for every primary p
+
+    max z_p ≥ upl_p,   min z_p ≤ −lpl_p,   max z_p − min z_p ≥ spl_p      over Z(y).
+
+Cell suppression is min Σ cost_i y_i over the safe patterns; the primaries themselves cost nothing.
+
+A requirement beyond an external bound is cut at the bound (METHOD §2). `fixed` cells stay open whatever it costs: empty cells that are
+public zeros, cells that were published before. Units are those of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.table import Bools, Floats, Ints, read_only
+
+ADDITIVE = 1e-6  # relative: a miss of a relation as a share of the largest value in it
+NUMBERS = ("a", "lb", "ub", "lpl", "upl", "spl", "cost")
+CellCosts = Literal["value", "one", "log"]
+COSTS: dict[str, Callable[[Floats], Floats]] = {"value": np.abs, "one": np.ones_like, "log": lambda a: np.log1p(np.abs(a))}
+
+
+@dataclass(frozen=True)
+class SuppressionProblem:
+    """What is to be hidden, and what it must withstand. All arrays have one entry for each of the n cells.
+
+    `lpl upl spl` are distances ≥ 0, read on `primary` cells alone. `label` names a cell in messages. Raises InvalidInput on a table that
+    contradicts itself; no message holds a value.
+    """
+
+    M: sp.csr_array = field(repr=False)
+    a: Floats = field(repr=False)
+    lb: Floats = field(repr=False)
+    ub: Floats = field(repr=False)
+    lpl: Floats = field(repr=False)
+    upl: Floats = field(repr=False)
+    spl: Floats = field(repr=False)
+    cost: Floats = field(repr=False)
+    primary: Bools = field(repr=False)
+    fixed: Bools = field(repr=False)
+    rhs: Floats | None = field(default=None, repr=False)
+    label: Callable[[int], str] | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in NUMBERS:
+            object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=float)))
+        for name in ("primary", "fixed"):
+            object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=bool)))
+        M = sp.csr_array(self.M, dtype=float, copy=True)
+        M.sum_duplicates()
+        M.eliminate_zeros()
+        object.__setattr__(self, "M", M)
+        rhs = np.zeros(M.shape[0]) if self.rhs is None else self.rhs
+        object.__setattr__(self, "rhs", read_only(np.asarray(rhs, dtype=float)))
+        self._check()
+
+    def name(self, cell: int) -> str:
+        """How messages call a cell."""
+        return f"cell {int(cell)}" if self.label is None else self.label(int(cell))
+
+    @cached_property
+    def primaries(self) -> Ints:
+        """The positions of the primary cells."""
+        return np.flatnonzero(self.primary)
+
+    @cached_property
+    def down(self) -> Floats:
+        """(n): lpl, cut at the lower bound; 0 where no cell is primary."""
+        return read_only(np.where(self.primary, np.minimum(self.lpl, self.a - self.lb), 0.0))
+
+    @cached_property
+    def up(self) -> Floats:
+        """(n): upl, cut at the upper bound; 0 where no cell is primary."""
+        return read_only(np.where(self.primary, np.minimum(self.upl, self.ub - self.a), 0.0))
+
+    @cached_property
+    def width(self) -> Floats:
+        """(n): spl, cut at the width of the bounds; 0 where `down` and `up` imply it, or no cell is primary."""
+        width = np.where(self.primary, np.minimum(self.spl, self.ub - self.lb), 0.0)
+        return read_only(np.where(width > self.down + self.up, width, 0.0))
+
+    def cost_of(self, pattern: Bools) -> float:
+        """Σ cost of the secondary cells of a pattern."""
+        return float(self.cost[pattern & ~self.primary].sum())
+
+    def _check(self) -> None:
+        n, arrays = self.M.shape[1], (*NUMBERS, "primary", "fixed")
+        if n == 0:
+            raise InvalidInput("a table without cells. Remedy: give the whole table")
+        unlike = [name for name in arrays if getattr(self, name).shape != (n,)]
+        if unlike or self.rhs is None or self.rhs.shape != (self.M.shape[0],):
+            raise InvalidInput(f"a table of {n} cells needs {n} entries in each array; not so in {', '.join(unlike) or 'rhs'}")
+        for name, wrong, remedy in self._faults():
+            if len(cells := np.flatnonzero(wrong)):
+                more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+                raise InvalidInput(f"{self.name(cells[0])}{more}: {name}. Remedy: {remedy}")
+        size = abs(self.M) @ np.abs(self.a)
+        miss = np.abs(self.M @ self.a - self.rhs)
+        if len(wrong := np.flatnonzero(miss > ADDITIVE * np.maximum(size, 1e-300))):
+            row = int(wrong[0])
+            cells = self.M.indices[self.M.indptr[row] : self.M.indptr[row + 1]]
+            about = ", ".join(self.name(cell) for cell in cells[:5]) + (" …" if len(cells) > 5 else "")
+            share = miss[row] / size[row] if size[row] > 0 else 1.0
+            raise InvalidInput(
+                f"relation {row} ({about}) and {len(wrong) - 1} more do not add up: off by {share:.2g} of its values. "
+                "Remedy: correct the cells or the relation"
+            )
+
+    def _faults(self) -> tuple[tuple[str, Bools, str], ...]:
+        levels = np.array([self.lpl, self.upl, self.spl])
+        return (
+            ("the value is not a finite number", ~np.isfinite(self.a), "give every cell a value"),
+            ("a bound is not a number", np.isnan(self.lb) | np.isnan(self.ub), "give bounds, infinite ones where there are none"),
+            ("the value lies outside its bounds", (self.a < self.lb) | (self.a > self.ub), "correct the value or the bounds"),
+            ("the cost is negative or not finite", ~(np.isfinite(self.cost) & (self.cost >= 0)), "give costs of at least 0"),
+            ("a protection level is negative or not finite", ~(np.isfinite(levels) & (levels >= 0)).all(axis=0), "give distances ≥ 0"),
+            ("a primary cell must not stay open", self.primary & self.fixed, "let it be suppressed, or do not call it primary"),
+        )

@@ -1,0 +1,218 @@
+"""A suppression problem made small without changing its least cost.
+
+- Cells that stay open (fixed, or without room) do not move: they are gone.
+- A relation with one cell left fixes it (z = 0); with two, z_j = t z_i: the two are hidden together or neither helps. So cells fall into
+  classes with one deviation u each, z_i = t_i u; a class that holds a primary with a requirement is hidden (`forced`), any other costs
+  the sum of its cells. Repeated until nothing changes; equal relations are kept once.
+- An *item* is one requirement: class, side, need. side +1: max u ≥ need; −1: min u ≤ −need; 0: max u − min u ≥ need.
+
+Least cost of the problem = `offset` + least cost of the reduced one. A primary that cannot move at all, or whose bounds hold it below its
+level even when everything is hidden, is found later by the attackers' programs; one that a relation fixes is refused here.
+
+Of relations that follow from others those are dropped whose classes stand in the most relations: what is left of a 1H2D table is a network
+([2] §2.2). `network`: every class stands in at most two relations, with opposite signs after some relations were multiplied by −1. Then z splits into
+cycles with entries of one size ([2] §2.2, §4.2), and no deviation needs to exceed the need of the item it serves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+DENSE = 4_000_000_000  # operations that may be spent on finding relations that follow from others
+NOTHING = 1e-8  # of entries ±1: rounding
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """k classes. `below above` (k): room of u; `class_of ratio` (n): where a cell went (−1: it does not move) and its t."""
+
+    M: sp.csr_array = field(repr=False)
+    below: Floats = field(repr=False)
+    above: Floats = field(repr=False)
+    cost: Floats = field(repr=False)
+    forced: Bools = field(repr=False)
+    item_class: Ints = field(repr=False)
+    item_side: Ints = field(repr=False)
+    item_need: Floats = field(repr=False)
+    class_of: Ints = field(repr=False)
+    ratio: Floats = field(repr=False)
+    offset: float
+    network: bool
+
+    def pattern(self, y: Bools, problem: SuppressionProblem) -> Bools:
+        """(n): the cells that classes y hide, and the primaries."""
+        inside = self.class_of >= 0
+        hidden = problem.primary.copy()
+        hidden[inside] |= y[self.class_of[inside]]
+        return hidden
+
+    def classes(self, pattern: Bools) -> Bools:
+        """(k): the classes all of whose cells a pattern hides."""
+        y = np.ones(len(self.cost), dtype=bool)
+        open_cells = np.flatnonzero((self.class_of >= 0) & ~pattern)
+        y[self.class_of[open_cells]] = False
+        return y
+
+
+def reduce(problem: SuppressionProblem) -> Reduced:
+    """The classes and items of a problem. Raises Unprotectable for a primary that the relations fix."""
+    M, n = problem.M, problem.M.shape[1]
+    column, ratio = _classes(M, ~problem.fixed & (problem.ub > problem.lb))
+    wanted = problem.primary & (np.maximum(np.maximum(problem.up, problem.down), problem.width) > 0)
+    if len(stuck := np.flatnonzero(wanted & (column < 0))):
+        raise Unprotectable(_stuck(problem, stuck))
+    kept, class_of = np.unique(column, return_inverse=True)
+    class_of = class_of - int(kept[0] < 0)  # −1 stays −1
+    inside = np.flatnonzero(class_of >= 0)
+    k = int(class_of.max(initial=-1)) + 1
+    t = np.where(class_of >= 0, ratio, 0.0)
+    T = sp.csr_array((t[inside], (inside, class_of[inside])), shape=(n, k))
+    below, above = _room(problem, inside, class_of, t, k)
+    forced = np.zeros(k, dtype=bool)
+    forced[class_of[wanted]] = True
+    cost = np.zeros(k)
+    secondary = inside[~problem.primary[inside]]
+    np.add.at(cost, class_of[secondary], problem.cost[secondary])
+    R = _network_form(_distinct(sp.csr_array(M @ T)))
+    return Reduced(
+        R, below, above, np.where(forced, 0.0, cost), forced, *_items(problem, wanted, class_of, t, k), class_of, t,
+        offset=float(cost[forced].sum()), network=is_network(R),
+    )  # fmt: skip
+
+
+def _classes(M: sp.csr_array, moves: Bools) -> tuple[Ints, Floats]:
+    """(n): the representative of every cell, −1 where it does not move, and z_i / z_representative."""
+    parent, factor = np.arange(M.shape[1]), np.ones(M.shape[1])
+    alive = moves.copy()  # of representatives
+    rows = [M.indices[s:e].tolist() for s, e in zip(M.indptr[:-1], M.indptr[1:], strict=True)]
+    entries = [M.data[s:e].tolist() for s, e in zip(M.indptr[:-1], M.indptr[1:], strict=True)]
+
+    def root(cell: int) -> tuple[int, float]:
+        scale = 1.0
+        while parent[cell] != cell:
+            scale *= float(factor[cell])
+            cell = int(parent[cell])
+        return cell, scale
+
+    waiting, changed = range(len(rows)), True
+    while changed:
+        changed, longer = False, []
+        for row in waiting:
+            terms: dict[int, float] = {}
+            for cell, value in zip(rows[row], entries[row], strict=True):
+                top, scale = root(cell)
+                if alive[top]:
+                    terms[top] = terms.get(top, 0.0) + value * scale
+            terms = {top: value for top, value in terms.items() if abs(value) > 1e-12}
+            if len(terms) == 1:
+                alive[next(iter(terms))] = False
+                changed = True
+            elif len(terms) == 2:
+                (i, v), (j, w) = sorted(terms.items())
+                parent[j], factor[j] = i, -v / w
+                changed = True
+            elif terms:
+                longer.append(row)
+        waiting = longer
+    tops = [root(cell) for cell in range(M.shape[1])]
+    column = np.array([top if alive[top] and moves[cell] else -1 for cell, (top, _) in enumerate(tops)], dtype=np.int64)
+    return column, np.array([scale for _, scale in tops])
+
+
+def _room(problem: SuppressionProblem, inside: Ints, class_of: Ints, t: Floats, k: int) -> tuple[Floats, Floats]:
+    below, above = np.full(k, np.inf), np.full(k, np.inf)
+    low, high = (problem.a - problem.lb)[inside], (problem.ub - problem.a)[inside]
+    size, falls = np.abs(t[inside]), t[inside] < 0
+    np.minimum.at(below, class_of[inside], np.where(falls, high, low) / size)
+    np.minimum.at(above, class_of[inside], np.where(falls, low, high) / size)
+    return below, above
+
+
+def _items(problem: SuppressionProblem, wanted: Bools, class_of: Ints, t: Floats, k: int) -> tuple[Ints, Ints, Floats]:
+    """Class, side and need of every item, largest need first; of several for one class and side the largest counts."""
+    p = np.flatnonzero(wanted)
+    c, size, falls = class_of[p], np.abs(t[p]), t[p] < 0
+    need = np.zeros((3, k))
+    np.maximum.at(need[0], c, np.where(falls, problem.down[p], problem.up[p]) / size)
+    np.maximum.at(need[1], c, np.where(falls, problem.up[p], problem.down[p]) / size)
+    np.maximum.at(need[2], c, problem.width[p] / size)
+    kind, cell = np.nonzero(need)
+    order = np.lexsort((kind, cell, -need[kind, cell]))
+    return cell[order], np.array([1, -1, 0])[kind[order]], need[kind[order], cell[order]]
+
+
+def _distinct(M: sp.csr_array) -> sp.csr_array:
+    """The relations that say something, each once."""
+    M = sp.csr_array(M)
+    M.sum_duplicates()
+    M.data[np.abs(M.data) < 1e-12] = 0
+    M.eliminate_zeros()
+    seen: set[bytes] = set()
+    keep = []
+    for row, (s, e) in enumerate(zip(M.indptr[:-1], M.indptr[1:], strict=True)):
+        if s == e:
+            continue
+        sign = 1.0 if M.data[s] > 0 else -1.0
+        key = M.indices[s:e].tobytes() + (sign * M.data[s:e]).tobytes()
+        if key not in seen:
+            seen.add(key)
+            keep.append(row)
+    return sp.csr_array(M[keep])
+
+
+def _network_form(M: sp.csr_array) -> sp.csr_array:
+    """M without relations that follow from the others, if that makes a network of it; else M."""
+    m, k = M.shape
+    if is_network(M) or m * m * k > DENSE:
+        return M
+    counts = np.diff(sp.csc_array(M).indptr)[M.indices]
+    lengths = np.diff(M.indptr)
+    fewest, mean = np.minimum.reduceat(counts, M.indptr[:-1]), np.add.reduceat(counts, M.indptr[:-1]) / lengths
+    order = np.lexsort((mean, fewest))
+    rows = M.toarray()
+    independent = np.abs(np.diag(scipy.linalg.qr(rows[order].T, mode="r")[0])) > NOTHING
+    if len(order) > k:
+        return M
+    kept, dropped = np.sort(order[independent]), np.sort(order[~independent])
+    small = sp.csr_array(M[kept])
+    if not is_network(small):
+        return M
+    Q = scipy.linalg.qr(rows[kept].T, mode="economic")[0]
+    left = rows[dropped].T - Q @ (Q.T @ rows[dropped].T)
+    return small if np.abs(left).max(initial=0.0) < NOTHING else M
+
+
+def is_network(M: sp.csr_array) -> bool:
+    """Whether relations can be signed so that every column has at most two entries, +1 and −1."""
+    by_column = sp.csc_array(M)
+    if by_column.nnz and ((np.diff(by_column.indptr) > 2).any() or (np.abs(by_column.data) != 1).any()):
+        return False
+    two = np.flatnonzero(np.diff(by_column.indptr) == 2)
+    first = by_column.indptr[two]
+    i, j = by_column.indices[first], by_column.indices[first + 1]
+    flips = by_column.data[first] == by_column.data[first + 1]
+    m = M.shape[0]  # rows as they are, then negated; equal entries join a row with the other's negation
+    left, right = np.concatenate([i, i + m]), np.concatenate([np.where(flips, j + m, j), np.where(flips, j, j + m)])
+    graph = sp.csr_array((np.ones(len(left)), (left, right)), shape=(2 * m, 2 * m))
+    _, part = connected_components(graph, directed=False)
+    return bool((part[:m] != part[m:]).all())
+
+
+def _stuck(problem: SuppressionProblem, cells: Ints) -> str:
+    rows = sp.csc_array(problem.M)
+    first = int(cells[0])
+    relations = rows.indices[rows.indptr[first] : rows.indptr[first + 1]].tolist()
+    more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+    return (
+        f"{problem.name(first)}{more}: its relations ({', '.join(map(str, relations))}) give it away whatever is hidden. "
+        "Remedy: let one of the fixed or empty cells beside it be suppressed, or lower its level"
+    )

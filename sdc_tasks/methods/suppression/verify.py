@@ -1,0 +1,207 @@
+"""Is a pattern safe? A second program, which shares no code with any search of this room nor with the solver's rooms.
+
+Shown, not believed: a primary counts as protected when points x are at hand with
+
+    M x = M a,   lb ≤ x ≤ ub,   x_i = a_i wherever the pattern is open,   x_p ≥ a_p + upl_p    (or ≤ a_p − lpl_p)
+
+as plain arithmetic finds. The solver only proposes points; a wrong answer of it can call a safe pattern unsafe, never an unsafe one safe.
+
+With d = x − a every such point is extended to the ends of its line a + t d: t⁺ and −t⁻ are the longest steps that the bounds allow, and all
+primaries are read off at both ends. So a point settles many primaries. Points come from programs `max Σ ± x_p / level_p` over families of
+primaries that are not settled yet, then from two programs for each primary that is left (each capped at what is needed).
+Rows in which one hidden cell stands alone fix that cell; it is then as good as open, and so on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import highspy
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.table import Bools, Floats, Ints, read_only
+
+SLACK = 1e-6  # relative: of a level that must be met
+EXACT = 1e-7  # a relation may miss by this share of the smallest level that a point proves
+FAMILIES = 6  # joint programs before single ones
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`unprotected`: positions of primaries not shown to be protected. `programs`: linear programs that it took. `misused`: cells that
+    must stay open but are hidden, or primaries left open.
+    """
+
+    unprotected: Ints = field(repr=False)
+    misused: Ints = field(repr=False)
+    programs: int
+
+    @property
+    def safe(self) -> bool:
+        return not len(self.unprotected) and not len(self.misused)
+
+
+def verify(problem: SuppressionProblem, pattern: Bools) -> Verdict:
+    """The verdict on a pattern (n, True where hidden)."""
+    misused = np.flatnonzero((pattern & problem.fixed) | (problem.primary & ~pattern))
+    seen = _Seen(problem, pattern)
+    programs = seen.look() if len(seen.left()) else 0
+    return Verdict(read_only(seen.left()), read_only(misused), programs)
+
+
+class _Seen:
+    """What the points found so far show of each primary: how far it rises and falls, in data units."""
+
+    def __init__(self, problem: SuppressionProblem, pattern: Bools) -> None:
+        self.problem = problem
+        self.hidden = _loose(problem.M, np.flatnonzero(pattern & ~problem.fixed & (problem.ub > problem.lb)))
+        inside = np.full(problem.M.shape[1], -1)
+        inside[self.hidden] = np.arange(len(self.hidden))
+        p = problem.primaries
+        self.column = inside[p]  # −1: known to the attacker
+        self.up, self.down, self.width = problem.up[p], problem.down[p], problem.width[p]
+        self.rise, self.fall = np.zeros(len(p)), np.zeros(len(p))
+        self.below = (problem.a - problem.lb)[self.hidden]
+        self.above = (problem.ub - problem.a)[self.hidden]
+        M = sp.csr_array(sp.csc_array(problem.M)[:, self.hidden])
+        self.M = sp.csr_array(M[np.flatnonzero(np.diff(M.indptr))])
+
+    def left(self) -> Ints:
+        """Positions in the table of primaries that some requirement of is not shown yet."""
+        return self.problem.primaries[self._open()]
+
+    def _open(self) -> Bools:
+        return np.asarray(self._wants_up() | self._wants_down())
+
+    def _wants_up(self) -> Bools:
+        narrow = self.rise + self.fall < self.width * (1 - SLACK)
+        return np.asarray((self.rise < self.up * (1 - SLACK)) | narrow)
+
+    def _wants_down(self) -> Bools:
+        narrow = self.rise + self.fall < self.width * (1 - SLACK)
+        return np.asarray((self.fall < self.down * (1 - SLACK)) | narrow)
+
+    def look(self) -> int:
+        """Proposes points until everything is settled or every primary has had its own programs. Returns the programs solved."""
+        live = self.column >= 0
+        if not live.any() or not self.M.shape[0]:
+            return 0 if not live.any() else self._free(live)
+        level = np.maximum(np.maximum(self.up, self.down), self.width)
+        most = 4 * level.max(initial=1.0)
+        solver = _Solver(self.M, np.minimum(self.below, most), np.minimum(self.above, most), float(np.median(level[level > 0])))
+        for family in range(FAMILIES):
+            sign = 1.0 if family % 2 == 0 else -1.0
+            open_cells = np.flatnonzero(live & (self._wants_up() if sign > 0 else self._wants_down()))
+            if not len(open_cells):
+                continue
+            cost = np.zeros(len(self.hidden))
+            np.add.at(cost, self.column[open_cells], sign / np.maximum(level[open_cells], 1e-300))
+            self.learn(solver.point(cost, self.column[open_cells], sign, 1.5 * level[open_cells]))
+        for sign, wants in ((1.0, self._wants_up), (-1.0, self._wants_down)):
+            for k in np.argsort(-level, kind="stable"):
+                if live[k] and wants()[k]:
+                    far = max(level[k], self.width[k])
+                    cost = np.zeros(len(self.hidden))
+                    cost[self.column[k]] = sign
+                    self.learn(solver.point(cost, self.column[[k]], sign, np.array([far])))
+        return solver.programs
+
+    def _free(self, live: Bools) -> int:
+        """No relation holds the hidden cells: each goes where its bounds let it."""
+        self.rise[live], self.fall[live] = self.above[self.column[live]], self.below[self.column[live]]
+        return 0
+
+    def learn(self, d: Floats | None) -> None:
+        """Reads all primaries off at both ends of the line through a and a + d."""
+        if d is None or not d.any():
+            return
+        positive, negative = d > 0, d < 0
+        forward = min(_step(self.above[positive], d[positive]), _step(self.below[negative], -d[negative]))
+        backward = min(_step(self.below[positive], d[positive]), _step(self.above[negative], -d[negative]))
+        error = float(np.abs(self.M @ d).max(initial=0.0))
+        moved = np.where(self.column >= 0, d[self.column], 0.0)
+        sure = np.abs(moved) * EXACT * 10 >= error  # a cell that moves hardly more than the relations miss shows nothing
+        moved = np.where(sure, moved, 0.0)
+        size = np.abs(moved)
+        ahead, back = _times(size, forward), _times(size, backward)
+        self.rise = np.maximum(self.rise, np.where(moved > 0, ahead, back))
+        self.fall = np.maximum(self.fall, np.where(moved > 0, back, ahead))
+
+
+def _step(room: Floats, size: Floats) -> float:
+    return float(np.min(room / size, initial=np.inf))
+
+
+def _times(size: Floats, step: float) -> Floats:
+    """size · step, 0 where the size is 0 though the step be infinite."""
+    found = np.zeros(len(size))
+    np.multiply(size, step, out=found, where=size > 0)
+    return found
+
+
+def _loose(M: sp.csr_array, hidden: Ints) -> Ints:
+    """The hidden cells that no relation gives away: one that stands alone in a relation is known, and so on."""
+    pattern = abs(sp.csc_array(M)[:, hidden]) > 0
+    rows, columns = sp.csr_array(pattern), sp.csc_array(pattern)
+    keep = np.ones(len(hidden), dtype=bool)
+    count = np.diff(rows.indptr)
+    alone = np.flatnonzero(count == 1).tolist()
+    while alone:
+        row = alone.pop()
+        for cell in rows.indices[rows.indptr[row] : rows.indptr[row + 1]]:
+            if keep[cell]:
+                keep[cell] = False
+                touched = columns.indices[columns.indptr[cell] : columns.indptr[cell + 1]]
+                count[touched] -= 1
+                alone.extend(touched[count[touched] == 1].tolist())
+    return hidden[keep]
+
+
+class _Solver:
+    """A live HiGHS on the deviations of the hidden cells, in units of `unit`; only costs and caps change, so that the basis stays good."""
+
+    def __init__(self, M: sp.csr_array, below: Floats, above: Floats, unit: float) -> None:
+        self.programs, self.unit = 0, unit
+        self.low, self.high = -below / unit, above / unit
+        n, m = M.shape[1], M.shape[0]
+        model = highspy.HighsLp()
+        by_column = sp.csc_array(M)
+        model.num_col_, model.num_row_ = n, m
+        model.col_cost_, model.col_lower_, model.col_upper_ = np.zeros(n), self.low, self.high
+        model.row_lower_, model.row_upper_ = np.zeros(m), np.zeros(m)
+        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        model.a_matrix_.start_ = by_column.indptr.astype(np.int32)
+        model.a_matrix_.index_ = by_column.indices.astype(np.int32)
+        model.a_matrix_.value_ = by_column.data
+        model.sense_ = highspy.ObjSense.kMaximize
+        self.highs = highspy.Highs()
+        self.highs.silent()
+        for option, value in (("threads", 1), ("random_seed", 0), ("presolve", "off"), ("simplex_strategy", 4), ("time_limit", np.inf)):
+            self.highs.setOptionValue(option, value)
+        for tolerance in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
+            self.highs.setOptionValue(tolerance, 1e-9)
+        self.highs.passModel(model)
+        self.columns = np.arange(n, dtype=np.int32)
+
+    def point(self, cost: Floats, columns: Ints, sign: float, far: Floats) -> Floats | None:
+        """A point d (data units) that is best for a cost, `columns` moving no further than `far`; None if the solver has none."""
+        self.programs += 1
+        low, high = self.low.copy(), self.high.copy()
+        if sign > 0:
+            np.minimum.at(high, columns, far / self.unit)
+        else:
+            np.maximum.at(low, columns, -far / self.unit)
+        scale = np.abs(cost).max(initial=0.0)
+        self.highs.changeColsCost(len(self.columns), self.columns, cost / (scale or 1.0))
+        self.highs.changeColsBounds(len(self.columns), self.columns, low, high)
+        self.highs.run()
+        if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            self.highs.clearSolver()
+            self.highs.run()
+        solution = self.highs.getSolution()
+        if not solution.value_valid:
+            return None
+        d = np.clip(np.array(solution.col_value), low, high) * self.unit
+        return np.where(np.abs(d) > 1e-11 * self.unit, d, 0.0)
