@@ -28,6 +28,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
+from sdc_tasks.methods.suppression.problem import COSTS, CellCosts, SuppressionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.model.weights import Weights, weights_of
 from sdc_tasks.untrusted import unpacked
@@ -99,6 +100,18 @@ def problem_of(table: JJTable, weights: CellWeights = "file", distance: Distance
     return table_problem(
         table.A, table.a, table.lb, table.ub, table.cost if weights == "file" else weights_of(table.a, FORMULAS[weights]),
         p, table.lpl[p], table.upl[p], table.spl[p], table.fixed, distance,
+    )  # fmt: skip
+
+
+def suppression_of(table: JJTable, costs: CellCosts | Literal["file"] = "value") -> SuppressionProblem:
+    """The suppression problem of a table. Cells of status z and empty cells stay open: empty cells are public zeros.
+
+    `file`: the costs of the file count; else the formula of that name. A status m is not read: secondaries are what is sought.
+    """
+    primary = table.status == "u"
+    return SuppressionProblem(
+        table.A, table.a, table.lb, table.ub, table.lpl, table.upl, table.spl, table.cost if costs == "file" else COSTS[costs](table.a),
+        primary, ~primary & (table.fixed | (table.a == 0)), table.rhs, label=lambda i: f"cell {i}",
     )  # fmt: skip
 
 

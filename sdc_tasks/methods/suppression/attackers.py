@@ -108,13 +108,14 @@ class Flows(Attackers):
         rows = arcs // self.nodes
         self._indices = (arcs % self.nodes).astype(np.int32)
         self._indptr = np.searchsorted(rows, np.arange(self.nodes + 1)).astype(np.int32)
-        self._start, self._end, self._k = start, end, k
+        self._start, self._end, self._k, self._lone = start, end, k, np.concatenate([table.lone, table.lone])
 
     def _side(self, item: int, side: int, y: Floats) -> tuple[float, list[Floats]]:
         self.calls += 1
         table = self.table
         p, need = int(table.item_class[item]), float(table.item_need[item])
         room = np.minimum(np.concatenate([table.above, table.below]) / need, 1.0)
+        room[self._lone] = 0.0
         room[[p, p + self._k]] = 0.0
         capacity = np.zeros(len(self._indices))
         np.add.at(capacity, self._slot, room * np.concatenate([y, y]))
@@ -127,9 +128,7 @@ class Flows(Attackers):
         reached = result.flow_value / FLOW_UNITS
         if reached >= MET:
             return 1.0, []
-        flow = sp.csr_array(result.flow)
-        left = sp.csr_array(graph - flow)
-        left.data = np.maximum(left.data, 0)
+        left = sp.csr_array(graph - sp.csr_array(result.flow))
         left.eliminate_zeros()
         inside = np.zeros(self.nodes, dtype=bool)
         inside[breadth_first_order(left, int(source), return_predecessors=False)] = True
@@ -190,7 +189,8 @@ class Programs(Attackers):
         self.calls += 1
         table = self.table
         p, need = int(table.item_class[item]), float(table.item_need[item])
-        above, below = np.minimum(table.above / need, self._most) * y, np.minimum(table.below / need, self._most) * y
+        rise, fall = np.where(table.lone, 0.0, table.above) / need, np.where(table.lone, 0.0, table.below) / need
+        above, below = np.minimum(rise, self._most) * y, np.minimum(fall, self._most) * y
         above[p], below[p] = (1.0, 0.0) if side > 0 else (0.0, 1.0)
         cost = np.zeros(len(y))
         cost[p] = -side
@@ -207,7 +207,7 @@ class Programs(Attackers):
         r[p] += side
         r[np.abs(r) < NOISE / 8] = 0.0  # sums of rounded multipliers: 0 but for the last digits
         with np.errstate(invalid="ignore"):
-            alpha = np.where(r > 0, r * table.above / need, np.where(r < 0, -r * table.below / need, 0.0))
+            alpha = np.where(r > 0, r * rise, np.where(r < 0, -r * fall, 0.0))
         alpha[p] = 0.0
         share = 1.0 - max(0.0, float(side * r[p]))  # what the multipliers leave of u_p itself on the left-hand side
         return reached, [np.minimum(alpha / share, 1e9)] if share > 0.5 else []

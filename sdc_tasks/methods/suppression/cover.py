@@ -14,6 +14,8 @@ To give back: the dearest hidden class first, if the items whose witnesses all u
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -27,6 +29,43 @@ DEAREST = 1e3  # the most that little room multiplies a price by
 MEMORY = 20_000_000  # numbers that the witnesses may take
 
 
+class _Directions:
+    """The live program over some classes: the cheapest u with u_p = ± far."""
+
+    def __init__(self, by_class: sp.csc_array, classes: Ints) -> None:
+        self.classes, k = classes, by_class.shape[1]
+        M = sp.csr_array(by_class[:, classes])
+        M = sp.csr_array(M[np.flatnonzero(np.diff(M.indptr))])
+        self._place = np.full(k, -1)
+        self._place[classes] = np.arange(len(classes))
+        self._columns = np.arange(2 * len(classes))
+        zeros, none = np.zeros(M.shape[0]), np.zeros(2 * len(classes))
+        self._lp = LiveLP(none, sp.csr_array(sp.hstack([M, -M])), zeros, zeros, none, none)
+
+    def cheapest(self, p: int, sign: int, far: float, up: Floats, down: Floats, cost: Floats) -> Floats | None:
+        """(k): u with −down ≤ u ≤ up; None where there is none."""
+        classes, place = self.classes, int(self._place[p])
+        rise, fall, here = up[classes], down[classes], cost[classes]
+        moved, still = (rise, fall) if sign > 0 else (fall, rise)
+        if moved[place] < far * (1 - STILL):
+            return None
+        low = np.zeros(len(self._columns))
+        low[place + (0 if sign > 0 else len(classes))] = moved[place] = far
+        still[place] = 0.0
+        self._lp.set_cost(self._columns, np.concatenate([here, here]))
+        self._lp.set_bounds(self._columns, low, np.concatenate([rise, fall]))
+        result = self._lp.solve(reduced=False)
+        if not result.status.has_point:
+            return None
+        u = np.zeros(len(up))
+        u[classes] = result.x[: len(classes)] - result.x[len(classes) :]
+        return np.where(np.abs(u) > STILL, u, 0.0)
+
+
+def _scale(price: Floats) -> float:
+    return float(np.median(price[price > 0])) if (price > 0).any() else 1.0
+
+
 class Cover:
     """Grows and prunes patterns of one reduced problem, in one live program with all witnesses that were ever found."""
 
@@ -38,19 +77,18 @@ class Cover:
         self._meets = np.zeros((0, len(table.item_need)), dtype=bool)
         self._fresh_z: list[Floats] = []
         self._fresh_meets: list[Bools] = []
-        self._columns = np.arange(2 * k)
-        zeros = np.zeros(table.M.shape[0])
-        self._lp = LiveLP(np.zeros(2 * k), sp.csr_array(sp.hstack([table.M, -table.M])), zeros, zeros, np.zeros(2 * k), np.ones(2 * k))
+        self._by_class = sp.csc_array(table.M)
+        self._everything = _Directions(self._by_class, np.arange(k))
 
     def grown(self, start: Bools, price: Floats) -> Bools | None:
         """A pattern ⊇ start that meets every item; None where some item has no direction at all."""
         hidden = start | self.table.forced
-        met = self._met(hidden)
-        scale = float(np.median(price[price > 0])) if (price > 0).any() else 1.0
+        met, everything = self._met(hidden), np.ones(len(hidden), dtype=bool)
+        price = price / _scale(price)
         for item in range(len(self.table.item_need)):
             if met[item]:
                 continue
-            u = self._direction(item, np.ones(len(hidden), dtype=bool), hidden, price / scale)
+            u = self._direction(self._everything, item, everything, hidden, price)
             if u is None:
                 return None
             grown = hidden | (u != 0)
@@ -60,31 +98,33 @@ class Cover:
             hidden = grown
         return hidden
 
-    def pruned(self, pattern: Bools, most: int = 8) -> Bools:
-        """A pattern ⊆ pattern that meets every item: classes given back where at most `most` items need new witnesses."""
+    def pruned(self, pattern: Bools, over: Callable[[], bool], most: int = 8) -> Bools:
+        """A pattern ⊆ pattern that meets every item: classes given back, until it is `over`, where at most `most` items need witnesses."""
         hidden = pattern.copy()
         self._gather()
         inside = self._inside(hidden)
         secondary = np.flatnonzero(hidden & ~self.table.forced)
-        free = np.zeros(len(hidden))
+        price = self.table.cost / _scale(self.table.cost)
+        program = _Directions(self._by_class, np.flatnonzero(hidden))
         for cell in secondary[np.argsort(-self.table.cost[secondary], kind="stable")]:
+            if over():
+                break
             kept = inside & (self._z[:, cell] == 0)
             lost = np.flatnonzero(self._meets[inside].any(axis=0) & ~self._meets[kept].any(axis=0))
             allowed = hidden.copy()
             allowed[cell] = False
-            if len(lost) > most or not self._mended(lost, allowed, free + self.table.cost):
+            if len(lost) > most or not self._mended(program, lost, allowed, price):
                 continue
             hidden = allowed
             self._gather()
             inside = self._inside(hidden)
         return hidden
 
-    def _mended(self, lost: Ints, allowed: Bools, price: Floats) -> bool:
+    def _mended(self, program: _Directions, lost: Ints, allowed: Bools, price: Floats) -> bool:
         met = np.zeros(len(self.table.item_need), dtype=bool)
-        scale = float(np.median(price[price > 0])) if (price > 0).any() else 1.0
         for item in lost:
             if not met[item]:
-                u = self._direction(int(item), allowed, self.table.forced, price / scale)
+                u = self._direction(program, int(item), allowed, self.table.forced, price)
                 if u is None:
                     return False
                 met |= self._fresh_meets[-1]
@@ -111,46 +151,32 @@ class Cover:
             return np.zeros(len(self.table.item_need), dtype=bool)
         return np.asarray(self._meets[self._inside(hidden)].any(axis=0))
 
-    def _direction(self, item: int, allowed: Bools, charged_not: Bools, price: Floats) -> Floats | None:
-        """The cheapest deviation that meets an item, kept as a witness."""
+    def _direction(self, program: _Directions, item: int, allowed: Bools, free: Bools, price: Floats) -> Floats | None:
+        """The cheapest deviation that meets an item by moving allowed classes, kept as a witness."""
         table = self.table
         p, side, need = int(table.item_class[item]), int(table.item_side[item]), float(table.item_need[item])
         most = 1.0 if table.network else MOST_NEEDS
         above, below = table.above / need, table.below / need
         both = np.minimum(above, below)
-        for sign, rise, fall in ((side or 1, both, both), (1, above, below), (-1, above, below)):
-            if rise is not both and side not in (0, sign):
+        tries = [(side or 1, both, both, 0.5 if side == 0 else 1.0)]
+        tries += [(sign, above, below, 1.0) for sign in (1, -1) if side in (0, sign) and (above != below).any()]
+        for sign, rise, fall, far in tries:
+            self.programs += 1
+            room = np.maximum(np.maximum(rise, fall), 1 / DEAREST)
+            cost = np.where(free, 0.0, price / np.minimum(room, 1.0))
+            mine = allowed & ~table.lone
+            mine[p] = allowed[p]
+            up = np.where(mine & (rise > STILL), np.minimum(rise, most), 0.0)
+            down = np.where(mine & (fall > STILL), np.minimum(fall, most), 0.0)
+            u = program.cheapest(p, sign, far, up, down, cost)
+            if u is None:
                 continue
-            u = self._solved(p, sign, 0.5 if side == 0 and rise is both else 1.0, rise, fall, allowed, charged_not, price, most)
-            if u is not None:
-                meets = self._items_met(u * need)
-                if meets[item]:
-                    self._fresh_z.append(u * need)
-                    self._fresh_meets.append(meets)
-                    return u
+            meets = self._items_met(u * need)
+            if meets[item]:
+                self._fresh_z.append(u * need)
+                self._fresh_meets.append(meets)
+                return u
         return None
-
-    def _solved(
-        self, p: int, sign: int, far: float, rise: Floats, fall: Floats, allowed: Bools, free: Bools, price: Floats, most: float
-    ) -> Floats | None:  # fmt: skip
-        self.programs += 1
-        room = np.maximum(np.minimum(rise, fall), 0) if rise is fall else np.maximum(rise, fall)
-        cost = np.where(free, 0.0, price / np.clip(room, 1 / DEAREST, 1.0))
-        up = np.where(allowed & (rise > STILL), np.minimum(rise, most), 0.0)
-        down = np.where(allowed & (fall > STILL), np.minimum(fall, most), 0.0)
-        if (up if sign > 0 else down)[p] < far * (1 - STILL):
-            return None
-        low = np.zeros(2 * len(up))
-        moved, still = (up, down) if sign > 0 else (down, up)
-        moved[p], still[p] = far, 0.0
-        low[p if sign > 0 else p + len(up)] = far
-        self._lp.set_cost(self._columns, np.concatenate([cost, cost]))
-        self._lp.set_bounds(self._columns, low, np.concatenate([up, down]))
-        result = self._lp.solve(reduced=False)
-        if not result.status.has_point:
-            return None
-        u = result.x[: len(up)] - result.x[len(up) :]
-        return np.where(np.abs(u) > STILL, u, 0.0)
 
     def _items_met(self, z: Floats) -> Bools:
         """(items): those that the line through a deviation meets at its ends."""
@@ -166,4 +192,6 @@ class Cover:
         up = np.where(sure, size * np.where(moved > 0, ahead, back), 0.0)
         down = np.where(sure, size * np.where(moved > 0, back, ahead), 0.0)
         reach = np.where(table.item_side > 0, up, np.where(table.item_side < 0, down, up + down))
-        return np.asarray(reach >= table.item_need * MET)
+        singles = np.flatnonzero(table.lone & (z != 0))
+        own = np.ones(len(moved), dtype=bool) if not len(singles) else (table.item_class == singles[0]) & (len(singles) == 1)
+        return np.asarray((reach >= table.item_need * MET) & own)

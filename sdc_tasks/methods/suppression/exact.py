@@ -8,8 +8,8 @@ solution every item's attacker is asked; those that fail give strengthened cuts 
    satisfy all of them (at first everything hidden); where none is violated there, that point moves in. Each round proves a bound: by weak
    duality from the master's multipliers, recomputed here. Every few rounds cost · (1 − y*) leads to a new pattern.
 3. Classes whose reduced cost exceeds what is left of the gap are fixed.
-4. Integer rounds: the master with the cuts that bind or nearly so is solved by HiGHS; its solution is attacked; its completion is a pattern.
-   Cuts left out come back when they are violated.
+4. Integer rounds: the master with the cuts that bind or nearly so is solved by HiGHS; its solution is attacked; its completion is a
+   pattern. Cuts left out come back when they are violated.
 
 Ends when the gap asked for is proven, by counted work (rounds, nodes), or by the clock. With an `Abort` clock nothing depends on the time.
 """
@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.attackers import Attackers, Cut, attackers_of
 from sdc_tasks.methods.suppression.cover import Cover
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
@@ -34,6 +35,7 @@ from sdc_tasks.solver.lp import LiveLP
 from sdc_tasks.solver.milp import LiveMilp, Milp
 
 VIOLATED = 1e-4  # a cut is worth adding when it is missed by this
+CLOSE = 1e-4  # relative: the stabilising point has come as near to the master's as need be
 NEAR = 0.2  # slack up to which a cut joins the integer master
 
 
@@ -95,30 +97,39 @@ class _Search:
         self.unit = float(np.median(positive)) if len(positive) else 1.0
         self.upper = np.ones(k)
         self.lower = table.forced.astype(float)
-        self.reduced = np.zeros(k)
         self.y = self.lower.copy()
-        self.recent = np.zeros(len(table.item_need), dtype=np.int64)  # cuts of an item in the last rounds: who fails is asked first
 
     def go(self) -> str:
         """Why it ended."""
-        self.offer(self.lower > 0, self.table.cost, "first pattern", prune=True)
-        if self.run.over:
-            return "time"
+        if self.offer(self.table.forced, self.table.cost, "first pattern") is None:
+            self._all_or_nothing()
         self.relax()
-        if self.run.over:
-            return "time"
         return self.integer()
 
-    def offer(self, start: Bools, price: Floats, step: str, prune: bool) -> Bools | None:
-        """Completes a pattern and offers it; pruned where it is near the best."""
+    def offer(self, start: Bools, price: Floats, step: str) -> Bools | None:
+        """Completes a pattern, offers it, prunes it, offers it again; None where it cannot be completed."""
         hidden = self.cover.grown(start, price)
         if hidden is None:
             return None
-        if prune:
-            hidden = self.cover.pruned(hidden)
         self.run.offer(self.table.pattern(hidden, self.run.problem), step)
+        hidden = self.cover.pruned(hidden, self.run.over)
+        self.run.offer(self.table.pattern(hidden, self.run.problem), step + ", pruned")
         self.cover.forget()
         return hidden
+
+    def _all_or_nothing(self) -> None:
+        """Where no pattern grew: everything hidden is one, or a primary has none."""
+        table, problem = self.table, self.run.problem
+        everything = np.ones(len(table.cost))
+        failing = [item for item in range(len(table.item_need)) if self.attackers.cuts(item, everything)]
+        self.run.offer(table.pattern(everything > 0, problem), "everything hidden")
+        if failing and self.run.pattern is None:
+            cells = np.flatnonzero(np.isin(table.class_of, table.item_class[failing]) & problem.primary)
+            more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+            raise Unprotectable(
+                f"{problem.name(cells[0])}{more}: not protected to the level even with every cell hidden that may be. "
+                "Remedy: let fixed or empty cells beside it be suppressed, or lower its level"
+            )
 
     def relax(self) -> None:
         """The LP relaxation by cutting planes, stabilised."""
@@ -126,39 +137,30 @@ class _Search:
         k = len(table.cost)
         master = LiveLP(table.cost / self.unit, sp.csr_array((0, k)), np.zeros(0), np.zeros(0), self.lower, self.upper)
         inner = np.ones(k)
-        step = 0.5
         for count in range(self.work.rounds):
             result = master.solve()
             if not result.status.has_point:
                 return
             self.y = np.maximum(np.clip(result.x, 0, 1), self.lower)
             self.prove(result.dual)
-            if self.run.over:
+            master.set_bounds(np.arange(k), self.lower, self.upper)
+            if self.run.over():
                 return
-            point = step * self.y + (1 - step) * inner
-            cuts = self.separate(point)
+            point = (self.y + inner) / 2
+            cuts = self.pool.add(self.separate(point))
             if not cuts:
                 inner = point
-                value, best = float(table.cost @ self.y), float(table.cost @ inner)
-                if best - value <= 1e-4 * max(best, 1e-300):
-                    cuts = self.separate(self.y)
+                if float(table.cost @ (inner - self.y)) <= CLOSE * float(table.cost @ inner):
+                    cuts = self.pool.add(self.separate(self.y))
                     if not cuts:
                         return
-            fresh = self.pool.add(cuts)
-            if fresh:
-                rows = self.pool.matrix(fresh)
-                master.add_rows(rows, np.ones(len(fresh)), np.full(len(fresh), np.inf))
+            master.add_rows(self.pool.matrix(cuts), np.ones(len(cuts)), np.full(len(cuts), np.inf))
             if count % self.work.pattern_every == self.work.pattern_every - 1:
-                self.offer(self.y > 1 - 1e-6, table.cost * (1 - self.y), f"LP round {count + 1}", prune=True)
+                self.offer(self.y > 1 - 1e-6, table.cost * (1 - self.y), f"LP round {count + 1}")
 
     def separate(self, y: Floats) -> list[Cut]:
-        """Violated cuts at a point."""
-        found: list[Cut] = []
-        for item in range(len(self.table.item_need)):
-            for cut in self.attackers.cuts(item, y, self.work.nested):
-                if cut.value(y) < 1 - VIOLATED or self.work.nested > 1:
-                    found.append(cut)
-        return found
+        """The cuts that failing items give at a point."""
+        return [cut for item in range(len(self.table.item_need)) for cut in self.attackers.cuts(item, y, self.work.nested)]
 
     def prove(self, multipliers: Floats) -> None:
         """The bound that the multipliers of the master's rows prove, whoever computed them; and the reduced costs with it."""
@@ -166,14 +168,12 @@ class _Search:
         mu = np.maximum(multipliers, 0.0) * self.unit
         rows = self.pool.matrix(self.pool.cuts)
         reduced = table.cost - rows.T @ mu
-        bound = float(mu.sum() + np.minimum(reduced * self.lower, 0).sum() + np.minimum(reduced, 0)[self.lower == 0].sum())
-        bound += float(np.maximum(reduced, 0)[(self.lower == 1) & ~table.forced].sum())
+        bound = float(mu.sum() + np.where(reduced > 0, reduced * self.lower, reduced).sum())
         self.run.lift(bound + table.offset, "LP bound")
         room = self.run.cost - table.offset - bound
         if np.isfinite(room) and room >= 0:
             slack = room * (1 + 1e-6) + 1e-9 * self.unit
             self.upper = np.where((reduced > slack) & (self.lower == 0), 0.0, self.upper)
-            self.gone = self.upper == 0
 
     def integer(self) -> str:
         """Integer rounds on the cuts that matter."""
@@ -190,14 +190,14 @@ class _Search:
             result = LiveMilp(model).solve(start, left, self.run.wanted / 2, self.work.nodes)
             if result.bound is not None:
                 self.run.lift(result.bound + table.offset, f"integer round {count + 1}")
-            if self.run.over or result.x is None:
+            if self.run.over() or result.x is None:
                 return "time" if self.run.clock.left <= 0 else "work"
             y = np.maximum(np.round(result.x), self.lower)
             before = len(self.pool.cuts)
             cuts = self.pool.add(self.separate(y))
             violated = np.flatnonzero(rows @ y < 1 - VIOLATED)
-            self.offer(y > 0.5, table.cost, f"integer round {count + 1}", prune=True)
-            if self.run.over:
+            self.offer(y > 0.5, table.cost, f"integer round {count + 1}")
+            if self.run.over():
                 break
             if not cuts and not len(violated):
                 return "work"

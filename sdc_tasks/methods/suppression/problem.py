@@ -12,7 +12,9 @@ and a pattern is *safe* if for every primary p
 Cell suppression is min Σ cost_i y_i over the safe patterns; the primaries themselves cost nothing.
 
 A requirement beyond an external bound is cut at the bound (METHOD §2). `fixed` cells stay open whatever it costs: empty cells that are
-public zeros, cells that were published before. Units are those of the data.
+public zeros, cells that were published before. `singleton` primaries have one respondent each, who knows his cell; all of them may collude
+against the one that is attacked ([2] eq. 9): z_i = 0 for every other singleton i. Whoever withstands that withstands outsiders as well.
+Units are those of the data.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 ADDITIVE = 1e-6  # relative: a miss of a relation as a share of the largest value in it
+MASKS = ("primary", "fixed", "singleton")
 NUMBERS = ("a", "lb", "ub", "lpl", "upl", "spl", "cost")
 CellCosts = Literal["value", "one", "log"]
 COSTS: dict[str, Callable[[Floats], Floats]] = {"value": np.abs, "one": np.ones_like, "log": lambda a: np.log1p(np.abs(a))}
@@ -53,14 +56,17 @@ class SuppressionProblem:
     primary: Bools = field(repr=False)
     fixed: Bools = field(repr=False)
     rhs: Floats | None = field(default=None, repr=False)
+    singleton: Bools | None = field(default=None, repr=False)
     label: Callable[[int], str] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in NUMBERS:
             object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=float)))
-        for name in ("primary", "fixed"):
+        if self.singleton is None:
+            object.__setattr__(self, "singleton", np.zeros(len(self.a), dtype=bool))
+        for name in MASKS:
             object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=bool)))
-        M = sp.csr_array(self.M, dtype=float, copy=True)
+        M = sp.csr_array(self.M, copy=True).astype(float)
         M.sum_duplicates()
         M.eliminate_zeros()
         object.__setattr__(self, "M", M)
@@ -76,6 +82,11 @@ class SuppressionProblem:
     def primaries(self) -> Ints:
         """The positions of the primary cells."""
         return np.flatnonzero(self.primary)
+
+    @property
+    def lone(self) -> Bools:
+        """(n): the cells that their only respondent knows."""
+        return np.asarray(self.singleton, dtype=bool)
 
     @cached_property
     def down(self) -> Floats:
@@ -98,25 +109,27 @@ class SuppressionProblem:
         return float(self.cost[pattern & ~self.primary].sum())
 
     def _check(self) -> None:
-        n, arrays = self.M.shape[1], (*NUMBERS, "primary", "fixed")
+        n, arrays = self.M.shape[1], (*NUMBERS, *MASKS)
         if n == 0:
             raise InvalidInput("a table without cells. Remedy: give the whole table")
         unlike = [name for name in arrays if getattr(self, name).shape != (n,)]
         if unlike or self.rhs is None or self.rhs.shape != (self.M.shape[0],):
             raise InvalidInput(f"a table of {n} cells needs {n} entries in each array; not so in {', '.join(unlike) or 'rhs'}")
         for name, wrong, remedy in self._faults():
-            if len(cells := np.flatnonzero(wrong)):
+            cells = np.flatnonzero(wrong)
+            if len(cells):
                 more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
                 raise InvalidInput(f"{self.name(cells[0])}{more}: {name}. Remedy: {remedy}")
         size = abs(self.M) @ np.abs(self.a)
         miss = np.abs(self.M @ self.a - self.rhs)
-        if len(wrong := np.flatnonzero(miss > ADDITIVE * np.maximum(size, 1e-300))):
-            row = int(wrong[0])
-            cells = self.M.indices[self.M.indptr[row] : self.M.indptr[row + 1]]
-            about = ", ".join(self.name(cell) for cell in cells[:5]) + (" …" if len(cells) > 5 else "")
+        missed = np.flatnonzero(miss > ADDITIVE * np.maximum(size, 1e-300))
+        if len(missed):
+            row = int(missed[0])
+            members = self.M.indices[self.M.indptr[row] : self.M.indptr[row + 1]]
+            about = ", ".join(self.name(cell) for cell in members[:5]) + (" …" if len(members) > 5 else "")
             share = miss[row] / size[row] if size[row] > 0 else 1.0
             raise InvalidInput(
-                f"relation {row} ({about}) and {len(wrong) - 1} more do not add up: off by {share:.2g} of its values. "
+                f"relation {row} ({about}) and {len(missed) - 1} more do not add up: off by {share:.2g} of its values. "
                 "Remedy: correct the cells or the relation"
             )
 
@@ -128,5 +141,6 @@ class SuppressionProblem:
             ("the value lies outside its bounds", (self.a < self.lb) | (self.a > self.ub), "correct the value or the bounds"),
             ("the cost is negative or not finite", ~(np.isfinite(self.cost) & (self.cost >= 0)), "give costs of at least 0"),
             ("a protection level is negative or not finite", ~(np.isfinite(levels) & (levels >= 0)).all(axis=0), "give distances ≥ 0"),
+            ("a singleton that is no primary cell", self.lone & ~self.primary, "call every cell of a single respondent primary"),
             ("a primary cell must not stay open", self.primary & self.fixed, "let it be suppressed, or do not call it primary"),
         )

@@ -10,9 +10,10 @@ Least cost of the problem = `offset` + least cost of the reduced one. A primary 
 level even when everything is hidden, is found later by the attackers' programs; one that a relation fixes is refused here.
 
 Of relations that follow from others those are dropped whose classes stand in the most relations: what is left of a 1H2D table is a network
-([2] §2.2). `network`: every class stands in at most two relations, with opposite signs after some relations were multiplied by −1. Then z splits into
-cycles with entries of one size ([2] §2.2, §4.2), and no deviation needs to exceed the need of the item it serves.
-"""
+([2] §2.2). A class that holds a singleton is `lone`: it does not move in items of other classes. A primary that shares its class with
+somebody else's singleton is given away. `network`: every class stands in at most two relations, with opposite signs after some relations
+were multiplied by −1. Then z splits into cycles with entries of one size ([2] §2.2, §4.2), and no deviation needs to exceed the need of the
+item it serves."""
 
 from __future__ import annotations
 
@@ -40,6 +41,7 @@ class Reduced:
     above: Floats = field(repr=False)
     cost: Floats = field(repr=False)
     forced: Bools = field(repr=False)
+    lone: Bools = field(repr=False)
     item_class: Ints = field(repr=False)
     item_side: Ints = field(repr=False)
     item_need: Floats = field(repr=False)
@@ -79,12 +81,13 @@ def reduce(problem: SuppressionProblem) -> Reduced:
     below, above = _room(problem, inside, class_of, t, k)
     forced = np.zeros(k, dtype=bool)
     forced[class_of[wanted]] = True
+    lone = _lone(problem, wanted, class_of, k)
     cost = np.zeros(k)
     secondary = inside[~problem.primary[inside]]
     np.add.at(cost, class_of[secondary], problem.cost[secondary])
     R = _network_form(_distinct(sp.csr_array(M @ T)))
     return Reduced(
-        R, below, above, np.where(forced, 0.0, cost), forced, *_items(problem, wanted, class_of, t, k), class_of, t,
+        R, below, above, np.where(forced, 0.0, cost), forced, lone, *_items(problem, wanted, class_of, t, k), class_of, t,
         offset=float(cost[forced].sum()), network=is_network(R),
     )  # fmt: skip
 
@@ -103,9 +106,10 @@ def _classes(M: sp.csr_array, moves: Bools) -> tuple[Ints, Floats]:
             cell = int(parent[cell])
         return cell, scale
 
-    waiting, changed = range(len(rows)), True
+    waiting, changed = list(range(len(rows))), True
     while changed:
-        changed, longer = False, []
+        changed = False
+        longer: list[int] = []
         for row in waiting:
             terms: dict[int, float] = {}
             for cell, value in zip(rows[row], entries[row], strict=True):
@@ -135,6 +139,16 @@ def _room(problem: SuppressionProblem, inside: Ints, class_of: Ints, t: Floats, 
     np.minimum.at(below, class_of[inside], np.where(falls, high, low) / size)
     np.minimum.at(above, class_of[inside], np.where(falls, low, high) / size)
     return below, above
+
+
+def _lone(problem: SuppressionProblem, wanted: Bools, class_of: Ints, k: int) -> Bools:
+    """(k): classes with a singleton."""
+    singles = np.zeros(k, dtype=np.int64)
+    np.add.at(singles, class_of[problem.lone & (class_of >= 0)], 1)
+    others = singles[class_of] - problem.lone
+    if len(given := np.flatnonzero(wanted & (class_of >= 0) & (others > 0))):
+        raise Unprotectable(_stuck(problem, given))
+    return singles > 0
 
 
 def _items(problem: SuppressionProblem, wanted: Bools, class_of: Ints, t: Floats, k: int) -> tuple[Ints, Ints, Floats]:

@@ -16,7 +16,7 @@ from sdc_tasks.methods.suppression.verify import verify
 from sdc_tasks.model.table import Bools
 from sdc_tasks.solver.clock import Clock, Limit
 
-DIGITS = 1e-6  # relative: by how much a bound may exceed the cost of a safe pattern without being wrong
+DIGITS = 1e-6  # relative: what rounding leaves between the bound and the cost of a pattern that is proven
 
 
 class Run:
@@ -25,7 +25,7 @@ class Run:
     def __init__(
         self, problem: SuppressionProblem, clock: Clock | None = None, gap: float = 0.0, report: Callable[[Moment], None] | None = None
     ) -> None:
-        self.problem, self.clock, self.wanted = problem, clock or Limit(), gap
+        self.problem, self.clock, self.wanted = problem, clock or Limit(), max(gap, DIGITS)
         self.pattern: Bools | None = None
         self.cost, self.bound = np.inf, 0.0
         self.history: list[Moment] = []
@@ -38,7 +38,6 @@ class Run:
             return 1.0
         return 0.0 if self.cost <= 0 else max(0.0, (self.cost - self.bound) / self.cost)
 
-    @property
     def over(self) -> bool:
         return self.gap <= self.wanted or self.clock.left <= 0
 
@@ -62,7 +61,7 @@ class Run:
     def result(self, method: str, ended: str) -> SuppressionResult:
         none = self.pattern is None
         unprotected = self.problem.primaries if none else np.zeros(0, dtype=np.int64)
-        ended = "proven" if not none and self.gap == 0 else "gap" if self.gap <= self.wanted else ended
+        ended = "proven" if not none and self.gap <= DIGITS else "gap" if self.gap <= self.wanted else ended
         return SuppressionResult(
             self.pattern, None if none else self.cost, self.bound, method, ended, unprotected,
             time.monotonic() - self._began, tuple(self.history),

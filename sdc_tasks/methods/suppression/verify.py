@@ -8,9 +8,8 @@ as plain arithmetic finds. The solver only proposes points; a wrong answer of it
 
 With d = x − a every such point is extended to the ends of its line a + t d: t⁺ and −t⁻ are the longest steps that the bounds allow, and all
 primaries are read off at both ends. So a point settles many primaries. Points come from programs `max Σ ± x_p / level_p` over families of
-primaries that are not settled yet, then from two programs for each primary that is left (each capped at what is needed).
-Rows in which one hidden cell stands alone fix that cell; it is then as good as open, and so on.
-"""
+primaries that are not settled yet, then from two programs for each primary that is left (each capped at what is needed). Of the singletons
+only the one that is attacked may move. Rows in which one hidden cell stands alone fix that cell; it is then as good as open, and so on."""
 
 from __future__ import annotations
 
@@ -24,7 +23,8 @@ from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 SLACK = 1e-6  # relative: of a level that must be met
-EXACT = 1e-7  # a relation may miss by this share of the smallest level that a point proves
+SURE = 1e-6  # a point shows something of a primary whose move, times this, is at least what the relations miss
+FAR = 1e3  # times the largest level: how far the solver looks
 FAMILIES = 6  # joint programs before single ones
 
 
@@ -61,6 +61,7 @@ class _Seen:
         inside[self.hidden] = np.arange(len(self.hidden))
         p = problem.primaries
         self.column = inside[p]  # −1: known to the attacker
+        self.lone = problem.lone[self.hidden]
         self.up, self.down, self.width = problem.up[p], problem.down[p], problem.width[p]
         self.rise, self.fall = np.zeros(len(p)), np.zeros(len(p))
         self.below = (problem.a - problem.lb)[self.hidden]
@@ -89,11 +90,13 @@ class _Seen:
         if not live.any() or not self.M.shape[0]:
             return 0 if not live.any() else self._free(live)
         level = np.maximum(np.maximum(self.up, self.down), self.width)
-        most = 4 * level.max(initial=1.0)
-        solver = _Solver(self.M, np.minimum(self.below, most), np.minimum(self.above, most), float(np.median(level[level > 0])))
+        most = FAR * level.max(initial=1.0)
+        solver = _Solver(self.M, np.minimum(self.below, most), np.minimum(self.above, most), self.lone, float(np.median(level[level > 0])))
         for family in range(FAMILIES):
             sign = 1.0 if family % 2 == 0 else -1.0
-            open_cells = np.flatnonzero(live & (self._wants_up() if sign > 0 else self._wants_down()))
+            open_cells = np.flatnonzero(
+                live & ~self.problem.lone[self.problem.primaries] & (self._wants_up() if sign > 0 else self._wants_down())
+            )
             if not len(open_cells):
                 continue
             cost = np.zeros(len(self.hidden))
@@ -117,12 +120,17 @@ class _Seen:
         """Reads all primaries off at both ends of the line through a and a + d."""
         if d is None or not d.any():
             return
+        singles = np.flatnonzero(self.lone & (d != 0))
+        if len(singles) > 1:  # nobody is attacked by those who do not know one of two singletons
+            return
         positive, negative = d > 0, d < 0
         forward = min(_step(self.above[positive], d[positive]), _step(self.below[negative], -d[negative]))
         backward = min(_step(self.below[positive], d[positive]), _step(self.above[negative], -d[negative]))
         error = float(np.abs(self.M @ d).max(initial=0.0))
         moved = np.where(self.column >= 0, d[self.column], 0.0)
-        sure = np.abs(moved) * EXACT * 10 >= error  # a cell that moves hardly more than the relations miss shows nothing
+        if len(singles):
+            moved = np.where(self.column == singles[0], moved, 0.0)
+        sure = np.abs(moved) * SURE >= error
         moved = np.where(sure, moved, 0.0)
         size = np.abs(moved)
         ahead, back = _times(size, forward), _times(size, backward)
@@ -162,9 +170,9 @@ def _loose(M: sp.csr_array, hidden: Ints) -> Ints:
 class _Solver:
     """A live HiGHS on the deviations of the hidden cells, in units of `unit`; only costs and caps change, so that the basis stays good."""
 
-    def __init__(self, M: sp.csr_array, below: Floats, above: Floats, unit: float) -> None:
+    def __init__(self, M: sp.csr_array, below: Floats, above: Floats, lone: Bools, unit: float) -> None:
         self.programs, self.unit = 0, unit
-        self.low, self.high = -below / unit, above / unit
+        self.low, self.high, self.lone = -below / unit, above / unit, lone
         n, m = M.shape[1], M.shape[0]
         model = highspy.HighsLp()
         by_column = sp.csc_array(M)
@@ -188,7 +196,9 @@ class _Solver:
     def point(self, cost: Floats, columns: Ints, sign: float, far: Floats) -> Floats | None:
         """A point d (data units) that is best for a cost, `columns` moving no further than `far`; None if the solver has none."""
         self.programs += 1
-        low, high = self.low.copy(), self.high.copy()
+        known = self.lone.copy()
+        known[columns] = False
+        low, high = np.where(known, 0.0, self.low), np.where(known, 0.0, self.high)
         if sign > 0:
             np.minimum.at(high, columns, far / self.unit)
         else:

@@ -1,0 +1,103 @@
+"""The examples of [2] §4: Figures 11 to 13, and a singleton pattern that is safe from outside and not from inside (eq. 8–9)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from suppression_oracle import interval
+
+from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.methods.suppression.exact import suppress_exactly
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.methods.suppression.verify import verify
+
+GRID = np.array([[20, 24, 28, 72], [38, 38, 40, 116], [40, 39, 42, 121], [98, 101, 110, 309]], dtype=float)
+
+
+def paper(
+    lpl: float, upl: float, primaries: tuple[tuple[int, int], ...] = ((2, 3),), singletons: tuple[tuple[int, int], ...] = ()
+) -> SuppressionProblem:
+    """The table of Figure 11; rows and columns are counted from 1, the totals are the fourth."""
+    index = np.arange(16).reshape(4, 4)
+    M = np.zeros((8, 16))
+    for line, cells in enumerate([*index, *index.T]):
+        M[line, cells] = [1, 1, 1, -1]
+    primary, lone = marked(*primaries), marked(*singletons)
+    a = GRID.ravel()
+    return SuppressionProblem(
+        sp.csr_array(M), a, np.zeros(16), np.full(16, np.inf), np.where(primary, lpl, 0), np.where(primary, upl, 0), np.zeros(16), a,
+        primary, np.zeros(16, dtype=bool), singleton=lone,
+    )  # fmt: skip
+
+
+def marked(*cells: tuple[int, int]) -> np.ndarray:
+    grid = np.zeros((4, 4), dtype=bool)
+    for row, column in cells:
+        grid[row - 1, column - 1] = True
+    return grid.ravel()
+
+
+FIGURE_11 = marked((1, 1), (1, 3), (2, 1), (2, 3))
+TOTALS = marked((2, 3), (2, 4), (4, 3), (4, 4))
+
+
+def test_figure_11_is_the_cheapest_pattern() -> None:
+    result = suppress_exactly(paper(10, 10))
+    assert (result.ended, result.cost) == ("proven", 20 + 28 + 38)
+    assert np.array_equal(result.pattern, FIGURE_11)
+
+
+def test_figure_12_what_an_attacker_learns() -> None:
+    """a_23 lies between 20 and 68 (eq. 4): protected up to exactly these ends."""
+    assert interval(paper(10, 10), FIGURE_11, 6) == (20, 68)
+    assert verify(paper(20, 28), FIGURE_11).safe
+    assert verify(paper(20.01, 28), FIGURE_11).unprotected.tolist() == [6]
+    assert verify(paper(20, 28.01), FIGURE_11).unprotected.tolist() == [6]
+
+
+def test_figure_13_totals_protect_without_end_upwards() -> None:
+    assert verify(paper(40, 1e6), TOTALS).safe
+    assert suppress_exactly(paper(40, 1e6)).safe
+
+
+def test_singletons_see_through_a_pattern_that_is_safe_from_outside() -> None:
+    """Two single respondents in one row: each subtracts himself and reads the other, unless a third cell is hidden with them."""
+    both = ((2, 1), (2, 3))
+    outside, inside = paper(1, 1, both), paper(1, 1, both, both)
+    assert verify(outside, FIGURE_11).safe
+    assert verify(inside, FIGURE_11).unprotected.tolist() == [4, 6]
+    result = suppress_exactly(inside)
+    assert result.pattern is not None
+    assert result.safe
+    assert result.pattern.reshape(4, 4)[1].sum() >= 3  # eq. 8: |singletons of the row| + 1
+    assert inside.cost_of(result.pattern) > outside.cost_of(FIGURE_11)
+
+
+def test_what_cannot_be_protected_is_named() -> None:
+    problem = paper(10, 10)
+    fixed = ~problem.primary
+    stuck = SuppressionProblem(problem.M, problem.a, problem.lb, problem.ub, problem.lpl, problem.upl, problem.spl, problem.cost,
+                               problem.primary, fixed, label=lambda i: f"R{i // 4 + 1}C{i % 4 + 1}")  # fmt: skip
+    with pytest.raises(Unprotectable, match=r"R2C3: .*relations.*Remedy"):
+        suppress_exactly(stuck)
+
+
+def test_a_level_that_nothing_reaches_is_named() -> None:
+    problem = paper(40, 1e6)
+    fixed = np.zeros(16, dtype=bool)
+    fixed[[3, 7, 11, 12, 13, 14, 15]] = True  # margins stay open: no more than a row is left above
+    with pytest.raises(Unprotectable, match="cell 6: not protected to the level even with every cell hidden"):
+        suppress_exactly(
+            SuppressionProblem(problem.M, problem.a, problem.lb, problem.ub, problem.lpl, problem.upl, problem.spl, problem.cost,
+                               problem.primary, fixed)
+        )  # fmt: skip
+
+
+def test_a_table_that_does_not_add_up_says_where_and_by_how_much() -> None:
+    problem = paper(10, 10)
+    wrong = problem.a.copy()
+    wrong[0] += 1
+    with pytest.raises(InvalidInput, match=r"relation 0 \(cell 0, .* and 1 more do not add up: off by 0\.0069 of its values"):
+        SuppressionProblem(problem.M, wrong, problem.lb, problem.ub, problem.lpl, problem.upl, problem.spl, problem.cost,
+                           problem.primary, problem.fixed)  # fmt: skip

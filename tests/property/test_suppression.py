@@ -1,0 +1,171 @@
+"""Cell suppression against oracles that share no code with it: enumeration, the whole model of [2] eq. 7, two programs a cell."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from suppression_oracle import least_by_enumeration, least_by_model, unprotected
+
+from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.suppression.attackers import Attackers, Flows, Programs
+from sdc_tasks.methods.suppression.exact import suppress_exactly
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.methods.suppression.reduce import is_network, reduce
+from sdc_tasks.methods.suppression.verify import verify
+
+TREES = {"flat": {0: [1, 2]}, "wide": {0: [1, 2, 3]}, "deep": {0: [1, 2], 2: [3, 4]}}
+
+
+def relations(*trees: dict[int, list[int]]) -> tuple[tuple[int, ...], sp.csr_array]:
+    """The shape and the relations of a table crossed from trees; position 0 is a total."""
+    shape = tuple(1 + max(max(parts) for parts in tree.values()) for tree in trees)
+    cells = np.arange(int(np.prod(shape))).reshape(shape)
+    rows = []
+    for axis, tree in enumerate(trees):
+        lines = np.moveaxis(cells, axis, -1).reshape(-1, shape[axis])
+        for line in lines:
+            for total, parts in tree.items():
+                row = np.zeros(cells.size)
+                row[line[total]], row[line[parts]] = -1.0, 1.0
+                rows.append(row)
+    return shape, sp.csr_array(np.array(rows))
+
+
+def filled(trees: tuple[dict[int, list[int]], ...], inner: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    grid = np.zeros(shape)
+    leaves = [[i for i in range(size) if i not in tree] for size, tree in zip(shape, trees, strict=True)]
+    grid[np.ix_(*leaves)] = inner[: int(np.prod([len(each) for each in leaves]))].reshape([len(each) for each in leaves])
+    for axis, tree in enumerate(trees):
+        lines = np.moveaxis(grid, axis, 0)
+        for total in sorted(tree, reverse=True):
+            lines[total] = lines[tree[total]].sum(axis=0)
+    return grid.ravel()
+
+
+@st.composite
+def problems(draw: st.DrawFn, kinds: tuple[str, ...], general: bool = True) -> SuppressionProblem:
+    """Random values, zeros among them; levels of some to many percent; sliding levels, singletons, signed tables now and then."""
+    trees = tuple(TREES[kind] for kind in kinds)
+    shape, M = relations(*trees)
+    n = int(np.prod(shape))
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    signed = general and draw(st.booleans())
+    inner = rng.integers(-40 if signed else 0, 200, size=n).astype(float) * (rng.random(n) > 0.15)
+    a = filled(trees, inner, shape)
+    primary = (rng.random(n) < 0.25) & (a != 0)
+    level = np.abs(a) * rng.uniform(0.05, 0.6, size=n)
+    spl = np.abs(a) * rng.uniform(0.0, 2.0, size=n) * draw(st.sampled_from([0.0, 1.0]))
+    lone = primary & (rng.random(n) < 0.3) & draw(st.booleans())
+    most = 3 * np.abs(a).max(initial=1.0)
+    return SuppressionProblem(
+        M, a, np.full(n, -most if signed else 0.0), np.full(n, most), level * rng.uniform(0.2, 1, n), level, spl,
+        np.round(np.abs(a) ** draw(st.sampled_from([0.0, 0.5, 1.0])), 1), primary, ~primary & (a == 0), singleton=lone,
+    )  # fmt: skip
+
+
+def least(problem: SuppressionProblem) -> float | None:
+    """What the exact method finds and proves; None where it says that there is nothing."""
+    try:
+        result = suppress_exactly(problem)
+    except Unprotectable:
+        return None
+    assert result.ended == "proven"
+    assert result.pattern is not None
+    assert unprotected(problem, result.pattern) == []
+    assert result.cost == problem.cost_of(result.pattern)
+    assert result.bound == pytest.approx(result.cost, rel=1e-6)
+    return result.cost
+
+
+def assert_same(found: float | None, expected: float | None) -> None:
+    assert (found is None) == (expected is None)
+    if found is not None:
+        assert found == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+
+@given(problems(("flat", "wide")))
+@settings(max_examples=25, deadline=None)
+def test_two_dimensions_as_cheap_as_enumeration(problem: SuppressionProblem) -> None:
+    assert_same(least(problem), least_by_enumeration(problem))
+
+
+@given(st.one_of(problems(("wide", "deep")), problems(("wide", "wide"))))
+@settings(max_examples=20, deadline=None)
+def test_hierarchies_as_cheap_as_the_whole_model(problem: SuppressionProblem) -> None:
+    assert_same(least(_without_width(problem)), least_by_model(_without_width(problem)))
+
+
+@given(problems(("flat", "flat", "flat")))
+@settings(max_examples=12, deadline=None)
+def test_three_dimensions_as_cheap_as_the_whole_model(problem: SuppressionProblem) -> None:
+    assert_same(least(_without_width(problem)), least_by_model(_without_width(problem)))
+
+
+def _without_width(problem: SuppressionProblem) -> SuppressionProblem:
+    return SuppressionProblem(
+        problem.M, problem.a, problem.lb, problem.ub, problem.lpl, problem.upl, 0 * problem.spl, problem.cost, problem.primary,
+        problem.fixed, singleton=problem.singleton,
+    )  # fmt: skip
+
+
+@given(st.one_of(problems(("wide", "deep")), problems(("flat", "wide", "flat"))), st.integers(0, 2**32 - 1))
+@settings(max_examples=40, deadline=None)
+def test_the_verifier_agrees_with_two_programs_a_cell(problem: SuppressionProblem, seed: int) -> None:
+    some = problem.primary | (~problem.fixed & (np.random.default_rng(seed).random(len(problem.a)) < 0.5))
+    assert verify(problem, some).unprotected.tolist() == unprotected(problem, some)
+
+
+def test_the_verifier_refuses_an_open_primary_and_a_hidden_fixed_cell() -> None:
+    _, M = relations(TREES["flat"])
+    a = np.array([3.0, 1.0, 2.0])
+    mark, none = np.array([False, True, False]), np.zeros(3)
+    problem = SuppressionProblem(M, a, none, a + 9, none, none, none, a, mark, np.array([True, False, False]))
+    assert verify(problem, np.zeros(3, dtype=bool)).misused.tolist() == [1]
+    assert verify(problem, np.array([True, True, True])).misused.tolist() == [0]
+    assert verify(problem, mark).safe
+
+
+@given(problems(("wide", "deep")), st.integers(0, 2**32 - 1))
+@settings(max_examples=25, deadline=None)
+def test_every_cut_holds_for_every_safe_pattern(problem: SuppressionProblem, seed: int) -> None:
+    """From flows and from programs: whatever point is cut off, patterns that the oracle finds safe satisfy the cut."""
+    try:
+        table = reduce(problem)
+    except Unprotectable:
+        return
+    rng = np.random.default_rng(seed)
+    k = len(table.cost)
+    patterns = [rng.random(k) < share for share in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9)] + [np.ones(k, dtype=bool)]
+    safe = [y for y in (each | table.forced for each in patterns) if not unprotected(problem, table.pattern(y, problem))]
+    attackers: list[Attackers] = [Programs(table)] + ([Flows(table)] if table.network else [])
+    point = np.where(table.forced, 1.0, rng.random(k) * rng.choice([0.2, 1.0]))
+    for attacker in attackers:
+        for item in range(len(table.item_need)):
+            for cut in attacker.cuts(item, point, most=3):
+                assert all(cut.value(y.astype(float)) >= 1 - 1e-6 for y in safe)
+
+
+@given(problems(("wide", "deep")))
+@settings(max_examples=15, deadline=None)
+def test_a_table_with_one_hierarchy_becomes_a_network(problem: SuppressionProblem) -> None:
+    try:
+        table = reduce(problem)
+    except Unprotectable:
+        return
+    assert table.network
+    assert is_network(table.M)
+
+
+@given(problems(("wide", "deep")))
+@settings(max_examples=10, deadline=None)
+def test_the_same_problem_gives_the_same_pattern(problem: SuppressionProblem) -> None:
+    try:
+        first, second = suppress_exactly(problem), suppress_exactly(problem)
+    except Unprotectable:
+        return
+    assert np.array_equal(first.pattern, second.pattern)
+    assert [(m.cost, m.bound, m.step) for m in first.history] == [(m.cost, m.bound, m.step) for m in second.history]
