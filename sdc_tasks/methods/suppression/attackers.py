@@ -25,9 +25,10 @@ from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from sdc_tasks.methods.suppression.reduce import Reduced
 from sdc_tasks.model.table import Bools, Floats, Ints
-from sdc_tasks.solver.lp import LiveLP
+from sdc_tasks.solver.lp import Basis, LiveLP
 
 MET = 1 - 1e-6  # of a need: what counts as met
+DEEP = 1e-3  # a cut that is missed by this is worth having
 MOST_NEEDS = 1e4  # outside networks: no class needs to move further than this many needs
 NOISE = 1e-9  # multipliers are rounded to this; whatever they are, the cut is valid
 FLOW_UNITS = 2**22  # a need in the whole numbers of the flow program
@@ -54,18 +55,18 @@ class Attackers(ABC):
     def __init__(self, table: Reduced) -> None:
         self.table, self.calls = table, 0
 
-    def cuts(self, item: int, y: Floats, most: int = 1) -> list[Cut]:
-        """Violated cuts of an item; none if y meets it."""
+    def cuts(self, item: int, y: Floats, most: int = 1, thorough: bool = True) -> list[Cut]:
+        """Violated cuts of an item, up to about `most`. None if y meets it, or, where not `thorough`, if none comes easily."""
         side = int(self.table.item_side[item])
         found: list[Cut] = []
         seen: set[bytes] = set()
         trial = y
         while len(found) < most:
             if side:
-                reached, sums = self._side(item, side, trial)
+                reached, sums = self._side(item, side, trial, thorough)
             else:
-                up, ups = self._side(item, 1, trial)
-                down, downs = self._side(item, -1, trial)
+                up, ups = self._side(item, 1, trial, thorough)
+                down, downs = self._side(item, -1, trial, thorough)
                 reached, sums = up + down, [ups[0] + downs[0]] if ups and downs else []
             if reached >= MET:
                 break
@@ -90,7 +91,7 @@ class Attackers(ABC):
         return Cut(columns, np.minimum(alpha[columns] / right, 1.0))
 
     @abstractmethod
-    def _side(self, item: int, side: int, y: Floats) -> tuple[float, list[Floats]]:
+    def _side(self, item: int, side: int, y: Floats, thorough: bool) -> tuple[float, list[Floats]]:
         """How far the class of an item moves to a side (in needs, at most 1), and where that is less, α of cuts (k, in needs)."""
 
 
@@ -110,7 +111,7 @@ class Flows(Attackers):
         self._indptr = np.searchsorted(rows, np.arange(self.nodes + 1)).astype(np.int32)
         self._start, self._end, self._k, self._lone = start, end, k, np.concatenate([table.lone, table.lone])
 
-    def _side(self, item: int, side: int, y: Floats) -> tuple[float, list[Floats]]:
+    def _side(self, item: int, side: int, y: Floats, thorough: bool) -> tuple[float, list[Floats]]:
         self.calls += 1
         table = self.table
         p, need = int(table.item_class[item]), float(table.item_need[item])
@@ -181,16 +182,35 @@ class Programs(Attackers):
         k, m = len(table.cost), table.M.shape[0]
         zeros = np.zeros(m)
         self._columns = np.arange(k)
-        self._most = 1.0 if table.network else MOST_NEEDS
+        self._mosts = (1.0,) if table.network else (1.0, MOST_NEEDS)
+        self._bases: dict[tuple[int, int, float], Basis] = {}
         self._transposed = sp.csr_array(table.M.T)
         self._lp = LiveLP(np.zeros(k), table.M, zeros, zeros, np.zeros(k), np.zeros(k))
 
-    def _side(self, item: int, side: int, y: Floats) -> tuple[float, list[Floats]]:
-        self.calls += 1
+    def _side(self, item: int, side: int, y: Floats, thorough: bool) -> tuple[float, list[Floats]]:
+        """First with rooms cut at the need: a point of it is one of the whole program, and its multipliers mind that coefficients end at 1.
+
+        Where what they give is not violated, with rooms that are cut nowhere that matters.
+        """
         table = self.table
-        p, need = int(table.item_class[item]), float(table.item_need[item])
+        need = float(table.item_need[item])
         rise, fall = np.where(table.lone, 0.0, table.above) / need, np.where(table.lone, 0.0, table.below) / need
-        above, below = np.minimum(rise, self._most) * y, np.minimum(fall, self._most) * y
+        reached, alpha = 0.0, None
+        for most in self._mosts if thorough else self._mosts[:1]:
+            if basis := self._bases.get((item, side, most)):  # only bounds have changed since: dual feasible still
+                self._lp.restore(basis)
+            reached, alpha = self._program(int(table.item_class[item]), side, rise, fall, most, y)
+            self._bases[item, side, most] = self._lp.basis()
+            if reached >= MET:
+                return 1.0, []
+            if alpha is not None and np.minimum(alpha, 1.0) @ y < 1 - DEEP:
+                break
+        return reached, [] if alpha is None else [alpha]
+
+    def _program(self, p: int, side: int, rise: Floats, fall: Floats, most: float, y: Floats) -> tuple[float, Floats | None]:
+        """How far p goes, and α of the multipliers with the whole rooms."""
+        self.calls += 1
+        above, below = np.minimum(rise, most) * y, np.minimum(fall, most) * y
         above[p], below[p] = (1.0, 0.0) if side > 0 else (0.0, 1.0)
         cost = np.zeros(len(y))
         cost[p] = -side
@@ -198,10 +218,10 @@ class Programs(Attackers):
         self._lp.set_bounds(self._columns, -below, above)
         result = self._lp.solve()
         if not result.status.has_point:
-            return 0.0, []
+            return 0.0, None
         reached = abs(float(result.x[p]))
         if reached >= MET:
-            return 1.0, []
+            return 1.0, None
         dual = np.round(-result.dual / NOISE) * NOISE
         r = -self._transposed @ dual
         r[p] += side
@@ -210,7 +230,7 @@ class Programs(Attackers):
             alpha = np.where(r > 0, r * rise, np.where(r < 0, -r * fall, 0.0))
         alpha[p] = 0.0
         share = 1.0 - max(0.0, float(side * r[p]))  # what the multipliers leave of u_p itself on the left-hand side
-        return reached, [np.minimum(alpha / share, 1e9)] if share > 0.5 else []
+        return reached, np.minimum(alpha / share, 1e9) if share > 0.5 else None
 
 
 def attackers_of(table: Reduced) -> Attackers:

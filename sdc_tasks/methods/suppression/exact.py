@@ -41,12 +41,14 @@ NEAR = 0.2  # slack up to which a cut joins the integer master
 
 @dataclass(frozen=True)
 class Work:
-    """What ends a run beside its gap: rounds of the LP relaxation, integer rounds, nodes of each, cuts sought for each failing item."""
+    """What ends a run beside its gap: rounds of the LP relaxation, integer rounds, nodes of each; `nested` cuts are sought for each
+    failing item of a network, `cuts` in a round."""
 
     rounds: int = 400
     integer_rounds: int = 200
     nodes: int = 200_000
     nested: int = 4
+    cuts: int = 400
     pattern_every: int = 4
 
 
@@ -98,6 +100,7 @@ class _Search:
         self.upper = np.ones(k)
         self.lower = table.forced.astype(float)
         self.y = self.lower.copy()
+        self.next = 0
 
     def go(self) -> str:
         """Why it ended."""
@@ -159,8 +162,19 @@ class _Search:
                 self.offer(self.y > 1 - 1e-6, table.cost * (1 - self.y), f"LP round {count + 1}")
 
     def separate(self, y: Floats) -> list[Cut]:
-        """The cuts that failing items give at a point."""
-        return [cut for item in range(len(self.table.item_need)) for cut in self.attackers.cuts(item, y, self.work.nested)]
+        """The cuts that failing items give at a point: of all items, or until there are enough for a round; the next goes on from there."""
+        found: list[Cut] = []
+        items, nested = len(self.table.item_need), self.work.nested if self.table.network else 1
+        for thorough in (True,) if self.table.network else (False, True):
+            for count in range(items):
+                item = (self.next + count) % items
+                found += [cut for cut in self.attackers.cuts(item, y, nested, thorough) if cut.value(y) < 1 - VIOLATED or nested > 1]
+                if len(found) >= self.work.cuts or self.run.clock.left <= 0:
+                    self.next = (item + 1) % items
+                    return found
+            if found:
+                break
+        return found
 
     def prove(self, multipliers: Floats) -> None:
         """The bound that the multipliers of the master's rows prove, whoever computed them; and the reduced costs with it."""

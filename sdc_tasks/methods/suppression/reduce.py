@@ -186,7 +186,7 @@ def _distinct(M: sp.csr_array) -> sp.csr_array:
 def _network_form(M: sp.csr_array) -> sp.csr_array:
     """M without relations that follow from the others, if that makes a network of it; else M."""
     m, k = M.shape
-    if is_network(M) or m * m * k > DENSE:
+    if m > k or m * m * k > DENSE or is_network(M):
         return M
     counts = np.diff(sp.csc_array(M).indptr)[M.indices]
     lengths = np.diff(M.indptr)
@@ -194,8 +194,6 @@ def _network_form(M: sp.csr_array) -> sp.csr_array:
     order = np.lexsort((mean, fewest))
     rows = M.toarray()
     independent = np.abs(np.diag(scipy.linalg.qr(rows[order].T, mode="r")[0])) > NOTHING
-    if len(order) > k:
-        return M
     kept, dropped = np.sort(order[independent]), np.sort(order[~independent])
     small = sp.csr_array(M[kept])
     if not is_network(small):
