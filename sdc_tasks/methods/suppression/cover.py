@@ -26,7 +26,9 @@ from sdc_tasks.solver.lp import LiveLP
 
 STILL = 1e-7  # of a need: moves below the solver's tolerance are rounding
 DEAREST = 1e3  # the most that little room multiplies a price by
-MEMORY = 20_000_000  # numbers that the witnesses may take
+MEMORY = 200_000_000  # bytes that the witnesses may take from one pattern to the next
+JOINT = 6  # programs for all items at once, before each has its own
+AHEAD = 1.5  # needs: how far a joint program moves a class that an item is about
 
 
 class _Directions:
@@ -61,98 +63,151 @@ class _Directions:
         u[classes] = result.x[: len(classes)] - result.x[len(classes) :]
         return np.where(np.abs(u) > STILL, u, 0.0)
 
+    def furthest(self, targets: Ints, side: int, need: Floats, above: Floats, below: Floats, lone: Bools) -> Floats | None:
+        """(k): z with Σ side · z_p / need_p of the targets as large as can be, each up to `AHEAD` needs; lone classes stay."""
+        classes, n = self.classes, len(self.classes)
+        unit = float(np.median(need))
+        far = MOST_NEEDS * float(need.max())
+        up, down = np.where(lone, 0.0, np.minimum(above, far)), np.where(lone, 0.0, np.minimum(below, far))
+        np.minimum.at(up if side > 0 else down, targets, AHEAD * need)
+        gain = np.zeros(len(above))
+        np.maximum.at(gain, targets, 1.0 / need)
+        gain = -side * gain[classes] / gain.max()
+        self._lp.set_cost(self._columns, np.concatenate([gain, -gain]))
+        self._lp.set_bounds(self._columns, np.zeros(2 * n), np.concatenate([up[classes], down[classes]]) / unit)
+        result = self._lp.solve(reduced=False)
+        if not result.status.has_point:
+            return None
+        z = np.zeros(len(above))
+        z[classes] = (result.x[:n] - result.x[n:]) * unit
+        return np.where(np.abs(z) > STILL * unit, z, 0.0)
+
 
 def _scale(price: Floats) -> float:
     return float(np.median(price[price > 0])) if (price > 0).any() else 1.0
 
 
+class _Witnesses:
+    """Which classes every witness moves and which items it meets, as bits."""
+
+    def __init__(self, classes: int, items: int) -> None:
+        self._items, self._used = items, 0
+        self._moves = np.zeros((64, (classes + 7) // 8), dtype=np.uint8)
+        self._meets = np.zeros((64, (items + 7) // 8), dtype=np.uint8)
+
+    def add(self, moves: Bools, meets: Bools) -> None:
+        if self._used == len(self._moves):
+            self._moves = np.concatenate([self._moves, np.zeros_like(self._moves)])
+            self._meets = np.concatenate([self._meets, np.zeros_like(self._meets)])
+        self._moves[self._used], self._meets[self._used] = np.packbits(moves), np.packbits(meets)
+        self._used += 1
+
+    def within(self, hidden: Bools) -> Ints:
+        """The rows of witnesses that move hidden classes alone."""
+        return np.flatnonzero(~(self._moves[: self._used] & np.packbits(~hidden)).any(axis=1))
+
+    def without(self, rows: Ints, cell: int) -> Ints:
+        """Of some rows, those that do not move a class."""
+        return np.asarray(rows[(self._moves[rows, cell // 8] & (128 >> cell % 8)) == 0])
+
+    def met(self, rows: Ints) -> Bools:
+        """(items): those that one of the rows meets."""
+        found = np.bitwise_or.reduce(self._meets[rows], axis=0) if len(rows) else np.zeros(self._meets.shape[1], dtype=np.uint8)
+        return np.unpackbits(found, count=self._items).astype(bool)
+
+    def forget(self) -> None:
+        """Keeps the newest that there is memory for."""
+        most = max(64, MEMORY // max(1, self._moves.shape[1] + self._meets.shape[1]))
+        first = max(0, self._used - most)
+        self._moves, self._meets = self._moves[first:].copy(), self._meets[first:].copy()
+        self._used -= first
+
+
 class Cover:
-    """Grows and prunes patterns of one reduced problem, in one live program with all witnesses that were ever found."""
+    """Grows and prunes patterns of one reduced problem, with all witnesses that were ever found."""
 
     def __init__(self, table: Reduced) -> None:
         self.table, self.programs = table, 0
         k = len(table.cost)
-        self._room = max(64, MEMORY // max(k, 1))
-        self._z = np.zeros((0, k))
-        self._meets = np.zeros((0, len(table.item_need)), dtype=bool)
-        self._fresh_z: list[Floats] = []
-        self._fresh_meets: list[Bools] = []
+        self._witnesses = _Witnesses(k, len(table.item_need))
         self._by_class = sp.csc_array(table.M)
         self._everything = _Directions(self._by_class, np.arange(k))
 
     def grown(self, start: Bools, price: Floats) -> Bools | None:
         """A pattern ⊇ start that meets every item; None where some item has no direction at all."""
         hidden = start | self.table.forced
-        met, everything = self._met(hidden), np.ones(len(hidden), dtype=bool)
+        everything = np.ones(len(hidden), dtype=bool)
+        self._together(hidden)
+        met = self.met(hidden)
         price = price / _scale(price)
         for item in range(len(self.table.item_need)):
             if met[item]:
                 continue
-            u = self._direction(self._everything, item, everything, hidden, price)
-            if u is None:
+            found = self._direction(self._everything, item, everything, hidden, price)
+            if found is None:
                 return None
-            grown = hidden | (u != 0)
-            met |= self._fresh_meets[-1]
-            if (grown != hidden).any() and len(self._z):
-                met |= self._met(grown)
-            hidden = grown
+            moves, meets = found
+            met |= meets
+            if (moves & ~hidden).any():
+                hidden = hidden | moves
+                met |= self.met(hidden)
         return hidden
 
     def pruned(self, pattern: Bools, over: Callable[[], bool], most: int = 8) -> Bools:
         """A pattern ⊆ pattern that meets every item: classes given back, until it is `over`, where at most `most` items need witnesses."""
         hidden = pattern.copy()
-        self._gather()
-        inside = self._inside(hidden)
+        rows = self._witnesses.within(hidden)
+        met = self._witnesses.met(rows)
         secondary = np.flatnonzero(hidden & ~self.table.forced)
         price = self.table.cost / _scale(self.table.cost)
         program = _Directions(self._by_class, np.flatnonzero(hidden))
         for cell in secondary[np.argsort(-self.table.cost[secondary], kind="stable")]:
             if over():
                 break
-            kept = inside & (self._z[:, cell] == 0)
-            lost = np.flatnonzero(self._meets[inside].any(axis=0) & ~self._meets[kept].any(axis=0))
+            kept = self._witnesses.without(rows, int(cell))
+            lost = np.flatnonzero(met & ~self._witnesses.met(kept))
             allowed = hidden.copy()
             allowed[cell] = False
-            if len(lost) > most or not self._mended(program, lost, allowed, price):
-                continue
-            hidden = allowed
-            self._gather()
-            inside = self._inside(hidden)
+            if len(lost) <= most and self._mended(program, lost, allowed, price):
+                hidden = allowed
+                rows = self._witnesses.within(hidden)
+                met = self._witnesses.met(rows)
         return hidden
+
+    def forget(self) -> None:
+        """Between two patterns: old witnesses go where there are too many."""
+        self._witnesses.forget()
+
+    def _together(self, hidden: Bools) -> None:
+        """Witnesses within a pattern for many items at once: Σ ± u_p / need_p as large as can be, over the items not met yet."""
+        table, program = self.table, _Directions(self._by_class, np.flatnonzero(hidden))
+        for turn in range(JOINT):
+            open_items = np.flatnonzero(~self.met(hidden) & ~table.lone[table.item_class])
+            side = 1 if turn % 2 == 0 else -1
+            mine = open_items[table.item_side[open_items] != -side]
+            if not len(mine):
+                continue
+            self.programs += 1
+            z = program.furthest(table.item_class[mine], side, table.item_need[mine], table.above, table.below, table.lone)
+            if z is not None:
+                self._witnesses.add(z != 0, self._items_met(z))
 
     def _mended(self, program: _Directions, lost: Ints, allowed: Bools, price: Floats) -> bool:
         met = np.zeros(len(self.table.item_need), dtype=bool)
         for item in lost:
             if not met[item]:
-                u = self._direction(program, int(item), allowed, self.table.forced, price)
-                if u is None:
+                found = self._direction(program, int(item), allowed, self.table.forced, price)
+                if found is None:
                     return False
-                met |= self._fresh_meets[-1]
+                met |= found[1]
         return True
 
-    def _gather(self) -> None:
-        """New witnesses join the others; the oldest go where there are too many."""
-        if self._fresh_z:
-            self._z = np.vstack([self._z, *self._fresh_z])
-            self._meets = np.vstack([self._meets, *self._fresh_meets])
-            self._fresh_z, self._fresh_meets = [], []
-
-    def forget(self) -> None:
-        """Between two patterns: keeps the newest witnesses that there is memory for."""
-        self._gather()
-        self._z, self._meets = self._z[-self._room :], self._meets[-self._room :]
-
-    def _inside(self, hidden: Bools) -> Bools:
-        return np.asarray((self._z[:, ~hidden] == 0).all(axis=1))
-
-    def _met(self, hidden: Bools) -> Bools:
+    def met(self, hidden: Bools) -> Bools:
         """(items): those that a kept witness within a pattern meets."""
-        if not len(self._z):
-            return np.zeros(len(self.table.item_need), dtype=bool)
-        return np.asarray(self._meets[self._inside(hidden)].any(axis=0))
+        return self._witnesses.met(self._witnesses.within(hidden))
 
-    def _direction(self, program: _Directions, item: int, allowed: Bools, free: Bools, price: Floats) -> Floats | None:
-        """The cheapest deviation that meets an item by moving allowed classes, kept as a witness."""
+    def _direction(self, program: _Directions, item: int, allowed: Bools, free: Bools, price: Floats) -> tuple[Bools, Bools] | None:
+        """What the cheapest deviation that meets an item by moving allowed classes moves and meets; it is kept as a witness."""
         table = self.table
         p, side, need = int(table.item_class[item]), int(table.item_side[item]), float(table.item_need[item])
         most = 1.0 if table.network else MOST_NEEDS
@@ -173,9 +228,8 @@ class Cover:
                 continue
             meets = self._items_met(u * need)
             if meets[item]:
-                self._fresh_z.append(u * need)
-                self._fresh_meets.append(meets)
-                return u
+                self._witnesses.add(u != 0, meets)
+                return u != 0, meets
         return None
 
     def _items_met(self, z: Floats) -> Bools:

@@ -3,7 +3,7 @@
 The master problem is  min cost · y,  y ∈ {0, 1}ᵏ over the classes of the reduced problem (reduce.py), under the cuts found so far. For its
 solution every item's attacker is asked; those that fail give strengthened cuts (attackers.py).
 
-1. A first safe pattern (cover.py).
+1. A first safe pattern (cover.py). Items that the primaries meet among themselves are met by every pattern; nobody asks for them again.
 2. The LP relaxation, stabilised by in-out separation: cuts are sought at a point between the master's solution and a point that is known to
    satisfy all of them (at first everything hidden); where none is violated there, that point moves in. Each round proves a bound: by weak
    duality from the master's multipliers, recomputed here. Every few rounds cost · (1 − y*) leads to a new pattern.
@@ -100,12 +100,14 @@ class _Search:
         self.upper = np.ones(k)
         self.lower = table.forced.astype(float)
         self.y = self.lower.copy()
+        self.items = np.arange(len(table.item_need))  # not those that the primaries meet among themselves
         self.next = 0
 
     def go(self) -> str:
         """Why it ended."""
         if self.offer(self.table.forced, self.table.cost, "first pattern") is None:
             self._all_or_nothing()
+        self.items = np.flatnonzero(~self.cover.met(self.table.forced))
         self.relax()
         return self.integer()
 
@@ -164,13 +166,13 @@ class _Search:
     def separate(self, y: Floats) -> list[Cut]:
         """The cuts that failing items give at a point: of all items, or until there are enough for a round; the next goes on from there."""
         found: list[Cut] = []
-        items, nested = len(self.table.item_need), self.work.nested if self.table.network else 1
+        nested = self.work.nested if self.table.network else 1
         for thorough in (True,) if self.table.network else (False, True):
-            for count in range(items):
-                item = (self.next + count) % items
+            for count in range(len(self.items)):
+                item = int(self.items[(self.next + count) % len(self.items)])
                 found += [cut for cut in self.attackers.cuts(item, y, nested, thorough) if cut.value(y) < 1 - VIOLATED or nested > 1]
                 if len(found) >= self.work.cuts or self.run.clock.left <= 0:
-                    self.next = (item + 1) % items
+                    self.next = (self.next + count + 1) % len(self.items)
                     return found
             if found:
                 break

@@ -1,0 +1,114 @@
+"""What a run of cell suppression keeps, refuses and says; a table of a JJ file as its problem."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.tables.jj import JJTable, suppression_of
+from sdc_tasks.methods.suppression.exact import Work, suppress_exactly
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.methods.suppression.run import Run
+from sdc_tasks.solver.clock import Abort, Limit, TimeUp
+
+
+def table(status: str = "sussssssz") -> JJTable:
+    """Two rows and two columns with totals: cells 0–2 are the first row with its total, 6–8 the totals."""
+    grid = np.array([[10.0, 5.0, 15.0], [7.0, 9.0, 16.0], [17.0, 14.0, 31.0]])
+    index = np.arange(9).reshape(3, 3)
+    A = np.zeros((6, 9))
+    for row, cells in enumerate([*index, *index.T]):
+        A[row, cells] = [1, 1, -1]
+    level = np.where(np.array(list(status)) == "u", 2.0, 0.0)
+    a = grid.ravel()
+    return JJTable(
+        a, np.arange(9.0), np.array(list(status)), np.zeros(9), np.full(9, 100.0), level, level, 0 * level, sp.csr_array(A), np.zeros(6)
+    )
+
+
+def pattern(*cells: int) -> np.ndarray:
+    found = np.zeros(9, dtype=bool)
+    found[list(cells)] = True
+    return found
+
+
+@pytest.mark.parametrize(("costs", "expected"), [("value", 10 + 7 + 9), ("one", 3), ("file", 0 + 3 + 4)])
+def test_a_jj_table_with_each_kind_of_costs(costs: str, expected: float) -> None:
+    result = suppress_exactly(suppression_of(table(), costs))  # type: ignore[arg-type]
+    assert result.ended == "proven"
+    assert result.cost == pytest.approx(expected)
+    assert costs == "one" or np.array_equal(result.pattern, pattern(0, 1, 3, 4))  # with costs of 1 the rows are alike
+
+
+def test_status_z_and_empty_cells_stay_open() -> None:
+    problem = suppression_of(table("suzssssss"))
+    assert problem.fixed.tolist() == [False, False, True] + [False] * 6
+
+
+def test_an_unsafe_or_dearer_pattern_is_not_taken() -> None:
+    run = Run(suppression_of(table()))
+    assert not run.offer(pattern(1, 4), "unsafe")
+    assert run.offer(pattern(0, 1, 3, 4, 2, 5), "safe")
+    assert run.offer(pattern(0, 1, 3, 4), "cheaper")
+    assert not run.offer(pattern(0, 1, 3, 4, 2, 5), "dearer")
+    assert [moment.step for moment in run.history] == ["safe", "cheaper"]
+
+
+def test_a_bound_that_a_pattern_disproves_is_forgotten() -> None:
+    run = Run(suppression_of(table()))
+    run.lift(1000.0, "wrong")
+    run.offer(pattern(0, 1, 3, 4), "pattern")
+    assert run.bound == 0
+    run.lift(1000.0, "wrong again")
+    assert run.bound == 0
+    run.lift(20.0, "right")
+    assert run.result("m", "work").gap == pytest.approx(6 / 26)
+
+
+def test_out_of_time_before_anything_was_proven_leaves_a_verified_pattern() -> None:
+    result = suppress_exactly(suppression_of(table()), clock=Limit(0.0))
+    assert result.ended == "time"
+    assert result.safe
+    assert result.bound == 0
+
+
+def test_a_release_whose_time_is_up_gets_nothing() -> None:
+    with pytest.raises(TimeUp):
+        suppress_exactly(suppression_of(table()), clock=Abort("suppression", -1.0))
+
+
+def test_counted_work_ends_a_run() -> None:
+    result = suppress_exactly(suppression_of(table("ssuusssss")), work=Work(rounds=0, integer_rounds=0))
+    assert result.ended == "work"
+    assert result.safe
+
+
+def test_no_primaries_cost_nothing() -> None:
+    result = suppress_exactly(suppression_of(table("sssssssss")))
+    assert (result.ended, result.cost, result.bound) == ("proven", 0.0, 0.0)
+    assert not np.any(result.pattern)
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "value", "message"),
+    [
+        ("a", 3, np.nan, "cell 3: the value is not a finite number"),
+        ("lb", 4, 50.0, "cell 4: the value lies outside its bounds"),
+        ("cost", 5, -1.0, "cell 5: the cost is negative"),
+        ("upl", 1, np.inf, "cell 1: a protection level is negative or not finite"),
+        ("fixed", 1, True, "cell 1: a primary cell must not stay open"),
+        ("singleton", 2, True, "cell 2: a singleton that is no primary cell"),
+    ],
+)  # fmt: skip
+def test_what_no_problem_can_be_is_told_without_a_value(name: str, cell: int, value: float, message: str) -> None:
+    good = suppression_of(table())
+    arrays = {
+        each: np.array(getattr(good, each)) for each in ("a", "lb", "ub", "lpl", "upl", "spl", "cost", "primary", "fixed", "singleton")
+    }
+    arrays[name][cell] = value
+    with pytest.raises(InvalidInput, match=message) as refused:
+        SuppressionProblem(good.M, **arrays)
+    assert "Remedy: " in str(refused.value)
+    assert "50" not in str(refused.value)
