@@ -133,8 +133,8 @@ class Cover:
         self._by_class = sp.csc_array(table.M)
         self._everything = _Directions(self._by_class, np.arange(k))
 
-    def grown(self, start: Bools, price: Floats) -> Bools | None:
-        """A pattern ⊇ start that meets every item; None where some item has no direction at all."""
+    def grown(self, start: Bools, price: Floats, over: Callable[[], bool]) -> Bools | None:
+        """A pattern ⊇ start that meets every item; None where some item has no direction at all, or when it is `over` before."""
         hidden = start | self.table.forced
         everything = np.ones(len(hidden), dtype=bool)
         self._together(hidden)
@@ -143,6 +143,8 @@ class Cover:
         for item in range(len(self.table.item_need)):
             if met[item]:
                 continue
+            if over():
+                return None
             found = self._direction(self._everything, item, everything, hidden, price)
             if found is None:
                 return None

@@ -3,7 +3,7 @@
 The master problem is  min cost · y,  y ∈ {0, 1}ᵏ over the classes of the reduced problem (reduce.py), under the cuts found so far. For its
 solution every item's attacker is asked; those that fail give strengthened cuts (attackers.py).
 
-1. A first safe pattern (cover.py). Items that the primaries meet among themselves are met by every pattern; nobody asks for them again.
+1. Everything hidden, which is safe or nothing is; then a first pattern (cover.py). Items that the primaries meet among themselves are met by every pattern; nobody asks for them again.
 2. The LP relaxation, stabilised by in-out separation: cuts are sought at a point between the master's solution and a point that is known to
    satisfy all of them (at first everything hidden); where none is violated there, that point moves in. Each round proves a bound: by weak
    duality from the master's multipliers, recomputed here. Every few rounds cost · (1 − y*) leads to a new pattern.
@@ -105,15 +105,17 @@ class _Search:
 
     def go(self) -> str:
         """Why it ended."""
-        if self.offer(self.table.forced, self.table.cost, "first pattern") is None:
-            self._all_or_nothing()
+        everything = np.ones(len(self.table.cost), dtype=bool)
+        if not self.run.offer(self.table.pattern(everything, self.run.problem), "everything hidden"):
+            self._refuse()
+        self.offer(self.table.forced, self.table.cost, "first pattern")
         self.items = np.flatnonzero(~self.cover.met(self.table.forced))
         self.relax()
         return self.integer()
 
     def offer(self, start: Bools, price: Floats, step: str) -> Bools | None:
-        """Completes a pattern, offers it, prunes it, offers it again; None where it cannot be completed."""
-        hidden = self.cover.grown(start, price)
+        """Completes a pattern, offers it, prunes it, offers it again; None where it is not complete when the run is over."""
+        hidden = self.cover.grown(start, price, self.run.over)
         if hidden is None:
             return None
         self.run.offer(self.table.pattern(hidden, self.run.problem), step)
@@ -122,13 +124,12 @@ class _Search:
         self.cover.forget()
         return hidden
 
-    def _all_or_nothing(self) -> None:
-        """Where no pattern grew: everything hidden is one, or a primary has none."""
+    def _refuse(self) -> None:
+        """Raises Unprotectable where a primary is not protected even by hiding everything."""
         table, problem = self.table, self.run.problem
         everything = np.ones(len(table.cost))
         failing = [item for item in range(len(table.item_need)) if self.attackers.cuts(item, everything)]
-        self.run.offer(table.pattern(everything > 0, problem), "everything hidden")
-        if failing and self.run.pattern is None:
+        if failing:
             cells = np.flatnonzero(np.isin(table.class_of, table.item_class[failing]) & problem.primary)
             more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
             raise Unprotectable(
