@@ -8,12 +8,15 @@ from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.confidential import leave_no_core
 from sdc_tasks.errors import SdcError
 
+SOUGHT = {"cta": "table", "suppress": "pattern"}  # what commands look for that end soon, with what they found, at Ctrl-C
+
 
 def main() -> None:
     """Runs `sdc`; errors made on purpose end with their message and exit code, not with a traceback."""
     leave_no_core()
-    interruption = Interruption()
-    if sys.argv[1:2] == ["cta"]:
+    command = sys.argv[1] if len(sys.argv) > 1 else ""
+    interruption = Interruption(SOUGHT.get(command, ""))
+    if command in SOUGHT:
         interruption.listen()
     from sdc_tasks.cli.app import app
 

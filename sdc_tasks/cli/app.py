@@ -1,22 +1,23 @@
-"""`sdc`: the same steps as the DAG, and CTA by itself, for a methodologist at a shell.
+"""`sdc`: the same steps as the DAG, and CTA and suppression by themselves, for a methodologist at a shell.
 
-Exit codes: 0 published or safe, or a protected table; 2 bad input; 3 blocked by the audit, not safe, or no protected table;
+Exit codes: 0 published or safe, or a protected table or pattern; 2 bad input; 3 blocked by the audit, not safe, or nothing that protects;
 4 try again later; 5, 6 `sdc audit`: safe, but it contradicts the deliveries, or was not judged as a whole.
 """
 
 import typer
 
-from sdc_tasks.cli.cta import cta
 from sdc_tasks.cli.export import export_jj
 from sdc_tasks.cli.office import approve, explain, maintenance, new_key, retract, rotate_keys, verify_log
 from sdc_tasks.cli.release import audit, demo, findings, release
 from sdc_tasks.cli.round_counts import round_counts
 from sdc_tasks.cli.round_table import round_table
+from sdc_tasks.cli.searches.cta import cta
+from sdc_tasks.cli.searches.suppress import suppress
 from sdc_tasks.cli.verify import verify_certificate
 from sdc_tasks.cli.what_if import what_if
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for command in (demo, release, findings, audit, cta, export_jj, verify_certificate, what_if, round_counts, round_table):
+for command in (demo, release, findings, audit, cta, suppress, export_jj, verify_certificate, what_if, round_counts, round_table):
     app.command()(command)
 for duty in (approve, retract, explain, verify_log, maintenance, new_key, rotate_keys):
     app.command(rich_help_panel="around releases")(duty)

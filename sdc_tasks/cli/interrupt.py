@@ -13,13 +13,12 @@ from types import FrameType
 
 from sdc_tasks.errors import Unprotectable
 
-NOTHING_YET = b"interrupted: no table yet, nothing was written\n"
-
 
 class Interruption:
-    """Whether somebody asked to stop; `elapsed` counts from where `sdc` began."""
+    """Whether somebody asked to stop the search for something; `elapsed` counts from where `sdc` began."""
 
-    def __init__(self) -> None:
+    def __init__(self, sought: str) -> None:
+        self._nothing_yet = f"interrupted: no {sought} yet, nothing was written\n".encode()
         self.asked = False
         self.something_to_save = False
         self._began = time.monotonic()
@@ -36,5 +35,5 @@ class Interruption:
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.asked = True
         if not self.something_to_save:
-            os.write(2, NOTHING_YET)
+            os.write(2, self._nothing_yet)
             os._exit(Unprotectable.exit_code)

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from sdc_tasks.methods.cta.run import Moment
+from sdc_tasks.model.moment import Moment
 from sdc_tasks.model.table import Floats, Ints
 
 ImageFormat = Literal["svg", "png"]
@@ -50,13 +50,13 @@ LEFT_OF_LARGEST = 1e-9  # of the largest deviation: what a solver leaves in cell
 NAMED = 60  # up to so many areas each has its name beside its row
 
 
-def plot_history(history: Sequence[Moment], objective_label: str, image: ImageFormat = "svg") -> bytes:
-    """Best protected table and proven bound over time as steps, the gap between them shaded."""
+def plot_history(history: Sequence[Moment], objective_label: str, image: ImageFormat = "svg", found: str = "table") -> bytes:
+    """What was best and the proven bound over time as steps, the gap between them shaded. `found`: what is sought, a table or a pattern."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.2, 3.6), layout="constrained")
         axes = figure.subplots()
         bare(axes)
-        axes.set_title(f"{objective_label}: {_verdict(history)}", loc="left", fontsize=11)
+        axes.set_title(f"{objective_label}: {_verdict(history, found)}", loc="left", fontsize=11)
         axes.set_xlabel("seconds")
         times, tables, bounds = steps(history)
         scale_values(axes, np.concatenate([tables, bounds]))
@@ -64,7 +64,7 @@ def plot_history(history: Sequence[Moment], objective_label: str, image: ImageFo
         times, tables, bounds = _to_the_edge(axes, times, tables, bounds)
         axes.fill_between(times, bounds, tables, step="post", color=ACCENT, alpha=0.12, linewidth=0)
         draw_steps(axes, times, bounds, HELD, "bound", above=False)
-        draw_steps(axes, times, tables, ACCENT, "best table", above=True)
+        draw_steps(axes, times, tables, ACCENT, f"best {found}", above=True)
         return picture(figure, image)
 
 
@@ -188,12 +188,12 @@ def picture(figure: Figure, image: ImageFormat) -> bytes:
     return buffer.getvalue()
 
 
-def _verdict(history: Sequence[Moment]) -> str:
+def _verdict(history: Sequence[Moment], found: str) -> str:
     if not history:
         return "nothing found"
     last = history[-1]
     if last.objective is None:
-        return f"no protected table; bound {short(last.bound)}"
+        return f"no protected {found}; bound {short(last.bound)}"
     if last.objective <= last.bound or last.objective == 0:
         return f"{short(last.objective)}, proven optimal"
     if last.bound <= 0:

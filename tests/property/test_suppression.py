@@ -7,14 +7,14 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from suppression_oracle import least_by_enumeration, least_by_model, unprotected
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.attackers import Attackers, Flows, Programs
-from sdc_tasks.methods.suppression.exact import suppress_exactly
+from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.reduce import is_network, reduce
 from sdc_tasks.methods.suppression.verify import verify
+from support.oracles.suppression import least_by_enumeration, least_by_model, unprotected
 
 TREES = {"flat": {0: [1, 2]}, "wide": {0: [1, 2, 3]}, "deep": {0: [1, 2], 2: [3, 4]}}
 
@@ -70,7 +70,7 @@ def problems(draw: st.DrawFn, kinds: tuple[str, ...], general: bool = True) -> S
 def least(problem: SuppressionProblem) -> float | None:
     """What the exact method finds and proves; None where it says that there is nothing."""
     try:
-        result = suppress_exactly(problem)
+        result = suppress(problem, PatternOptions(gap=0.0))
     except Unprotectable:
         return None
     assert result.ended == "proven"
@@ -164,8 +164,8 @@ def test_a_table_with_one_hierarchy_becomes_a_network(problem: SuppressionProble
 @settings(max_examples=10, deadline=None)
 def test_the_same_problem_gives_the_same_pattern(problem: SuppressionProblem) -> None:
     try:
-        first, second = suppress_exactly(problem), suppress_exactly(problem)
+        first, second = suppress(problem, PatternOptions(gap=0.0)), suppress(problem, PatternOptions(gap=0.0))
     except Unprotectable:
         return
     assert np.array_equal(first.pattern, second.pattern)
-    assert [(m.cost, m.bound, m.step) for m in first.history] == [(m.cost, m.bound, m.step) for m in second.history]
+    assert [(m.objective, m.bound, m.method) for m in first.history] == [(m.objective, m.bound, m.method) for m in second.history]

@@ -10,7 +10,8 @@ import threading
 import numpy as np
 import pytest
 
-from sdc_tasks.methods.cta.run import Moment, Run
+from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.model.moment import Moment
 from support.oracles.cta_tables import by_hand
 
 BOTH, TOTAL, FAR, SHORT = (np.array(z, dtype=float) for z in ([1, -1, 0], [1, 0, 1], [3, -3, 0], [0.5, -0.5, 0]))

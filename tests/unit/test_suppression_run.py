@@ -7,11 +7,13 @@ import pytest
 import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.tables.jj import JJTable, suppression_of
-from sdc_tasks.methods.suppression.exact import Work, suppress_exactly
+from sdc_tasks.intake.tables.jj import JJTable
+from sdc_tasks.intake.tables.suppression import suppression_of
+from sdc_tasks.methods.suppression.engine import PatternOptions, execute, suppress
+from sdc_tasks.methods.suppression.exact import Work
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.methods.suppression.run import Run
-from sdc_tasks.solver.clock import Abort, Limit, TimeUp
+from sdc_tasks.methods.suppression.run import SuppressionRun
+from sdc_tasks.solver.clock import Abort, TimeUp
 
 
 def table(status: str = "sussssssz") -> JJTable:
@@ -36,7 +38,7 @@ def pattern(*cells: int) -> np.ndarray:
 
 @pytest.mark.parametrize(("costs", "expected"), [("value", 10 + 7 + 9), ("one", 3), ("file", 0 + 3 + 4)])
 def test_a_jj_table_with_each_kind_of_costs(costs: str, expected: float) -> None:
-    result = suppress_exactly(suppression_of(table(), costs))  # type: ignore[arg-type]
+    result = suppress(suppression_of(table(), costs))  # type: ignore[arg-type]
     assert result.ended == "proven"
     assert result.cost == pytest.approx(expected)
     assert costs == "one" or np.array_equal(result.pattern, pattern(0, 1, 3, 4))  # with costs of 1 the rows are alike
@@ -48,16 +50,16 @@ def test_status_z_and_empty_cells_stay_open() -> None:
 
 
 def test_an_unsafe_or_dearer_pattern_is_not_taken() -> None:
-    run = Run(suppression_of(table()))
+    run = SuppressionRun(suppression_of(table()))
     assert not run.offer(pattern(1, 4), "unsafe")
     assert run.offer(pattern(0, 1, 3, 4, 2, 5), "safe")
     assert run.offer(pattern(0, 1, 3, 4), "cheaper")
     assert not run.offer(pattern(0, 1, 3, 4, 2, 5), "dearer")
-    assert [moment.step for moment in run.history] == ["safe", "cheaper"]
+    assert [moment.method for moment in run.history] == ["safe", "cheaper"]
 
 
 def test_a_bound_that_a_pattern_disproves_is_forgotten() -> None:
-    run = Run(suppression_of(table()))
+    run = SuppressionRun(suppression_of(table()))
     run.lift(1000.0, "wrong")
     run.offer(pattern(0, 1, 3, 4), "pattern")
     assert run.bound == 0
@@ -68,25 +70,25 @@ def test_a_bound_that_a_pattern_disproves_is_forgotten() -> None:
 
 
 def test_out_of_time_before_anything_was_proven_leaves_a_verified_pattern() -> None:
-    result = suppress_exactly(suppression_of(table()), clock=Limit(0.0))
+    result = suppress(suppression_of(table()), PatternOptions(seconds=0.0))
     assert result.ended == "time"
-    assert result.safe
+    assert result.pattern is not None
     assert result.bound == 0
 
 
 def test_a_release_whose_time_is_up_gets_nothing() -> None:
     with pytest.raises(TimeUp):
-        suppress_exactly(suppression_of(table()), clock=Abort("suppression", -1.0))
+        execute(SuppressionRun(suppression_of(table()), Abort("suppression", -1.0)), PatternOptions())
 
 
 def test_counted_work_ends_a_run() -> None:
-    result = suppress_exactly(suppression_of(table("ssuusssss")), work=Work(rounds=0, integer_rounds=0))
+    result = suppress(suppression_of(table("ssuusssss")), PatternOptions(work=Work(rounds=0, integer_rounds=0)))
     assert result.ended == "work"
-    assert result.safe
+    assert result.pattern is not None
 
 
 def test_no_primaries_cost_nothing() -> None:
-    result = suppress_exactly(suppression_of(table("sssssssss")))
+    result = suppress(suppression_of(table("sssssssss")))
     assert (result.ended, result.cost, result.bound) == ("proven", 0.0, 0.0)
     assert not np.any(result.pattern)
 

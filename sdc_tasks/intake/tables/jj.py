@@ -28,7 +28,6 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
-from sdc_tasks.methods.suppression.problem import COSTS, CellCosts, SuppressionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.model.weights import Weights, weights_of
 from sdc_tasks.untrusted import unpacked
@@ -100,18 +99,6 @@ def problem_of(table: JJTable, weights: CellWeights = "file", distance: Distance
     return table_problem(
         table.A, table.a, table.lb, table.ub, table.cost if weights == "file" else weights_of(table.a, FORMULAS[weights]),
         p, table.lpl[p], table.upl[p], table.spl[p], table.fixed, distance,
-    )  # fmt: skip
-
-
-def suppression_of(table: JJTable, costs: CellCosts | Literal["file"] = "value") -> SuppressionProblem:
-    """The suppression problem of a table. Cells of status z and empty cells stay open: empty cells are public zeros.
-
-    `file`: the costs of the file count; else the formula of that name. A status m is not read: secondaries are what is sought.
-    """
-    primary = table.status == "u"
-    return SuppressionProblem(
-        table.A, table.a, table.lb, table.ub, table.lpl, table.upl, table.spl, table.cost if costs == "file" else COSTS[costs](table.a),
-        primary, ~primary & (table.fixed | (table.a == 0)), table.rhs, label=lambda i: f"cell {i}",
     )  # fmt: skip
 
 
@@ -316,9 +303,12 @@ def _relations(lines: _Lines, first: int, m: int, n: int, name: Namer) -> tuple[
 def _check_sums(lines: _Lines, first: int, A: sp.csr_array, rhs: Floats, a: Floats, rounding: Floats) -> None:
     """Refuses the first relation that the values miss by more than rounding each of them explains; τ-ARGUS rounds to whole numbers."""
     size = abs(A)
-    allowed = size @ rounding + LEFT_OF_SUM * (size @ np.abs(a) + np.abs(rhs))
-    if len(missed := np.flatnonzero(~(np.abs(A @ a - rhs) <= allowed))):
-        more = f", as {len(missed) - 1} more," if len(missed) > 1 else ""
+    whole = size @ np.abs(a) + np.abs(rhs)
+    miss = np.abs(A @ a - rhs)
+    if len(missed := np.flatnonzero(~(miss <= size @ rounding + LEFT_OF_SUM * whole))):
+        row, more = int(missed[0]), f", as {len(missed) - 1} more," if len(missed) > 1 else ""
         raise lines.error(
-            first + int(missed[0]), f"this relation{more} does not hold for the values. Remedy: correct the values or the relation"
+            first + row,
+            f"this relation{more} does not hold for the values: it is off by {miss[row] / whole[row]:.2g} of what its cells add up to. "
+            "Remedy: correct the values or the relation",
         )

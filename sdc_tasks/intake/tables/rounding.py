@@ -50,7 +50,19 @@ def read_table(path: Path, dimensions: Sequence[str], value: str, totals: Mappin
 
     Raises InvalidInput, with line, cell and remedy, where file and codes do not make a table.
     """
-    rows, header = _rows(path)
+    return keyed_table(path, *_rows(path), dimensions, value, totals, parents)
+
+
+def keyed_table(
+    path: Path,
+    rows: list[list[str]],
+    header: list[str],
+    dimensions: Sequence[str],
+    value: str,
+    totals: Mapping[str, str],
+    parents: Mapping[str, Path | Hierarchy],
+) -> KeyedTable:
+    """The table in lines of fields below a header, as `read_table`; `path` is what messages call it."""
     for name in (*dimensions, value):
         if name not in header:
             raise InvalidInput(f"{path}, line 1: no column {name}. Remedy: name columns of the file: {', '.join(header)}")
@@ -101,7 +113,7 @@ def _rows(path: Path) -> tuple[list[list[str]], list[str]]:
     return rows[1:], header
 
 
-def _axis(path: Path, name: str, column: list[str], named: str | None, parents: Path | None) -> Hierarchy:
+def _axis(path: Path, name: str, column: list[str], named: str | None, parents: Path | Hierarchy | None) -> Hierarchy:
     """The codes of a dimension with their parents."""
     if "" in column:
         raise InvalidInput(f"{path}, line {column.index('') + 2}: no code in {name}. Remedy: give each cell a code in every dimension")
@@ -114,11 +126,12 @@ def _axis(path: Path, name: str, column: list[str], named: str | None, parents: 
         if not parts:
             raise InvalidInput(f"{path}: dimension {name} has no code but {total}. Remedy: leave it out")
         return Hierarchy(name, (total, *parts), (None, *[total] * len(parts)))
-    axis = read_tree(parents, name, total)
+    axis = parents if isinstance(parents, Hierarchy) else read_tree(parents, name, total)
+    source = "its hierarchy" if isinstance(parents, Hierarchy) else parents
     for i, code in enumerate(column, start=2):
         if code not in axis.index:
             raise InvalidInput(
-                f"{path}, line {i}: {name} {code} is none of the codes in {parents}. Remedy: add it there, or correct the line"
+                f"{path}, line {i}: {name} {code} is none of the codes in {source}. Remedy: add it there, or correct the line"
             )
     return axis
 
@@ -130,7 +143,7 @@ def _refuse_totals(
     codes: Sequence[list[str]],
     numbers: Floats,
     totals: Mapping[str, str],
-    parents: Mapping[str, Path],
+    parents: Mapping[str, Path | Hierarchy],
 ) -> None:
     """A total that is taken for a part would be counted once more."""
     asked = [i for i, name in enumerate(dimensions) if name not in parents and totals.get(name, totals.get("")) != NONE]

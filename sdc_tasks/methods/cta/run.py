@@ -11,25 +11,15 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.verify import Incumbent, verify
+from sdc_tasks.model.moment import Moment
 from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.clock import Clock, Limit
 
 Restore = Callable[[Floats], Floats]
 DIGITS = 1e-6  # relative: by how much a bound may exceed the objective of a table without being wrong
-
-
-@dataclass(frozen=True)
-class Moment:
-    """What was known after so many seconds: of the objective (None: no protected table yet) and of the bound, and which method said so."""
-
-    seconds: float
-    objective: float | None
-    bound: float
-    method: str
 
 
 class Run:

@@ -35,7 +35,7 @@ FLOW_UNITS = 2**22  # a need in the whole numbers of the flow program
 
 
 @dataclass(frozen=True)
-class Cut:
+class ProtectionCut:
     """Σ coefficients · y[columns] ≥ 1, over classes that are not forced."""
 
     columns: Ints = field(repr=False)
@@ -55,10 +55,10 @@ class Attackers(ABC):
     def __init__(self, table: Reduced) -> None:
         self.table, self.calls = table, 0
 
-    def cuts(self, item: int, y: Floats, most: int = 1, thorough: bool = True) -> list[Cut]:
+    def cuts(self, item: int, y: Floats, most: int = 1, thorough: bool = True) -> list[ProtectionCut]:
         """Violated cuts of an item, up to about `most`. None if y meets it, or, where not `thorough`, if none comes easily."""
         side = int(self.table.item_side[item])
-        found: list[Cut] = []
+        found: list[ProtectionCut] = []
         seen: set[bytes] = set()
         trial = y
         while len(found) < most:
@@ -82,13 +82,13 @@ class Attackers(ABC):
                 trial[cut.columns] = 1.0
         return found
 
-    def _strengthened(self, alpha: Floats) -> Cut | None:
+    def _strengthened(self, alpha: Floats) -> ProtectionCut | None:
         """`alpha`: in needs. None where hidden classes meet the item alone (a solver's error) or nobody can."""
         right = 1.0 - float(alpha[self.table.forced].sum())
         if right <= 1e-9:
             return None
         columns = np.flatnonzero((alpha > 0) & ~self.table.forced)
-        return Cut(columns, np.minimum(alpha[columns] / right, 1.0))
+        return ProtectionCut(columns, np.minimum(alpha[columns] / right, 1.0))
 
     @abstractmethod
     def _side(self, item: int, side: int, y: Floats, thorough: bool) -> tuple[float, list[Floats]]:

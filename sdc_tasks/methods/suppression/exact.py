@@ -3,7 +3,8 @@
 The master problem is  min cost · y,  y ∈ {0, 1}ᵏ over the classes of the reduced problem (reduce.py), under the cuts found so far. For its
 solution every item's attacker is asked; those that fail give strengthened cuts (attackers.py).
 
-1. Everything hidden, which is safe or nothing is; then a first pattern (cover.py). Items that the primaries meet among themselves are met by every pattern; nobody asks for them again.
+1. Everything hidden, which is safe or nothing is; then a first pattern (cover.py). Items that the primaries meet among themselves are met
+   by every pattern; nobody asks for them again.
 2. The LP relaxation, stabilised by in-out separation: cuts are sought at a point between the master's solution and a point that is known to
    satisfy all of them (at first everything hidden); where none is violated there, that point moves in. Each round proves a bound: by weak
    duality from the master's multipliers, recomputed here. Every few rounds cost · (1 − y*) leads to a new pattern.
@@ -16,21 +17,16 @@ Ends when the gap asked for is proven, by counted work (rounds, nodes), or by th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.suppression.attackers import Attackers, Cut, attackers_of
-from sdc_tasks.methods.suppression.cover import Cover
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.methods.suppression.attackers import Attackers, ProtectionCut, attackers_of
+from sdc_tasks.methods.suppression.patterns import Patterns
 from sdc_tasks.methods.suppression.reduce import Reduced, reduce
-from sdc_tasks.methods.suppression.result import Moment, SuppressionResult
-from sdc_tasks.methods.suppression.run import Run
-from sdc_tasks.model.table import Bools, Floats, Ints
-from sdc_tasks.solver.clock import Clock
+from sdc_tasks.methods.suppression.run import SuppressionRun
+from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import LiveLP
 from sdc_tasks.solver.milp import LiveMilp, Milp
 
@@ -52,14 +48,9 @@ class Work:
     pattern_every: int = 4
 
 
-def suppress_exactly(
-    problem: SuppressionProblem, gap: float = 0.0, clock: Clock | None = None, work: Work | None = None,
-    report: Callable[[Moment], None] | None = None,
-) -> SuppressionResult:  # fmt: skip
-    """The cheapest safe pattern that the work finds, verified, with its proven bound. Raises Unprotectable where there is none."""
-    run = Run(problem, clock, gap, report)
-    search = _Search(run, reduce(problem), work or Work())
-    return run.result("exact", search.go())
+def suppress_exactly(run: SuppressionRun, work: Work | None = None, seed: int = 1) -> str:
+    """Searches for the cheapest safe pattern and proves a bound; why it ended: work or time. Raises Unprotectable where there is none."""
+    return _Search(run, reduce(run.problem), work or Work(), seed).go()
 
 
 @dataclass
@@ -67,10 +58,10 @@ class _Pool:
     """All cuts, each once."""
 
     k: int
-    cuts: list[Cut] = field(default_factory=list)
+    cuts: list[ProtectionCut] = field(default_factory=list)
     keys: set[bytes] = field(default_factory=set)
 
-    def add(self, cuts: list[Cut]) -> list[Cut]:
+    def add(self, cuts: list[ProtectionCut]) -> list[ProtectionCut]:
         """Those that are new."""
         fresh = []
         for cut in cuts:
@@ -80,7 +71,7 @@ class _Pool:
         self.cuts += fresh
         return fresh
 
-    def matrix(self, cuts: list[Cut]) -> sp.csr_array:
+    def matrix(self, cuts: list[ProtectionCut]) -> sp.csr_array:
         if not cuts:
             return sp.csr_array((0, self.k))
         indptr = np.concatenate([[0], np.cumsum([len(cut.columns) for cut in cuts])])
@@ -89,10 +80,10 @@ class _Pool:
 
 
 class _Search:
-    def __init__(self, run: Run, table: Reduced, work: Work) -> None:
+    def __init__(self, run: SuppressionRun, table: Reduced, work: Work, seed: int) -> None:
         self.run, self.table, self.work = run, table, work
         self.attackers: Attackers = attackers_of(table)
-        self.cover = Cover(table)
+        self.patterns = Patterns(run, table, self.attackers, seed)
         k = len(table.cost)
         self.pool = _Pool(k)
         positive = table.cost[table.cost > 0]
@@ -105,37 +96,10 @@ class _Search:
 
     def go(self) -> str:
         """Why it ended."""
-        everything = np.ones(len(self.table.cost), dtype=bool)
-        if not self.run.offer(self.table.pattern(everything, self.run.problem), "everything hidden"):
-            self._refuse()
-        self.offer(self.table.forced, self.table.cost, "first pattern")
-        self.items = np.flatnonzero(~self.cover.met(self.table.forced))
+        self.patterns.begin()
+        self.items = np.flatnonzero(~self.patterns.cover.met(self.table.forced))
         self.relax()
         return self.integer()
-
-    def offer(self, start: Bools, price: Floats, step: str) -> Bools | None:
-        """Completes a pattern, offers it, prunes it, offers it again; None where it is not complete when the run is over."""
-        hidden = self.cover.grown(start, price, self.run.over)
-        if hidden is None:
-            return None
-        self.run.offer(self.table.pattern(hidden, self.run.problem), step)
-        hidden = self.cover.pruned(hidden, self.run.over)
-        self.run.offer(self.table.pattern(hidden, self.run.problem), step + ", pruned")
-        self.cover.forget()
-        return hidden
-
-    def _refuse(self) -> None:
-        """Raises Unprotectable where a primary is not protected even by hiding everything."""
-        table, problem = self.table, self.run.problem
-        everything = np.ones(len(table.cost))
-        failing = [item for item in range(len(table.item_need)) if self.attackers.cuts(item, everything)]
-        if failing:
-            cells = np.flatnonzero(np.isin(table.class_of, table.item_class[failing]) & problem.primary)
-            more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
-            raise Unprotectable(
-                f"{problem.name(cells[0])}{more}: not protected to the level even with every cell hidden that may be. "
-                "Remedy: let fixed or empty cells beside it be suppressed, or lower its level"
-            )
 
     def relax(self) -> None:
         """The LP relaxation by cutting planes, stabilised."""
@@ -162,17 +126,17 @@ class _Search:
                         return
             master.add_rows(self.pool.matrix(cuts), np.ones(len(cuts)), np.full(len(cuts), np.inf))
             if count % self.work.pattern_every == self.work.pattern_every - 1:
-                self.offer(self.y > 1 - 1e-6, table.cost * (1 - self.y), f"LP round {count + 1}")
+                self.patterns.complete(self.y > 1 - 1e-6, table.cost * (1 - self.y), f"LP round {count + 1}")
 
-    def separate(self, y: Floats) -> list[Cut]:
+    def separate(self, y: Floats) -> list[ProtectionCut]:
         """The cuts that failing items give at a point: of all items, or until there are enough for a round; the next goes on from there."""
-        found: list[Cut] = []
+        found: list[ProtectionCut] = []
         nested = self.work.nested if self.table.network else 1
         for thorough in (True,) if self.table.network else (False, True):
             for count in range(len(self.items)):
                 item = int(self.items[(self.next + count) % len(self.items)])
                 found += [cut for cut in self.attackers.cuts(item, y, nested, thorough) if cut.value(y) < 1 - VIOLATED or nested > 1]
-                if len(found) >= self.work.cuts or self.run.clock.left <= 0:
+                if len(found) >= self.work.cuts or self.run.left <= 0:
                     self.next = (self.next + count + 1) % len(self.items)
                     return found
             if found:
@@ -201,19 +165,19 @@ class _Search:
                 chosen: Ints = np.flatnonzero(rows @ self.y <= 1 + NEAR)
             model = self._master(rows[chosen])
             start = None
-            if self.run.pattern is not None:
-                start = table.classes(self.run.pattern).astype(float)
-            left = self.run.clock.left
-            result = LiveMilp(model).solve(start, left, self.run.wanted / 2, self.work.nodes)
+            if self.run.best is not None:
+                start = table.classes(self.run.best.hidden).astype(float)
+            left = self.run.left
+            result = LiveMilp(model).solve(start, left, self.run.gap_wanted / 2, self.work.nodes)
             if result.bound is not None:
                 self.run.lift(result.bound + table.offset, f"integer round {count + 1}")
             if self.run.over() or result.x is None:
-                return "time" if self.run.clock.left <= 0 else "work"
+                return "time" if self.run.left <= 0 else "work"
             y = np.maximum(np.round(result.x), self.lower)
             before = len(self.pool.cuts)
             cuts = self.pool.add(self.separate(y))
             violated = np.flatnonzero(rows @ y < 1 - VIOLATED)
-            self.offer(y > 0.5, table.cost, f"integer round {count + 1}")
+            self.patterns.complete(y > 0.5, table.cost, f"integer round {count + 1}")
             if self.run.over():
                 break
             if not cuts and not len(violated):

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,8 +32,6 @@ from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 ADDITIVE = 1e-6  # relative: a miss of a relation as a share of the largest value in it
 MASKS = ("primary", "fixed", "singleton")
 NUMBERS = ("a", "lb", "ub", "lpl", "upl", "spl", "cost")
-CellCosts = Literal["value", "one", "log"]
-COSTS: dict[str, Callable[[Floats], Floats]] = {"value": np.abs, "one": np.ones_like, "log": lambda a: np.log1p(np.abs(a))}
 
 
 @dataclass(frozen=True)

@@ -4,49 +4,49 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sdc_tasks.model.table import Bools, Ints, read_only
+from sdc_tasks.model.moment import Moment
+from sdc_tasks.model.table import Bools, read_only
 
 
 @dataclass(frozen=True)
-class Moment:
-    """What was known after so many seconds: the cost of the best verified pattern (None: none yet), the bound, which step said so."""
+class Pattern:
+    """A verified pattern: `hidden` (n) is True at primaries and secondaries; `cost` is that of the secondaries."""
 
-    seconds: float
-    cost: float | None
-    bound: float
-    step: str
+    hidden: Bools = field(repr=False)
+    cost: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", read_only(self.hidden))
+
+    def gap(self, bound: float) -> float:
+        """(cost − bound) / cost; 0 where nothing is suppressed."""
+        return 0.0 if self.cost <= 0 else max(0.0, (self.cost - bound) / self.cost)
 
 
 @dataclass(frozen=True)
 class SuppressionResult:
     """The best verified pattern of a method, and the proven bound: no safe pattern costs less.
 
-    `pattern` (n) is True at primaries and secondaries; None where no safe pattern was found before the end. `unprotected` are the
-    positions of primaries that the verifier could not show to be protected; empty for every pattern that is offered as safe.
-    `ended` says why the method stopped: proven, gap, work, time.
+    `best` is None where no safe pattern was found before the end. `ended` says why the method stopped: proven, gap, work, time.
     """
 
-    pattern: Bools | None = field(repr=False)
-    cost: float | None
+    best: Pattern | None = field(repr=False)
     bound: float
     method: str
     ended: str
-    unprotected: Ints = field(repr=False)
     seconds: float
     history: tuple[Moment, ...] = field(repr=False)
 
-    def __post_init__(self) -> None:
-        if self.pattern is not None:
-            object.__setattr__(self, "pattern", read_only(self.pattern))
-        object.__setattr__(self, "unprotected", read_only(self.unprotected))
+    @property
+    def pattern(self) -> Bools | None:
+        """(n): True where hidden; None without a safe pattern."""
+        return None if self.best is None else self.best.hidden
 
     @property
-    def safe(self) -> bool:
-        return self.pattern is not None and not len(self.unprotected)
+    def cost(self) -> float | None:
+        return None if self.best is None else self.best.cost
 
     @property
     def gap(self) -> float | None:
         """(cost − bound) / cost; None without a pattern."""
-        if self.cost is None:
-            return None
-        return 0.0 if self.cost <= 0 else max(0.0, (self.cost - self.bound) / self.cost)
+        return None if self.best is None else self.best.gap(self.bound)

@@ -29,7 +29,7 @@ FAMILIES = 6  # joint programs before single ones
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PatternVerdict:
     """`unprotected`: positions of primaries not shown to be protected. `programs`: linear programs that it took. `misused`: cells that
     must stay open but are hidden, or primaries left open.
     """
@@ -43,12 +43,12 @@ class Verdict:
         return not len(self.unprotected) and not len(self.misused)
 
 
-def verify(problem: SuppressionProblem, pattern: Bools) -> Verdict:
+def verify(problem: SuppressionProblem, pattern: Bools) -> PatternVerdict:
     """The verdict on a pattern (n, True where hidden)."""
     misused = np.flatnonzero((pattern & problem.fixed) | (problem.primary & ~pattern))
     seen = _Seen(problem, pattern)
     programs = seen.look() if len(seen.left()) else 0
-    return Verdict(read_only(seen.left()), read_only(misused), programs)
+    return PatternVerdict(read_only(seen.left()), read_only(misused), programs)
 
 
 class _Seen:

@@ -11,11 +11,8 @@ import io
 import json
 import os
 import sys
-import threading
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -24,6 +21,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sdc_tasks.cli.interrupt import Interruption
+from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, image_kind
 from sdc_tasks.cli.shared import out, refuse_place
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.cta.names import Method
@@ -31,13 +29,9 @@ from sdc_tasks.solver.names import SolverName
 
 if TYPE_CHECKING:
     from sdc_tasks.methods.cta.engine import EngineOptions
-    from sdc_tasks.methods.cta.run import Moment, Run
+    from sdc_tasks.methods.cta.run import Run
     from sdc_tasks.model.table import Floats
 
-Status = Literal["optimal", "feasible", "interrupted", "none", "unprotectable", "failed"]
-TICK = 0.1  # seconds between two looks at the run
-QUIET = 1.0  # seconds between two lines where the output is no terminal
-PATIENCE = (0.5, 0.3)  # seconds for the method to end once asked, before and after a solver process of its own is stopped
 NAMED = 5  # cells named in a message
 LEFT_OF_LEVEL = 1e-9  # of the smallest level: what a solver leaves in cells that stay
 
@@ -74,6 +68,7 @@ def cta(
     import numpy as np
 
     from sdc_tasks.intake.tables.jj import problem_of, read_jj, solution_text, write_private
+    from sdc_tasks.methods.cta import engine
     from sdc_tasks.methods.cta.engine import EngineOptions
     from sdc_tasks.methods.cta.model import Distance
     from sdc_tasks.methods.cta.run import Run
@@ -82,7 +77,7 @@ def cta(
     source, keys = _source(file, table, solution)
     for place in (solution, facts, plot, deviations):
         refuse_place(place, source)
-    draw = None if plot is None else _drawing(plot, f"CTA, weights {weights}, {distance.upper()}")
+    draw = None if plot is None else drawing(plot, f"CTA, weights {weights}, {distance.upper()}", "table")
     areas = None if deviations is None else _areas(keys, deviations)
     whole = read_jj(source, keys)
     problem = problem_of(whole, weights, Distance(distance))
@@ -92,9 +87,9 @@ def cta(
     run, options = Run(problem, left, gap), EngineOptions(method, solver, left, gap, seed, threads=threads)
     out.print(f"{source}: {len(whole.a)} cells, {len(whole.rhs)} relations, {len(problem.sensitive)} primaries", style="dim")
     interruption.something_to_save = True
-    worker = Worker(run, options)
+    worker = Worker(lambda: engine.execute(run, options))
     worker.start()
-    _watch(run, worker, left, interruption)
+    follow(run, worker, left, interruption, out, lambda: _progress(run))
     found = _found(run, worker, interruption)
     if found.z is not None and solution is not None:
         x = np.clip(whole.a + found.z * problem.unit, whole.lb, whole.ub)
@@ -114,23 +109,6 @@ def cta(
     if worker.error is not None:
         raise worker.error
     raise typer.Exit(code)
-
-
-class Worker(threading.Thread):
-    """The thread in which the method works; `error` is what ended it early."""
-
-    def __init__(self, run: Run, options: EngineOptions) -> None:
-        super().__init__(daemon=True)
-        self.error: Exception | None = None
-        self._job = run, options
-
-    def run(self) -> None:
-        from sdc_tasks.methods.cta import engine
-
-        try:
-            engine.execute(*self._job)
-        except Exception as error:  # told after what was found is written
-            self.error = error
 
 
 @dataclass(frozen=True)
@@ -170,31 +148,9 @@ def _is_csv(path: Path) -> bool:
     return path.suffix.lower() == ".csv"
 
 
-def _drawing(plot: Path, label: str) -> Callable[[Sequence[Moment]], bytes]:
-    """How to draw the history. What that takes is loaded beside the search, not when time is up."""
-    image = _image(plot)
-    threading.Thread(target=import_module, args=("sdc_tasks.report.cta_figures",), daemon=True).start()
-
-    def draw(history: Sequence[Moment]) -> bytes:
-        from sdc_tasks.report.cta_figures import plot_history
-
-        return plot_history(history, label, image)
-
-    return draw
-
-
-def _image(picture: Path) -> Literal["svg", "png"]:
-    match picture.suffix.lower():
-        case ".svg":
-            return "svg"
-        case ".png":
-            return "png"
-    raise InvalidInput(f"{picture}: not a picture that can be drawn. Remedy: name it .svg or .png")
-
-
 def _areas(keys: Sequence[str] | None, picture: Path) -> list[str]:
     """The areas of the table in their order: what its keys begin with, each with as many cells as any other."""
-    _image(picture)
+    image_kind(picture)
     if keys is None:
         raise InvalidInput(f"{picture}: which cell is in which area? Remedy: give the table as --table FILE.jj, with its cells file")
     own = [key.partition(".")[0] for key in keys]
@@ -209,26 +165,7 @@ def _map_of(picture: Path, z: Floats, areas: Sequence[str]) -> bytes:
     from sdc_tasks.report.cta_figures import plot_deviations
 
     by_area = z.reshape(len(areas), -1)
-    return plot_deviations(by_area, areas, f"{by_area.shape[1]} cells of each area", "the table's unit", _image(picture))
-
-
-def _watch(run: Run, worker: Worker, seconds: float, interruption: Interruption) -> None:
-    """Shows how far the run is until it ends, its time is up, or somebody asks to stop; returns soon after."""
-    shown, said = "", -QUIET
-    with out.status("") if out.is_terminal else nullcontext() as status:
-        while worker.is_alive() and not interruption.asked and run.elapsed < seconds:
-            worker.join(min(TICK, max(0.0, seconds - run.elapsed)))
-            line = _progress(run)
-            if status is not None:
-                status.update(f"{run.elapsed:7.1f} s  {line}")
-            elif run.history and line != shown and run.elapsed >= said + QUIET:
-                out.print(f"{run.elapsed:7.1f} s  {line}")
-                shown, said = line, run.elapsed
-    run.stop()
-    worker.join(PATIENCE[0])
-    if worker.is_alive():
-        _stop_solvers()
-        worker.join(PATIENCE[1])
+    return plot_deviations(by_area, areas, f"{by_area.shape[1]} cells of each area", "the table's unit", image_kind(picture))
 
 
 def _progress(run: Run) -> str:
@@ -237,16 +174,6 @@ def _progress(run: Run) -> str:
         short = "" if best is None else f" ({best.verdict.unprotected} cells short)"
         return f"no protected table yet{short}, bound {run.bound:.6g}"
     return f"table {best.verdict.objective:.6g}, bound {run.bound:.6g}, gap {gap:.2%}"
-
-
-def _stop_solvers() -> None:
-    """Solver processes of this process: the method then cleans up behind them."""
-    import psutil
-
-    for child in psutil.Process().children(recursive=True):
-        with suppress(psutil.NoSuchProcess):  # it ended by itself
-            if child.name().startswith("cbc"):
-                child.kill()
 
 
 def _found(run: Run, worker: Worker, interruption: Interruption) -> Ending:

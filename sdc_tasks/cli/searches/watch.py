@@ -1,0 +1,100 @@
+"""A search that somebody waits for: it works in a thread of its own, is shown, and is stopped in time with what it has found."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from sdc_tasks.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from sdc_tasks.cli.interrupt import Interruption
+    from sdc_tasks.model.moment import Moment
+
+Status = Literal["optimal", "feasible", "interrupted", "none", "unprotectable", "out of memory", "failed"]
+TICK = 0.1  # seconds between two looks at the run
+QUIET = 1.0  # seconds between two lines where the output is no terminal
+PATIENCE = (0.5, 0.3)  # seconds for the method to end once asked, before and after a solver process of its own is stopped
+
+
+class Watched(Protocol):
+    """A run: what it has found so far, and how to end it."""
+
+    @property
+    def elapsed(self) -> float: ...
+    @property
+    def history(self) -> Sequence[Moment]: ...
+    def stop(self) -> None: ...
+
+
+class Worker(threading.Thread):
+    """The thread in which the method works; `error` is what ended it early."""
+
+    def __init__(self, job: Callable[[], object]) -> None:
+        super().__init__(daemon=True)
+        self.error: Exception | None = None
+        self._job = job
+
+    def run(self) -> None:
+        try:
+            self._job()
+        except Exception as error:  # told after what was found is written
+            self.error = error
+
+
+def follow(run: Watched, worker: Worker, seconds: float, interruption: Interruption, console: Console, progress: Callable[[], str]) -> None:
+    """Shows how far the run is until it ends, its time is up, or somebody asks to stop; returns soon after."""
+    shown, said = "", -QUIET
+    with console.status("") if console.is_terminal else nullcontext() as status:
+        while worker.is_alive() and not interruption.asked and run.elapsed < seconds:
+            worker.join(min(TICK, max(0.0, seconds - run.elapsed)))
+            line = progress()
+            if status is not None:
+                status.update(f"{run.elapsed:7.1f} s  {line}")
+            elif run.history and line != shown and run.elapsed >= said + QUIET:
+                console.print(f"{run.elapsed:7.1f} s  {line}")
+                shown, said = line, run.elapsed
+    run.stop()
+    worker.join(PATIENCE[0])
+    if worker.is_alive():
+        _stop_solvers()
+        worker.join(PATIENCE[1])
+
+
+def _stop_solvers() -> None:
+    """Solver processes of this process: the method then cleans up behind them."""
+    import psutil
+
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it ended by itself
+            if child.name().startswith("cbc"):
+                child.kill()
+
+
+def image_kind(picture: Path) -> Literal["svg", "png"]:
+    """What kind of picture a name asks for."""
+    match picture.suffix.lower():
+        case ".svg":
+            return "svg"
+        case ".png":
+            return "png"
+    raise InvalidInput(f"{picture}: not a picture that can be drawn. Remedy: name it .svg or .png")
+
+
+def drawing(plot: Path, label: str, found: str) -> Callable[[Sequence[Moment]], bytes]:
+    """How to draw the history. What that takes is loaded beside the search, not when time is up."""
+    image = image_kind(plot)
+    threading.Thread(target=import_module, args=("sdc_tasks.report.cta_figures",), daemon=True).start()
+
+    def draw(history: Sequence[Moment]) -> bytes:
+        from sdc_tasks.report.cta_figures import plot_history
+
+        return plot_history(history, label, image, found)
+
+    return draw

@@ -1,0 +1,71 @@
+"""A JJ table as a suppression problem, and a pattern as a JJ table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.tables.jj import JJTable
+from sdc_tasks.methods.suppression.costs import Priced, cell_costs
+from sdc_tasks.methods.suppression.names import CellCosts
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.untrusted import unpacked
+
+HEADER = ["cell", "count"]
+
+
+def suppression_of(table: JJTable, costs: CellCosts = "value", frequency: Floats | None = None) -> SuppressionProblem:
+    """The suppression problem of a table. Cells of status z and empty cells stay open: empty cells are public zeros.
+
+    A status m is not read: secondaries are what is sought. `frequency` (n): contributors, for costs of that name. That the table adds up
+    was judged by its reader, who knows how its values were rounded.
+    """
+    primary = table.status == "u"
+    priced = Priced(table.A, table.a, primary, table.cost, frequency)
+    return SuppressionProblem(
+        table.A, table.a, table.lb, table.ub, table.lpl, table.upl, table.spl, cell_costs(priced, costs), primary,
+        ~primary & (table.fixed | (table.a == 0)), table.A @ table.a,
+    )  # fmt: skip
+
+
+def suppressed(table: JJTable, hidden: Bools) -> JJTable:
+    """The table with the statuses of a pattern (n): u stays, every other hidden cell is m, z stays, all else is s."""
+    status = np.where(table.status == "m", "s", table.status)
+    return replace(table, status=np.where(hidden & (status != "u"), "m", status))
+
+
+def read_frequencies(path: Path, n: int) -> Floats:
+    """(n): the contributors of each cell, from a CSV file `cell,count` with one line for each of the n cells.
+
+    Raises InvalidInput, with line and remedy, where it is no such file.
+    """
+    try:
+        text = unpacked(path).decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(f"{path}: cannot be read ({error.strerror}). Remedy: name a file cell,count") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path}: not a text in UTF-8. Remedy: save it as UTF-8") from error
+    rows = csv.reader(io.StringIO(text, newline=""))
+    if [name.strip().lower() for name in next(rows, [])] != HEADER:
+        raise InvalidInput(f"{path}, line 1: the header is cell,count. Remedy: write one line for each cell")
+    count = np.full(n, np.nan)
+    for row in rows:
+        if not row:
+            continue
+        if len(row) != len(HEADER) or not all(each.strip().isdecimal() and len(each.strip()) < 16 for each in row):
+            raise InvalidInput(f"{path}, line {rows.line_num}: the number of a cell and its count are expected. Remedy: correct the line")
+        cell = int(row[0])
+        if cell >= n or not np.isnan(count[cell]):
+            raise InvalidInput(
+                f"{path}, line {rows.line_num}: cell {cell} is not one of the {n} cells, or came before. Remedy: each cell once"
+            )
+        count[cell] = float(row[1])
+    if len(missing := np.flatnonzero(np.isnan(count))):
+        raise InvalidInput(f"{path}: cell {missing[0]} and {len(missing) - 1} more have no count. Remedy: one line for each cell")
+    return count

@@ -1,0 +1,75 @@
+"""The engine: one suppression problem, one method, one run that can be watched and stopped.
+
+result = suppress(problem, PatternOptions(gap=0.01))             # a call that returns when it is done
+
+run = SuppressionRun(problem, Limit(60.0), gap=0.01)             # in whatever thread watches
+execute(run, options)                                            # in whatever thread works
+run.best, run.bound, run.history                                 # at any time
+
+auto     exact
+exact    cutting planes ([2] §4.1), anytime: exact.py
+cover    linear programs in place of the flows of [2] §4.2: cover.py
+
+Whatever a method finds counts only when `verify.py`, which shares no code with it, finds it safe.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import get_args
+
+from sdc_tasks.methods.suppression.exact import Work, suppress_exactly
+from sdc_tasks.methods.suppression.names import PatternMethod
+from sdc_tasks.methods.suppression.patterns import cover
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.methods.suppression.result import SuppressionResult
+from sdc_tasks.methods.suppression.run import SuppressionRun
+from sdc_tasks.model.moment import Moment
+from sdc_tasks.solver.clock import Limit
+
+
+@dataclass(frozen=True)
+class PatternOptions:
+    """How to search.
+
+    `seconds` end anything: then the result depends on how busy the machine is. Without them a search ends by counted work, and the same
+    problem, options and versions of the solvers give the same pattern. `gap`: (cost − bound) / cost at which a proof is good enough.
+    `seed`: another one searches in another order. `work`: what is counted, for the exact method.
+    """
+
+    method: PatternMethod = "auto"
+    seconds: float = math.inf
+    gap: float = 1e-4
+    seed: int = 1
+    work: Work = field(default_factory=Work)
+
+
+def suppress(
+    problem: SuppressionProblem, options: PatternOptions | None = None, report: Callable[[Moment], None] | None = None
+) -> SuppressionResult:
+    """The cheapest safe pattern that a method finds for a problem, verified, and the bound that it proves ([2] §4, eq. 5–7).
+
+    `report` hears of each better pattern and bound. Raises Unprotectable, naming the cell, where even hiding every cell protects it not.
+    """
+    options = options or PatternOptions()
+    run = SuppressionRun(problem, Limit(options.seconds), options.gap, report)
+    return run.result(options.method, execute(run, options))
+
+
+def execute(run: SuppressionRun, options: PatternOptions) -> str:
+    """Searches until the run is over or the work is done; says which: time or work."""
+    return _METHODS[options.method](run, options)
+
+
+def _exact(run: SuppressionRun, options: PatternOptions) -> str:
+    return suppress_exactly(run, options.work, options.seed)
+
+
+def _cover(run: SuppressionRun, options: PatternOptions) -> str:
+    return cover(run, options.seed)
+
+
+_METHODS: Mapping[PatternMethod, Callable[[SuppressionRun, PatternOptions], str]] = {"auto": _exact, "exact": _exact, "cover": _cover}
+assert set(_METHODS) == set(get_args(PatternMethod)), "a method without a name, or a name without a method"

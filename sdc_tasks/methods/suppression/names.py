@@ -1,0 +1,23 @@
+"""The methods of cell suppression and the costs of cells by name, for whoever offers a choice without loading them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+PatternMethod = Literal["auto", "exact", "cover"]
+CellCosts = Literal["value", "one", "file", "frequency", "log", "distance"]
+
+METHODS: Mapping[PatternMethod, str] = {
+    "auto": "what suits the table",
+    "exact": "cutting planes, with a proven bound",
+    "cover": "linear programs, one primary after the other, then what is not needed is given back; no bound",
+}
+COSTS: Mapping[CellCosts, str] = {
+    "value": "|a|",
+    "one": "1: the fewest cells",
+    "file": "the costs of the file",
+    "frequency": "the contributors of a cell, counted in a file",
+    "log": "log (1 + |a|)",
+    "distance": "how many relations away the nearest primary is: near cells first",
+}

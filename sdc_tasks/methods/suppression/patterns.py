@@ -1,0 +1,65 @@
+"""Patterns of one run, in the order of their quality: everything hidden, then grown and pruned ones; each is offered to the run.
+
+`cover` is that alone: a first pattern and what it does not need given back. The exact method begins with it and asks for more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.suppression.attackers import Attackers, attackers_of
+from sdc_tasks.methods.suppression.cover import Cover
+from sdc_tasks.methods.suppression.reduce import Reduced, reduce
+from sdc_tasks.methods.suppression.run import SuppressionRun
+from sdc_tasks.model.table import Bools, Floats
+
+TASTE = 0.02  # relative: by how much a seed varies prices
+
+
+def cover(run: SuppressionRun, seed: int = 1) -> str:
+    """Why it ended: work or time. Raises Unprotectable where there is no safe pattern."""
+    table = reduce(run.problem)
+    patterns = Patterns(run, table, attackers_of(table), seed)
+    patterns.begin()
+    return "time" if run.left <= 0 else "work"
+
+
+class Patterns:
+    """Completes patterns of classes and offers them to the run. Prices vary a little by the seed, so that ties fall otherwise."""
+
+    def __init__(self, run: SuppressionRun, table: Reduced, attackers: Attackers, seed: int) -> None:
+        self.run, self.table, self.attackers = run, table, attackers
+        self.cover = Cover(table)
+        self._taste = 1 + TASTE * np.random.default_rng(seed).random(len(table.cost))
+
+    def begin(self) -> None:
+        """Everything hidden, which is safe or nothing is; then a first pattern."""
+        everything = np.ones(len(self.table.cost), dtype=bool)
+        if not self.run.offer(self.table.pattern(everything, self.run.problem), "everything hidden"):
+            self._refuse()
+        self.complete(self.table.forced, self.table.cost, "first pattern")
+
+    def complete(self, start: Bools, price: Floats, step: str) -> Bools | None:
+        """The classes of a pattern that holds `start` (k), grown and offered, pruned and offered; None when the run is over before."""
+        hidden = self.cover.grown(start, price * self._taste, self.run.over)
+        if hidden is None:
+            return None
+        self.run.offer(self.table.pattern(hidden, self.run.problem), step)
+        hidden = self.cover.pruned(hidden, self.run.over)
+        self.run.offer(self.table.pattern(hidden, self.run.problem), step + ", pruned")
+        self.cover.forget()
+        return hidden
+
+    def _refuse(self) -> None:
+        """Raises Unprotectable where a primary is not protected even by hiding everything."""
+        table, problem = self.table, self.run.problem
+        everything = np.ones(len(table.cost))
+        failing = [item for item in range(len(table.item_need)) if self.attackers.cuts(item, everything)]
+        if failing:
+            cells = np.flatnonzero(np.isin(table.class_of, table.item_class[failing]) & problem.primary)
+            more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+            raise Unprotectable(
+                f"{problem.name(cells[0])}{more}: not protected to the level even with every cell hidden that may be. "
+                "Remedy: let fixed or empty cells beside it be suppressed, or lower its level"
+            )

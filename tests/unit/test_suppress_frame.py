@@ -1,0 +1,93 @@
+"""Cell suppression of a data frame: the same pattern as of the JJ table, with codes instead of numbers ([2], Figure 11)."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.intake.tables.frames import suppress_frame
+from sdc_tasks.methods.suppression.engine import PatternOptions
+
+INNER = {("M1", "P1"): 20, ("M1", "P2"): 24, ("M1", "P3"): 28, ("M2", "P1"): 38, ("M2", "P2"): 38, ("M2", "P3"): 40,
+         ("M3", "P1"): 40, ("M3", "P2"): 39, ("M3", "P3"): 42}  # fmt: skip
+
+
+def figure_11(**columns: dict[tuple[str, str], object]) -> pd.DataFrame:
+    rows = [{"TOWN": town, "JOB": job, "VALUE": value} for (town, job), value in INNER.items()]
+    frame = pd.DataFrame(rows)
+    for name, told in {"STATUS": {("M2", "P3"): "u"}, "LPL": {("M2", "P3"): 10}, "UPL": {("M2", "P3"): 10}, **columns}.items():
+        frame[name] = [told.get(key) for key in INNER]
+    return frame
+
+
+def secondaries(found: pd.DataFrame) -> set[tuple[str, str]]:
+    marked = found[found["STATUS"] == "m"]
+    return set(zip(marked["TOWN"], marked["JOB"], strict=True))
+
+
+def test_the_pattern_of_figure_11_and_totals_that_nobody_gave():
+    found, result = suppress_frame(figure_11(), ["TOWN", "JOB"])
+    assert secondaries(found) == {("M1", "P1"), ("M1", "P3"), ("M2", "P1")}
+    assert (result.ended, result.cost, result.bound) == ("proven", 86.0, 86.0)
+    assert len(found) == 16
+    total = found[(found["TOWN"] == "TOTAL") & (found["JOB"] == "TOTAL")]
+    assert total["VALUE"].tolist() == [309.0]
+    assert found.loc[found["STATUS"] == "u", ["TOWN", "JOB"]].to_numpy().tolist() == [["M2", "P3"]]
+
+
+def test_a_cell_that_must_stay_open_does():
+    found, result = suppress_frame(figure_11(STATUS={("M2", "P3"): "u", ("M1", "P1"): "z"}), ["TOWN", "JOB"])
+    assert found.loc[(found["TOWN"] == "M1") & (found["JOB"] == "P1"), "STATUS"].tolist() == ["z"]
+    assert secondaries(found) == {("M1", "P2"), ("M1", "P3"), ("M2", "P2")}
+    assert result.cost == 24 + 28 + 38
+
+
+def test_a_hierarchy_as_a_mapping():
+    tree = {"ALL": None, "EAST": "ALL", "M1": "EAST", "M2": "EAST", "M3": "ALL"}
+    found, result = suppress_frame(figure_11(), ["TOWN", "JOB"], hierarchies={"TOWN": tree})
+    assert len(found) == 5 * 4
+    assert secondaries(found) == {("M1", "P1"), ("M1", "P3"), ("M2", "P1")}
+    assert result.ended == "proven"
+
+
+@pytest.mark.parametrize("column", ["COST", "COUNT"])
+def test_costs_of_a_column(column):
+    dear = {key: 100.0 if key == ("M1", "P1") else 1.0 for key in INNER}
+    frame = figure_11(**{column: dear})
+    margins = {("M1", "TOTAL"): 72, ("M2", "TOTAL"): 116, ("M3", "TOTAL"): 121, ("TOTAL", "P1"): 98, ("TOTAL", "P2"): 101,
+               ("TOTAL", "P3"): 110, ("TOTAL", "TOTAL"): 309}  # fmt: skip
+    totals = pd.DataFrame([{"TOWN": town, "JOB": job, "VALUE": value, column: 9.0} for (town, job), value in margins.items()])
+    found, result = suppress_frame(pd.concat([frame, totals]), ["TOWN", "JOB"], costs="file" if column == "COST" else "frequency")
+    assert result.cost == 3.0
+    assert ("M1", "P1") not in secondaries(found)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({}, {"dimensions": ["TOWN", "TRADE"]}, "no column TRADE"),
+        ({}, {"costs": "file"}, "no column COST"),
+        ({"COUNT": dict.fromkeys(INNER, 1)}, {"costs": "frequency"}, "M1.TOTAL|TOTAL.* more have no COUNT"),
+        ({"STATUS": {("M1", "P1"): "x"}}, {}, "line 2: M1.P1: its STATUS is none of s u m z"),
+        ({"LPL": {}, "UPL": {}}, {}, "line 7: M2.P3: primary without a level"),
+        ({}, {"hierarchies": {"TOWN": {"M1": None, "M2": "M9", "M3": "M1"}}}, "parents .* are not codes"),
+        ({}, {"hierarchies": {"TOWN": {"ALL": None, "M1": "ALL", "M2": "ALL"}}}, "line 8: TOWN M3 is none of the codes in its hierarchy"),
+    ],
+)
+def test_what_is_no_table_is_told(change, options, message):
+    with pytest.raises(InvalidInput, match=message) as refused:
+        suppress_frame(figure_11(**change), **{"dimensions": ["TOWN", "JOB"], **options})
+    assert "Remedy: " in str(refused.value)
+
+
+def test_what_nothing_protects_is_named_by_its_codes():
+    stuck = dict.fromkeys(INNER, "z") | {("M2", "P3"): "u"}
+    rows = [{"TOWN": town, "JOB": "TOTAL", "VALUE": value, "STATUS": "z"} for town, value in (("M1", 72), ("M2", 116), ("M3", 121))]
+    with pytest.raises(Unprotectable, match=r"M2\.P3: its relations"):
+        suppress_frame(pd.concat([figure_11(STATUS=stuck), pd.DataFrame(rows)]), ["TOWN", "JOB"])
+
+
+def test_no_pattern_in_time_gives_no_rows():
+    found, result = suppress_frame(figure_11(), ["TOWN", "JOB"], options=PatternOptions(seconds=0.0))
+    assert (len(found) == 0) == (result.pattern is None)
