@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("sdc.alert")
 BEFORE_EMBARGO = timedelta(days=1)
 JUDGING = timedelta(minutes=15)  # for the files that came in time
-SLACK = timedelta(minutes=30)  # for what is beside the solvers
+BESIDE_SOLVERS = timedelta(minutes=30)  # for what is beside the solvers
 LATER = {"delivery": JUDGING}
 TOO_LONG = 10  # seconds that telling somebody may take
 DONE = {"published", "blocked"}
@@ -101,7 +101,7 @@ def deadlines(domain: Domain) -> list[DeadlineAlert]:
         for kind, known in due.items()
         if known
     ]
-    budget = SLACK + sum((timedelta(seconds=rung.seconds) for rung in domain.cta.ladder), timedelta(hours=1))
+    budget = BESIDE_SOLVERS + sum((timedelta(seconds=rung.seconds) for rung in domain.cta.ladder), timedelta(hours=1))
     solver = AsyncCallback(overdue, {"kind": "solver", "domain": domain.id})
     return [*found, DeadlineAlert(Queued(), budget, solver, name="solver")]
 

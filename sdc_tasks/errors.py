@@ -5,6 +5,8 @@ Messages name files, lines, cell keys, rules and remedies; never a confidential 
 
 from __future__ import annotations
 
+NAMED_CELLS = 5  # cells that a message names, at most
+
 
 class SdcError(Exception):
     """Base of every error this project raises on purpose. `exit_code` is what `sdc` returns to the shell."""

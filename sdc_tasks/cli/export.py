@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from sdc_tasks.model.weights import Weights
 
 WEIGHTS = {"one": "one", "inverse": "inverse", "sqrt": "inverse_sqrt", "depth": "depth"}
-WIDEST = 1.5  # times the largest value: what stands for an infinite bound, as in τ-ARGUS
-LEFT_OF_TERMS = 1e-12  # of the terms of a relation: what adding binary fractions leaves
+INFINITE_TIMES = 1.5  # times the largest value: what stands for an infinite bound, as in τ-ARGUS
 HEADER = ["index", "key"]
 
 
@@ -108,7 +107,7 @@ def paper_table(problem: ProtectionProblem, weights: Weights, gamma: float) -> J
     requirements = promised(problem, (EXTERNAL,))
     for name, level in levels.items():
         level[requirements.primaries] = getattr(requirements, name)
-    widest = WIDEST * float(np.abs(a).max(initial=0.0)) + max(float(level.max(initial=0.0)) for level in levels.values())
+    widest = INFINITE_TIMES * float(np.abs(a).max(initial=0.0)) + max(float(level.max(initial=0.0)) for level in levels.values())
     asked = np.max(list(levels.values()), axis=0) > 0
     status = np.where(problem.suppressed, "m", "s")
     status[problem.primary] = "u"
@@ -122,9 +121,11 @@ def _relations(problem: ProtectionProblem) -> tuple[sp.csr_array, Floats]:
     """(A, rhs). What a delivery misses by more than the noise of adding up stays its right-hand side: deviations add up exactly."""
     import numpy as np
 
+    from sdc_tasks.intake.tables.jj import TERMS_NOISE
+
     A = problem.space.relations
     missed = A @ problem.a
-    return A, np.where(np.abs(missed) <= LEFT_OF_TERMS * (abs(A) @ np.abs(problem.a)), 0.0, missed)
+    return A, np.where(np.abs(missed) <= TERMS_NOISE * (abs(A) @ np.abs(problem.a)), 0.0, missed)
 
 
 def cells_file(file: Path) -> Path:

@@ -14,7 +14,7 @@ from rich.table import Table
 from sdc_tasks.cli.case import CaseOptions, about_a_case
 from sdc_tasks.cli.evidence import write_evidence
 from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, out, refuse_place
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import NAMED_CELLS, InvalidInput
 
 if TYPE_CHECKING:
     from sdc_tasks.model.problem import ProtectionProblem
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sdc_tasks.report.standing import Contradictions
 
 
+SHOWN_ROWS = 40  # of a table on the terminal
 WITNESSES = "write the evidence for `sdc verify-certificate` here; confidential"
 
 
@@ -170,16 +171,16 @@ def audit(
         report.write_whole(intervals, pipeline.intervals(problem, found))
     if witnesses is not None:
         write_evidence(witnesses, problem.salt, found.evidence)
-    for cell in found.small[:SHOWN]:
+    for cell in found.small[:SHOWN_ROWS]:
         out.print(f"{problem.space.key(cell)} tells a small count, by itself or with other compositions, less what is public of it")
-    if len(found.small) > SHOWN:
-        out.print(f"… and {len(found.small) - SHOWN} more tell small counts; --json FILE lists all")
+    if len(found.small) > SHOWN_ROWS:
+        out.print(f"… and {len(found.small) - SHOWN_ROWS} more tell small counts; --json FILE lists all")
     table = Table("cell", "downwards", "upwards", "sliding", title="what the attacker leaves of the protection asked for")
-    for i in (~found.protected).nonzero()[0][:SHOWN]:
+    for i in (~found.protected).nonzero()[0][:SHOWN_ROWS]:
         table.add_row(problem.space.key(int(found.primaries[i])), *(_share(s[i]) for s in (found.down, found.up, found.slide)))
     unprotected = int((~found.protected).sum())
-    if unprotected > SHOWN:
-        table.add_row(f"… and {unprotected - SHOWN} more; --json FILE lists all", "", "", "")
+    if unprotected > SHOWN_ROWS:
+        table.add_row(f"… and {unprotected - SHOWN_ROWS} more; --json FILE lists all", "", "", "")
     if table.row_count:
         out.print(table)
     if found.undecided.any():
@@ -196,7 +197,7 @@ def audit(
     )
     _tell_contradictions(problem, beside)
     if len(untold):
-        cells = ", ".join(problem.space.key(int(cell)) for cell in untold[:FEW])
+        cells = ", ".join(problem.space.key(int(cell)) for cell in untold[:NAMED_CELLS])
         out.print(f"not judged: {len(untold)} values need a national cell that is not available: {_and_more(cells, len(untold))}")
     if read is not None:
         _tell_unjudged(problem, read, standing.looks_rounded(problem, publication, spec))
@@ -215,27 +216,27 @@ def _tell_contradictions(problem: ProtectionProblem, found: Contradictions) -> N
     near = int(found.within.sum())
     out.print(f"contradicts the deliveries: {len(found.beyond)} values exclude the true value, {near} more within the tolerance")
     table = Table("cell", "off by, of the true total", "", title="what is printed is not what was delivered")
-    for i in sorted(range(len(found.cells)), key=lambda i: bool(found.within[i]))[:SHOWN]:
+    for i in sorted(range(len(found.cells)), key=lambda i: bool(found.within[i]))[:SHOWN_ROWS]:
         table.add_row(problem.space.key(int(found.cells[i])), found.share(i), "within the tolerance" if found.within[i] else "")
     out.print(table)
-    if len(found.cells) > SHOWN:
-        out.print(f"… and {len(found.cells) - SHOWN} more; --differences FILE lists all")
+    if len(found.cells) > SHOWN_ROWS:
+        out.print(f"… and {len(found.cells) - SHOWN_ROWS} more; --differences FILE lists all")
 
 
 def _tell_unjudged(problem: ProtectionProblem, read: ReadTable, hints: list[str]) -> None:
     """What of the table was not judged, or not as it was meant."""
     key = problem.space.key
     if len(read.absent):
-        cells = ", ".join(key(int(cell)) for cell in read.absent[:FEW])
+        cells = ", ".join(key(int(cell)) for cell in read.absent[:NAMED_CELLS])
         out.print(
             f"not judged: {len(read.absent)} cells of the domain have no row; they count as withheld: {_and_more(cells, len(read.absent))}"
         )
     if read.unknown:
         out.print(f"not judged: {len(read.unknown)} rows of which the domain does not know the cell, whatever they tell an attacker:")
-        for line in read.unknown[:FEW]:
+        for line in read.unknown[:NAMED_CELLS]:
             out.print(f"  {line}", markup=False)
     if len(read.off_base):
-        cells = ", ".join(key(int(cell)) for cell in read.off_base[:FEW])
+        cells = ", ".join(key(int(cell)) for cell in read.off_base[:NAMED_CELLS])
         out.print(
             f"judged as exact: {len(read.off_base)} values are no multiple of their ROUNDING_BASE: {_and_more(cells, len(read.off_base))}"
         )
@@ -245,11 +246,7 @@ def _tell_unjudged(problem: ProtectionProblem, read: ReadTable, hints: list[str]
 
 
 def _and_more(told: str, count: int) -> str:
-    return f"{told} … and {count - FEW} more" if count > FEW else told
-
-
-FEW = 5
-SHOWN = 40
+    return f"{told} … and {count - NAMED_CELLS} more" if count > NAMED_CELLS else told
 
 
 def _share(share: float) -> str:

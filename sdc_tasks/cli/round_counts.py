@@ -15,7 +15,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from sdc_tasks.cli.shared import SeedOption, drawn_seed, out, refuse_place
+from sdc_tasks.cli.shared import QUIET_SECONDS, SeedOption, drawn_seed, out, refuse_place
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.names import Quality
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from sdc_tasks.methods.rounding.small_count import CodeTree, Crossings, Dummy, InnerCells, RoundedCells, Steps
 
 IMAGES: dict[str, Literal["svg", "png"]] = {".svg": "svg", ".png": "png"}
-QUIET = 1.0  # seconds between two lines where the output is no terminal
 
 
 def round_counts(
@@ -146,7 +145,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
 
     def tell(what: str) -> None:
         nonlocal said
-        if time.monotonic() >= said + QUIET:
+        if time.monotonic() >= said + QUIET_SECONDS:
             said = time.monotonic()
             out.print(what)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sdc_tasks.model.secret import Secret
 
 out = Console(highlight=False, soft_wrap=True)
+QUIET_SECONDS = 1.0  # between two lines where the output is no terminal
 
 DomainOption = Annotated[str, typer.Option("--domain", help="a domain's name, such as sbs, or the path of a domain file")]
 PeriodOption = Annotated[str, typer.Option("--period", help="reference period, such as 2024")]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sdc_tasks.model.problem import ProtectionProblem
     from sdc_tasks.model.results import Evidence, Publication
 
-SHOWN = 20
+SHOWN_FAULTS = 20  # lines on the terminal
 
 
 @about_a_case
@@ -46,10 +46,10 @@ def verify_certificate(
         out.print(
             f"{len(found.primaries)} primaries, profiles {profiles}: {found.witnesses} witnesses and {found.attacks} attacks re-checked"
         )
-    for line in wrong[:SHOWN]:
+    for line in wrong[:SHOWN_FAULTS]:
         out.print(line, markup=False)
-    if len(wrong) > SHOWN:
-        out.print(f"… and {len(wrong) - SHOWN} more")
+    if len(wrong) > SHOWN_FAULTS:
+        out.print(f"… and {len(wrong) - SHOWN_FAULTS} more")
     out.print("NOT VERIFIED" if wrong else f"verified: {verdict}")
     if wrong:
         raise typer.Exit(3)

@@ -18,10 +18,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain, Indicator
-from sdc_tasks.intake.findings import Findings
+from sdc_tasks.intake.findings import NAMED_IN_FINDING, Findings
 from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints, inside
 
-SHOWN = 3
 MOST_DECIMALS = 9  # as the domain file allows
 LEFT_OF_DECIMAL = 1e-6  # of a last decimal: what arithmetic in binary leaves of a decimal number
 
@@ -127,7 +126,7 @@ def _tell(country: str, indicator: Indicator, missing: Bools, domain: Domain, fo
     if left.any():
         number = int(left.sum())
         first = ", ".join(".".join((country, *space.national_keys[cell])) for cell in _first(here, left))
-        rest = f" and {number - SHOWN} more" if number > SHOWN else ""
+        rest = f" and {number - NAMED_IN_FINDING} more" if number > NAMED_IN_FINDING else ""
         found.add("SDC/absent", f"no record of {first}{rest}, and nothing shows that they are zero: {_REMEDY}")
 
 
@@ -135,5 +134,5 @@ _REMEDY = "send it, with 0 where it is zero and as not available (M) where it wa
 
 
 def _first(indicator: int, left: Bools) -> Iterator[int]:
-    cells: Ints = np.flatnonzero(left)[:SHOWN] + indicator * left.size
+    cells: Ints = np.flatnonzero(left)[:NAMED_IN_FINDING] + indicator * left.size
     return iter(cells.tolist())

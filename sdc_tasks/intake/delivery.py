@@ -12,7 +12,7 @@ from sdc_tasks.domains.schema import Domain, Role
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.absent import judge_absent
 from sdc_tasks.intake.expected import compare_expected
-from sdc_tasks.intake.findings import Findings
+from sdc_tasks.intake.findings import NAMED_IN_FINDING, Findings
 from sdc_tasks.intake.inbox import file_bytes
 from sdc_tasks.intake.sheet import Entries, Sheet, countries_of, most_bytes, read_sheet
 from sdc_tasks.intake.unavailable import completed
@@ -142,13 +142,12 @@ def _overlaps(sheets: Sequence[Sheet], entries: Sequence[Entries], domain: Domai
                 (a.cell[at[equal]], Severity.WARNING, "say the same of"),
             ):
                 if len(cells):
-                    keys = [".".join((str(country), *domain.space.national_keys[cell])) for cell in cells[:SHOWN]]
-                    more = f" and {len(cells) - SHOWN} more" if len(cells) > SHOWN else ""
+                    keys = [".".join((str(country), *domain.space.national_keys[cell])) for cell in cells[:NAMED_IN_FINDING]]
+                    more = f" and {len(cells) - NAMED_IN_FINDING} more" if len(cells) > NAMED_IN_FINDING else ""
                     message = f"{named} {told} {', '.join(keys)}{more}: send each cell in one file{_REMEDY if told == 'differ in' else ''}"
                     found.add("SDC/overlap", message, cell=keys[0], severity=severity)
 
 
-SHOWN = 3
 _CONTENT = ("value", "available", "flag", "units", "share_1", "share_2")
 _REMEDY = ", or give the correction the name of the file that it replaces, or that name with _v2, _v3 … before its suffix"
 

@@ -10,6 +10,7 @@ from sdc_tasks.model.findings import Finding, Severity
 from sdc_tasks.model.table import Ints
 
 KEPT_PER_CODE = 100
+NAMED_IN_FINDING = 3  # cells
 
 
 class Findings:

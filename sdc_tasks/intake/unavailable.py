@@ -21,12 +21,12 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.table import Bools, Floats
 
-NODES = 10_000  # of the search for whole numbers: counted work, no clock
+WHOLE_NUMBER_NODES = 10_000  # of the search for whole numbers: counted work, no clock
 SOUND = 1e-6
 
 
 def completed(value: Floats, available: Bools, domain: Domain) -> Floats | None:
-    """The values with those that are not `available` filled in; None where no values fit (or none were found by NODES).
+    """The values with those that are not `available` filled in; None where no values fit (or none were found by WHOLE_NUMBER_NODES).
 
     One entry per cell of a national table, in the unit of its indicator.
     """
@@ -51,7 +51,7 @@ def completed(value: Floats, available: Bools, domain: Domain) -> Floats | None:
         integrality=np.concatenate([whole.astype(int), np.zeros(2 * m, dtype=int)]),
         bounds=Bounds(np.concatenate([lowest, np.zeros(2 * m)]), np.concatenate([np.full(n, np.inf), np.full(2 * m, tolerance)])),
         constraints=LinearConstraint(slack, -rest / scale, -rest / scale) if m else None,
-        options={"node_limit": NODES},
+        options={"node_limit": WHOLE_NUMBER_NODES},
     )
     if found.x is None:
         return None

@@ -21,6 +21,9 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
+EXACT_BELOW = 2**53  # whole numbers that a float holds exactly
+SUM_SHARE = 1e-9  # of a sum: what adding binary fractions, and printing decimals, may have done to it
+
 
 def read_only(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     """A copy that cannot be written, not through the original either: what frozen types hold."""

@@ -44,10 +44,10 @@ STYLE: dict[Any, Any] = {
 }
 WIDE = 5.0  # a value axis whose largest value is so many times its smallest is logarithmic
 WIDE_TIME = 30.0  # the same for the time axis
-SHORTEST = 0.01  # seconds: where a logarithmic time axis may begin
+FIRST_SECONDS = 0.01  # seconds: where a logarithmic time axis may begin
 ROUND = [1, 2, 5, 10]  # what ticks are multiples of
 LEFT_OF_LARGEST = 1e-9  # of the largest deviation: what a solver leaves in cells that stay
-NAMED = 60  # up to so many areas each has its name beside its row
+NAMED_AREAS = 60  # up to so many areas each has its name beside its row
 
 
 def plot_history(history: Sequence[Moment], objective_label: str, image: ImageFormat = "svg", found: str = "table") -> bytes:
@@ -74,7 +74,7 @@ def plot_deviations(z: Floats, areas: Sequence[str], cells_label: str, unit: str
     order = np.argsort(-size.sum(axis=1), kind="stable")
     classes, labels = decades(size)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(9.6, 1.5 + 0.15 * min(len(areas), NAMED)), layout="constrained")
+        figure = Figure(figsize=(9.6, 1.5 + 0.15 * min(len(areas), NAMED_AREAS)), layout="constrained")
         axes = figure.subplots()
         colours = (UNMOVED, *DECADES[len(DECADES) - len(labels) + 1 :])
         axes.imshow(
@@ -83,7 +83,7 @@ def plot_deviations(z: Floats, areas: Sequence[str], cells_label: str, unit: str
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
         axes.set_yticks([])
-        if len(areas) <= NAMED:
+        if len(areas) <= NAMED_AREAS:
             axes.set_yticks(range(len(areas)), [areas[i] for i in order], fontsize=8)
             axes.hlines(np.arange(1, len(areas)) - 0.5, -0.5, size.shape[1] - 0.5, color="white", linewidth=0.8)
         axes.xaxis.set_major_locator(MaxNLocator(8, steps=ROUND, integer=True))
@@ -137,7 +137,7 @@ def bare(axes: Axes) -> None:
 def scale_time(axes: Axes, times: Floats) -> None:
     """Logarithmic where the last moment is late against the first."""
     late = float(times.max(initial=0.0))
-    early = max(float(times[times > 0].min(initial=late)), SHORTEST)
+    early = max(float(times[times > 0].min(initial=late)), FIRST_SECONDS)
     if late > WIDE_TIME * early:
         axes.set_xscale("log")
         axes.set_xlim(early, late * 1.1)

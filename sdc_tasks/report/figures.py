@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from sdc_tasks.report.facts import Histogram
 
 INK, ACCENT = "#010203", "#040506"
-ROOM = 36  # characters under the axis of the histogram
+AXIS_CHARACTERS = 36  # characters under the axis of the histogram
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "sdc",
     "svg.fonttype": "none",  # text stays text: it can be read aloud, searched, and set in the font of the page
@@ -56,7 +56,7 @@ def histogram(facts: Histogram) -> str:
 def _labels(edges: Sequence[float]) -> list[str]:
     """The edges in percent; powers of ten alone where there is no room for more."""
     labels = [_hundredths(edge) for edge in edges]
-    return labels if sum(map(len, labels)) <= ROOM else [label if label.strip("0.") == "1" else "" for label in labels]
+    return labels if sum(map(len, labels)) <= AXIS_CHARACTERS else [label if label.strip("0.") == "1" else "" for label in labels]
 
 
 def _hundredths(ratio: float) -> str:

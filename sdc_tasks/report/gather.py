@@ -52,7 +52,7 @@ RISKS = ((0, 0, "no country"), (1, 1, "1 country"), (2, 2, "2 countries"), (3, 5
 MAXIMUM_SHARE = 0.5  # nor does a block of which one cell holds more of the deviation than this
 TOP_ROUNDED = 20
 MULTIPLIERS = {0: "", 3: "thousand ", 6: "million ", 9: "billion "}
-NARROWER = 0.01  # of an interval, and of the requirement: what must be gone of it before it counts; LPs are exact to much less
+GONE_SHARE = 0.01  # of an interval, and of the requirement: what must be gone of it before it counts; LPs are exact to much less
 
 
 def gather(
@@ -501,7 +501,7 @@ def _together(space: CellSpace, together: Together, label: _Labels) -> Iterator[
 
     def fact(area: Header | None, alone: Floats, at: Bools) -> CompositionFact:
         before, after = alone[at], together.whole[at]
-        narrower = before - after > NARROWER * np.maximum(before, 1)
+        narrower = before - after > GONE_SHARE * np.maximum(before, 1)
         left = _reached(float(np.median(after[narrower] / before[narrower]))) if narrower.any() else None
         return CompositionFact(area, int(at.sum()), int(narrower.sum()), left)
 

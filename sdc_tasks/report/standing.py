@@ -21,7 +21,7 @@ from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Floats, Ints
 
 CLASSES = ((1e-4, "under 0.01 %"), (1e-3, "0.01 to 0.1 %"), (1e-2, "0.1 to 1 %"), (1e-1, "1 to 10 %"), (np.inf, "10 % or more"))
-TOLERANCE = re.compile(r"(\d+(?:\.\d+)?) ?(%?)")
+WRITTEN_TOLERANCE = re.compile(r"(\d+(?:\.\d+)?) ?(%?)")
 LEFT_OF_TOLERANCE = 1e-9  # of a tolerance: 2500.1 − 2500 is a little more than 0.1 in binary fractions
 ZEROS = 2  # at the ends of the values, in all: fewer may be chance
 
@@ -36,7 +36,7 @@ class Tolerance:
     @classmethod
     def of(cls, text: str) -> Tolerance:
         """From 0.1, or 0.01%. Raises InvalidInput for anything else."""
-        found = TOLERANCE.fullmatch(text.strip())
+        found = WRITTEN_TOLERANCE.fullmatch(text.strip())
         if found is None:
             raise InvalidInput("--tolerance: a number in the unit of the indicator, such as 0.1, or a share of the total, such as 0.01%")
         size = float(found[1])

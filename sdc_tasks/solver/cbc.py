@@ -34,7 +34,7 @@ from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.mixed import Milp, MilpResult, Watch, finite
 
-GRACE = 3.0  # seconds past its own limit, or past a request to stop, after which CBC is killed
+GRACE_SECONDS = 3.0  # seconds past its own limit, or past a request to stop, after which CBC is killed
 LOOK = 0.1  # seconds between two looks at a running CBC
 
 
@@ -140,7 +140,7 @@ class _Guard(threading.Thread):
         self._its, self._log, self._scale, self._watch = its, its.log, scale, watch
         self._seconds = min(seconds, watch.useful)
         self._limited = not np.isfinite(self._seconds)
-        self._deadline = time.monotonic() + seconds + GRACE
+        self._deadline = time.monotonic() + seconds + GRACE_SECONDS
         self._ended = threading.Event()
 
     def end(self) -> None:
@@ -168,7 +168,7 @@ class _Guard(threading.Thread):
                 self._watch.bound(bound)
             if not self.interrupted and self._watch.stop() and self._signal(signal.SIGINT):
                 self.interrupted = True
-                self._deadline = min(self._deadline, time.monotonic() + GRACE)
+                self._deadline = min(self._deadline, time.monotonic() + GRACE_SECONDS)
             if time.monotonic() > self._deadline:
                 self._kill()
 
@@ -181,7 +181,7 @@ class _Guard(threading.Thread):
 
     def _limit(self) -> bool:
         """Whether there was a process whose processor time could be limited."""
-        most = int(self._seconds + GRACE) + 1
+        most = int(self._seconds + GRACE_SECONDS) + 1
         return self._each(lambda child: child.rlimit(psutil.RLIMIT_CPU, (most, most)))
 
     def _each(self, do: Callable[[psutil.Process], object]) -> bool:

@@ -21,17 +21,18 @@ from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import Status
 
 MOST_STEPS = 200
-MISS, ROUGH = 1e-11, 1e-8  # what counts as A x = b, as a share of the sizes in the relation: wanted; and where rounding ends the search
-SMALL = 1e-3  # sizes below count as this: callers scale their values to be near 1
+WANTED_MISS = 1e-11  # what counts as A x = b, as a share of the sizes in the relation
+ROUGH = 1e-8  # the same, where rounding ends the search
+LEAST_SIZE = 1e-3  # sizes below count as this: callers scale their values to be near 1
 CERTAIN = 1e-9  # relative: what is off by less is not called infeasible
-REACH = 1e7  # how far a cell without a bound may go, for a program to have an x at all
+FARTHEST_X = 1e7  # how far a cell without a bound may go, for a program to have an x at all
 RIDGE = 1e-11  # added to the Hessian, as a share of its diagonal were no cell at a bound
 WHOLE_STEP = 0.3  # a whole Newton step is taken if it leaves g rising, by no more than this share of its rise at first
 
 
 @dataclass(frozen=True)
 class QPResult:
-    """OPTIMAL: x solves the program. INFEASIBLE: nothing does below the cutoff, nor within REACH where a cell has no bound.
+    """OPTIMAL: x solves the program. INFEASIBLE: nothing does below the cutoff, nor within FARTHEST_X where a cell has no bound.
 
     STOPPED: it took too many steps; the bound is proven.
     """
@@ -60,8 +61,8 @@ class SeparableQP:
             if bound > cutoff:
                 return QPResult(Status.INFEASIBLE, x, lam, bound)
             miss = b - self._A @ x
-            share = float((np.abs(miss) / np.maximum(np.abs(b) + self._size @ np.abs(x), SMALL)).max(initial=0.0))
-            if share <= MISS:
+            share = float((np.abs(miss) / np.maximum(np.abs(b) + self._size @ np.abs(x), LEAST_SIZE)).max(initial=0.0))
+            if share <= WANTED_MISS:
                 return QPResult(Status.OPTIMAL, x, lam, bound)
             d = self._hessian.solve(np.where((x > lower) & (x < upper), 1 / q, 0.0), ridge, miss)
             step = _line_search(d, b, self._At @ d, excess, q, lower, upper)
@@ -109,7 +110,7 @@ def _line_search(d: Floats, b: Floats, nu: Floats, excess: Floats, q: Floats, lo
     """How far to go along d (ν = Aᵀd), on which the slope of g, d·b − ν·x, falls piecewise linearly.
 
     Infinite where it stays above 0 however far x goes: then d shows that there is no x. Rounding leaves a little ν in cells that d should
-    leave alone, so that a cell without a bound counts as ending at REACH.
+    leave alone, so that a cell without a bound counts as ending at FARTHEST_X.
     """
     moves = np.flatnonzero(nu)
     nu, excess, q, lower, upper = nu[moves], excess[moves], q[moves], lower[moves], upper[moves]
@@ -134,7 +135,7 @@ def _line_search(d: Floats, b: Floats, nu: Floats, excess: Floats, q: Floats, lo
     if high < len(at):
         return float(at[low] + (at[high] - at[low]) * here / (here - slope(at[high])))
     ends = np.where(nu > 0, upper, lower)
-    ends = np.where(np.isinf(ends), np.sign(nu) * REACH, ends)
+    ends = np.where(np.isinf(ends), np.sign(nu) * FARTHEST_X, ends)
     if rise - float(nu @ ends) > CERTAIN * (abs(rise) + float(np.abs(nu) @ np.abs(ends))):
         return np.inf
     endless = float((nu**2 / q)[np.maximum(one, other) == np.inf].sum())

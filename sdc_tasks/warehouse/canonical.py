@@ -20,7 +20,7 @@ from sdc_tasks.warehouse.people import is_person
 
 PORTION = 10_000  # rows: no more of a publication is in memory at a time
 NUMBERS = ("value", "rounding_base", "visible_share")
-NOTHING = "x" * 16
+NO_NUMBER = "x" * 16
 # What is printed of a cell.
 PRINTED = ("position", "cell", "area", "indicator", "value", "obs_status", "conf_status", "rounding_base", "visible_share")
 
@@ -149,10 +149,10 @@ def _text(name: str, column: Sequence[Any]) -> str:
         return "\n".join(map(str, column) if name == "position" else column)
     missing = column.count(None)
     if missing == len(column):
-        return NOTHING * missing
+        return NO_NUMBER * missing
     digits = (np.array(column, dtype=float) + 0.0).astype(">f8").tobytes().hex()  # what is missing is no number, and written over below
     if not missing:
         return digits
-    told = np.frombuffer(digits.encode(), dtype=f"S{len(NOTHING)}").copy()
-    told[[number is None for number in column]] = NOTHING
+    told = np.frombuffer(digits.encode(), dtype=f"S{len(NO_NUMBER)}").copy()
+    told[[number is None for number in column]] = NO_NUMBER
     return told.tobytes().decode()

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sqlalchemy import Connection, Engine, func, insert, select
 
-from sdc_tasks.errors import ReleaseBlocked, Retriable
+from sdc_tasks.errors import NAMED_CELLS, ReleaseBlocked, Retriable
 from sdc_tasks.model.profiles import VINTAGE
 from sdc_tasks.model.results import Publication, Release, State
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
@@ -35,7 +35,6 @@ from sdc_tasks.warehouse.schema import release as release_table
 STATUS = {State.EXACT: ("A", "F"), State.ROUNDED: ("E", "F"), State.VISIBLE: ("D", "F"), State.WITHHELD: ("Q", "S")}
 KINDS = (State.WITHHELD, State.VISIBLE, State.EXACT, State.ROUNDED)
 OBSERVED, CONFIDENTIAL = (np.array(codes) for codes in zip(*(STATUS[state] for state in KINDS), strict=True))
-NAMED = 5
 ANEW = "Remedy: start the release anew; it gets an id of its own"
 
 
@@ -144,8 +143,8 @@ def _require_passed_audit(release: Release, space: CellSpace, profiles: tuple[st
         raise ReleaseBlocked(f"{blocked}: not audited against profile {', '.join(missing)}")
     if not report.passed:
         failed = [*report.contradictions, *report.small, *report.primaries[~report.protected]]
-        named = ", ".join(space.key(cell) for cell in failed[:NAMED])
-        more = f" and {len(failed) - NAMED} more" if len(failed) > NAMED else ""
+        named = ", ".join(space.key(cell) for cell in failed[:NAMED_CELLS])
+        more = f" and {len(failed) - NAMED_CELLS} more" if len(failed) > NAMED_CELLS else ""
         raise ReleaseBlocked(f"{blocked}: the audit did not pass; not protected: {named}{more}. See the certificate of the audit")
     aggregates = np.arange(space.first_aggregate, space.size)
     if not np.array_equal(decided.cells, aggregates):

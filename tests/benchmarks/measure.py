@@ -189,7 +189,7 @@ def _ours(problem: CtaProblem, method: str, limit: float, threads: int) -> _Outc
 
 def _peer(problem: CtaProblem, method: str, limit: float) -> _Outcome:
     """HiGHS tells tables and bounds while it runs, CBC its bounds only: its table comes at the end."""
-    cbc.GRACE = GRACE
+    cbc.GRACE_SECONDS = GRACE
     began, run = _Used.so_far(), Run(problem)
     watch = Watch(
         stop=lambda: False,

@@ -167,7 +167,7 @@ def _delivery(table: Microtable, domain: Domain, country: str) -> NationalTable:
 
 def two_dimensions(rows: int, columns: int, primaries: int, seed: int = 1) -> Table:
     """A random table of the generator of [2] Table 4; its weights are 1."""
-    from random_tables import random_2d
+    from support.random_tables import random_2d
 
     made = random_2d(rows, columns, primaries, seed)
     return Table(

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from sdc_tasks.errors import Retriable
-from sdc_tasks.solver.cbc import GRACE
+from sdc_tasks.solver.cbc import GRACE_SECONDS
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import Milp, solve_milp
 from support.faults.nursery import KILLED
@@ -84,7 +84,7 @@ def busy(hopeless: Milp, tmp_path: Path):
 def test_cbc_and_its_model_do_not_outlive_who_asked(busy, tmp_path):
     (cbc,) = cbc_of(busy.pid)
     assert wait_for(lambda: cbc.rlimit(psutil.RLIMIT_CPU)[0] != -1), "its processor time is limited once it is seen"
-    assert cbc.rlimit(psutil.RLIMIT_CPU)[0] <= 1 + GRACE + 1
+    assert cbc.rlimit(psutil.RLIMIT_CPU)[0] <= 1 + GRACE_SECONDS + 1
     os.kill(busy.pid, signal.SIGKILL)
     busy.join()
     assert list(tmp_path.iterdir()) == []

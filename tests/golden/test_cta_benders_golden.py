@@ -8,12 +8,12 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from random_tables import random_2d
 
 from sdc_tasks.methods.cta.cuts.benders import benders
 from sdc_tasks.methods.cta.cuts.subproblem import Subproblem
 from sdc_tasks.methods.cta.model import CtaProblem, table_problem
 from sdc_tasks.methods.cta.run import Run
+from support.random_tables import random_2d
 
 #                     original              upper sense
 #            P_1   P_2   P_3          P_1   P_2   P_3

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from dummy_matrix import matrix
 
 from sdc_tasks.methods.rounding.small_count import CountOptions, RoundedCells, by_formula, dummy_of, inner_cells, round_counts
 from sdc_tasks.methods.rounding.small_count.dummy import Dummy
 from sdc_tasks.methods.rounding.small_count.inner import Steps, cross_product, fill
 from sdc_tasks.methods.rounding.small_count.measures import simply_rounded
 from sdc_tasks.methods.rounding.small_count.state import Filling
+from support.dummy_matrix import matrix
 
 BASE = 5
 TABLE_1 = np.array([[6, 0, 1, 3, 4], [1, 2, 3, 1, 2], [0, 1, 1, 0, 2]])

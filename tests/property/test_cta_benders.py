@@ -13,7 +13,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from random_tables import random_2d
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.cuts.benders import benders
@@ -23,6 +22,7 @@ from sdc_tasks.methods.cta.model import CtaProblem, table_problem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.solver.milp import solve_milp
 from support.oracles.cta import enumerate_senses, optimum, small_problems
+from support.random_tables import random_2d
 
 LAW = settings(derandomize=True, deadline=None, max_examples=60)
 FEW = settings(LAW, max_examples=25)

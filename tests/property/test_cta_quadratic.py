@@ -14,7 +14,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_tables import random_2d
 from scipy.optimize import linprog, minimize
 
 from sdc_tasks.errors import Unprotectable
@@ -25,6 +24,7 @@ from sdc_tasks.methods.cta.squares.tree import SenseQP, branch
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.qp import SeparableQP
 from support.oracles.cta import small_problems
+from support.random_tables import random_2d
 
 LAW = settings(derandomize=True, deadline=None, max_examples=60)
 CLOSE = 1e-6
@@ -167,8 +167,8 @@ def test_all_senses_at_once_are_no_worse_than_neighbourhoods(monkeypatch):
     problem = two_dimensional(7, 7, 11)
     exact, local = Run(problem), Run(problem)
     quadratic(problem, exact, 1)
-    monkeypatch.setattr("sdc_tasks.methods.cta.squares.quadratic.FEW", 0)
-    monkeypatch.setattr("sdc_tasks.methods.cta.squares.quadratic.OPEN", 4)
+    monkeypatch.setattr("sdc_tasks.methods.cta.squares.quadratic.ALL_AT_ONCE", 0)
+    monkeypatch.setattr("sdc_tasks.methods.cta.squares.quadratic.TREE_SENSES", 4)
     quadratic(problem, local, 1)
     assert exact.gap <= 1e-6
     assert exact.protected.verdict.objective <= local.protected.verdict.objective * (1 + 1e-9)

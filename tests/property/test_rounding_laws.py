@@ -118,12 +118,12 @@ def test_in_three_dimensions_the_whole_model_finds_the_nearest(seed, base, zero_
 @given(SEEDS)
 def test_the_search_around_the_relaxation_finds_additive_tables_near_the_bound(seed):
     table = drawn(seed, (flat("A", 6), flat("B", 7), nested("C", 3, 3)))
-    small, separable.SMALL = separable.SMALL, 0
+    small, separable.WHOLE_BINARIES = separable.WHOLE_BINARIES, 0
     try:
         found = round_table(table, TableOptions(5, Search(1, exact=False, gap=0.01)))
         again = round_table(table, TableOptions(5, Search(1, exact=False, gap=0.01)))
     finally:
-        separable.SMALL = small
+        separable.WHOLE_BINARIES = small
     assert not (table.A @ found.x).any()
     assert found.distance >= least_by_scipy(table, 5, False) - 1e-6 >= found.bound - 1e-4
     assert found.gap < 0.05

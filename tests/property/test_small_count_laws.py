@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dummy_matrix import matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,6 +28,7 @@ from sdc_tasks.methods.rounding.small_count import (
 )
 from sdc_tasks.methods.rounding.small_count.leverage import told_by_the_publication
 from sdc_tasks.methods.rounding.small_count.measures import differences, frequencies, largest, measures
+from support.dummy_matrix import matrix
 from support.oracles.small_counts import Key, Rows, every_crossing, publication
 
 NAMES = ("A", "B", "C")

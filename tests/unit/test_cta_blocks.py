@@ -81,13 +81,13 @@ def test_in_a_table_of_ordinary_size_all_deviations_are_free():
 
 
 def test_in_a_huge_one_those_near_the_block_are(monkeypatch):
-    monkeypatch.setattr(blocks, "REACH", 4)
+    monkeypatch.setattr(blocks, "REACH_CELLS", 4)
     near = Partitioner(COUNTRIES, 1).reach(np.array([0]))
     assert set(np.flatnonzero(near)) == {0, 2, 4, 6}
 
 
 def test_and_all_of_them_where_the_block_is_all_cells(monkeypatch):
-    monkeypatch.setattr(blocks, "REACH", 1)
+    monkeypatch.setattr(blocks, "REACH_CELLS", 1)
     assert Partitioner(COUNTRIES, 1).reach(np.arange(4)).all()
     assert Partitioner(COUNTRIES, 1).reach(np.arange(2)).sum() == 5  # half of the cells for half of the senses
 

@@ -62,7 +62,7 @@ def test_highs_ends_when_it_is_asked_to():
 
 def test_cbc_ends_when_it_is_asked_to(monkeypatch):
     """Interrupted, and killed where it does not listen; either way no process is left, and its bound is kept."""
-    monkeypatch.setattr(cbc, "GRACE", 1.0)
+    monkeypatch.setattr(cbc, "GRACE_SECONDS", 1.0)
     follower = Follower(patience=5)
     result = solve_milp(HOPELESS, "cbc", 60, 0.0, watch=follower.watch)
     assert result.status in {Status.FEASIBLE, Status.STOPPED}
@@ -140,7 +140,7 @@ def test_no_log_no_bound(tmp_path):
 
 
 def test_a_solver_past_its_limit_is_stopped(monkeypatch):
-    monkeypatch.setattr(cbc, "GRACE", -59.5)  # the watchdog bites half a second into a limit of a minute
+    monkeypatch.setattr(cbc, "GRACE_SECONDS", -59.5)  # the watchdog bites half a second into a limit of a minute
     result = solve_milp(market_split(6, 60), "cbc", seconds=60, gap=0.0)
     assert (result.status, result.x) == (Status.STOPPED, None)
     assert not [child for child in psutil.Process().children(recursive=True) if child.name().startswith("cbc")]

@@ -90,6 +90,36 @@ def test_no_package_hides_a_module_behind_a_name(room):
     assert hidden == []
 
 
+def numbers_of(syntax: ast.Module) -> Iterator[tuple[str, bool]]:
+    """(name, is it a number?) of every constant of a module."""
+    for node in syntax.body:
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []:
+            both = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
+            for name, value in zip(target.elts, node.value.elts, strict=True) if both else [(target, node.value)]:
+                if isinstance(name, ast.Name) and name.id.isupper() and value is not None:
+                    yield name.id, is_number(value)
+
+
+def is_number(value: ast.expr) -> bool:
+    if isinstance(value, ast.BinOp):
+        return is_number(value.left) and is_number(value.right)
+    if isinstance(value, ast.UnaryOp):
+        return is_number(value.operand)
+    return isinstance(value, ast.Constant) and type(value.value) in (int, float)
+
+
+def test_a_number_has_a_name_of_its_own():
+    """Whoever reads the name in one module knows what it means in another; a number that two modules need is imported by one."""
+    where: dict[str, list[str]] = defaultdict(list)
+    numbers = set()
+    for path, syntax in modules():
+        for name, number in numbers_of(syntax):
+            where[name].append(path)
+            numbers |= {name} if number else set()
+    assert len(numbers) > 100
+    assert {name: where[name] for name in sorted(numbers) if len(where[name]) > 1} == {}
+
+
 def test_choices_are_named_once():
     """A literal that lists the solvers, the methods or the profiles again would miss the next one."""
     twice = []

@@ -15,7 +15,7 @@ from sdc_ui.releases.heatmap import TREATMENTS
 from sdc_ui.shared.labels import Measure, labels_of
 from sdc_ui.shared.standing import ReleaseLine, release_line
 
-MOST = 500  # cells that are listed
+MOST_LISTED = 500  # cells that are listed
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ def comparison_facts(engine: Engine, release_id: str, other: str) -> ComparisonF
         values=values,
         cells=len(after),
         moves={a: {b: moves[a, b] for b in kinds} for a in kinds},
-        changes=tuple(changes[:MOST]),
-        unlisted=max(len(changes) - MOST, 0),
+        changes=tuple(changes[:MOST_LISTED]),
+        unlisted=max(len(changes) - MOST_LISTED, 0),
     )
 
 

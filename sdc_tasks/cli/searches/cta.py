@@ -23,7 +23,7 @@ from rich.table import Table
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, image_kind
 from sdc_tasks.cli.shared import out, refuse_place
-from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
 from sdc_tasks.methods.cta.names import Method
 from sdc_tasks.solver.names import SolverName
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from sdc_tasks.methods.cta.run import Run
     from sdc_tasks.model.table import Floats
 
-NAMED = 5  # cells named in a message
 LEFT_OF_LEVEL = 1e-9  # of the smallest level: what a solver leaves in cells that stay
 
 
@@ -188,7 +187,7 @@ def _found(run: Run, worker: Worker, interruption: Interruption) -> Ending:
     z = np.where(np.abs(table) <= LEFT_OF_LEVEL * problem.smallest_level, 0.0, table)
     verdict = verify(problem, z)
     if verdict.unprotected or not verdict.is_table:
-        short = tuple(problem.name(int(p)) for p in problem.sensitive[short_of(problem, z)][:NAMED])
+        short = tuple(problem.name(int(p)) for p in problem.sensitive[short_of(problem, z)][:NAMED_CELLS])
         return Ending(
             _status(worker, interruption, False, False), None, bound, None, verdict.unprotected, verdict.violation, seconds, short
         )

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from sdc_tasks.cli.shared import QUIET_SECONDS
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 Status = Literal["optimal", "feasible", "interrupted", "none", "unprotectable", "out of memory", "failed"]
 TICK = 0.1  # seconds between two looks at the run
-QUIET = 1.0  # seconds between two lines where the output is no terminal
 PATIENCE = (0.5, 0.3)  # seconds for the method to end once asked, before and after a solver process of its own is stopped
 
 
@@ -50,14 +50,14 @@ class Worker(threading.Thread):
 
 def follow(run: Watched, worker: Worker, seconds: float, interruption: Interruption, console: Console, progress: Callable[[], str]) -> None:
     """Shows how far the run is until it ends, its time is up, or somebody asks to stop; returns soon after."""
-    shown, said = "", -QUIET
+    shown, said = "", -QUIET_SECONDS
     with console.status("") if console.is_terminal else nullcontext() as status:
         while worker.is_alive() and not interruption.asked and run.elapsed < seconds:
             worker.join(min(TICK, max(0.0, seconds - run.elapsed)))
             line = progress()
             if status is not None:
                 status.update(f"{run.elapsed:7.1f} s  {line}")
-            elif run.history and line != shown and run.elapsed >= said + QUIET:
+            elif run.history and line != shown and run.elapsed >= said + QUIET_SECONDS:
                 console.print(f"{run.elapsed:7.1f} s  {line}")
                 shown, said = line, run.elapsed
     run.stop()

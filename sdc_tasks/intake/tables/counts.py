@@ -23,13 +23,12 @@ import numpy.typing as npt
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.totals import known_total, unnamed
 from sdc_tasks.methods.rounding.small_count import InnerCells, inner_cells
-from sdc_tasks.model.table import Bools, Ints
+from sdc_tasks.model.table import EXACT_BELOW, Bools, Ints
 from sdc_tasks.untrusted import FORMULA, RATIO, ROOM, formula, lines
 
 Codes = npt.NDArray[np.int32]
 CHUNK = 50_000  # lines that are held as text at once
 MOST_RECORDS = 2**31 - 1  # of Parquet
-LARGEST = 2**53  # what totals must stay below to be exact
 FLAGS = {"": False, "0": False, "1": True, "false": False, "true": True}
 REMEDIES = {
     "count": "counts are whole numbers, 0 or more. Remedy: correct it",
@@ -76,7 +75,7 @@ def read_counts(path: Path, dimensions: Sequence[str], frequency: str | None, fo
         if (odd := _first(columns[name], formula)) is not None:
             raise InvalidInput(f"{path}, {line_of(odd)}: column {name}: the code {FORMULA}")
     counts = None if frequency is None else _whole(path, line_of, frequency, columns[frequency], "count")
-    if counts is not None and float(counts.astype(np.float64).sum()) >= LARGEST:
+    if counts is not None and float(counts.astype(np.float64).sum()) >= EXACT_BELOW:
         raise InvalidInput(f"{path}: column {frequency}: the total is too large to be exact. Remedy: these are no counts")
     cells, which = inner_cells(dimensions, [(columns[name].codes, columns[name].labels) for name in dimensions], counts)
     _refuse_totals(path, cells)

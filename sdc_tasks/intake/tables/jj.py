@@ -39,7 +39,7 @@ Namer = Callable[[int], str]
 STATUSES = ("s", "u", "m", "z")
 FIELDS = ("i", "value", "cost", "status", "lb", "ub", "lpl", "upl", "spl")
 LEVELS = ("lpl", "upl", "spl")
-LEFT_OF_SUM = 1e-12  # relative: what adding binary fractions leaves
+TERMS_NOISE = 1e-12  # relative: what adding binary fractions leaves
 TERM = rb"\s*\d{1,9}\s*\(\s*[^()\s]+\s*\)"
 RELATION = re.compile(rb"\s*(\S+)\s+(\d{1,9})\s*:((?:" + TERM + rb")*)\s*")
 
@@ -247,7 +247,7 @@ def _is_number(text: bytes) -> bool:
 def _first_fault(columns: Mapping[str, Floats], status: Letters) -> tuple[int, str] | None:
     """The first cell that cannot be, and why."""
     value, cost = columns["value"], columns["cost"]
-    slack = LEFT_OF_SUM * np.maximum(np.abs(value), 1.0)
+    slack = TERMS_NOISE * np.maximum(np.abs(value), 1.0)
     inside = (columns["lb"] <= value + slack) & (value - slack <= columns["ub"])
     faults = [
         (~np.isin(status, STATUSES), "its status is none of s u m z. Remedy: s safe, u primary, m secondary, z fixed"),
@@ -305,7 +305,7 @@ def _check_sums(lines: _Lines, first: int, A: sp.csr_array, rhs: Floats, a: Floa
     size = abs(A)
     whole = size @ np.abs(a) + np.abs(rhs)
     miss = np.abs(A @ a - rhs)
-    if len(missed := np.flatnonzero(~(miss <= size @ rounding + LEFT_OF_SUM * whole))):
+    if len(missed := np.flatnonzero(~(miss <= size @ rounding + TERMS_NOISE * whole))):
         row, more = int(missed[0]), f", as {len(missed) - 1} more," if len(missed) > 1 else ""
         raise lines.error(
             first + row,

@@ -21,12 +21,12 @@ from sdc_tasks.intake.tables.codes import read_tree
 from sdc_tasks.intake.tables.jj import STATUSES, JJTable
 from sdc_tasks.intake.tables.totals import NONE, known_total, unnamed
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
-from sdc_tasks.methods.rounding.table import LEFT_OF_VALUE, RoundingTable
-from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
+from sdc_tasks.methods.rounding.table import RoundingTable
+from sdc_tasks.model.table import SUM_SHARE, Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
 from sdc_tasks.untrusted import FORMULA, formula
 
 NUMBERS = ("LPL", "UPL", "SPL", "LB", "UB")
-MOST = 5_000_000  # cells of a table, the empty ones included
+MOST_CELLS = 5_000_000  # cells of a table, the empty ones included
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ def keyed_table(
     )
     if "" in totals and totals[""] != NONE and not any(totals[""] in column for column in codes):
         raise InvalidInput(f"{path}: no cell has the code of totals {totals['']}. Remedy: name the one that stands there")
-    if (size := int(np.prod([float(len(axis.codes)) for axis in axes]))) > MOST:
-        raise InvalidInput(f"{path}: {size} cells, more than {MOST}. Remedy: leave dimensions out, or round parts of the table")
+    if (size := int(np.prod([float(len(axis.codes)) for axis in axes]))) > MOST_CELLS:
+        raise InvalidInput(f"{path}: {size} cells, more than {MOST_CELLS}. Remedy: leave dimensions out, or round parts of the table")
     cell = _cells(path, dimensions, axes, codes)
     numbers = _numbers(path, rows, header, value)
     _refuse_totals(path, dimensions, axes, codes, numbers, totals, parents)
@@ -198,7 +198,7 @@ def _complete(path: Path, axes: Sequence[Hierarchy], keys: Sequence[tuple[str, .
     told[cell] = numbers
     whole = added_up(np.where(inside(axes), told.reshape(shape), 0.0), axes)
     found, size = whole.ravel(), float(np.abs(numbers).max(initial=0.0))
-    off = np.abs(found[cell] - numbers) > LEFT_OF_VALUE * (np.abs(numbers) + 1e-3 * size)
+    off = np.abs(found[cell] - numbers) > SUM_SHARE * (np.abs(numbers) + 1e-3 * size)
     if off.any():
         line = int(np.flatnonzero(off)[0])
         raise InvalidInput(

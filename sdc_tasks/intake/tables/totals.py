@@ -13,11 +13,10 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.table import SUM_SHARE, Floats, Ints
 
 KNOWN = (TOTAL, "_T", "Total")
 NONE = "none"  # what a user says who has no totals, where codes look as if he had
-LEFT_OF_SUM = 1e-9
 
 
 def known_total(where: str, dimension: str, codes: Iterable[str]) -> str | None:
@@ -37,6 +36,6 @@ def unnamed(code: Ints, others: Sequence[Ints], values: Floats, least: int = 1) 
     there = int((whole != 0).sum())
     if len(np.unique(code)) < 3 or there < max(least, 1):
         return None
-    half = (np.abs(2 * values - whole[which]) <= LEFT_OF_SUM * np.abs(values)) & (values != 0)
+    half = (np.abs(2 * values - whole[which]) <= SUM_SHARE * np.abs(values)) & (values != 0)
     found = np.flatnonzero(np.bincount(code[half]) == there)
     return int(found[0]) if len(found) else None

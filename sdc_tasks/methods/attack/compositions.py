@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.polyhedron import BOX, AttackSystem, attack_system, facing
+from sdc_tasks.methods.attack.polyhedron import FARTHEST_UNITS, AttackSystem, attack_system, facing
 from sdc_tasks.methods.attack.requirements import Requirements, promised
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL
@@ -86,7 +86,7 @@ def _groups(needs: Requirements) -> Iterator[tuple[Ints, float]]:
     while len(left):
         largest = size[left].max()
         near = size[left] > largest / UNIT_SPAN
-        yield left[near], float(2.0 ** np.ceil(np.log2(MOST_WIDTH * largest / BOX)))
+        yield left[near], float(2.0 ** np.ceil(np.log2(MOST_WIDTH * largest / FARTHEST_UNITS)))
         left = left[~near]
 
 

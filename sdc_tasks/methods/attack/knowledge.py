@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.attack.polyhedron import FEASIBLE, Polyhedron
+from sdc_tasks.methods.attack.polyhedron import FEASIBLE_UNITS, Polyhedron
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import profile_of
@@ -136,7 +136,7 @@ class Insiders:
 
     def fooled(self, z: Floats) -> Bools:
         """(items or 1, attackers): who finds what he knows in a point, by victim."""
-        as_known = (z[self.column] >= self.lower - FEASIBLE) & (z[self.column] <= self.upper + FEASIBLE)
+        as_known = (z[self.column] >= self.lower - FEASIBLE_UNITS) & (z[self.column] <= self.upper + FEASIBLE_UNITS)
         if self.alone:
             return as_known[None, :]
         moved = self.owner[~as_known]

@@ -10,8 +10,8 @@ deviations `z = x − a` of the suppressed national cells alone that is
 Public cells have z = 0 and are gone; relations between aggregates follow from the rest. The truth is `z = 0`. A primary `p` reaches
 down to `min z_p` and up to `max z_p`.
 
-For LPs everything is divided by a `unit` near the protection levels at stake, and no deviation is followed beyond `BOX` units: a witness
-inside the box is a witness, so the box errs on the safe side only, and solver tolerances stay small against the levels.
+For LPs everything is divided by a `unit` near the protection levels at stake, and no deviation is followed beyond `FARTHEST_UNITS`:
+a witness inside the box is a witness, so the box errs on the safe side only, and solver tolerances stay small against the levels.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-BOX = 1e4  # units: no deviation of the LP attacker is followed further
-FEASIBLE = 1e-6  # units by which a witness may miss a row or a bound
+FARTHEST_UNITS = 1e4  # units: no deviation of the LP attacker is followed further
+FEASIBLE_UNITS = 1e-6  # units by which a witness may miss a row, a bound or a level
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,8 +110,8 @@ class AttackSystem(Polyhedron):
         return self.are_witnesses(z)[0]
 
     def are_witnesses(self, z: Floats) -> tuple[bool, bool]:
-        row, slack = self.A @ z, FEASIBLE + 1e-12 * (self.magnitude @ np.abs(z))
-        low, high, lower, upper = self.row_lower - slack, self.row_upper + slack, self.lower - FEASIBLE, self.upper + FEASIBLE
+        row, slack = self.A @ z, FEASIBLE_UNITS + 1e-12 * (self.magnitude @ np.abs(z))
+        low, high, lower, upper = self.row_lower - slack, self.row_upper + slack, self.lower - FEASIBLE_UNITS, self.upper + FEASIBLE_UNITS
 
         def fits(row: Floats, z: Floats) -> bool:
             return bool((row >= low).all() and (row <= high).all() and (z >= lower).all() and (z <= upper).all())
@@ -119,7 +119,7 @@ class AttackSystem(Polyhedron):
         return fits(row, z), fits(-row, -z)
 
 
-def attack_system(problem: ProtectionProblem, unit: float = 1.0, profile: str = EXTERNAL, box: float = BOX) -> AttackSystem:
+def attack_system(problem: ProtectionProblem, unit: float = 1.0, profile: str = EXTERNAL, box: float = FARTHEST_UNITS) -> AttackSystem:
     """The polyhedron of the external attacker before anything is published of the aggregates: their rows are there, unbounded; and what
     attackers of this profile kept of what was published before. No deviation is followed further than `box` units.
     """

@@ -14,7 +14,7 @@ from sdc_tasks.model.results import Multipliers
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-SUM_NOISE = 1e-9  # unit of the data: by which a level may miss a whole number and count as it
+WHOLE_LEVEL_NOISE = 1e-9  # unit of the data: by which a level may miss a whole number and count as it
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,8 @@ def promised(problem: ProtectionProblem, profiles: tuple[str, ...]) -> Requireme
 
 def _up(integral: Bools, level: Floats) -> Floats:
     """Levels, those of integral cells up to the next whole number but for the noise of their computation."""
-    return np.where(integral, np.ceil(level - SUM_NOISE), level)
+    return np.where(integral, np.ceil(level - WHOLE_LEVEL_NOISE), level)
 
 
 def _down(integral: Bools, room: Floats) -> Floats:
-    return np.where(integral, np.floor(room + SUM_NOISE), room)
+    return np.where(integral, np.floor(room + WHOLE_LEVEL_NOISE), room)

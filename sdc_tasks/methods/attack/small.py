@@ -20,7 +20,7 @@ from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, added_up, inside
 
 SUM_NOISE = 1e-6  # of one: the noise of adding up counts
-MANY = 7  # compositions up to which all sums and differences are looked at; of more, those of up to three
+ALL_SUMS = 7  # compositions up to which all sums and differences are looked at; of more, those of up to three
 
 
 def small_told(problem: ProtectionProblem, publication: Publication) -> Ints:
@@ -46,7 +46,7 @@ def combined(space: CellSpace) -> list[tuple[Floats, Bools]]:
     within = membership(space)
     K = len(within)
     found = []
-    for each in product((0.0, 1.0, -1.0), repeat=K) if K <= MANY else _few(K):
+    for each in product((0.0, 1.0, -1.0), repeat=K) if K <= ALL_SUMS else _few(K):
         factors = np.array(each)
         members = factors @ within
         if members.any() and np.isin(members, (0, 1)).all():

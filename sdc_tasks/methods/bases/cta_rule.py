@@ -12,7 +12,7 @@ from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Floats, Ints
 
-SOLVER_SHARE = 1e-6  # deviations below this share of the median level are the solver's, not CTA's
+CTA_NOISE = 1e-6  # deviations below this share of the median level are the solver's, not CTA's
 
 
 def half_widths(problem: ProtectionProblem, x: Floats | None) -> Floats:
@@ -21,7 +21,7 @@ def half_widths(problem: ProtectionProblem, x: Floats | None) -> Floats:
         return np.zeros(int(problem.aggregate.sum()))
     deviation = np.abs(x - problem.a)[problem.aggregate]
     levels = problem.upl[problem.primary]
-    noise = SOLVER_SHARE * float(np.median(levels)) if len(levels) else 0.0
+    noise = CTA_NOISE * float(np.median(levels)) if len(levels) else 0.0
     return np.where(deviation > noise, deviation, 0.0)
 
 

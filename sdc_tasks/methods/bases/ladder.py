@@ -15,7 +15,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
-MANY = 10  # cells: a sum over as many tells none of its terms
+HIDING_TERMS = 10  # cells: a sum over as many tells none of its terms
 
 
 def nearest_multiple(value: Floats, base: Floats) -> Floats:
@@ -66,7 +66,7 @@ class Ladder:
         """The loss as a log may tell it: to three digits, and only where many cells lose. Of a few, the loss and the published bases would
         tell the values, for weights follow from them.
         """
-        return f"{self.loss_of(choice):.3g}" if int((choice > 0).sum()) >= MANY else f"that of fewer than {MANY} cells"
+        return f"{self.loss_of(choice):.3g}" if int((choice > 0).sum()) >= HIDING_TERMS else f"that of fewer than {HIDING_TERMS} cells"
 
     def keeping(self, exact: Bools, published: Bools) -> Ladder:
         """The ladder without the options that may not be taken: their loss is infinite."""

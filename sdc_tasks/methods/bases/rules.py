@@ -29,7 +29,7 @@ from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 AUDIT, CTA, LEAST = "the audit alone", "the CTA rule", "minimum uncertainty"
-LITTLE = 0.005  # relative: a search that promises no more than that is the last
+LAST_GAIN = 0.005  # relative: a search that promises no more than that is the last
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def by_cover(case: Case, choice: Ints) -> Ints:
     for number in range(case.options.passes):
         proposed = cover(case.ladder, case.cuts, best, case.seed + number)
         promised = case.ladder.loss_of(proposed)
-        if promised > loss * (1 - LITTLE):
+        if promised > loss * (1 - LAST_GAIN):
             break
         try:
             found = case.safe(proposed)

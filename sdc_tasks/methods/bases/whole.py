@@ -24,7 +24,7 @@ from sdc_tasks.methods.bases.search.repair import Stuck
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.milp import LiveMilp, Milp
 
-GAP, NODES = 0.05, 20  # of the MILP for the least further uncertainty
+FURTHER_GAP, FURTHER_NODES = 0.05, 20  # of the MILP for the least further uncertainty
 
 
 def whole(case: Case, choice: Ints) -> Ints:
@@ -147,7 +147,7 @@ def _least(
         upper=np.concatenate([*[upper] * tables, *most]),
         binary=np.flatnonzero(np.tile(system.integral_core[columns], tables)),  # HiGHS takes them as whole numbers within their bounds
     )
-    x = LiveMilp(model).solve(None, np.inf, GAP, NODES).x
+    x = LiveMilp(model).solve(None, np.inf, FURTHER_GAP, FURTHER_NODES).x
     if x is None:
         return None
     moved = [core @ np.where(system.integral_core[columns], np.rint(u), u) for u in np.split(x[: tables * n], tables)]

@@ -40,8 +40,9 @@ from sdc_tasks.solver.names import SolverName
 MOST_ROUNDS = 200
 SETTLED = 0.005  # relative: when a round of the relaxation lifts the bound by no more, its sizes are good enough to start from
 WORTH_A_THREAD = 1500  # sensitive cells, after presolve, up to which the whole MILP is worth a thread beside the local search
-SMALL, NODES = 100, 1000  # sensitive cells whose whole MILP ends a search by rounds; and where that ends on any machine
-FEW = 200  # sensitive cells of a two-dimensional table up to which local search is as quick as Benders and closer
+WHOLE_MILP_SENSES = 100  # sensitive cells whose whole MILP ends a search by rounds
+WHOLE_MILP_NODES = 1000  # where that ends on any machine
+QUICK_SENSES = 200  # sensitive cells of a two-dimensional table up to which local search is as quick as Benders and closer
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def execute(run: Run, options: EngineOptions, start: Floats | None = None) -> No
 
 def _flat(problem: CtaProblem) -> bool:
     """A plain two-dimensional table, or less: no cell is in more than two relations. There, Benders' first table is next to optimal."""
-    return bool((np.diff(problem.by_cell.indptr) <= 2).all()) and len(problem.sensitive) > FEW
+    return bool((np.diff(problem.by_cell.indptr) <= 2).all()) and len(problem.sensitive) > QUICK_SENSES
 
 
 def _auto(reduction: Reduction, run: Run, options: EngineOptions) -> None:
@@ -120,8 +121,8 @@ def _auto(reduction: Reduction, run: Run, options: EngineOptions) -> None:
     if options.rounds is not None:  # one after the other: when the gap is reached must not depend on which thread is quicker
         _prove(problem, run, rounds)
         improve(problem, run, starts, relaxation, dimension, options.seed, options.rounds, options.threads)
-        if len(problem.sensitive) <= SMALL and not run.over:
-            solve_whole(problem, run, options.solver, nodes=NODES)
+        if len(problem.sensitive) <= WHOLE_MILP_SENSES and not run.over:
+            solve_whole(problem, run, options.solver, nodes=WHOLE_MILP_NODES)
         return
     whole = len(problem.sensitive) <= WORTH_A_THREAD and options.threads > 1
     with ThreadPoolExecutor(1) as beside:

@@ -17,7 +17,7 @@ from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.milp import Milp
 
-ROUNDS = 8
+CUT_ROUNDS = 8
 SHARE = 0.2  # of the time that is left
 
 
@@ -59,6 +59,6 @@ def no_inequalities(problem: CtaProblem) -> Inequalities:
 def violated_inequalities(problem: CtaProblem, run: Run, share: float = SHARE) -> Inequalities:
     """What a few rounds of separation find, in that share of the time left; the bounds that come with them lift the run's."""
     relaxation, until = Relaxation(problem), run.elapsed + share * run.left
-    for bound in relaxation.tighten(ROUNDS, lambda: max(0.0, min(run.left, until - run.elapsed))):
+    for bound in relaxation.tighten(CUT_ROUNDS, lambda: max(0.0, min(run.left, until - run.elapsed))):
         run.lift(bound, "polygon")
     return Inequalities(relaxation.rows, relaxation.least)

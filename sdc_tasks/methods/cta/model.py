@@ -35,7 +35,8 @@ from sdc_tasks.solver.milp import Milp
 
 BIG_M = 1e4  # times the sum of all levels: the MILP's big-M of a sensitive cell without a bound
 JUST = 1e-9  # relative: a level that is all the room there is may differ from it in the last digits
-ROOM = 2.0  # release: largest level, times this, added to a cell's value: how far a cell without an upper bound may move
+FARTHEST = 1e3  # times the sum of all levels: no cell without a bound goes farther in a closest table (cycles of ±1 entries: once the sum)
+OPEN_ROOM = 2.0  # release: largest level, times this, added to a cell's value: how far a cell without an upper bound may move
 
 
 class Distance(StrEnum):
@@ -208,7 +209,7 @@ def release_problem(problem: ProtectionProblem, requirements: Requirements, weig
     unit = unit_of(needed)
     A = sp.csr_array(sp.csc_array(problem.space.relations)[:, cells])
     A = sp.csr_array(A[_informative(A, len(suppressed))])
-    room = ROOM * float(needed.max(initial=0.0)) + np.abs(problem.a[suppressed])
+    room = OPEN_ROOM * float(needed.max(initial=0.0)) + np.abs(problem.a[suppressed])
     below = np.minimum((problem.a - problem.lb)[suppressed], room) / unit
     over = np.minimum((problem.ub - problem.a)[suppressed], room) / unit
     if mirror:

@@ -27,7 +27,8 @@ from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import LiveLP
 
 MOST_SENSES = 12  # sensitive cells of a relation, for its 2^(k−1) partitions to be looked at
-CLEAR = 1e-7  # units: what counts as a violated row
+POLYGON_ROUNDS = 50  # of the relaxation: solve, add the violated rows
+VIOLATED_UNITS = 1e-7  # units: what counts as a violated row
 SHAKE = 1e-3  # relative, added to the costs until no row is violated: equal weights make the LP degenerate
 
 
@@ -113,7 +114,7 @@ class _Polygons:
     def violated(self, t: Floats) -> tuple[sp.csr_array, Floats]:
         around = self._size @ t
         excess = 2 * self._size.data * t[self._A.indices] - around[self._row]
-        at = np.flatnonzero((excess > CLEAR * (1 + around[self._row])) & ~self._used)
+        at = np.flatnonzero((excess > VIOLATED_UNITS * (1 + around[self._row])) & ~self._used)
         self._used[at] = True
         rows = sp.csr_array(self._size[self._row[at]])
         own = sp.csr_array((2 * self._size.data[at], (np.arange(len(at)), self._A.indices[at])), shape=rows.shape)
@@ -151,7 +152,7 @@ class _Partitions:
         self._used = np.zeros(len(least), dtype=bool)
 
     def violated(self, t: Floats) -> tuple[sp.csr_array, Floats]:
-        at = np.flatnonzero((np.asarray(self._rows @ t) < self._least * (1 - CLEAR) - CLEAR) & ~self._used)
+        at = np.flatnonzero((np.asarray(self._rows @ t) < self._least * (1 - VIOLATED_UNITS) - VIOLATED_UNITS) & ~self._used)
         self._used[at] = True
         return sp.csr_array(self._rows[at]), self._least[at]
 

@@ -19,7 +19,9 @@ from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.clock import Clock, Limit
 
 Restore = Callable[[Floats], Floats]
-DIGITS = 1e-6  # relative: by how much a bound may exceed the objective of a table without being wrong
+GAIN = 1e-9  # relative: what counts as a better table
+FORGET = 0.5  # what a try in vain leaves of its cells' chances to be tried again
+BOUND_EXCESS = 1e-6  # relative: by how much a bound may exceed the objective of a table without being wrong
 
 
 class Run:
@@ -121,7 +123,7 @@ class Run:
         """A solver may err, a verified table cannot."""
         best = self.protected
         if best is not None:
-            wrong = [method for method, bound in self._bounds.items() if bound > best.verdict.objective * (1 + DIGITS)]
+            wrong = [method for method, bound in self._bounds.items() if bound > best.verdict.objective * (1 + BOUND_EXCESS)]
             self._bounds.update(dict.fromkeys(wrong, -math.inf))
 
     def _note(self, method: str) -> None:

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sdc_tasks.methods.cta.model import CtaProblem, Distance
 from sdc_tasks.model.table import Bools, Floats
 
-FEASIBLE = 1e-6  # relative: a miss as a share of the largest deviation in its relation, a level as a share of itself
+FEASIBLE_SHARE = 1e-6  # relative: a miss as a share of the largest deviation in its relation, a level as a share of itself
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Verdict:
 
     @property
     def is_table(self) -> bool:
-        return self.violation <= FEASIBLE
+        return self.violation <= FEASIBLE_SHARE
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def verify(problem: CtaProblem, z: Floats) -> Verdict:
 def short_of(problem: CtaProblem, z: Floats) -> Bools:
     """(s): the sensitive cells that keep neither level."""
     moved = z[problem.sensitive]
-    return ~((moved >= problem.upl * (1 - FEASIBLE)) | (moved <= -problem.lpl * (1 - FEASIBLE)))
+    return ~((moved >= problem.upl * (1 - FEASIBLE_SHARE)) | (moved <= -problem.lpl * (1 - FEASIBLE_SHARE)))
 
 
 def _largest(A: sp.csr_array, size: Floats) -> Floats:

@@ -22,9 +22,9 @@ from sdc_tasks.methods.recheck.world import World
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 PARTS = 5040.0  # divided by every number up to ten
-NEAR = 1e-5  # of a part, within which a multiplier is that fraction
-NOISE = 1e-9  # a multiplier of a cell below this may be that of a solver's noise
-ROUNDS = 8  # in which bounds are drawn from rows
+FRACTION_MISS = 1e-5  # of a part, within which a multiplier is that fraction
+MULTIPLIER_NOISE = 1e-9  # a multiplier of a cell below this may be that of a solver's noise
+BOUND_ROUNDS = 8  # in which bounds are drawn from rows
 
 Room = tuple[Floats, Floats]
 
@@ -63,7 +63,7 @@ class Core:
         left = PARTS * way * self.tied[[column]].toarray().ravel() - np.asarray(self.rows[rows].T @ y).ravel()
         leaning = _leaning(left, room)
         if np.isinf(leaning).any():
-            if (np.abs(left[np.isinf(leaning)]) > NOISE * PARTS).any():
+            if (np.abs(left[np.isinf(leaning)]) > MULTIPLIER_NOISE * PARTS).any():
                 return np.inf
             leaning = _leaning(left, self._implied(room))
         return float((y[y != 0] @ ends[y != 0] + leaning.sum()) / PARTS)
@@ -74,7 +74,7 @@ class Core:
         row, u = C.row.astype(np.int64), C.col.astype(np.int64)
         v: Floats = C.data
         low, high = room[0].copy(), room[1].copy()
-        for _ in range(ROUNDS):
+        for _ in range(BOUND_ROUNDS):
             least, most = np.where(v > 0, v * low[u], v * high[u]), np.where(v > 0, v * high[u], v * low[u])
             under = (self.world.low[row] - _others(np.asarray(most), row, C.shape[0])) / v  # of v > 0 a lower bound, else an upper one
             over = (self.world.high[row] - _others(np.asarray(least), row, C.shape[0])) / v
@@ -84,7 +84,7 @@ class Core:
 
 
 def _near(y: Floats) -> Bools:
-    return np.asarray(np.abs(PARTS * y - np.rint(PARTS * y)) <= NEAR)
+    return np.asarray(np.abs(PARTS * y - np.rint(PARTS * y)) <= FRACTION_MISS)
 
 
 def _leaning(left: Floats, room: Room) -> Floats:

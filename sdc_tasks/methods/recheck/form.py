@@ -9,7 +9,7 @@ from sdc_tasks.methods.recheck.tolerance import SIDES
 from sdc_tasks.model.results import Evidence, Multipliers
 from sdc_tasks.model.table import Bools, Ints
 
-MOST = 1e30  # of any number: beyond all that a table holds, and NaN is not within either
+LARGEST_NUMBER = 1e30  # of any number: beyond all that a table holds, and NaN is not within either
 
 
 def require_form(evidence: Evidence, primaries: Ints, integral: Bools, widths: list[int], rows: list[int], attackers: list[int]) -> None:
@@ -36,7 +36,7 @@ def _tables(name: str, tables: sp.csr_array, profile: Ints, lot: Ints, widths: l
         _ask(array.ndim == 1 and array.dtype.kind == "i", f"{name}: whole numbers are expected")
     n = tables.shape[0]
     _ask(len(profile) == len(lot) == n and len(tables.indptr) == n + 1, f"{name}: arrays of different lengths")
-    _ask(tables.data.dtype.kind == "f" and bool((np.abs(tables.data) <= MOST).all()), f"{name}: a deviation that is no number")
+    _ask(tables.data.dtype.kind == "f" and bool((np.abs(tables.data) <= LARGEST_NUMBER).all()), f"{name}: a deviation that is no number")
     start = tables.indptr
     _ask(start[0] == 0 and start[-1] == len(tables.indices) == len(tables.data) and bool((np.diff(start) >= 0).all()), f"{name}: torn rows")
     _ask(bool((profile >= 0).all() and (profile < len(widths)).all()), f"{name}: of a profile that is not audited")
@@ -52,7 +52,10 @@ def _multipliers(name: str, m: Multipliers, primaries: Ints, rows: list[int], at
     for array in (m.profile, m.cell, m.side, m.knower, m.split, m.start, m.row):
         _ask(array.ndim == 1 and array.dtype.kind == "i", f"{name}: whole numbers are expected")
     for numbers in (m.value, m.reach):
-        _ask(numbers.ndim == 1 and numbers.dtype.kind == "f" and bool((np.abs(numbers) <= MOST).all()), f"{name}: what is no number")
+        _ask(
+            numbers.ndim == 1 and numbers.dtype.kind == "f" and bool((np.abs(numbers) <= LARGEST_NUMBER).all()),
+            f"{name}: what is no number",
+        )
     _ask(all(len(each) == n for each in (m.profile, m.side, m.knower, m.split, m.reach)), f"{name}: arrays of different lengths")
     _ask(len(m.start) == n + 1 and m.start[0] == 0 and bool((np.diff(m.start) >= 0).all()), f"{name}: torn proofs")
     _ask(m.start[-1] == len(m.row) == len(m.value), f"{name}: torn proofs")

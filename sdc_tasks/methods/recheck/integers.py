@@ -15,8 +15,8 @@ from sdc_tasks.methods.recheck.tolerance import WHOLE
 from sdc_tasks.methods.recheck.world import World
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-STEPS = 4_000  # rounds of drawing bounds, for one requirement
-SMALL = 400  # columns that hang together, above which it is not tried
+DRAWING_ROUNDS = 4_000  # rounds of drawing bounds, for one requirement
+MOST_COLUMNS = 400  # columns that hang together, above which it is not tried
 
 
 @dataclass(repr=False)
@@ -30,7 +30,7 @@ class Exhaustion:
     upper: Floats
     integral: Bools
     column: int
-    steps: int = field(default=STEPS)
+    steps: int = field(default=DRAWING_ROUNDS)
 
     @classmethod
     def around(cls, world: World, integral: Bools, column: int, held: Ints, lower: Floats, upper: Floats) -> Exhaustion | None:
@@ -42,7 +42,7 @@ class Exhaustion:
         both = sp.csr_array((np.ones(A.nnz), (entries.row, m + entries.col)), shape=(m + n, m + n))
         part = connected_components(both, directed=False)[1]
         columns = np.flatnonzero(part[m:] == part[m + column])
-        if len(columns) > SMALL:
+        if len(columns) > MOST_COLUMNS:
             return None
         rows = np.flatnonzero(part[:m] == part[m + column])
         low, high = world.lower.copy(), world.upper.copy()

@@ -10,7 +10,7 @@ from sdc_tasks.methods.recheck.tolerance import SIDES
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-ROOM, STEP = 1e-9, 1e-6  # by which a level, and a bound of an LP, may miss a whole number and count as it
+LEVEL_MISS, BOUND_MISS = 1e-9, 1e-6  # by which a level, and a bound of an LP, may miss a whole number and count as it
 
 
 @dataclass(repr=False)
@@ -52,10 +52,10 @@ class Needs:
 
     def whole(self, integral: Bools) -> None:
         """Of whole numbers, the whole step below."""
-        self.general[:, integral] = np.floor(self.general[:, integral] + STEP)
+        self.general[:, integral] = np.floor(self.general[:, integral] + BOUND_MISS)
         for (p, _), level in self.special.items():
             if integral[p]:
-                level[:] = np.floor(level + STEP)
+                level[:] = np.floor(level + BOUND_MISS)
 
 
 def promised(problem: ProtectionProblem, primaries: Ints) -> Floats:
@@ -63,8 +63,8 @@ def promised(problem: ProtectionProblem, primaries: Ints) -> Floats:
     below, above = (problem.a - problem.lb)[primaries], (problem.ub - problem.a)[primaries]
     lpl, upl, spl = problem.lpl[primaries], problem.upl[primaries], problem.spl[primaries]
     whole = problem.integral[primaries]
-    below, above = (np.where(whole, np.floor(room + ROOM), room) for room in (below, above))
-    lpl, upl, spl = (np.where(whole, np.ceil(level - ROOM), level) for level in (lpl, upl, spl))
+    below, above = (np.where(whole, np.floor(room + LEVEL_MISS), room) for room in (below, above))
+    lpl, upl, spl = (np.where(whole, np.ceil(level - LEVEL_MISS), level) for level in (lpl, upl, spl))
     return np.array([np.minimum(lpl, below), np.minimum(upl, above), np.minimum(spl, below + above)])
 
 

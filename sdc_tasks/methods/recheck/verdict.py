@@ -15,7 +15,7 @@ from sdc_tasks.methods.recheck.integers import Exhaustion
 from sdc_tasks.methods.recheck.knowledge import Known, attackers
 from sdc_tasks.methods.recheck.promise import Needs, promised, rows
 from sdc_tasks.methods.recheck.small import small_told
-from sdc_tasks.methods.recheck.tolerance import MET, MISS, SAME, SIDES, WHOLE
+from sdc_tasks.methods.recheck.tolerance import LEVEL_REACHED, MISS, SAME, SIDES, WHOLE
 from sdc_tasks.methods.recheck.witnesses import prove
 from sdc_tasks.methods.recheck.world import World, contradicted, whole_known, whole_world, world_of
 from sdc_tasks.model.problem import ProtectionProblem
@@ -165,7 +165,7 @@ def _judge(case: _Case, publication: Publication, needs: Needs, evidence: Eviden
             raise ValueError("the witnesses are no evidence (whole tables: a table that is not whole)")
         prove(narrow, tables, primaries, needed, shown, whole_known(known, narrow, counted), np.full(needed.shape, WHOLE), 0.0)
     witnesses = sp.csr_array(evidence.witness[evidence.profile == case.number])
-    prove(case.world, witnesses, primaries, needed, open_, known, MISS * needed, MET)
+    prove(case.world, witnesses, primaries, needed, open_, known, MISS * needed, LEVEL_REACHED)
     open_[:, integral] = shown[:, integral]
     share = np.where(open_.any(axis=2) & integral, 0.0, 1.0)
     exposed = np.zeros_like(open_)

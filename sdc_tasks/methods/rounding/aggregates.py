@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack import Attacker, Requirements
-from sdc_tasks.methods.attack.small import MANY, membership
+from sdc_tasks.methods.attack.small import ALL_SUMS, membership
 from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
 from sdc_tasks.methods.rounding.options import ControlledRounding, QuadraticRounding
 from sdc_tasks.methods.rounding.quadratic import round_quadratic
@@ -128,7 +128,7 @@ def _between(space: CellSpace) -> Floats:
     """(relations, compositions): independent sums and differences of compositions that are 0, country by country."""
     within = membership(space)
     rows = np.zeros((0, len(within)))
-    for each in product((0.0, 1.0, -1.0), repeat=len(within)) if len(within) <= MANY else ():
+    for each in product((0.0, 1.0, -1.0), repeat=len(within)) if len(within) <= ALL_SUMS else ():
         if any(each) and not (np.array(each) @ within).any() and np.linalg.matrix_rank(np.vstack([rows, each])) > len(rows):
             rows = np.vstack([rows, each])
     return rows

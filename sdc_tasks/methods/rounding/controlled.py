@@ -17,16 +17,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
 from sdc_tasks.methods.rounding.pieces import nearest
 from sdc_tasks.methods.rounding.protection import RoundingAttacker, RoundingVerdict, cells_too_wide, necessary
 from sdc_tasks.methods.rounding.separable import Found, Progress, Search, least_cost, relations, silent
-from sdc_tasks.methods.rounding.table import LEFT_OF_VALUE, RoundingTable, multiples
-from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.methods.rounding.table import RoundingTable, multiples
+from sdc_tasks.model.table import SUM_SHARE, Bools, Floats, Ints
 from sdc_tasks.solver.lp import Status
 
-ROUNDS = 200  # of solving and attacking
-NAMED = 5  # cells in a message
+CONTROLLED_ROUNDS = 200  # of solving and attacking
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def round_table(table: RoundingTable, options: TableOptions, progress: Progress 
         raise InvalidInput(f"relation {row} adds up to no multiple of the base. Remedy: add its sum as a cell, or choose another base")
     _, multiple = multiples(table.a, base)
     if (stuck := np.flatnonzero(table.fixed & ~multiple)).size:
-        names = ", ".join(table.label(int(i)) for i in stuck[:NAMED])
+        names = ", ".join(table.label(int(i)) for i in stuck[:NAMED_CELLS])
         raise InvalidInput(f"{names} and {len(stuck) - 1} more are fixed, but no multiples of the base. Remedy: let them move")
     clock, reason = False, ""
     for reach in range(1, options.reach + 1):
@@ -107,15 +106,15 @@ def _at_reach(table: RoundingTable, options: TableOptions, reach: int, rhs: Floa
     half = np.where(table.fixed, 0.0, reach * base)
     lowest, highest = necessary(table, reach * base)
     p = table.primary
-    lower[p] = np.maximum(lower[p], np.ceil(lowest / base - LEFT_OF_VALUE))
-    upper[p] = np.minimum(upper[p], np.floor(highest / base + LEFT_OF_VALUE))
+    lower[p] = np.maximum(lower[p], np.ceil(lowest / base - SUM_SHARE))
+    upper[p] = np.minimum(upper[p], np.floor(highest / base + SUM_SHARE))
     if (lower > upper).any():
         return Found(Status.INFEASIBLE, None)
     attacker = RoundingAttacker(table, half, base) if len(p) else None
     rows, least = sp.csr_array((0, n)), np.zeros(0)
-    target = np.where(np.abs(target - np.rint(target)) <= LEFT_OF_VALUE * np.maximum(1.0, np.abs(target)), np.rint(target), target)
+    target = np.where(np.abs(target - np.rint(target)) <= SUM_SHARE * np.maximum(1.0, np.abs(target)), np.rint(target), target)
     pieces = nearest(target, weights, lower, upper)
-    for rounds in range(1, ROUNDS + 1):
+    for rounds in range(1, CONTROLLED_ROUNDS + 1):
         found = least_cost(pieces, relations(table.A, rhs, rows, least), options.search, progress)
         if found.k is None:
             return found
@@ -144,8 +143,8 @@ def _ends(table: RoundingTable, options: TableOptions, reach: int) -> tuple[Floa
     lower, upper = up - reach, down + reach  # |x − a| ≤ reach · base
     if options.zero_restricted:
         lower, upper = np.where(multiple, down, lower), np.where(multiple, down, upper)
-    lower = np.maximum(lower, np.floor(table.lb / base + LEFT_OF_VALUE))
-    upper = np.minimum(upper, np.ceil(table.ub / base - LEFT_OF_VALUE))
+    lower = np.maximum(lower, np.floor(table.lb / base + SUM_SHARE))
+    upper = np.minimum(upper, np.ceil(table.ub / base - SUM_SHARE))
     return np.where(table.fixed, down, lower), np.where(table.fixed, down, upper)
 
 
@@ -153,14 +152,14 @@ def _check(table: RoundingTable, x: Floats, options: TableOptions, reach: int) -
     """Plain arithmetic on the table itself. A failure is a defect of this program, not of the input."""
     base, k = options.base, np.rint(x / options.base)
     size = abs(table.A) @ np.abs(k) + 1
-    noise = LEFT_OF_VALUE * (np.abs(table.a) + base)
+    noise = SUM_SHARE * (np.abs(table.a) + base)
     _, multiple = multiples(table.a, base)
     wrong: tuple[tuple[Bools | Ints, str], ...] = (
         (np.abs(k * base - x) > noise, "no multiple of the base"),
-        (np.abs(table.A @ k - table.rhs / base) > LEFT_OF_VALUE * size, "not additive"),
+        (np.abs(table.A @ k - table.rhs / base) > SUM_SHARE * size, "not additive"),
         (np.abs(x - table.a) > reach * base + noise, "further from the truth than its reach"),
         (
-            (x < np.floor(table.lb / base + LEFT_OF_VALUE) * base) | (x > np.ceil(table.ub / base - LEFT_OF_VALUE) * base),
+            (x < np.floor(table.lb / base + SUM_SHARE) * base) | (x > np.ceil(table.ub / base - SUM_SHARE) * base),
             "outside its bounds",
         ),
         ((x != table.a) & table.fixed & (np.abs(x - table.a) > noise), "fixed and moved"),

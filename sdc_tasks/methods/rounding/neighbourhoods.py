@@ -21,10 +21,10 @@ from sdc_tasks.solver.milp import Milp, Watch, solve_milp
 
 KERNELS = (0.56, 0.62, 0.7, 0.8, np.inf)  # cheapest columns, as a share of the number of cells, where a first point is looked for
 TRY = 1 / 10  # of the time left, for a kernel that is not everything
-NEAR = 0.5  # the same for balls
-BALL, LEAST, EASY, HARD = 300, 100, 100, 250  # columns at first, at least; simplex iterations
-NODES = 1  # of a ball: the root says most, and a search tree may take a hundred times as long
-PATIENCE = 40  # balls without a gain after which the search ends
+BALL_PRICE = 0.5  # the same for balls
+BALL, LEAST_BALL, EASY, HARD = 300, 100, 100, 250  # columns at first, at least; simplex iterations
+BALL_NODES = 1  # of a ball: the root says most, and a search tree may take a hundred times as long
+FRUITLESS_BALLS = 40  # balls without a gain after which the search ends
 BETWEEN = 1e-3
 
 
@@ -55,7 +55,7 @@ def search(
     columns, touches = sp.csc_array(model.A), sp.csr_array(abs(model.A) > 0).astype(float)
     touched, binary = sp.csr_array(touches.T), np.zeros(len(model.cost), dtype=bool)
     binary[model.binary] = True
-    while idle < PATIENCE:
+    while idle < FRUITLESS_BALLS:
         cost = float(model.cost @ point) + constant
         if cost - bound <= effort.gap * cost:
             return point, hurried
@@ -65,13 +65,13 @@ def search(
             progress(f"cost {cost:.6g}, bound {bound:.6g}, gap {(cost - bound) / cost:.2%}")
             last = cost
         off = np.abs(point - relaxed.x)
-        chosen = binary & (between | (off > BETWEEN) | (price <= NEAR * unit))
+        chosen = binary & (between | (off > BETWEEN) | (price <= BALL_PRICE * unit))
         ball = _ball(touches, touched, chosen, price * off, int(size), rng)
         if not len(ball):
             return point, hurried
         gain, iterations = _improve(model, columns, point, ball, effort.clock.left)
         idle = 0 if gain > 0 else idle + 1
-        size = max(LEAST, size * (1.25 if iterations < EASY else 0.8 if iterations > HARD else 1.0))
+        size = max(LEAST_BALL, size * (1.25 if iterations < EASY else 0.8 if iterations > HARD else 1.0))
     return point, hurried
 
 
@@ -137,7 +137,7 @@ def _improve(model: Milp, columns: sp.csc_array, point: Floats, ball: Ints, seco
         model.cost[ball], A, model.row_lower[rows] - rest, model.row_upper[rows] - rest, model.lower[ball], model.upper[ball],
         np.arange(len(ball)),
     )  # fmt: skip
-    result = solve_milp(part, "highs", max(seconds, 0.1), 1e-6, NODES, start=point[ball])
+    result = solve_milp(part, "highs", max(seconds, 0.1), 1e-6, BALL_NODES, start=point[ball])
     if result.x is None:
         return 0.0, result.iterations
     better = np.rint(result.x)

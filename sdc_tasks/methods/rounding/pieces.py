@@ -16,7 +16,7 @@ from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.milp import Milp
 
 OFF_WHOLE = 1e-7  # how far from a whole number a solver's value may be
-MOST = 8  # steps into which a stretch of one slope is cut
+MOST_PIECES = 8  # steps into which a stretch of one slope is cut
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ def squares(at: Floats, weight: Floats, lower: Floats, upper: Floats, reach: int
 
 
 def _steps(column: Ints, slope: Floats, first: Floats, last: Floats) -> tuple[Ints, Floats, Floats, Floats]:
-    """Pieces of at most MOST steps cut into steps; empty ones dropped."""
+    """Pieces of at most MOST_PIECES steps cut into steps; empty ones dropped."""
     width = last - first
-    count = np.where(np.isfinite(width) & (width <= MOST), width, 1).astype(np.int64)
+    count = np.where(np.isfinite(width) & (width <= MOST_PIECES), width, 1).astype(np.int64)
     at = np.repeat(np.arange(len(width)), count)
-    cut = np.isfinite(width) & (width <= MOST)
+    cut = np.isfinite(width) & (width <= MOST_PIECES)
     up = last[at] > 0
     return (
         column[at], slope[at], np.where(cut[at], np.where(up, 0.0, -1.0), first[at]), np.where(cut[at], np.where(up, 1.0, 0.0), last[at]),

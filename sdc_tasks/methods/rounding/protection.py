@@ -18,15 +18,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.methods.attack.polyhedron import FARTHEST_UNITS, FEASIBLE_UNITS
 from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
-BOX = 1e4  # units beyond which no deviation is followed
-SLACK = 1e-6  # units by which a witness may miss a row, a bound or a level
-TOGETHER, FEW = 8, 4  # programs for many primaries at once, at most; primaries for which they are worth while
-DEEP = 1e-5  # units by which a cut must be broken: below that it is noise
+PROGRAMS, WORTH_PROGRAMS = 8, 4  # programs for many primaries at once, at most; primaries for which they are worth while
+DEEP_UNITS = 1e-5  # units by which a cut must be broken: below that it is noise
 
 
 @dataclass(frozen=True)
@@ -73,10 +72,10 @@ class RoundingAttacker:
         table, unit = self._table, self._unit
         off = x / unit - self._a
         near_low, near_high = off - self._half, off + self._half
-        if (near_low > SLACK).any() or (near_high < -SLACK).any():
+        if (near_low > FEASIBLE_UNITS).any() or (near_high < -FEASIBLE_UNITS).any():
             raise ValueError("a printed cell is further from the truth than its half-width")
         lower, upper = np.minimum(np.maximum(self._first, near_low), 0.0), np.maximum(np.minimum(self._last, near_high), 0.0)
-        lower, upper = np.maximum(lower, -BOX), np.minimum(upper, BOX)
+        lower, upper = np.maximum(lower, -FARTHEST_UNITS), np.minimum(upper, FARTHEST_UNITS)
         n, p = len(off), table.primary
         self._live.set_bounds(np.arange(n), lower, upper)
         need = table.down / unit, table.up / unit, table.slide / unit
@@ -86,10 +85,10 @@ class RoundingAttacker:
         least: list[float] = []
         lps = 0
         rng = np.random.default_rng(1)
-        for _ in range(TOGETHER):  # points that move many primaries at once spare most of the others their own programs
-            below, above = -low < need[0] - SLACK, high < need[1] - SLACK
-            open_ = np.flatnonzero(below | above | (high - low < need[2] - SLACK))
-            if len(open_) < FEW or (left := clock.left) <= 0:
+        for _ in range(PROGRAMS):  # points that move many primaries at once spare most of the others their own programs
+            below, above = -low < need[0] - FEASIBLE_UNITS, high < need[1] - FEASIBLE_UNITS
+            open_ = np.flatnonzero(below | above | (high - low < need[2] - FEASIBLE_UNITS))
+            if len(open_) < WORTH_PROGRAMS or (left := clock.left) <= 0:
                 break
             towards = np.where(above & ~below, 1.0, np.where(below & ~above, -1.0, rng.choice([-1.0, 1.0], len(p))))[open_]
             self._live.limit(left)
@@ -105,7 +104,7 @@ class RoundingAttacker:
             self._live.limit(left)
             ends: list[tuple[Floats, float]] = []
             for side, reached, met in ((-1.0, low, need[0]), (1.0, high, need[1])):
-                if abs(reached[i]) >= met[i] - SLACK and high[i] - low[i] >= need[2][i] - SLACK:
+                if abs(reached[i]) >= met[i] - FEASIBLE_UNITS and high[i] - low[i] >= need[2][i] - FEASIBLE_UNITS:
                     continue
                 result = self._extreme(cell, side)
                 lps += 1
@@ -115,11 +114,11 @@ class RoundingAttacker:
                     low, high = np.minimum(low, result.x[p]), np.maximum(high, result.x[p])
                 equation = self._equation(result.dual, cell, side, lower, upper, near_low, near_high)
                 ends.append(equation)
-                if abs(min(low[i], 0.0) if side < 0 else high[i]) < met[i] - DEEP:
+                if abs(min(low[i], 0.0) if side < 0 else high[i]) < met[i] - DEEP_UNITS:
                     rows.append(equation[0])
                     least.append(float(met[i] - equation[1]))
-            met_down[i], met_up[i] = -low[i] >= need[0][i] - SLACK, high[i] >= need[1][i] - SLACK
-            met_slide[i] = high[i] - low[i] >= need[2][i] - SLACK
+            met_down[i], met_up[i] = -low[i] >= need[0][i] - FEASIBLE_UNITS, high[i] >= need[1][i] - FEASIBLE_UNITS
+            met_slide[i] = high[i] - low[i] >= need[2][i] - FEASIBLE_UNITS
             if not met_slide[i] and len(ends) == 2:
                 rows.append(ends[0][0] + ends[1][0])
                 least.append(float(need[2][i] - ends[0][1] - ends[1][1]))
@@ -135,8 +134,10 @@ class RoundingAttacker:
         return result
 
     def _is_witness(self, z: Floats, lower: Floats, upper: Floats) -> bool:
-        slack = SLACK + 1e-12 * (self._size @ np.abs(z))
-        return bool((np.abs(self._table.A @ z) <= slack).all() and (z >= lower - SLACK).all() and (z <= upper + SLACK).all())
+        slack = FEASIBLE_UNITS + 1e-12 * (self._size @ np.abs(z))
+        return bool(
+            (np.abs(self._table.A @ z) <= slack).all() and (z >= lower - FEASIBLE_UNITS).all() and (z <= upper + FEASIBLE_UNITS).all()
+        )
 
     def _equation(
         self, dual: Floats, cell: int, side: float, lower: Floats, upper: Floats, near_low: Floats, near_high: Floats

@@ -26,21 +26,19 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
 from sdc_tasks.methods.rounding.pieces import OFF_WHOLE, Pieces, squares
 from sdc_tasks.methods.rounding.protection import RoundingAttacker, RoundingVerdict, cells_too_wide, necessary
 from sdc_tasks.methods.rounding.separable import Progress, Search, least_cost, relations, silent
 from sdc_tasks.methods.rounding.table import RoundingTable, multiples
-from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.table import EXACT_BELOW, Bools, Floats
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import Milp, MilpResult, solve_milp
 from sdc_tasks.solver.qp import SeparableQP
 
-ROUNDS = 100  # of rounding and attacking
+QUADRATIC_ROUNDS = 100  # of rounding and attacking
 WINDOW = 3  # steps around the relaxation that are looked at one by one, twice as many each time these are not enough
 LARGE = 10_000  # pieces above which the first of the nearest sets is adjusted, not the best of all that are as near
-LARGEST = 2.0**53
-NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -103,13 +101,13 @@ def round_quadratic(table: RoundingTable, base: float, search: Search, progress:
     Raises InvalidInput where values are not whole, nothing is sensitive or the base is not whole; Unprotectable where nothing is found.
     """
     _refuse(table)
-    if not (base >= 2 and base == np.rint(base) and base < LARGEST):
+    if not (base >= 2 and base == np.rint(base) and base < EXACT_BELOW):
         raise InvalidInput(f"base {base:g}: not a whole number above 1. Remedy: give one")
     if (tight := cells_too_wide(table, base)).size or not _allows(table, base):
         names = [table.label(int(i)) for i in (tight if tight.size else table.primary[~_possible(table, base)])]
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        more = f" and {len(names) - NAMED_CELLS} more" if len(names) > NAMED_CELLS else ""
         raise Unprotectable(
-            f"{', '.join(names[:NAMED])}{more}: levels that no multiple of base {base:g} can keep. "
+            f"{', '.join(names[:NAMED_CELLS])}{more}: levels that no multiple of base {base:g} can keep. "
             f"Remedy: base {base_for(table):g} is the least that can"
         )
     return _Work(table, base, search, progress).run()
@@ -170,7 +168,7 @@ class _Work:
         total = a[table.primary].sum()
         keep_sum = bool(total % base == 0)
         beyond = -np.inf
-        for rounds in range(1, ROUNDS + 1):
+        for rounds in range(1, QUADRATIC_ROUNDS + 1):
             chosen = self._nearest_set(keep_sum, beyond)
             if chosen is None:
                 if not keep_sum or self.left <= 0:
@@ -315,14 +313,14 @@ class _Work:
 def _refuse(table: RoundingTable) -> None:
     if not len(table.primary):
         raise InvalidInput("no cell is sensitive: nothing is to be rounded. Remedy: mark primary cells (status u) and their levels")
-    wrong = (table.a != np.rint(table.a)) | (np.abs(table.a) >= LARGEST)
+    wrong = (table.a != np.rint(table.a)) | (np.abs(table.a) >= EXACT_BELOW)
     for mask, what, remedy in (
         (wrong, "no whole numbers", "give the table in a unit in which all of them are"),
         (np.isin(np.arange(len(wrong)), table.primary) & table.fixed, "fixed and sensitive", "let them move"),
     ):
         if mask.any():
-            names = ", ".join(table.label(int(i)) for i in np.flatnonzero(mask)[:NAMED])
-            raise InvalidInput(f"{names} and {int(mask.sum()) - min(NAMED, int(mask.sum()))} more: {what}. Remedy: {remedy}")
+            names = ", ".join(table.label(int(i)) for i in np.flatnonzero(mask)[:NAMED_CELLS])
+            raise InvalidInput(f"{names} and {int(mask.sum()) - min(NAMED_CELLS, int(mask.sum()))} more: {what}. Remedy: {remedy}")
 
 
 def _allows(table: RoundingTable, base: float) -> bool:

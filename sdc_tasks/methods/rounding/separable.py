@@ -24,7 +24,7 @@ from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import UNWATCHED, Milp, SolverName, Watch, solve_milp
 from sdc_tasks.solver.vertex import vertex
 
-SMALL = 1500  # binaries up to which the whole model is faster than a search
+WHOLE_BINARIES = 1500  # binaries up to which the whole model is faster than a search
 
 Progress = Callable[[str], None]
 
@@ -112,7 +112,7 @@ def least_cost(pieces: Pieces, rows: Relations, search: Search, progress: Progre
     progress(f"bound {bound:.6g}, not whole")
     binary = len(model.binary)
     start, clock = None, False
-    if binary > SMALL:
+    if binary > WHOLE_BINARIES:
         start, clock = neighbourhoods.search(model, len(np.unique(pieces.column)), relaxed, search, bound, pieces.constant, progress)
     cost = np.inf if start is None else float(model.cost @ start) + pieces.constant
     found = Found(Status.STOPPED, None, bound=bound, clock=clock)

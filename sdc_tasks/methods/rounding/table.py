@@ -9,9 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.model.table import Bools, Floats, Ints, read_only
-
-LEFT_OF_VALUE = 1e-9  # relative: what adding binary fractions leaves
+from sdc_tasks.model.table import SUM_SHARE, Bools, Floats, Ints, read_only
 
 
 def _numbered(cell: int) -> str:
@@ -95,5 +93,5 @@ class RoundingTable:
 def multiples(values: Floats, base: float) -> tuple[Floats, Bools]:
     """(values / base rounded down, whether a value is a multiple of the base), noise of adding up apart."""
     near = np.rint(values / base)
-    whole = np.abs(values - near * base) <= LEFT_OF_VALUE * np.maximum(np.abs(values), base)
+    whole = np.abs(values - near * base) <= SUM_SHARE * np.maximum(np.abs(values), base)
     return np.where(whole, near, np.floor(values / base)), whole

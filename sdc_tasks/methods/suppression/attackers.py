@@ -27,7 +27,7 @@ from sdc_tasks.methods.suppression.reduce import Reduced
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import Basis, LiveLP
 
-MET = 1 - 1e-6  # of a need: what counts as met
+MET_SHARE = 1 - 1e-6  # of a need: what counts as met
 DEEP = 1e-3  # a cut that is missed by this is worth having
 MOST_NEEDS = 1e4  # outside networks: no class needs to move further than this many needs
 NOISE = 1e-9  # multipliers are rounded to this; whatever they are, the cut is valid
@@ -68,7 +68,7 @@ class Attackers(ABC):
                 up, ups = self._side(item, 1, trial, thorough)
                 down, downs = self._side(item, -1, trial, thorough)
                 reached, sums = up + down, [ups[0] + downs[0]] if ups and downs else []
-            if reached >= MET:
+            if reached >= MET_SHARE:
                 break
             fresh = [cut for cut in (self._strengthened(alpha) for alpha in sums) if cut is not None and cut.key not in seen]
             if not fresh:
@@ -127,7 +127,7 @@ class Flows(Attackers):
         source, sink = (self.head[p], self.tail[p]) if side > 0 else (self.tail[p], self.head[p])
         result = maximum_flow(graph, int(source), int(sink), method="dinic")
         reached = result.flow_value / FLOW_UNITS
-        if reached >= MET:
+        if reached >= MET_SHARE:
             return 1.0, []
         left = sp.csr_array(graph - sp.csr_array(result.flow))
         left.eliminate_zeros()
@@ -201,7 +201,7 @@ class Programs(Attackers):
                 self._lp.restore(basis)
             reached, alpha = self._program(int(table.item_class[item]), side, rise, fall, most, y)
             self._bases[item, side, most] = self._lp.basis()
-            if reached >= MET:
+            if reached >= MET_SHARE:
                 return 1.0, []
             if alpha is not None and np.minimum(alpha, 1.0) @ y < 1 - DEEP:
                 break
@@ -220,7 +220,7 @@ class Programs(Attackers):
         if not result.status.has_point:
             return 0.0, None
         reached = abs(float(result.x[p]))
-        if reached >= MET:
+        if reached >= MET_SHARE:
             return 1.0, None
         dual = np.round(-result.dual / NOISE) * NOISE
         r = -self._transposed @ dual

@@ -19,13 +19,13 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.suppression.attackers import MET, MOST_NEEDS
+from sdc_tasks.methods.suppression.attackers import MET_SHARE, MOST_NEEDS
+from sdc_tasks.methods.suppression.lp_cover import DEAREST
 from sdc_tasks.methods.suppression.reduce import Reduced
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import LiveLP
 
 STILL = 1e-7  # of a need: moves below the solver's tolerance are rounding
-DEAREST = 1e3  # the most that little room multiplies a price by
 MEMORY = 200_000_000  # bytes that the witnesses may take from one pattern to the next
 JOINT = 6  # programs for all items at once, before each has its own
 AHEAD = 1.5  # needs: how far a joint program moves a class that an item is about
@@ -250,4 +250,4 @@ class Cover:
         reach = np.where(table.item_side > 0, up, np.where(table.item_side < 0, down, up + down))
         singles = np.flatnonzero(table.lone & (z != 0))
         own = np.ones(len(moved), dtype=bool) if not len(singles) else (table.item_class == singles[0]) & (len(singles) == 1)
-        return np.asarray((reach >= table.item_need * MET) & own)
+        return np.asarray((reach >= table.item_need * MET_SHARE) & own)

@@ -19,9 +19,9 @@ from sdc_tasks.methods.attack.polyhedron import AttackSystem
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import LiveLP, Status
 
-ROUNDS = 12  # joint LPs on one part, in the mirror box and as many outside
+JOINT_ROUNDS = 12  # joint LPs on one part, in the mirror box and as many outside
 FEW_ITEMS = 10  # open ones that are not worth a joint LP
-SLOW = 0.85  # a round that leaves more than this share of the items open is the last
+JOINT_OPEN_SHARE = 0.85  # a round that leaves more than this share of the items open is the last
 AT_TRUTH = 1e-9  # units: an interior point leaves no cell quite at the truth
 LEAST_PUSH = 1e-12  # units
 
@@ -99,7 +99,7 @@ class JointSearch:
             live.interior()
         everything = np.arange(len(columns))
         for box in (mirrored((lower, upper)), (lower, upper)):
-            for _ in range(ROUNDS):
+            for _ in range(JOINT_ROUNDS):
                 if (before := int((open_ := waiting()).sum())) <= few:
                     break
                 which = np.flatnonzero(open_)
@@ -112,7 +112,7 @@ class JointSearch:
                 u = np.zeros(system.core.shape[1])
                 u[columns] = np.where(np.abs(result.x) > AT_TRUTH, result.x, 0.0)
                 self.count(system.R @ u)
-                if waiting().sum() > SLOW * before:
+                if waiting().sum() > JOINT_OPEN_SHARE * before:
                     break
         return live.solves
 

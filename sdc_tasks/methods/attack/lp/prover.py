@@ -41,7 +41,7 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import Status
 
 MET = 1e-6  # relative: by which a level that counts as met may be missed
-DECADES = 4  # powers of ten by which the levels of one prover differ at most
+LEVEL_DECADES = 4  # powers of ten by which the levels of one prover differ at most
 POOL_WITNESSES = 300  # kept for the next publication
 NO_PRICE = 1e-9  # a multiplier below this is none
 
@@ -309,10 +309,10 @@ def sizes_of(needs: Requirements, profile: int) -> Iterator[Size]:
     row = np.concatenate([mine, mine, mine])
     side = np.repeat([DOWN, UP, SLIDE], len(mine))
     size = np.concatenate([needs.down[mine], needs.up[mine], needs.slide[mine]])
-    bucket = np.where(size > 0, np.ceil(np.log10(np.maximum(size, 1e-300)) / DECADES), -np.inf)
+    bucket = np.where(size > 0, np.ceil(np.log10(np.maximum(size, 1e-300)) / LEVEL_DECADES), -np.inf)
     for b in np.unique(bucket):
         if np.isfinite(b):
-            yield Size(row[bucket == b], side[bucket == b], float(2.0 ** np.round(np.log2(10.0 ** (DECADES * (b - 0.5))))))
+            yield Size(row[bucket == b], side[bucket == b], float(2.0 ** np.round(np.log2(10.0 ** (LEVEL_DECADES * (b - 0.5))))))
 
 
 def _where(problem: ProtectionProblem, system: AttackSystem) -> tuple[Ints, Ints]:

@@ -34,7 +34,7 @@ DIVISIONS = (  # (columns, dealt out?) of the parts; then the whole
     (300, False), (300, True), (NEAR_COLUMNS, False), (NEAR_COLUMNS, True), (2_500, True),
 )  # fmt: skip
 JOINT_MILPS, MIRRORED_MILPS = 8, 3  # on one part, and how many of them inside the mirror box
-SLOW = 0.9  # a joint MILP that leaves more than this share open is the last
+MILP_OPEN_SHARE = 0.9  # a joint MILP that leaves more than this share open is the last
 JOINT_GAP, JOINT_NODES = 0.05, 20  # of a joint MILP: any table will do
 OWN_NODES = 100  # of a MILP of its own
 
@@ -121,7 +121,7 @@ class MilpProver(Prover):
                     before = int(self.ledger.open.sum())
                     if not self._push(columns, number < MIRRORED_MILPS, rng):
                         break
-                    if number >= MIRRORED_MILPS and self.ledger.open.sum() > SLOW * before:
+                    if number >= MIRRORED_MILPS and self.ledger.open.sum() > MILP_OPEN_SHARE * before:
                         break
 
     def _push(self, columns: Ints, in_mirror: bool, rng: np.random.Generator) -> bool:

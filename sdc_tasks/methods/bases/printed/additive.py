@@ -31,7 +31,7 @@ from sdc_tasks.solver.milp import solve_milp
 from sdc_tasks.solver.vertex import vertex
 
 ON_GRID = 1e-6  # of a step of the grid
-NODES = 1000
+ADDITIVE_NODES = 1000
 
 
 def additive(space: CellSpace, publication: Publication, decimals: Ints, lowest: Floats, highest: Floats) -> Publication | None:
@@ -79,7 +79,7 @@ def _neighbour(M: sp.csr_array, middle: Floats, weight: Floats, lower: Floats, u
         return None
     pieces = nearest(middle, weight, first, last)
     model = pieces.model(M, rows, rows)
-    x = solve_milp(replace(model, binary=pieces.binary[told[pieces.column[pieces.binary]]]), "highs", np.inf, 0.0, NODES).x
+    x = solve_milp(replace(model, binary=pieces.binary[told[pieces.column[pieces.binary]]]), "highs", np.inf, 0.0, ADDITIVE_NODES).x
     return None if x is None else pieces.value(x)
 
 

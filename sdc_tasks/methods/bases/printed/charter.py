@@ -25,9 +25,7 @@ import numpy as np
 from sdc_tasks.methods.attack import Attacker
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
-from sdc_tasks.model.table import Bools, Floats
-
-LEFT_OF_SUM = 1e-9  # of a sum: what adding binary fractions and printing decimals may have done to it
+from sdc_tasks.model.table import SUM_SHARE, Bools, Floats
 
 
 def visible_sums(problem: ProtectionProblem) -> Floats:
@@ -86,4 +84,4 @@ def charter(
 def mislabelled(problem: ProtectionProblem, publication: Publication) -> Bools:
     """Cells of a publication that are said to be sums of visible countries and are not."""
     total = np.nan_to_num(visible_sums(problem), nan=-1.0)
-    return publication.visible & ~(np.abs(np.nan_to_num(publication.value) - total) <= LEFT_OF_SUM * (1 + np.abs(total)))
+    return publication.visible & ~(np.abs(np.nan_to_num(publication.value) - total) <= SUM_SHARE * (1 + np.abs(total)))

@@ -25,9 +25,9 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-PASSES = 20  # over all relations; each tightens the box, none is needed for it to be right
+BOX_PASSES = 20  # over all relations; each tightens the box, none is needed for it to be right
 LEFT_OF_TERMS = 1e-15  # of the sums that a bound is the difference of
-NARROWER = 0.99  # times a published width: what is said to be narrower than it
+NARROWER_WIDTH = 0.99  # times a published width: what is said to be narrower than it
 
 
 def sharpen(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> Ints:
@@ -63,7 +63,7 @@ def _left(problem: ProtectionProblem, cells: Ints, below: Floats, above: Floats)
     low, high = _free(problem)
     low[cells], high[cells] = np.minimum(low[cells], below), np.minimum(high[cells], above)
     M = sp.csr_array(problem.space.relations)
-    for _ in range(PASSES):
+    for _ in range(BOX_PASSES):
         tighter = _propagate(M, low, high)
         if np.array_equal(tighter[0], low) and np.array_equal(tighter[1], high):
             break
@@ -86,7 +86,7 @@ def outdone(problem: ProtectionProblem, publication: Publication) -> Bools:
     _tighten(M, low, high, *told)
     below, above = (np.minimum(each[cells], most) for each, most in zip(told, free, strict=True))
     inside = (below <= own[0] * (1 + 1e-12)) & (above <= own[1] * (1 + 1e-12))
-    return np.asarray(publication.rounded & inside & (below + above < NARROWER * publication.base))
+    return np.asarray(publication.rounded & inside & (below + above < NARROWER_WIDTH * publication.base))
 
 
 def _free(problem: ProtectionProblem) -> tuple[Floats, Floats]:

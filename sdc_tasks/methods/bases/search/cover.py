@@ -23,10 +23,10 @@ from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import LiveLP
 
 MOVES, AT_LEAST = 5, 200  # for each cell; in all
-MOST = 3  # cells and options that a move lowers
+MOST_LOWERED = 3  # cells and options that a move lowers
 TO_EXACT = 0.4  # chance of lowering a cell as far as it goes
-ROWS, NEAR = 30, 40  # cuts around a move, and cells in these, that are looked at for what has become more than enough
-HOLDS = 1e-9  # of a right-hand side
+NEAR_CUTS, NEAR_CELLS = 30, 40  # cuts around a move, and cells in these, that are looked at for what has become more than enough
+ROW_NOISE = 1e-9  # of a right-hand side
 
 
 def cover(ladder: Ladder, cuts: Sequence[Cut], choice: Ints, seed: int) -> Ints:
@@ -64,7 +64,7 @@ def least(ladder: Ladder, cuts: Sequence[Cut]) -> float:
     np.add.at(gain, at, np.abs(price)[:, None] * slack_of(ladder, cells, price))
     row, cells = np.divmod(named, len(ladder.cells))
     worth = np.minimum(gain, 1.0) * np.isfinite(ladder.loss[cells])
-    entry, option = np.nonzero(worth > HOLDS)
+    entry, option = np.nonzero(worth > ROW_NOISE)
     columns, column = np.unique(cells[entry] * ladder.loss.shape[1] + option, return_inverse=True)
     cell, option_of = np.divmod(columns, ladder.loss.shape[1])
     gains = sp.csr_array((worth[entry, option], (row[entry], column)), shape=(len(cuts), len(columns)))
@@ -107,8 +107,8 @@ class _Search:
         for k in self._some(rng).tolist():
             self._take(k, self._lower(k, rng), before)
         if self._repaired(cost, before):
-            cuts = np.unique(np.concatenate([self._gives(k)[0] for k in sorted(before)]))[:ROWS]
-            self.spare(self._in_cuts(cuts), before, NEAR)
+            cuts = np.unique(np.concatenate([self._gives(k)[0] for k in sorted(before)]))[:NEAR_CUTS]
+            self.spare(self._in_cuts(cuts), before, NEAR_CELLS)
             if self._total() <= cost:
                 return
         for k, option in before.items():
@@ -119,7 +119,7 @@ class _Search:
         raised = np.flatnonzero(self.choice)
         dear = self._loss[raised, self.choice[raised]]
         first = int(rng.choice(raised, p=dear / dear.sum()) if dear.sum() > 0 else rng.choice(raised))
-        more = int(rng.integers(0, MOST))
+        more = int(rng.integers(0, MOST_LOWERED))
         cuts, _ = self._gives(first)
         if rng.random() < 0.5 or more == 0 or not len(cuts):
             return np.array([first])
@@ -132,7 +132,7 @@ class _Search:
         allowed = np.flatnonzero(np.isfinite(self._loss[k, : self.choice[k]]))
         if not len(allowed):
             return int(self.choice[k])
-        steps = len(allowed) if rng.random() < TO_EXACT else int(rng.integers(1, MOST + 1))
+        steps = len(allowed) if rng.random() < TO_EXACT else int(rng.integers(1, MOST_LOWERED + 1))
         return int(allowed[max(0, len(allowed) - steps)])
 
     def _repaired(self, limit: float, before: dict[int, int]) -> bool:
@@ -140,7 +140,7 @@ class _Search:
         cost = self._total()
         while True:
             missing = 1 - self._given
-            missing[missing <= HOLDS] = 0.0
+            missing[missing <= ROW_NOISE] = 0.0
             if not missing.any():
                 return True
             best = (np.inf, -1, -1)
@@ -150,7 +150,7 @@ class _Search:
                 cuts, gives = self._gives(k)
                 short = missing[cuts] > 0
                 gain = np.minimum(missing[cuts[short]][:, None], gives[short] - gives[short, now][:, None]).sum(axis=0)
-                may = (np.arange(len(more)) > now) & (gain > HOLDS) & (cost + more < limit)
+                may = (np.arange(len(more)) > now) & (gain > ROW_NOISE) & (cost + more < limit)
                 ratio = np.where(may, more / np.where(may, gain, 1.0), np.inf)
                 option = int(ratio.argmin())
                 if ratio[option] < best[0]:
@@ -167,7 +167,7 @@ class _Search:
         for k in near[np.argsort(-self._loss[near, self.choice[near]], kind="stable")][:most].tolist():
             now = self.choice[k]
             at, gives = self._gives(k)
-            enough = np.all(gives[:, [now]] - gives[:, :now] <= (self._given[at] - 1 + HOLDS)[:, None], axis=0)
+            enough = np.all(gives[:, [now]] - gives[:, :now] <= (self._given[at] - 1 + ROW_NOISE)[:, None], axis=0)
             may = np.flatnonzero(enough & (self._loss[k, :now] < self._loss[k, now]))
             if len(may):
                 self._take(k, int(may[self._loss[k, may].argmin()]), before)

@@ -19,15 +19,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.attack import MET, Attack, AttackSystem, Requirements, attack_system
-from sdc_tasks.methods.attack.polyhedron import FEASIBLE
+from sdc_tasks.methods.attack.polyhedron import FEASIBLE_UNITS
 from sdc_tasks.methods.bases.search.cut import Cut
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
-DECADES = 4  # needs within one live model differ by at most this many powers of ten
-HOLDS = 1e-7  # of the least loss that the need could cost: less than that is the solver's noise
+NEED_DECADES = 4  # needs within one live model differ by at most this many powers of ten
+LOSS_NOISE = 1e-7  # of the least loss that the need could cost: less than that is the solver's noise
 DUST = 1e-9  # a price below this share of the weight is noise as well; leaving it out keeps the cut valid
 
 
@@ -69,7 +69,7 @@ class Extension:
         # A sliding level joins two attacks, and other profiles know more than this model does: both are left to repair.
         external = [needs.profiles[profile] == EXTERNAL for profile in needs.profile.tolist()]
         broken = [attack for attack in broken if attack.side and external[attack.primary]]
-        sizes = [int(np.ceil(np.log10(attack.need) / DECADES)) for attack in broken]
+        sizes = [int(np.ceil(np.log10(attack.need) / NEED_DECADES)) for attack in broken]
         most = np.full(self.count, np.inf) if exact is None else np.where(exact, 0.0, np.inf)
         self._models = [_Elastic(problem, weights, most, size) for size in sorted(set(sizes))]
         number = {size: i for i, size in enumerate(sorted(set(sizes)))}
@@ -102,7 +102,7 @@ class _Elastic:
     """One live model over the core u (z = R u), s⁻ and s⁺, everything in its unit."""
 
     def __init__(self, problem: ProtectionProblem, weights: Floats, most: Floats, size: int) -> None:
-        self.system: AttackSystem = attack_system(problem, float(2.0 ** np.round(np.log2(10.0 ** (DECADES * (size - 0.5))))))
+        self.system: AttackSystem = attack_system(problem, float(2.0 ** np.round(np.log2(10.0 ** (NEED_DECADES * (size - 0.5))))))
         told: Bools = self.system.decided[self.system.core_rows] >= 0
         self._A = sp.csr_array(self.system.core[np.flatnonzero(~told)])
         self._B = sp.csr_array(self.system.core[np.flatnonzero(told)])
@@ -160,7 +160,7 @@ class _Elastic:
             return None
         n, m, unit = len(self._lower), len(self._weight), self.system.unit
         self._keep(demand, result.x[:n])
-        if result.objective * self._scale <= HOLDS * need * float(self._weight.min(initial=np.inf)):
+        if result.objective * self._scale <= LOSS_NOISE * need * float(self._weight.min(initial=np.inf)):
             return None
         below, above = np.zeros(count), np.zeros(count)
         slack = np.maximum(result.x[n:], 0.0) * unit
@@ -178,9 +178,9 @@ class _Elastic:
         Between a witness and the truth, all are witnesses.
         """
         reach = self._put[:, self._number[demand]] * (demand.side / need)
-        for at in np.flatnonzero((reach >= 1 - HOLDS) | ((reach <= HOLDS - 1) & self._mirrored))[::-1].tolist():
+        for at in np.flatnonzero((reach >= 1 - LOSS_NOISE) | ((reach <= LOSS_NOISE - 1) & self._mirrored))[::-1].tolist():
             moved = self._moved[at] / reach[at]
-            if (moved >= self._low - FEASIBLE).all() and (moved <= self._high + FEASIBLE).all():
+            if (moved >= self._low - FEASIBLE_UNITS).all() and (moved <= self._high + FEASIBLE_UNITS).all():
                 return True
         return False
 

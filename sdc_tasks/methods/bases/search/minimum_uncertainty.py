@@ -26,11 +26,11 @@ from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
 Progress = Callable[[str], None]
 WIDEST = 1.0
-BOX = 0.5  # the box at first, as a share of the half-widths
+FIRST_BOX = 0.5  # the box at first, as a share of the half-widths
 BOXED_GAP = 0.15  # gap beyond which a step stays in the box
-FIRST = 0.03  # gap of the first round; a quarter of it in the next, and so on
+FIRST_GAP = 0.03  # gap of the first round; a quarter of it in the next, and so on
 LATELY = 1  # passes after which a demand that lacked nothing is left to the next round
-ROUNDS, PASSES = 30, 60  # at most; rounds over all demands, passes over the active ones in a round
+DEMAND_ROUNDS, ACTIVE_PASSES = 30, 60  # at most; rounds over all demands, passes over the active ones in a round
 FLOOR = 1e-3  # a half-width counts at least as this share of the mean one
 
 
@@ -63,15 +63,15 @@ class HalfWidths:
 
 
 def minimum_uncertainty(extension: Extension, weights: Floats, gap: float, progress: Progress, cuts: Sequence[Cut] = ()) -> HalfWidths:
-    """Half-widths within `gap` of the least loss, or what `ROUNDS` rounds leave. `weights` > 0: loss per unit, (aggregate cells,).
+    """Half-widths within `gap` of the least loss, or what `DEMAND_ROUNDS` rounds leave. `weights` > 0: loss per unit, (aggregate cells,).
 
     `cuts` that are known already save the first steps.
     """
     master = _Master(weights, [_scaled(cut, weights) for cut in cuts if len(cut.cells)])
     best, active = widen(extension, extension.demands, master.least().half, master.cuts)
     near = best
-    for number in range(ROUNDS):
-        near, least, recent = _least_for(active, extension, near, max(gap / 2, FIRST / 4**number), master)
+    for number in range(DEMAND_ROUNDS):
+        near, least, recent = _least_for(active, extension, near, max(gap / 2, FIRST_GAP / 4**number), master)
         near, lacking = widen(extension, extension.demands, near, master.cuts)
         active = sorted({*recent, *lacking}, key=order)
         best = min(best, near, key=weights.__matmul__)
@@ -92,8 +92,8 @@ def _least_for(
 
     A demand that lacks nothing for a while has no more say here: the loss may fall below what it asks for, until the next round.
     """
-    weights, box, last = master.weights, BOX, dict.fromkeys(active, 0)
-    for number in range(PASSES):
+    weights, box, last = master.weights, FIRST_BOX, dict.fromkeys(active, 0)
+    for number in range(ACTIVE_PASSES):
         least, loss = master.least(), float(weights @ best)
         if loss - least.bound <= gap * loss:
             break

@@ -22,15 +22,14 @@ from sdc_tasks.methods.cta.blockwise.fix_and_relax import find_start
 from sdc_tasks.methods.cta.inequalities import SHARE, Inequalities, no_inequalities, violated_inequalities
 from sdc_tasks.methods.cta.milp import Polish, only_l1, proves
 from sdc_tasks.methods.cta.model import CtaProblem
-from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.run import GAIN, Run
 from sdc_tasks.model.table import Ints
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import LiveMilp, Watch
 
 BLOCK_NODES, BLOCK_GAP = 200, 0.01  # the gap for a block: its share of this
-CLEAR = 1e-9  # relative: what counts as an improvement
 START_SHARE = 0.3  # of the time that is left, for the steps of fix-and-relax
-LITTLE = 1e-3  # relative gain of a cycle that makes other blocks worth a try
+CYCLE_GAIN = 1e-3  # relative gain of a cycle that makes other blocks worth a try
 KINDS: tuple[Kind, ...] = ("neighbourhood", "order", "random")
 
 
@@ -60,7 +59,7 @@ def block_coordinate_descent(
             return
         if gain == 0 and (k == 1 or limited):
             break
-        if gain <= LITTLE * before:
+        if gain <= CYCLE_GAIN * before:
             k = min(s, 2 * k) if limited else max(1, k // 2)
     if finish:
         descent.optimise(np.arange(s), None)
@@ -99,7 +98,7 @@ class _Descent:
         gap = run.gap_wanted if whole else BLOCK_GAP * len(block) / len(problem.sensitive)
         result = self._live.solve(columns, run.left, gap, nodes, Watch(stop=lambda: run.over))
         found = np.inf if result.objective is None else result.objective * problem.unit
-        if result.x is not None and found < best.verdict.objective * (1 - CLEAR):
+        if result.x is not None and found < best.verdict.objective * (1 - GAIN):
             self._polish.offer(result.x[model.binary] > 0.5, "bcd")
         if whole and result.bound is not None and proves(problem, run):
             run.lift(result.bound * problem.unit, "bcd")

@@ -6,7 +6,7 @@
 
 Near means along relations, each as long as it has cells: a deviation leaves a short relation through few others, so that the senses of
 cells which share one are bound to each other more than those of two countries in an aggregate. It also says which deviations a block's
-subproblem leaves free: all of them in tables up to REACH cells, as in the paper; in larger ones the nearest, as far ones hardly answer to
+subproblem leaves free: all of them in tables up to `REACH_CELLS`, as in the paper; in larger ones the nearest, as far ones hardly answer to
 a few senses, and a MILP over all cells spends its time on them.
 """
 
@@ -23,7 +23,7 @@ from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 Kind = Literal["order", "neighbourhood", "random"]
-REACH = 3000  # cells whose deviations are free around a block, at least
+REACH_CELLS = 3000  # cells whose deviations are free around a block, at least
 
 
 class Partitioner:
@@ -51,7 +51,7 @@ class Partitioner:
 
     def reach(self, block: Ints) -> Bools:
         """(n): the cells whose deviations a subproblem of this block leaves free; as large a share of all as the block is, or more."""
-        size = max(REACH, math.ceil(self._n * len(block) / max(1, len(self._sensitive))))
+        size = max(REACH_CELLS, math.ceil(self._n * len(block) / max(1, len(self._sensitive))))
         near = np.zeros(self._n, dtype=bool)
         near[self._nearest(self._distance(block), size)] = True
         return near

@@ -20,7 +20,7 @@ import numpy as np
 
 from sdc_tasks.methods.cta.blockwise.blocks import Partitioner
 from sdc_tasks.methods.cta.inequalities import Inequalities, no_inequalities, violated_inequalities
-from sdc_tasks.methods.cta.local.shortfall import CLEAR, ShortfallMilp, Standing, at_rest, standing, unprotectable
+from sdc_tasks.methods.cta.local.shortfall import CLEAR_SHARE, ShortfallMilp, Standing, at_rest, standing, unprotectable
 from sdc_tasks.methods.cta.milp import Polish, only_l1
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
@@ -28,10 +28,10 @@ from sdc_tasks.model.table import Bools, Ints
 
 Start = Literal["fix-and-relax", "all-up", "random"]
 STEP_NODES, STEP_GAP = 20, 0.05  # the gap for a block: its share of this
-FIRM = 1e3  # price of shortfalls in repairs, where that of the steps was too low
+REPAIR_PRICE = 1e3  # price of shortfalls in repairs, where that of the steps was too low
 REPAIR_NODES = 200
 WHOLE_NODES = 1000  # of the last repair, in which all senses are open, where work is counted
-SMALLEST = 16  # senses that a repair opens at least
+REPAIR_SENSES = 16  # senses that a repair opens at least
 
 
 def fix_and_relax(
@@ -82,8 +82,8 @@ class _Search:
 
     def repaired(self, at: Standing) -> Standing:
         """Raises Unprotectable where all senses are open and a shortfall is proven to be left."""
-        s, size = len(self._none), SMALLEST
-        self._model.price(FIRM)
+        s, size = len(self._none), REPAIR_SENSES
+        self._model.price(REPAIR_PRICE)
         while len(at.short) and not self._run.out_of_time:
             size = min(s, max(size, 2 * len(at.short)))
             block = self._partitioner.around(at.short, size)
@@ -91,11 +91,11 @@ class _Search:
                 self._model.price_shortfalls_alone()
             nodes = REPAIR_NODES if size < s else WHOLE_NODES if self._run.clock.counted else None
             found = self._model.solve(at, self._only(block), self._none, self._partitioner.reach(block), STEP_GAP, nodes)
-            if size == s and found.proven > CLEAR:
+            if size == s and found.proven > CLEAR_SHARE:
                 raise unprotectable(self._problem, found)
             if size == s:
                 return found
-            size = size if found.t.sum() < at.t.sum() - CLEAR else 2 * size
+            size = size if found.t.sum() < at.t.sum() - CLEAR_SHARE else 2 * size
             at = found
         return at
 

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from sdc_tasks.methods.cta.cuts.subproblem import Answer, Lagrangian, Subproblem, refuse
 from sdc_tasks.methods.cta.local.balance import balanced
 from sdc_tasks.methods.cta.model import CtaProblem
-from sdc_tasks.methods.cta.polygon import Relaxation
+from sdc_tasks.methods.cta.polygon import POLYGON_ROUNDS, Relaxation
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import refined
 from sdc_tasks.model.table import Bools, Floats, Ints
@@ -34,13 +34,12 @@ from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import Milp, MilpResult
 
 METHOD = "benders"
-ROUNDS = 50  # of the polygon relaxation
-FIRST = 12  # senses that the master may turn at first: few enough to look at all their choices
-PATIENCE = 8  # choices of these that promise nothing, until there are
+FIRST_TURNED = 12  # senses that the master may turn at first: few enough to look at all their choices
+FRUITLESS_CHOICES = 8  # choices of these that promise nothing, until there are
 MORE = 4  # times as many
 LOOSE = 0.2  # the master's own gap, as a share of the gap that is left: its bound and its senses need not be better than that
-NODES = 1000  # of the master's MILP, where work is counted
-EXACT = 1e-6  # relative: the master's bound is taken to be this much lower than its solver says, and to be met when this close
+MASTER_NODES = 1000  # of the master's MILP, where work is counted
+MASTER_TOLERANCE = 1e-6  # relative: the master's bound is taken to be this much lower than its solver says, and to be met when this close
 
 
 def benders(problem: CtaProblem, run: Run, seed: int, rounds: int | None = None) -> None:
@@ -62,7 +61,7 @@ def benders(problem: CtaProblem, run: Run, seed: int, rounds: int | None = None)
     if not search.try_senses(balanced(problem, sub.w, root.y, turn)):
         search.try_senses(problem.can_rise)  # fits wherever cells may grow without bound
     if not run.over:
-        for bound in Relaxation(problem).tighten(ROUNDS, lambda: run.left):
+        for bound in Relaxation(problem).tighten(POLYGON_ROUNDS, lambda: run.left):
             run.lift(bound, METHOD)
     for number in count():
         up = None if number == rounds else search.propose()
@@ -79,12 +78,12 @@ class _Search:
         self._problem, self._run, self._sub = problem, run, sub
         self._unit = sub.scale * problem.unit
         self._rng = np.random.default_rng(seed)
-        self._nodes = NODES if run.clock.counted else None
+        self._nodes = MASTER_NODES if run.clock.counted else None
         self._master: _Master | None = None
         self._news: list[tuple[Bools, Answer]] = []  # what the master has not been told
         self._tried: set[bytes] = set()
         self._centre: tuple[Bools, Floats] | None = None  # the best senses, and what turning each would change at least
-        self._size, self._vain = FIRST, 0  # how many senses the master may turn, and how often that promised nothing
+        self._size, self._vain = FIRST_TURNED, 0  # how many senses the master may turn, and how often that promised nothing
 
     @property
     def _best(self) -> float:
@@ -102,7 +101,7 @@ class _Search:
             return False
         better = self._run.offer(refined(self._problem, answer.z), METHOD)
         if better or self._centre is None:
-            self._centre, self._size, self._vain = (up, answer.lagrangian.turning(up)), FIRST, 0
+            self._centre, self._size, self._vain = (up, answer.lagrangian.turning(up)), FIRST_TURNED, 0
         return True
 
     def propose(self) -> Bools | None:
@@ -110,21 +109,21 @@ class _Search:
         master, gap = self._informed_master(), LOOSE * (self._run.gap or 1.0)
         while not self._run.over:
             around = self._around()
-            found = master.solve(around, max(gap, EXACT), self._run.left, self._nodes)
-            enough = self._best * (1 - EXACT)
+            found = master.solve(around, max(gap, MASTER_TOLERANCE), self._run.left, self._nodes)
+            enough = self._best * (1 - MASTER_TOLERANCE)
             if found.x is not None and master.cost(found.x) < enough and (up := found.x[:-1] > 0.5).tobytes() not in self._tried:
                 self._lift(found, around)
                 return up
             if around is not None:
                 self._vain += 1
-                if self._vain % PATIENCE == 0:
+                if self._vain % FRUITLESS_CHOICES == 0:
                     self._size *= MORE
             elif found.status is Status.INFEASIBLE and self._run.protected is None:
                 refuse(self._problem, master.conflict)
-            elif self._lift(found, around) >= enough or gap <= EXACT:
+            elif self._lift(found, around) >= enough or gap <= MASTER_TOLERANCE:
                 return None
             else:
-                gap = EXACT
+                gap = MASTER_TOLERANCE
         return None
 
     def _informed_master(self) -> _Master:
@@ -133,7 +132,7 @@ class _Search:
         for up, answer in self._news:
             if answer.z is None:
                 self._master.forbid(up, answer.lagrangian)
-                if answer.mirrored.at(~up) > EXACT:
+                if answer.mirrored.at(~up) > MASTER_TOLERANCE:
                     self._master.forbid(~up, answer.mirrored)
             else:
                 self._master.bound(up, answer.lagrangian)
@@ -153,7 +152,7 @@ class _Search:
         """Reports the bound of a master in which every sense was free, and returns it."""
         if around is not None or found.bound is None:
             return 0.0
-        proven = found.bound * (1 - EXACT)
+        proven = found.bound * (1 - MASTER_TOLERANCE)
         self._run.lift(min(proven, self._best) * self._unit, METHOD)
         return proven
 
@@ -189,7 +188,7 @@ class _Master:
     def forbid(self, up: Bools, found: Lagrangian) -> None:
         """0 ≥ value + Σ change_p [p turns], as a cover: Σ min(1, −change_p / value) [p turns] ≥ 1; any turn will do if value is tiny."""
         value, change = found.at(up), found.turning(up)
-        share = np.clip(-change / value, 0.0, 1.0) if value > EXACT else np.ones(len(up))
+        share = np.clip(-change / value, 0.0, 1.0) if value > MASTER_TOLERANCE else np.ones(len(up))
         self.conflict |= share > 0
         constant, slope = self._covers.add(-1.0, share, up)
         self._milp.add_row(self._y, slope, -constant)
@@ -205,7 +204,7 @@ class _Master:
             up, may = around
             lower, upper = up.astype(float), up.astype(float)
             lower[may], upper[may] = self._lowest[may], self._highest[may]
-        if (lower < upper).sum() <= FIRST:
+        if (lower < upper).sum() <= FIRST_TURNED:
             return self._all_tried(lower, upper)
         self._milp.fix(self._y, lower, upper)
         found = self._milp.solve(None, seconds, gap, nodes)
@@ -216,7 +215,7 @@ class _Master:
         opened = np.flatnonzero(lower < upper)
         choices = (np.arange(2 ** len(opened)) >> np.arange(len(opened))[:, None] & 1).astype(float)
         cost = self._costs.at(lower, opened, choices).max(axis=0, initial=self._least)
-        cost[self._covers.at(lower, opened, choices).min(axis=0, initial=0.0) < -EXACT] = np.inf
+        cost[self._covers.at(lower, opened, choices).min(axis=0, initial=0.0) < -MASTER_TOLERANCE] = np.inf
         best = int(cost.argmin())
         if math.isinf(cost[best]):
             return MilpResult(Status.INFEASIBLE, None, None, None)

@@ -21,13 +21,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.cta.model import CtaProblem
+from sdc_tasks.errors import NAMED_CELLS, Unprotectable
+from sdc_tasks.methods.cta.model import FARTHEST, CtaProblem
 from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
-FARTHEST = 1e3  # times the sum of all levels: no cell without a bound goes farther in a closest table (cycles of ±1 entries: once the sum)
-NAMED = 5  # cells in a message
 REMEDY = "Remedy: lower levels, widen bounds, or let fixed cells of their relations move"
 
 
@@ -177,6 +175,6 @@ def refuse(problem: CtaProblem, hopeless: Bools) -> None:
     """Raises Unprotectable if any of the sensitive cells is."""
     cells = problem.sensitive[hopeless]
     if len(cells):
-        names = ", ".join(problem.name(int(cell)) for cell in cells[:NAMED])
-        more = f" and {len(cells) - NAMED} more" if len(cells) > NAMED else ""
+        names = ", ".join(problem.name(int(cell)) for cell in cells[:NAMED_CELLS])
+        more = f" and {len(cells) - NAMED_CELLS} more" if len(cells) > NAMED_CELLS else ""
         raise Unprotectable(f"no table protects all of {names}{more}. {REMEDY}")

@@ -17,15 +17,15 @@ import scipy.sparse as sp
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-SOFT = 1.5  # τ, in median widths lpl + upl
+SOFT_WIDTHS = 1.5  # τ, in median widths lpl + upl
 SWEEPS = 3
-MOST = 200  # cells of a relation that are looked at in pairs: those with the smallest levels
+MOST_PAIRED = 200  # cells of a relation that are looked at in pairs: those with the smallest levels
 
 
 def balanced(problem: CtaProblem, w: Floats, y: Floats, turn: Floats) -> Bools:
     """Senses (s, true: up) near y (s, in [0, 1]); `turn` is the cost of up less that of down, in the scale of w."""
     width = problem.lpl + problem.upl
-    tau = SOFT * float(np.median(width[width > 0])) if (width > 0).any() else 1.0
+    tau = SOFT_WIDTHS * float(np.median(width[width > 0])) if (width > 0).any() else 1.0
     price = np.sqrt(_cheapest(problem.A, w) / tau)
     B = sp.csc_array(sp.diags_array(price) @ sp.csc_array(problem.A)[:, problem.sensitive])
     state = _Balance(B, width, np.where(problem.can_rise, np.where(problem.can_fall, turn, -np.inf), np.inf))
@@ -75,8 +75,8 @@ class _Balance:
         for k in np.argsort(-np.abs(self.r), kind="stable").tolist():
             at = slice(self._by_relation.indptr[k], self._by_relation.indptr[k + 1])
             cells, own = self._by_relation.indices[at].astype(np.int64), self._by_relation.data[at]
-            if len(cells) > MOST:
-                smallest = np.argpartition(self._width[cells], MOST)[:MOST]
+            if len(cells) > MOST_PAIRED:
+                smallest = np.argpartition(self._width[cells], MOST_PAIRED)[:MOST_PAIRED]
                 cells, own = cells[smallest], own[smallest]
             if len(cells) < 2:
                 continue

@@ -26,19 +26,19 @@ from sdc_tasks.methods.cta.senses import FIRM, Fixed, SenseLP, refined
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 PROJECTIONS = 10
-SOFT = 0.1  # share of the median size that any cell may bend at least
+SOFT_SHARE = 0.1  # share of the median size that any cell may bend at least
 PRICES = ((3.0, 6.0, 12.0), (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 30.0))  # in steps of ρ, coarse and fine
-HEAVY = 2 / 3  # share of all weight · level, if a tenth of the sensitive cells carries it: these few then go first
+HEAVY_SHARE = 2 / 3  # share of all weight · level, if a tenth of the sensitive cells carries it: these few then go first
 SCALES = (0.01, 0.03, 0.1)  # of the sensitive cells, the heaviest
 FEW_PRICES, REST_PRICES = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0), (4.0, 8.0)  # while only the heaviest count; once all do
 ALIKE = 100.0  # the largest weight above the smallest; presolve adds up those of cells that move as one
-STILL = 0.999  # share of its level that a cell falls short by when it does not move
+STILL_SHARE = 0.999  # share of its level that a cell falls short by when it does not move
 REPAIRS = 12
 STARTS = 6
-TOGETHER = 2  # starts side by side
-EFFORT = 60_000  # iterations after which no further start is tried
-NOTHING = 1e-9  # share of a level
-MANY = 100  # more than one sense in so many turned: the LP starts afresh
+SIDE_BY_SIDE_STARTS = 2
+START_ITERATIONS = 60_000  # iterations after which no further start is tried
+NO_SHORTFALL = 1e-9  # share of a level
+FRESH_ONE_IN = 100  # more than one sense in so many turned: the LP starts afresh
 IMPATIENT = 8  # and also after this part of the iterations that a fresh solve takes
 
 
@@ -73,11 +73,11 @@ def first_tables(problem: CtaProblem, run: Run, t: Floats, seed: int, threads: i
     best: tuple[float, Floats] | None = None
     effort, balanced = 0, _balancer(problem, t)
     with ThreadPoolExecutor(threads) as pool:
-        for first in range(0, STARTS, TOGETHER):
-            if run.over or effort > EFFORT:
+        for first in range(0, STARTS, SIDE_BY_SIDE_STARTS):
+            if run.over or effort > START_ITERATIONS:
                 break
-            tasks = [(balanced(rng), rng) for rng in (np.random.default_rng([seed, first + k]) for k in range(TOGETHER))]
-            for found, z, spent in pool.map(partial(_one, problem, run, PRICES[first // TOGETHER % len(PRICES)]), tasks):
+            tasks = [(balanced(rng), rng) for rng in (np.random.default_rng([seed, first + k]) for k in range(SIDE_BY_SIDE_STARTS))]
+            for found, z, spent in pool.map(partial(_one, problem, run, PRICES[first // SIDE_BY_SIDE_STARTS % len(PRICES)]), tasks):
                 effort += spent
                 if found is None:
                     continue
@@ -116,12 +116,12 @@ def _settled(problem: CtaProblem, run: Run, model: SenseLP, up: Bools, prices: S
                 return found
             found = solved
             level = np.where(counts, np.where(up, model.upl, model.lpl), np.inf)
-            if rho == FIRM and not (found.short > NOTHING * level).any():
+            if rho == FIRM and not (found.short > NO_SHORTFALL * level).any():
                 return found
             turn = _to_turn(found, level, both, rho, rng)
             up = up ^ turn
             model.set(np.flatnonzero(turn), up[turn])
-            many = int(turn.sum()) > counts.sum() / MANY
+            many = int(turn.sum()) > counts.sum() / FRESH_ONE_IN
     return found
 
 
@@ -134,7 +134,7 @@ def _schedule(problem: CtaProblem, prices: Sequence[float]) -> Iterator[tuple[In
     order = np.argsort(-weight, kind="stable")
     s = len(order)
     done = 0
-    if s > 0 and weight.min() > 0 and weight[order[: s // 10]].sum() > HEAVY * weight.sum():
+    if s > 0 and weight.min() > 0 and weight[order[: s // 10]].sum() > HEAVY_SHARE * weight.sum():
         for share in SCALES:
             yield order[done : int(share * s)], FEW_PRICES
             done = int(share * s)
@@ -147,7 +147,7 @@ def _balancer(problem: CtaProblem, t: Floats) -> Callable[[np.random.Generator],
     A, positive = problem.A, t[t > 0]
     if len(positive) == 0 or A.shape[0] == 0:
         return lambda rng: np.asarray(rng.choice([-1.0, 1.0], len(t)))
-    d = t + SOFT * float(np.median(positive))
+    d = t + SOFT_SHARE * float(np.median(positive))
     normal = sp.csc_array(A @ sp.diags_array(d) @ A.T)
     ridge = sp.diags_array(1e-9 * normal.diagonal() + 1e-12)
     solve = splu(sp.csc_matrix(normal + ridge), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve
@@ -165,12 +165,12 @@ def _balancer(problem: CtaProblem, t: Floats) -> Callable[[np.random.Generator],
 def _leaning(found: Fixed, cells: Ints, up: Bools) -> Bools:
     """The side to which a cell whose level did not count has moved, or would rather move; `up` where it does not matter."""
     z, lean = found.z[cells], found.lean[cells]
-    return np.where(np.abs(z) > NOTHING, z > 0, np.where(np.abs(lean) > NOTHING, lean > 0, up))
+    return np.where(np.abs(z) > NO_SHORTFALL, z > 0, np.where(np.abs(lean) > NO_SHORTFALL, lean > 0, up))
 
 
 def _to_turn(found: Fixed, level: Floats, both: Bools, rho: float, rng: np.random.Generator) -> Bools:
     """Which senses to try the other way: those that do not move at all while the price is low, and some of any that are short later."""
     if rho < FIRM:
-        return both & (found.short >= STILL * level)
-    short = both & (found.short > NOTHING * level)
+        return both & (found.short >= STILL_SHARE * level)
+    short = both & (found.short > NO_SHORTFALL * level)
     return short & (rng.random(len(short)) < 0.5)

@@ -26,30 +26,29 @@ from sdc_tasks.methods.cta.inequalities import Inequalities
 from sdc_tasks.methods.cta.local.regions import Map
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.polygon import Relaxation
-from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.run import FORGET, Run
 from sdc_tasks.methods.cta.senses import FIRM, SenseLP
-from sdc_tasks.methods.cta.verify import FEASIBLE, short_of
+from sdc_tasks.methods.cta.verify import FEASIBLE_SHARE, short_of
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.milp import LiveMilp
 
 SIZES = {"turns": (400, 200), "milp": (150,)}  # cells of a region, about
-BATCH, CELLS = 4, 6000  # regions improved from the same table: so many, and one more for each so many cells
+REGIONS_AT_ONCE, CELLS_PER_REGION = 4, 6000  # regions improved from the same table: so many, and one more for each so many cells
 TWICE = 2  # every kind of region has had its chance, when nothing is found any more
-EFFORT = 2000  # of turns in one region, in simplex iterations
+REGION_ITERATIONS = 2000  # of turns in one region, in simplex iterations
 TRIES = 4  # per sensitive cell of a region, at most
 CHAIN = 2  # how often what falls short is turned as well
-LONGEST = 6  # senses that a link of the chain may turn
-ALONE = 0.4  # share of tries that turn one sense only
-FORGET = 0.5  # what a failed try leaves of a cell's chance to be tried again
+LONGEST_LINK = 6  # senses that a link of the chain may turn
+ONE_SENSE_SHARE = 0.4  # share of tries that turn one sense only
 BETTER = 1e-9  # relative
-MEMORY = 0.8  # weight of the past in what a kind of region has won
+PAST_WEIGHT = 0.8  # weight of the past in what a kind of region has won
 SELDOM = 0.7  # what a visit leaves of a cell's chance to be a centre again
-LITTLE = 0.1  # of the mean cost per sensitive cell: a chance for those without excess around them
-CURIOUS = 0.1  # share of regions whose kind is drawn without regard to what it has won
-NODES, GAP = 20, 0.003  # of a region's MILP
-REACH = 4.0  # levels, or twice the present deviation: how far a region's MILP lets a sensitive cell move
+IDLE_CHANCE = 0.1  # of the mean cost per sensitive cell: a chance for those without excess around them
+CURIOUS_SHARE = 0.1  # share of regions whose kind is drawn without regard to what it has won
+REGION_NODES, REGION_GAP = 20, 0.003  # of a region's MILP
+REACH_LEVELS = 4.0  # levels, or twice the present deviation: how far a region's MILP lets a sensitive cell move
 MILP_EFFORT = 8  # of an iteration inside a MILP, cuts and all, in iterations of an LP
-OVERHEAD = 1.0  # effort of building a region's model, in iterations per cell
+MODEL_ITERATIONS = 1.0  # effort of building a region's model, in iterations per cell
 
 Task = tuple[int, int, np.random.Generator]  # (kind, centre, a generator of its own)
 
@@ -111,7 +110,7 @@ class _Search:
 
     def batch(self) -> list[Task]:
         """The next regions: around what is short of its level, else where the table is dear."""
-        some = BATCH + len(self._problem.cells) // CELLS
+        some = REGIONS_AT_ONCE + len(self._problem.cells) // CELLS_PER_REGION
         return [(self._kind(), self._centre(), np.random.default_rng(self._rng.integers(2**63))) for _ in range(some)]
 
     def improved(self, valid: Inequalities, run: Run, task: Task) -> Move:
@@ -136,7 +135,7 @@ class _Search:
             self.z = new
         self.stale = 0 if better else self.stale + 1
         won = gain / max(1, move.effort)
-        self._won[kind] = won if np.isinf(self._won[kind]) else MEMORY * self._won[kind] + (1 - MEMORY) * won
+        self._won[kind] = won if np.isinf(self._won[kind]) else PAST_WEIGHT * self._won[kind] + (1 - PAST_WEIGHT) * won
         return better
 
     def _kind(self) -> int:
@@ -145,7 +144,7 @@ class _Search:
             return int(untried[self._rng.integers(len(untried))])
         some = len(self.kinds)
         chance = self._won / self._won.sum() if self._won.sum() > 0 else np.full(some, 1 / some)
-        return int(self._rng.choice(some, p=(1 - CURIOUS) * chance + CURIOUS / some))
+        return int(self._rng.choice(some, p=(1 - CURIOUS_SHARE) * chance + CURIOUS_SHARE / some))
 
     def _centre(self) -> int:
         p = self._problem
@@ -153,7 +152,7 @@ class _Search:
         if len(short):
             return int(p.sensitive[self._rng.choice(short)])
         excess = p.w * np.maximum(np.abs(self.z) - self._t, 0.0)
-        around = (self._near.T @ (self._near @ excess))[p.sensitive] + LITTLE * float(p.w @ np.abs(self.z)) / len(p.sensitive)
+        around = (self._near.T @ (self._near @ excess))[p.sensitive] + IDLE_CHANCE * float(p.w @ np.abs(self.z)) / len(p.sensitive)
         chance = around * SELDOM**self._visits
         return int(p.sensitive[self._rng.choice(len(chance), p=chance / chance.sum())])
 
@@ -167,11 +166,11 @@ class _Search:
         moved = z[p.sensitive[here]]
         level = np.where(moved > 0, p.upl[here], p.lpl[here])
         short = np.minimum(p.upl[here] - moved, moved + p.lpl[here])
-        return np.where(short > FEASIBLE * level, short, 0.0)
+        return np.where(short > FEASIBLE_SHARE * level, short, 0.0)
 
     def _within(self, z: Floats, cells: Ints) -> bool:
         p = self._problem
-        slack = FEASIBLE / 10 * np.maximum(np.abs(z[cells]), p.smallest_level)
+        slack = FEASIBLE_SHARE / 10 * np.maximum(np.abs(z[cells]), p.smallest_level)
         return bool(((z[cells] >= p.lower[cells] - slack) & (z[cells] <= p.upper[cells] + slack)).all())
 
 
@@ -184,8 +183,8 @@ def _by_milp(problem: CtaProblem, z: Floats, cells: Ints, valid: Inequalities, r
     A = sp.csr_array(problem.by_cell[:, cells])
     A = sp.csr_array(A[np.flatnonzero(np.diff(A.indptr) > 0)])
     here = z[cells]
-    reach = np.full(len(cells), REACH * np.abs(here).max(initial=1.0))
-    reach[at] = np.maximum(REACH * np.maximum(problem.lpl, problem.upl)[which], 2 * np.abs(here[at]))
+    reach = np.full(len(cells), REACH_LEVELS * np.abs(here).max(initial=1.0))
+    reach[at] = np.maximum(REACH_LEVELS * np.maximum(problem.lpl, problem.upl)[which], 2 * np.abs(here[at]))
     part = replace(
         problem, cells=problem.cells[cells], A=A, w=problem.w[cells], sensitive=at, lpl=problem.lpl[which], upl=problem.upl[which],
         lower=np.maximum(problem.lower[cells], -reach), upper=np.minimum(problem.upper[cells], reach),
@@ -193,9 +192,9 @@ def _by_milp(problem: CtaProblem, z: Floats, cells: Ints, valid: Inequalities, r
     r = np.zeros(part.milp.A.shape[0])
     r[: A.shape[0]] = A @ here
     model = replace(part.milp, row_lower=part.milp.row_lower + r, row_upper=part.milp.row_upper + r)
-    found = LiveMilp(valid.within(cells).added_to(model)).solve(part.columns(here), run.left, GAP, NODES)
+    found = LiveMilp(valid.within(cells).added_to(model)).solve(part.columns(here), run.left, REGION_GAP, REGION_NODES)
     step = np.zeros(len(cells)) if found.x is None else part.deviation(found.x) - here
-    return Move(cells, step, MILP_EFFORT * found.iterations + int(OVERHEAD * len(cells)))
+    return Move(cells, step, MILP_EFFORT * found.iterations + int(MODEL_ITERATIONS * len(cells)))
 
 
 def _by_turns(problem: CtaProblem, z: Floats, cells: Ints, run: Run, rng: np.random.Generator) -> Move:
@@ -213,13 +212,13 @@ def _by_turns(problem: CtaProblem, z: Floats, cells: Ints, run: Run, rng: np.ran
     near = sp.csr_array(shared.T @ shared)
     level, tired = model.upl + model.lpl, np.zeros(s)
     for _ in range(TRIES * s):
-        if run.out_of_time or model.effort > EFFORT:
+        if run.out_of_time or model.effort > REGION_ITERATIONS:
             break
         chance = (level * np.maximum(best.price, 0) + 1e-9) * both * FORGET**tired
         centre = int(rng.choice(s, p=chance / chance.sum()))
         tired[centre] += 1
         turned = np.array([centre])
-        if rng.random() > ALONE:
+        if rng.random() > ONE_SENSE_SHARE:
             around = near.indices[near.indptr[centre] : near.indptr[centre + 1]]
             around = around[both[around]]
             turned = np.unique(np.append(rng.choice(around, rng.integers(1, 4)), centre))
@@ -233,9 +232,9 @@ def _by_turns(problem: CtaProblem, z: Floats, cells: Ints, run: Run, rng: np.ran
             found = model.solve(run.left)
             if found is None:
                 break
-            short = np.flatnonzero((found.short > FEASIBLE * np.where(trial, model.upl, model.lpl)) & both)
+            short = np.flatnonzero((found.short > FEASIBLE_SHARE * np.where(trial, model.upl, model.lpl)) & both)
             short = np.setdiff1d(short, turned)
-            if not 0 < len(short) <= LONGEST:
+            if not 0 < len(short) <= LONGEST_LINK:
                 break
             trial[short] = ~trial[short]
             model.set(short, trial[short])
@@ -245,9 +244,9 @@ def _by_turns(problem: CtaProblem, z: Floats, cells: Ints, run: Run, rng: np.ran
         if found is None:
             model.set(turned, up[turned])
         else:
-            best, up, tired = found, trial, tired * MEMORY
+            best, up, tired = found, trial, tired * PAST_WEIGHT
     return Move(cells, best.z - z[cells], _effort(model))
 
 
 def _effort(model: SenseLP) -> int:
-    return model.effort + int(OVERHEAD * len(model.cells))
+    return model.effort + int(MODEL_ITERATIONS * len(model.cells))

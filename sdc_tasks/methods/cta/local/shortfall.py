@@ -27,8 +27,8 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.milp import LiveMilp, Milp, Watch
 
 RHO = 20.0  # times level and weight of a cell: what its whole level costs
-CLEAR = 1e-4  # share of a level; a solver's tolerances stay far below
-NAMED = 8  # cells that a message names
+CLEAR_SHARE = 1e-4  # share of a level; a solver's tolerances stay far below
+CELLS_NAMED = 8  # cells that a message names
 BLAME_NODES, BLAME_SECONDS = 500, 20.0
 
 
@@ -46,7 +46,7 @@ class Standing:
 
     @property
     def short(self) -> Ints:
-        return np.flatnonzero(self.t > CLEAR)
+        return np.flatnonzero(self.t > CLEAR_SHARE)
 
 
 def standing(problem: CtaProblem, up: Bools, z: Floats) -> Standing:
@@ -131,7 +131,9 @@ def _value(problem: CtaProblem) -> Floats:
 def unprotectable(problem: CtaProblem, at: Standing) -> Unprotectable:
     """What to say where it is proven that no choice of senses protects every cell, and `at` is the least short that was found."""
     cells = problem.sensitive[at.short].tolist()
-    names = ", ".join(problem.name(cell) for cell in cells[:NAMED]) + (f" and {len(cells) - NAMED} more" if len(cells) > NAMED else "")
+    names = ", ".join(problem.name(cell) for cell in cells[:CELLS_NAMED]) + (
+        f" and {len(cells) - CELLS_NAMED} more" if len(cells) > CELLS_NAMED else ""
+    )
     return Unprotectable(
         f"no choice of senses protects all {len(problem.sensitive)} sensitive cells at once; where the others keep their levels, these "
         f"fall short: {names}. Remedy: lower the level of these, widen bounds around them, or let a fixed cell of their relations move"

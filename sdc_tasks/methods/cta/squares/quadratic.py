@@ -21,21 +21,19 @@ from sdc_tasks.methods.cta.cuts.benders import benders
 from sdc_tasks.methods.cta.cuts.subproblem import refuse
 from sdc_tasks.methods.cta.local.balance import balanced
 from sdc_tasks.methods.cta.local.first import first_tables
-from sdc_tasks.methods.cta.model import CtaProblem, Distance
-from sdc_tasks.methods.cta.polygon import Relaxation, least_sizes
-from sdc_tasks.methods.cta.run import Run
-from sdc_tasks.methods.cta.squares.tree import FARTHEST, Node, SenseQP, branch
+from sdc_tasks.methods.cta.model import FARTHEST, CtaProblem, Distance
+from sdc_tasks.methods.cta.polygon import POLYGON_ROUNDS, Relaxation, least_sizes
+from sdc_tasks.methods.cta.run import FORGET, Run
+from sdc_tasks.methods.cta.squares.tree import Node, SenseQP, branch
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.qp import SeparableQP
 
 METHOD = "quadratic"
-FEW = 12  # sensitive cells of a table whose senses are searched all at once
-OPEN, NODES = 10, 60  # senses of a neighbourhood, and nodes that its tree may take
-FORGET = 0.5  # what a search in vain leaves of its cells' chances to be searched again
-CURIOUS = 0.1  # share of the mean strain that any cell has
-ROUNDS = 50  # of the polygon relaxation
-SLACK, SOFT = 1e-3, 1e-6  # curvature of what has none: the slack of its rows, cells without weight
+ALL_AT_ONCE = 12  # sensitive cells of a table whose senses are searched all at once
+TREE_SENSES, TREE_NODES = 10, 60  # senses of a neighbourhood, and nodes that its tree may take
+STRAIN_OF_ANY = 0.1  # share of the mean strain that any cell has
+ROW_CURVATURE, CELL_CURVATURE = 1e-3, 1e-6  # curvature of what has none: the slack of its rows, cells without weight
 
 
 def quadratic(problem: CtaProblem, run: Run, seed: int, rounds: int | None = None) -> None:
@@ -48,7 +46,7 @@ def quadratic(problem: CtaProblem, run: Run, seed: int, rounds: int | None = Non
     unit = model.scale * problem.unit**2  # of a cost, in weight · data units²
     t = _lift_bound(problem, model, run)
     best = _first(problem, model, run, t, seed)
-    if len(problem.sensitive) <= FEW:
+    if len(problem.sensitive) <= ALL_AT_ONCE:
         found, proven = branch(model, model.everywhere_open, math.inf if best is None else best.cost, math.inf, lambda: run.over)
         if found is not None:
             run.offer(found.z, METHOD)
@@ -62,7 +60,7 @@ def quadratic(problem: CtaProblem, run: Run, seed: int, rounds: int | None = Non
 def _lift_bound(problem: CtaProblem, model: SenseQP, run: Run) -> Floats:
     """Lifts the bound of the relaxation in sizes, and returns them (n)."""
     relaxation = Relaxation(problem)
-    for _ in relaxation.tighten(ROUNDS, lambda: run.left):
+    for _ in relaxation.tighten(POLYGON_ROUNDS, lambda: run.left):
         pass
     R, r, w = relaxation.rows, relaxation.least, model.w
     m, n = R.shape
@@ -70,7 +68,7 @@ def _lift_bound(problem: CtaProblem, model: SenseQP, run: Run) -> Floats:
     least, most = least_sizes(problem), np.minimum(np.maximum(-problem.lower, problem.upper), far)
     most = np.maximum(most, least)
     found = SeparableQP(sp.csr_array(sp.hstack([R, -sp.eye_array(m)])), r).solve(
-        np.concatenate([2 * np.maximum(w, SOFT), np.full(m, SLACK)]), np.zeros(n + m),
+        np.concatenate([2 * np.maximum(w, CELL_CURVATURE), np.full(m, ROW_CURVATURE)]), np.zeros(n + m),
         np.concatenate([least, np.zeros(m)]), np.concatenate([most, np.full(m, math.inf)]), np.zeros(m),
     )  # fmt: skip
     if found.status is Status.INFEASIBLE:
@@ -87,7 +85,7 @@ def _first(problem: CtaProblem, model: SenseQP, run: Run, t: Floats, seed: int) 
     twin = replace(problem, distance=Distance.L1)
     beside = Run(twin, clock=run.clock)
     first_tables(twin, beside, t, seed)
-    if beside.protected is None and len(problem.sensitive) > FEW:
+    if beside.protected is None and len(problem.sensitive) > ALL_AT_ONCE:
         beside = Run(twin, gap=1.0, clock=run.clock)  # any protected table will do
         benders(twin, beside, seed)
     w, upl, lpl = model.w[problem.sensitive], problem.upl, problem.lpl
@@ -113,12 +111,12 @@ def _improve(problem: CtaProblem, model: SenseQP, run: Run, best: Node, seed: in
     while not (run.over or in_vain.all() or searched == rounds):
         searched += 1
         strain = model.strain(best)
-        likely = (strain + CURIOUS * strain.mean() + 1e-300) * chance
+        likely = (strain + STRAIN_OF_ANY * strain.mean() + 1e-300) * chance
         centre = int(rng.choice(s, p=likely / likely.sum()))
         cells = near.of(centre, likely, rng)
         senses = best.senses.copy()
         senses[cells[both[cells]]] = 0
-        found, _ = branch(model, replace(best, senses=senses, cost=0.0), best.cost, NODES, lambda: run.over)
+        found, _ = branch(model, replace(best, senses=senses, cost=0.0), best.cost, TREE_NODES, lambda: run.over)
         if found is None:
             chance[cells] *= FORGET
             in_vain[centre] = True
@@ -137,16 +135,16 @@ class _Neighbours:
         self._rank[problem.sensitive] = np.arange(len(problem.sensitive))
 
     def of(self, centre: int, likely: Floats, rng: np.random.Generator) -> Ints:
-        """The centre and up to OPEN − 1 others, the likely ones more often."""
+        """The centre and up to TREE_SENSES − 1 others, the likely ones more often."""
         cells = self._sensitive[[centre]]
         for _ in range(2):
             cells = self._beside(cells)
             found = self._rank[cells]
             others = found[(found >= 0) & (found != centre)]
-            if len(others) >= OPEN:
+            if len(others) >= TREE_SENSES:
                 break
-        if len(others) >= OPEN:
-            others = rng.choice(others, OPEN - 1, replace=False, p=likely[others] / likely[others].sum())
+        if len(others) >= TREE_SENSES:
+            others = rng.choice(others, TREE_SENSES - 1, replace=False, p=likely[others] / likely[others].sum())
         return np.append(others, centre)
 
     def _beside(self, cells: Ints) -> Ints:

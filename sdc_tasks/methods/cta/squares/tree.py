@@ -17,16 +17,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sdc_tasks.methods.cta.model import CtaProblem
+from sdc_tasks.methods.cta.model import FARTHEST, CtaProblem
+from sdc_tasks.methods.cta.run import GAIN
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.qp import SeparableQP
 
 THETA = 0.1  # ϑ: the smaller, the higher the bound of an open cell, and the more steps a program takes
 PROXIMAL, CENTRINGS = 1e-3, 50  # cells without weight: their curvature, and how often it is centred anew so that it costs nothing
-STILL = 1e-10  # relative: when it costs nothing
-FARTHEST = 1e3  # times the sum of all levels: how far a cell without weight and bound may go
-CLEAR = 1e-9  # relative: what counts as better
+STILL_COST = 1e-10  # relative: when it costs nothing
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class SenseQP:
             if found.status is Status.INFEASIBLE:
                 return None
             moved, centre, dual = np.abs(found.x - centre)[free].max(), found.x, found.dual
-            if moved <= STILL * (1 + np.abs(centre).max()):
+            if moved <= STILL_COST * (1 + np.abs(centre).max()):
                 break
         mu, x = self.problem.A.T @ dual, centre.copy()
         x[free] = np.where(mu[free] > 0, upper[free], lower[free])  # the dual function without the drawing: a bound in any case
@@ -118,7 +117,7 @@ def branch(model: SenseQP, root: Node, cutoff: float, nodes: float, over: Callab
     left, doubtful = [(root.cost, root)], [math.inf]
     while left and nodes > 0 and not over():
         bound, above = left.pop()
-        enough = cutoff * (1 - CLEAR)
+        enough = cutoff * (1 - GAIN)
         if bound >= enough:
             continue
         nodes -= 1
@@ -137,13 +136,13 @@ def branch(model: SenseQP, root: Node, cutoff: float, nodes: float, over: Callab
             senses = node.senses.copy()
             senses[p] = sense
             left.append((node.cost, Node(senses, node.z, node.dual, node.cost)))
-    return best, min([cutoff * (1 - CLEAR), *doubtful, *(bound for bound, _ in left)])
+    return best, min([cutoff * (1 - GAIN), *doubtful, *(bound for bound, _ in left)])
 
 
 def _to_decide(model: SenseQP, node: Node) -> tuple[int, int]:
     """The open cell that is off its levels at the highest cost, and the side that it is on."""
     problem, opened = model.problem, np.flatnonzero(node.senses == 0)
     z, upl, lpl = node.z[problem.sensitive[opened]], problem.upl[opened], problem.lpl[opened]
-    off = np.maximum(model.w[problem.sensitive[opened]], CLEAR) * np.abs((upl - z) * (z + lpl))
+    off = np.maximum(model.w[problem.sensitive[opened]], GAIN) * np.abs((upl - z) * (z + lpl))
     k = int(off.argmax())
     return int(opened[k]), 1 if 2 * z[k] > upl[k] - lpl[k] else -1

@@ -31,7 +31,7 @@ from sdc_tasks.methods.rounding.small_count.refine import Refiner
 from sdc_tasks.methods.rounding.small_count.state import Filling
 from sdc_tasks.model.table import Bools, Ints, read_only
 
-BATCH = {"paper": 1000, "fast": 128, "best": 128}  # as the R package, and what the refinement needs
+BATCHES = {"paper": 1000, "fast": 128, "best": 128}  # as the R package, and what the refinement needs
 COOLING = {
     "paper": ((), ()),
     "fast": ((0.0, 0.0), (0.2, 0.0, 0.0)),
@@ -74,7 +74,7 @@ class CountOptions:
 
     @property
     def filled_at_once(self) -> int:
-        return BATCH[self.quality] if self.batch is None else self.batch
+        return BATCHES[self.quality] if self.batch is None else self.batch
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from sdc_tasks.model.table import Ints, read_only
 
 Codes = npt.NDArray[np.int32]
 TOTAL = "TOTAL"  # what is added up over a whole dimension, where no code of its own stands for it
-DIGITS = 62  # bits that a joint key may take
+KEY_BITS = 62  # bits that a joint key may take
 MIX = np.uint64(0x9E3779B97F4A7C15)  # an odd multiplier: no two states of the mixer meet
 
 
@@ -84,7 +84,7 @@ def joint_codes(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Ints, i
     """
     keys, bound = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64), 1
     for column, size in zip(columns, sizes, strict=True):
-        if (bound * max(size, 1)).bit_length() > DIGITS:
+        if (bound * max(size, 1)).bit_length() > KEY_BITS:
             known, keys = np.unique(keys, return_inverse=True)
             bound = len(known)
         keys = keys * size + column

@@ -18,8 +18,8 @@ from sdc_tasks.methods.rounding.small_count.cells import Codes, InnerCells, join
 from sdc_tasks.methods.rounding.small_count.publication import Crossings, Variable
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-DENSE = 16  # keys per row up to which counting them takes less than sorting them
-SMALLEST = 1 << 16  # keys that are always counted
+DENSE_KEYS = 16  # keys per row up to which counting them takes less than sorting them
+ALWAYS_COUNTED = 1 << 16  # keys that are always counted
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _number(columns: Sequence[Codes], sizes: Sequence[int], n: int) -> tuple[Cod
         there = np.all([column >= 0 for column in columns], axis=0)
         columns = [column[there] for column in columns]
     keys, bound = joint_codes(columns, sizes)
-    if bound <= max(SMALLEST, DENSE * len(keys)):
+    if bound <= max(ALWAYS_COUNTED, DENSE_KEYS * len(keys)):
         example = np.full(bound, -1, dtype=np.int64)
         example[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)  # the first of each key
         occurs = example >= 0

@@ -17,7 +17,7 @@ from sdc_tasks.errors import InvalidInput
 
 Term = frozenset[str]
 TOKEN = re.compile(r"\s*(?:([A-Za-z_.][\w.]*|`[^`]+`)|(\d+)|([~+*:^()\-]))")
-LARGEST = 100_000  # terms: beyond that somebody has mistyped a power
+MOST_TERMS = 100_000  # terms: beyond that somebody has mistyped a power
 
 
 def expand(formula: str) -> list[Term]:
@@ -108,8 +108,8 @@ class _Parser:
         return {frozenset([token.strip("`")])}
 
     def limited(self, terms: set[Term]) -> set[Term]:
-        if len(terms) > LARGEST:
-            raise self.error(f"more than {LARGEST} crossings")
+        if len(terms) > MOST_TERMS:
+            raise self.error(f"more than {MOST_TERMS} crossings")
         return terms
 
 
