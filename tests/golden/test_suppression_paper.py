@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput, Unprotectable
-from sdc_tasks.methods.suppression.engine import suppress
+from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.verify import verify
 from support.oracles.suppression import interval
@@ -100,3 +100,43 @@ def test_a_table_that_does_not_add_up_says_where_and_by_how_much() -> None:
     with pytest.raises(InvalidInput, match=r"relation 0 \(cell 0, .* and 1 more do not add up: off by 0\.0069 of its values"):
         SuppressionProblem(problem.M, wrong, problem.lb, problem.ub, problem.lpl, problem.upl, problem.spl, problem.cost,
                            problem.primary, problem.fixed)  # fmt: skip
+
+
+def test_figure_13_what_two_paths_protect() -> None:
+    """Inner cells: down by 20, up by 28; totals: down by 40, up without end."""
+    inner, totals = paper(20, 28), paper(40, 1e6)
+    assert np.array_equal(suppress(paper(20, 20), PatternOptions("paths")).pattern, FIGURE_11)
+    assert verify(inner, FIGURE_11).safe
+    found = suppress(totals, PatternOptions("paths"))
+    assert found.pattern is not None
+    assert verify(totals, found.pattern).safe
+    assert verify(totals, FIGURE_11).unprotected.tolist() == [6]
+
+
+def test_figure_14_paths_add_up_and_serve_other_primaries() -> None:
+    """No single path of inner cells lowers cell (2,3) by 39: two do together. What they show of another primary counts for it."""
+    margins = marked((1, 4), (2, 4), (3, 4), (4, 1), (4, 2), (4, 3), (4, 4))
+    problem = paper(39, 39, ((2, 3), (1, 1)))
+    lpl, upl = problem.lpl.copy(), problem.upl.copy()
+    lpl[0] = upl[0] = 5.0
+    both = SuppressionProblem(problem.M, problem.a, problem.lb, problem.ub, lpl, upl, problem.spl, problem.cost, problem.primary, margins)
+    found, least = suppress(both, PatternOptions("paths")), suppress(both, PatternOptions("exact", gap=0.0))
+    assert found.pattern is not None
+    assert least.cost is not None
+    assert verify(both, found.pattern).safe
+    assert not (found.pattern & margins).any()
+    assert found.cost is not None
+    assert found.cost >= least.cost - 1e-6
+
+
+def test_figure_15_paths_use_what_is_hidden_already() -> None:
+    """P at (1,1) lies on a cycle of cells that are hidden already (C): the rectangle of the hypercube method would hide one more (X).
+
+    C: (1,2) (2,2) (2,3) (3,3) (3,1), of which no three make a rectangle with P; X: (2,1), the fourth corner of P (1,2) (2,2).
+    """
+    wanted = ((1, 1), (1, 2), (2, 2), (2, 3), (3, 3), (3, 1))
+    problem = paper(1, 1, wanted)
+    for method in ("paths", "cover", "exact"):
+        result = suppress(problem, PatternOptions(method))
+        assert result.cost == 0, method
+        assert np.array_equal(result.pattern, marked(*wanted))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.attackers import Attackers, Flows, Programs
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
+from sdc_tasks.methods.suppression.names import METHODS, PatternMethod
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.reduce import is_network, reduce
 from sdc_tasks.methods.suppression.verify import verify
@@ -87,8 +88,40 @@ def assert_same(found: float | None, expected: float | None) -> None:
         assert found == pytest.approx(expected, rel=1e-5, abs=1e-6)
 
 
+OTHERS = [name for name in METHODS if name not in {"auto", "exact"}]
+NETWORKS = {"paths"}  # methods for two dimensions with one hierarchy at most
+
+
+def assert_safe_and_no_cheaper(problem: SuppressionProblem, methods: list[PatternMethod], optimum: float | None) -> None:
+    """Each method gives a pattern that the oracle finds safe, none cheaper than the optimum; or says that there is none."""
+    for method in methods:
+        if optimum is None:
+            with pytest.raises(Unprotectable):
+                suppress(problem, PatternOptions(method))
+            continue
+        result = suppress(problem, PatternOptions(method))
+        assert result.pattern is not None, method
+        assert unprotected(problem, result.pattern) == [], method
+        assert problem.primary[result.pattern].sum() == problem.primary.sum(), method
+        assert not (result.pattern & problem.fixed).any(), method
+        assert problem.cost_of(result.pattern) >= optimum * (1 - 1e-6) - 1e-6, method
+        assert result.bound <= optimum * (1 + 1e-6) + 1e-6, method
+
+
+@given(st.one_of(problems(("flat", "wide")), problems(("wide", "deep"))))
+@settings(max_examples=30, deadline=None)
+def test_every_method_is_safe_and_never_cheaper_than_the_optimum_in_two_dimensions(problem: SuppressionProblem) -> None:
+    assert_safe_and_no_cheaper(problem, OTHERS, least(problem))
+
+
+@given(st.one_of(problems(("flat", "flat", "flat")), problems(("flat", "flat", "wide"))))
+@settings(max_examples=10, deadline=None)
+def test_every_method_is_safe_and_never_cheaper_than_the_optimum_in_three(problem: SuppressionProblem) -> None:
+    assert_safe_and_no_cheaper(problem, [name for name in OTHERS if name not in NETWORKS], least(problem))
+
+
 @given(problems(("flat", "wide")))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_two_dimensions_as_cheap_as_enumeration(problem: SuppressionProblem) -> None:
     assert_same(least(problem), least_by_enumeration(problem))
 

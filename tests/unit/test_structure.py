@@ -22,7 +22,7 @@ OF_TOOLS = tuple(f"tests/{room}/" for room in TOOLS)
 CHOICES = (
     {"cbc", "highs"},
     {"auto", "milp", "bcd", "benders"},
-    {"exact", "cover"},
+    {"exact", "paths", "cover"},
     {"frequency", "distance"},
     {"paper", "fast", "best"},
     {"external", "internal", "coalition"},

@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-from sdc_tasks.methods.suppression.reduce import Reduced
+from sdc_tasks.methods.suppression.reduce import Reduced, network_ends
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import Basis, LiveLP
 
@@ -100,7 +100,7 @@ class Flows(Attackers):
 
     def __init__(self, table: Reduced) -> None:
         super().__init__(table)
-        self.tail, self.head = _ends(table.M)
+        self.tail, self.head = network_ends(table.M)
         k, m = len(table.cost), table.M.shape[0]
         self.nodes = m + 1  # the last one joins classes with a single relation
         start, end = np.concatenate([self.tail, self.head]), np.concatenate([self.head, self.tail])
@@ -145,33 +145,6 @@ class Flows(Attackers):
         leaves = inside[self._start] & ~inside[self._end]
         over = np.where(leaves, room, 0.0)
         return np.asarray(over[: self._k] + over[self._k :])
-
-
-def _ends(M: sp.csr_array) -> tuple[Ints, Ints]:
-    """(k), (k): the nodes of −1 and +1 of every class, after relations are signed to make a network of them; m stands for none."""
-    m = M.shape[0]
-    columns = sp.csc_array(M)
-    sign = np.zeros(m)
-    for first in range(m):  # relations that share a class get the signs that make its entries opposite
-        if sign[first]:
-            continue
-        sign[first] = 1.0
-        waiting = [first]
-        while waiting:
-            row = waiting.pop()
-            for place in range(M.indptr[row], M.indptr[row + 1]):
-                c = M.indices[place]
-                for other in range(columns.indptr[c], columns.indptr[c + 1]):
-                    r = columns.indices[other]
-                    if r != row and not sign[r]:
-                        sign[r] = -sign[row] * M.data[place] * columns.data[other]
-                        waiting.append(int(r))
-    tail, head = np.full(M.shape[1], m), np.full(M.shape[1], m)
-    entries = M.tocoo()
-    signed = entries.data * sign[entries.row]
-    head[entries.col[signed > 0]] = entries.row[signed > 0]
-    tail[entries.col[signed < 0]] = entries.row[signed < 0]
-    return tail, head
 
 
 class Programs(Attackers):

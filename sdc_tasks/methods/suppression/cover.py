@@ -15,6 +15,7 @@ To give back: the dearest hidden class first, if the items whose witnesses all u
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,12 +32,19 @@ JOINT = 6  # programs for all items at once, before each has its own
 AHEAD = 1.5  # needs: how far a joint program moves a class that an item is about
 
 
-class _Directions:
-    """The live program over some classes: the cheapest u with u_p = ± far."""
+class Directions(Protocol):
+    """Who finds deviations that move some classes alone."""
 
-    def __init__(self, by_class: sp.csc_array, classes: Ints) -> None:
-        self.classes, k = classes, by_class.shape[1]
-        M = sp.csr_array(by_class[:, classes])
+    def cheapest(self, p: int, sign: int, far: float, up: Floats, down: Floats, cost: Floats) -> Floats | None:
+        """(k): a cheap u with u_p = sign · far, M u = 0 and −down ≤ u ≤ up, at Σ cost |u|; None where none is found."""
+
+
+class LinearDirections:
+    """A live linear program over some classes: the cheapest u there is."""
+
+    def __init__(self, table: Reduced, classes: Ints) -> None:
+        self.classes, k = classes, len(table.cost)
+        M = sp.csr_array(sp.csc_array(table.M)[:, classes])
         M = sp.csr_array(M[np.flatnonzero(np.diff(M.indptr))])
         self._place = np.full(k, -1)
         self._place[classes] = np.arange(len(classes))
@@ -45,7 +53,6 @@ class _Directions:
         self._lp = LiveLP(none, sp.csr_array(sp.hstack([M, -M])), zeros, zeros, none, none)
 
     def cheapest(self, p: int, sign: int, far: float, up: Floats, down: Floats, cost: Floats) -> Floats | None:
-        """(k): u with −down ≤ u ≤ up; None where there is none."""
         classes, place = self.classes, int(self._place[p])
         rise, fall, here = up[classes], down[classes], cost[classes]
         moved, still = (rise, fall) if sign > 0 else (fall, rise)
@@ -126,12 +133,11 @@ class _Witnesses:
 class Cover:
     """Grows and prunes patterns of one reduced problem, with all witnesses that were ever found."""
 
-    def __init__(self, table: Reduced) -> None:
-        self.table, self.programs = table, 0
+    def __init__(self, table: Reduced, directions: Callable[[Reduced, Ints], Directions] = LinearDirections) -> None:
+        self.table, self.programs, self._directions = table, 0, directions
         k = len(table.cost)
         self._witnesses = _Witnesses(k, len(table.item_need))
-        self._by_class = sp.csc_array(table.M)
-        self._everything = _Directions(self._by_class, np.arange(k))
+        self._everything = directions(table, np.arange(k))
 
     def grown(self, start: Bools, price: Floats, over: Callable[[], bool]) -> Bools | None:
         """A pattern ⊇ start that meets every item; None where some item has no direction at all, or when it is `over` before."""
@@ -162,7 +168,7 @@ class Cover:
         met = self._witnesses.met(rows)
         secondary = np.flatnonzero(hidden & ~self.table.forced)
         price = self.table.cost / _scale(self.table.cost)
-        program = _Directions(self._by_class, np.flatnonzero(hidden))
+        program = self._directions(self.table, np.flatnonzero(hidden))
         for cell in secondary[np.argsort(-self.table.cost[secondary], kind="stable")]:
             if over():
                 break
@@ -182,7 +188,7 @@ class Cover:
 
     def _together(self, hidden: Bools) -> None:
         """Witnesses within a pattern for many items at once: Σ ± u_p / need_p as large as can be, over the items not met yet."""
-        table, program = self.table, _Directions(self._by_class, np.flatnonzero(hidden))
+        table, program = self.table, LinearDirections(self.table, np.flatnonzero(hidden))
         for turn in range(JOINT):
             open_items = np.flatnonzero(~self.met(hidden) & ~table.lone[table.item_class])
             side = 1 if turn % 2 == 0 else -1
@@ -194,7 +200,7 @@ class Cover:
             if z is not None:
                 self._witnesses.add(z != 0, self._items_met(z))
 
-    def _mended(self, program: _Directions, lost: Ints, allowed: Bools, price: Floats) -> bool:
+    def _mended(self, program: Directions, lost: Ints, allowed: Bools, price: Floats) -> bool:
         met = np.zeros(len(self.table.item_need), dtype=bool)
         for item in lost:
             if not met[item]:
@@ -208,7 +214,7 @@ class Cover:
         """(items): those that a kept witness within a pattern meets."""
         return self._witnesses.met(self._witnesses.within(hidden))
 
-    def _direction(self, program: _Directions, item: int, allowed: Bools, free: Bools, price: Floats) -> tuple[Bools, Bools] | None:
+    def _direction(self, program: Directions, item: int, allowed: Bools, free: Bools, price: Floats) -> tuple[Bools, Bools] | None:
         """What the cheapest deviation that meets an item by moving allowed classes moves and meets; it is kept as a witness."""
         table = self.table
         p, side, need = int(table.item_class[item]), int(table.item_side[item]), float(table.item_need[item])

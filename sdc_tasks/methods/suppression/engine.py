@@ -8,7 +8,8 @@ run.best, run.bound, run.history                                 # at any time
 
 auto     exact
 exact    cutting planes ([2] §4.1), anytime: exact.py
-cover    linear programs in place of the flows of [2] §4.2: cover.py
+paths    shortest paths ([2] §4.2), for two-dimensional and 1H2D tables: paths.py
+cover    linear programs, one for each primary and side; in a network they are the minimum-cost flows of [2] §4.2: cover.py
 
 Whatever a method finds counts only when `verify.py`, which shares no code with it, finds it safe.
 """
@@ -22,6 +23,7 @@ from typing import get_args
 
 from sdc_tasks.methods.suppression.exact import Work, suppress_exactly
 from sdc_tasks.methods.suppression.names import PatternMethod
+from sdc_tasks.methods.suppression.paths import shortest_paths
 from sdc_tasks.methods.suppression.patterns import cover
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.result import SuppressionResult
@@ -67,9 +69,18 @@ def _exact(run: SuppressionRun, options: PatternOptions) -> str:
     return suppress_exactly(run, options.work, options.seed)
 
 
+def _paths(run: SuppressionRun, options: PatternOptions) -> str:
+    return shortest_paths(run, options.seed)
+
+
 def _cover(run: SuppressionRun, options: PatternOptions) -> str:
     return cover(run, options.seed)
 
 
-_METHODS: Mapping[PatternMethod, Callable[[SuppressionRun, PatternOptions], str]] = {"auto": _exact, "exact": _exact, "cover": _cover}
+_METHODS: Mapping[PatternMethod, Callable[[SuppressionRun, PatternOptions], str]] = {
+    "auto": _exact,
+    "exact": _exact,
+    "paths": _paths,
+    "cover": _cover,
+}
 assert set(_METHODS) == set(get_args(PatternMethod)), "a method without a name, or a name without a method"

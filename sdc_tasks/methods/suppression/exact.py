@@ -4,7 +4,7 @@ The master problem is  min cost · y,  y ∈ {0, 1}ᵏ over the classes of the r
 solution every item's attacker is asked; those that fail give strengthened cuts (attackers.py).
 
 1. Everything hidden, which is safe or nothing is; then a first pattern (cover.py). Items that the primaries meet among themselves are met
-   by every pattern; nobody asks for them again.
+   by every pattern; nobody asks for them again. Patterns of a network grow by shortest paths (paths.py), others by linear programs.
 2. The LP relaxation, stabilised by in-out separation: cuts are sought at a point between the master's solution and a point that is known to
    satisfy all of them (at first everything hidden); where none is violated there, that point moves in. Each round proves a bound: by weak
    duality from the master's multipliers, recomputed here. Every few rounds cost · (1 − y*) leads to a new pattern.
@@ -23,6 +23,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.suppression.attackers import Attackers, ProtectionCut, attackers_of
+from sdc_tasks.methods.suppression.cover import LinearDirections
+from sdc_tasks.methods.suppression.paths import PathDirections
 from sdc_tasks.methods.suppression.patterns import Patterns
 from sdc_tasks.methods.suppression.reduce import Reduced, reduce
 from sdc_tasks.methods.suppression.run import SuppressionRun
@@ -83,7 +85,7 @@ class _Search:
     def __init__(self, run: SuppressionRun, table: Reduced, work: Work, seed: int) -> None:
         self.run, self.table, self.work = run, table, work
         self.attackers: Attackers = attackers_of(table)
-        self.patterns = Patterns(run, table, self.attackers, seed)
+        self.patterns = Patterns(run, table, self.attackers, seed, PathDirections if table.network else LinearDirections)
         k = len(table.cost)
         self.pool = _Pool(k)
         positive = table.cost[table.cost > 0]

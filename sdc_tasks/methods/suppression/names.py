@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-PatternMethod = Literal["auto", "exact", "cover"]
+PatternMethod = Literal["auto", "exact", "paths", "cover"]
 CellCosts = Literal["value", "one", "file", "frequency", "log", "distance"]
 
 METHODS: Mapping[PatternMethod, str] = {
     "auto": "what suits the table",
     "exact": "cutting planes, with a proven bound",
+    "paths": "shortest paths, for two-dimensional tables with one hierarchy at most; no bound",
     "cover": "linear programs, one primary after the other, then what is not needed is given back; no bound",
 }
 COSTS: Mapping[CellCosts, str] = {

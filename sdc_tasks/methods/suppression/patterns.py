@@ -5,32 +5,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.attackers import Attackers, attackers_of
-from sdc_tasks.methods.suppression.cover import Cover
+from sdc_tasks.methods.suppression.cover import Cover, Directions, LinearDirections
 from sdc_tasks.methods.suppression.reduce import Reduced, reduce
 from sdc_tasks.methods.suppression.run import SuppressionRun
-from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.table import Bools, Floats, Ints
 
 TASTE = 0.02  # relative: by how much a seed varies prices
 
 
-def cover(run: SuppressionRun, seed: int = 1) -> str:
-    """Why it ended: work or time. Raises Unprotectable where there is no safe pattern."""
-    table = reduce(run.problem)
-    patterns = Patterns(run, table, attackers_of(table), seed)
-    patterns.begin()
+def cover(
+    run: SuppressionRun, seed: int = 1, table: Reduced | None = None, directions: Callable[[Reduced, Ints], Directions] = LinearDirections
+) -> str:
+    """Why it ended: work or time. Raises Unprotectable where there is no safe pattern. `table`: the problem reduced, if it is already."""
+    table = table or reduce(run.problem)
+    Patterns(run, table, attackers_of(table), seed, directions).begin()
     return "time" if run.left <= 0 else "work"
 
 
 class Patterns:
     """Completes patterns of classes and offers them to the run. Prices vary a little by the seed, so that ties fall otherwise."""
 
-    def __init__(self, run: SuppressionRun, table: Reduced, attackers: Attackers, seed: int) -> None:
+    def __init__(
+        self,
+        run: SuppressionRun,
+        table: Reduced,
+        attackers: Attackers,
+        seed: int,
+        directions: Callable[[Reduced, Ints], Directions] = LinearDirections,
+    ) -> None:
         self.run, self.table, self.attackers = run, table, attackers
-        self.cover = Cover(table)
+        self.cover = Cover(table, directions)
         self._taste = 1 + TASTE * np.random.default_rng(seed).random(len(table.cost))
 
     def begin(self) -> None:
