@@ -107,6 +107,30 @@ def test_every_path_that_a_page_names_exists(page: str):
     assert {path for path in named if "NUMBER" not in path and not (ROOT / path).exists()} == set()
 
 
+CHANGES = ("A flag", "A rule for protection levels", "A check of deliveries", "A wire format", "An attacker profile", "A solver", "A page",
+           "A rounding method for a whole indicator", "A task of the DAG", "A migration", "A check of the warehouse")  # fmt: skip
+
+
+def test_each_change_names_the_files_to_touch_and_the_test_to_copy():
+    text = (DOCS / "extending.md").read_text(encoding="utf-8")
+    sections = {each.partition("\n")[0]: each for each in text.split("\n## ")[1:]}
+    assert set(CHANGES) <= set(sections)
+    for change in CHANGES:
+        assert re.search(r"`(sdc_tasks|sql|dags|plugins)/", sections[change]), f"{change}: no file to touch"
+        assert re.search(r"`tests/[\w/]+\.py`", sections[change]), f"{change}: no test to copy"
+
+
+@pytest.mark.parametrize("page", ["extending.md", "method.md"])
+def test_what_a_page_says_to_be_in_a_file_is_there(page: str):
+    """`NAME` in `path`, or `NAME`, `path`."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    said = re.findall(r"((?:`\w+`(?: and |, ))*`\w+`)(?: in|,)\s+`((?:sdc_tasks|dags|plugins)/[\w./-]+\.py)`", text)
+    assert page != "extending.md" or len(said) > 10
+    for names, path in said:
+        known = (ROOT / path).read_text(encoding="utf-8")
+        assert [name for name in re.findall(r"\w+", names.replace(" and ", " ")) if not re.search(rf"\b{name}\b", known)] == [], path
+
+
 def test_every_decision_is_listed():
     listed = (DOCS / "decisions" / "index.md").read_text(encoding="utf-8")
     assert [path.name for path in (DOCS / "decisions").glob("*.md") if path.stem != "index" and f"]({path.name})" not in listed] == []
