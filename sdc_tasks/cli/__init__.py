@@ -33,7 +33,8 @@ def main() -> None:
 
 
 def _complain(kind: str, message: str) -> None:
-    from rich.console import Console
     from rich.markup import escape
 
-    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]{kind}[/]: {escape(message)}")
+    from sdc_tasks.cli.shared import Terminal
+
+    Terminal(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]{kind}[/]: {escape(message)}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from sdc_tasks.cli.shared import out
@@ -63,7 +64,9 @@ def verify_log(
         table = Table("number", "when", "who", "account", "what", "of what")
         for each in chain:
             table.add_row(
-                str(each.number), f"{each.recorded_at:%Y-%m-%d %H:%M:%S}", each.actor, each.account, each.action, each.subject[:40]
+                str(each.number),
+                f"{each.recorded_at:%Y-%m-%d %H:%M:%S}",
+                *map(escape, (each.actor, each.account, each.action, each.subject[:40])),
             )
         out.print(table)
     wrong = broken(chain, head)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.series import series_of
@@ -17,7 +18,15 @@ if TYPE_CHECKING:
     from sdc_tasks.model.problem import ProtectionProblem
     from sdc_tasks.model.secret import Secret
 
-out = Console(highlight=False, soft_wrap=True)
+
+class Terminal(Console):
+    """Shows text that others wrote: control characters in it are told (`\\x1b`), and change nothing on the screen."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str("".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text), **options)
+
+
+out = Terminal(highlight=False, soft_wrap=True)
 QUIET_SECONDS = 1.0  # between two lines where the output is no terminal
 
 DomainOption = Annotated[str, typer.Option("--domain", help="a domain's name, such as sbs, or the path of a domain file")]

@@ -9,25 +9,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, text
 
 from sdc_tasks.warehouse.engine import reading
 from sdc_tasks.warehouse.journal import Terms
-from sdc_tasks.warehouse.schema import release, submission
-from sdc_tasks.warehouse.schema import terms as terms_table
+from sdc_tasks.warehouse.sqlfiles import statement
 
 
 def refusal(connection: Connection, terms: Terms, period: str) -> str:
     """Why this domain publishes none of the period, with the remedy; empty where no other domain has published an indicator of it."""
     structure, mine = figures(terms.settings)
-    query = (
-        select(release.c.domain, terms_table.c.settings)
-        .join(submission, submission.c.release_id == release.c.release_id)
-        .join(terms_table, (terms_table.c.domain == submission.c.domain) & (terms_table.c.digest == submission.c.terms_digest))
-        .where(release.c.period == period, release.c.domain != terms.domain)
-        .order_by(release.c.domain, release.c.version)
-    )
-    for domain, settings in connection.execute(query):
+    query = text(statement("queries/others_out", connection.dialect.name))
+    for domain, settings in connection.execute(query, {"period": period, "domain": terms.domain}):
         other, theirs = figures(settings)
         if other == structure and (both := sorted(mine & theirs)):
             return (

@@ -15,7 +15,7 @@ from itertools import chain, repeat, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, Engine, func, insert, select
+from sqlalchemy import Connection, Engine, func, insert, select, text
 
 from sdc_tasks.errors import NAMED_CELLS, ReleaseBlocked, Retriable
 from sdc_tasks.model.profiles import VINTAGE
@@ -27,8 +27,9 @@ from sdc_tasks.warehouse.engine import reading, serialise, writing
 from sdc_tasks.warehouse.journal import Terms, require_terms
 from sdc_tasks.warehouse.log import record
 from sdc_tasks.warehouse.overlap import refusal
-from sdc_tasks.warehouse.schema import approval, audit, eu_cell, publication, retraction, run, submission
+from sdc_tasks.warehouse.schema import approval, eu_cell, publication, submission
 from sdc_tasks.warehouse.schema import release as release_table
+from sdc_tasks.warehouse.sqlfiles import statement
 
 # (OBS_STATUS, CONF_STATUS) of a published cell: normal and free; estimated (it is rounded) and free; another definition (the sum of
 # the visible countries) and free; suppressed, by the receiver.
@@ -153,9 +154,12 @@ def _require_passed_audit(release: Release, space: CellSpace, profiles: tuple[st
 
 def _versions(connection: Connection, domain: str, period: str) -> list[Any]:
     """All that was released of the period, with the reason where it was retracted."""
-    known = select(release_table, retraction.c.reason).outerjoin(retraction, retraction.c.release_id == release_table.c.release_id)
-    wanted = (release_table.c.domain == domain, release_table.c.period == period)
-    return list(connection.execute(known.where(*wanted).order_by(release_table.c.version)))
+    return _asked(connection, "versions", domain=domain, period=period)
+
+
+def _asked(connection: Connection, query: str, **values: object) -> list[Any]:
+    """The rows that a query of `sql/queries` finds within this transaction."""
+    return list(connection.execute(text(statement(f"queries/{query}", connection.dialect.name)), values))
 
 
 def _embargo(connection: Connection, release: Release, terms: Terms, audit_digest: str) -> datetime | None:
@@ -177,24 +181,13 @@ def _embargo(connection: Connection, release: Release, terms: Terms, audit_diges
 
 def _stored_audit(connection: Connection, release: Release, domain: str, period: str, beside: Sequence[str]) -> str:
     """The digest of the stored audit that this release stands on; `beside` are the publications that are out, by version."""
-    wanted = (
-        audit.c.release_id == release.id,
-        audit.c.problem_digest == release.problem,
-        audit.c.publication_digest == release.publication.digest,
-        audit.c.profiles == ",".join(release.report.profiles),
-        audit.c.passed,
-        run.c.domain == domain,
-        run.c.period == period,
-    )
-    found = connection.execute(
-        select(audit.c.digest, audit.c.certificate)
-        .join(run, run.c.release_id == audit.c.release_id)
-        .where(*wanted)
-        .order_by(audit.c.audited_at.desc())
-        .limit(1)
-    ).one_or_none()
-    if found is None:
+    audits = _asked(
+        connection, "audit_of_release", release_id=release.id, problem=release.problem, publication=release.publication.digest,
+        profiles=",".join(release.report.profiles), domain=domain, period=period,
+    )  # fmt: skip
+    if not audits:
         raise ReleaseBlocked(f"release {release.id}: no passed audit of it is stored for {domain} {period}; run its audit again")
+    found = audits[0]
     if json.loads(found.certificate).get("beside", []) != list(beside):
         raise ReleaseBlocked(f"release {release.id}: other versions are out than its audit knew. {ANEW}")
     return str(found.digest)
@@ -203,8 +196,7 @@ def _stored_audit(connection: Connection, release: Release, domain: str, period:
 def _store(connection: Connection, decided: Publication, space: CellSpace, domain: str, period: str) -> None:
     """Stores the publication, unless an earlier version was the same."""
     key = {"domain": domain, "period": period, "publication_digest": decided.digest}
-    columns = [eu_cell.c[name] for name in PRINTED]
-    stored = connection.execute(select(*columns).filter_by(**key).order_by(eu_cell.c.position, eu_cell.c.cell)).all()
+    stored = _asked(connection, "stored_cells", **key)
     if not stored:
         connection.execute(insert(publication).values(domain=domain, period=period, digest=decided.digest, cells=len(decided.cells)))
         told, of, portions = Printed(), tuple(key.values()), _portions(decided, space)

@@ -15,8 +15,8 @@ import pytest
 from sdc_tasks import pipeline, steps
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.engine import open_warehouse
-from sdc_tasks.warehouse.log import entries
+from sdc_tasks.warehouse.engine import open_warehouse, writing
+from sdc_tasks.warehouse.log import entries, record
 from support.deliveries import PERIOD
 from support.desk import FREE, PROTECTED, SECRETS, Desk, Ended, new_desk, sdc, warehouse
 
@@ -203,6 +203,17 @@ def test_the_log_is_verified_and_a_change_to_it_is_found(desk):
     found = office(desk, "verify-log")
     assert found.code == 3
     assert "entry 2 was changed" in found.said
+
+
+def test_what_others_wrote_changes_nothing_on_the_screen(desk):
+    assert desk.release().code == 0
+    engine = open_warehouse(f"sqlite:///{desk.folder / 'out' / 'warehouse.db'}")
+    with writing(engine) as connection:
+        record(connection, "note", "\x1b[2Jgone [red]soon\x07")
+    for told in (office(desk, "verify-log", "--show"), office(desk, "explain", "\x1b[2Jgone", "EU.TURNOVER")):
+        assert "\x1b" not in told.text
+        assert "\\x1b[2Jgone" in told.text
+    assert "[red]soon\\x07" in office(desk, "verify-log", "--show").said
 
 
 def test_keys_are_replaced_and_what_is_overdue_is_purged(desk):

@@ -32,7 +32,7 @@ from sdc_tasks.warehouse.journal import save_audit, start_run, submit
 from sdc_tasks.warehouse.migrations import migrate
 from sdc_tasks.warehouse.schema import eu_cell, publication
 from sdc_tasks.warehouse.store import accept, accepted, deliveries, receive
-from support.world import FIRST, KEYS, TERMS, audited, certificate, count, in_parallel, out_of, prepared, publish_it
+from support.world import FIRST, KEYS, TERMS, audited, certificate, count, in_parallel, out_of, prepared, publish_it, published_of
 
 COUNTRIES = [f"{a}{b}" for a in "ABC" for b in "ABCDEFGHI"]  # 27
 
@@ -51,7 +51,8 @@ def ready(engine: Engine, release_id: str, decided: Publication) -> Release:
     start_run(engine, release_id, "sbs", "2024")
     submit(engine, release_id, TERMS)
     report = audited(decided)
-    save_audit(engine, release_id, report, certificate(report), publisher.printed(decided, space_of(len(decided.cells))))
+    told = certificate(report, beside=published_of(engine))
+    save_audit(engine, release_id, report, told, publisher.printed(decided, space_of(len(decided.cells))))
     return Release(release_id, report.problem, decided, report)
 
 

@@ -550,6 +550,17 @@ LISTED = [
     ),
     Listed(sql("0007", "postgresql"), " AND v.retracted IS NULL;", ";", "what is taken back is seen no more", (GATE,)),
     Listed(sql("0003", "sqlite"), "WHERE r.retracted IS NULL;", "WHERE 1;", "what is taken back is seen no more", (GATE,)),
+    *(
+        Listed("sql/queries/audit_of_release.sql", f"    AND {old}\n", "", what, (GATE, WAREHOUSE))
+        for old, what in (
+            ("a.problem_digest = :problem", "the stored audit is of this problem"),
+            ("a.publication_digest = :publication", "the stored audit is of this publication"),
+            ("a.profiles = :profiles", "the stored audit is against these profiles"),
+            ("a.passed", "the stored audit passed"),
+            ("r.domain = :domain", "the stored audit is of this domain"),
+            ("r.period = :period", "the stored audit is of this period"),
+        )
+    ),
     # --- the publisher -----------------------------------------------------------------------------------------------------
     *(
         Listed(PUBLISHER, old, new, what, (GATE, WAREHOUSE, CELLS))
@@ -572,8 +583,6 @@ LISTED = [
             ),
             ("    require_terms(connection, terms)\n", "", "terms are those of the warehouse"),
             ("    if number < terms.approvals:", "    if number < 0:", "approvals are asked for by name"),
-            ("audit.c.problem_digest == release.problem,", "", "the stored audit is of this problem"),
-            ("audit.c.publication_digest == release.publication.digest,", "", "the stored audit is of this publication"),
             ("    if other is not None:", "    if False:", "staged cells are compared as a whole"),
             (
                 '        record(connection, "release", release.id, version=version, publication=digest, audit=row["audit_digest"])\n',
