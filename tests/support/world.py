@@ -12,6 +12,7 @@ import json
 import multiprocessing
 import traceback
 from collections.abc import Sequence
+from itertools import takewhile
 
 import numpy as np
 from sqlalchemy import insert, text
@@ -94,7 +95,7 @@ def prepared(warehouse, release_id="r1", decided=FIRST, period="2024", space=SPA
     report = audited(decided)
     start_run(warehouse, release_id, terms.domain, period)
     submit(warehouse, release_id, terms)
-    told = certificate(report, period, terms, beside=published_of(warehouse, period, terms.domain))
+    told = certificate(report, period, terms, beside=published_of(warehouse, period, terms.domain, release_id))
     save_audit(warehouse, release_id, report, told, printed(decided, space))
     return Release(release_id, report.problem, decided, report)
 
@@ -109,9 +110,10 @@ def out_of(warehouse, period="2024", domain="sbs") -> list[str]:
     return [each.release_id for each in reversed(reader.releases(warehouse, domain)) if each.period == period]
 
 
-def published_of(warehouse, period="2024", domain="sbs") -> list[str]:
-    """The publications of these releases, which an audit of now knows."""
-    return [each.publication_digest for each in reversed(reader.releases(warehouse, domain)) if each.period == period]
+def published_of(warehouse, period="2024", domain="sbs", before="") -> list[str]:
+    """The publications of these releases, which an audit of now knows; those `before` a release, which an audit of it knew."""
+    out = (each for each in reversed(reader.releases(warehouse, domain)) if each.period == period)
+    return [each.publication_digest for each in takewhile(lambda each: each.release_id != before, out)]
 
 
 def raw(warehouse, sql: str, **parameters) -> None:
