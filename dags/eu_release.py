@@ -196,7 +196,7 @@ def publish(domain: str) -> int:
     file (bases, maximum relative base, compositions) and triggers the DAG again. Nobody publishes by hand.
     """
     from sdc_tasks import steps
-    from sdc_tasks.warehouse.publisher import NotApproved
+    from sdc_tasks.warehouse.dissemination.publisher import NotApproved
 
     try:
         return steps.publish(desk(domain), _release())

@@ -30,7 +30,7 @@ def _office() -> Any:
 @task
 def purge() -> int:
     """Deletes every payload whose retention ended. **Red:** the warehouse is being read; clear the task."""
-    from sdc_tasks.warehouse.maintenance import purge
+    from sdc_tasks.warehouse.confidential.maintenance import purge
 
     done = purge(_office())
     log.info("%d payloads purged", done)
@@ -42,8 +42,8 @@ def checks() -> None:
     """Looks for damage in the database, and runs every file of `sql/checks`. **Red:** a page or an index is damaged, or a check returns
     rows; release nothing until it is known why.
     """
-    from sdc_tasks.warehouse.checks import failures
-    from sdc_tasks.warehouse.maintenance import damage
+    from sdc_tasks.warehouse.confidential.maintenance import damage
+    from sdc_tasks.warehouse.database.checks import failures
 
     office = _office()
     _require(damage(office) or failures(office))

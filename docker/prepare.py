@@ -83,8 +83,8 @@ def accounts_and_databases(connection: psycopg.Connection, known: dict[str, str]
 
 def warehouse(server: URL) -> None:
     """The tables of the warehouse, in the name of their owner."""
-    from sdc_tasks.warehouse.engine import open_warehouse
-    from sdc_tasks.warehouse.migrations import migrate
+    from sdc_tasks.warehouse.database.engine import open_warehouse
+    from sdc_tasks.warehouse.database.migrations import migrate
 
     url = server.set(drivername="postgresql+psycopg", username="release_owner", password=None, database="warehouse")
     engine = open_warehouse(url.render_as_string(hide_password=False), None, "prepare")

@@ -218,7 +218,7 @@ PUBLIC = (
     "sdc_tasks.methods.recheck",
     "sdc_tasks.report",
     "sdc_tasks.warehouse.reader",
-    "sdc_tasks.warehouse.publisher",
+    "sdc_tasks.warehouse.dissemination.publisher",
     "sdc_tasks.model.table",
     "sdc_tasks.model.problem",
     "sdc_tasks.model.results",

@@ -117,7 +117,8 @@ def alert(kind: str, domain: str, dag_id: str, run_id: str) -> list[str]:
     from sdc_places import warehouse
 
     from sdc_tasks.steps import open_office
-    from sdc_tasks.warehouse import cycles, reader
+    from sdc_tasks.warehouse import reader
+    from sdc_tasks.warehouse.operations import cycles
 
     engine = open_office(warehouse())
     try:

@@ -99,7 +99,7 @@ def on_dag_run_failed(dag_run: Any, msg: str) -> None:
 def _note_task(task_instance: Any, state: str, said: str = "") -> None:
     if not _ours(task_instance.dag_id):
         return
-    from sdc_tasks.warehouse import cycles
+    from sdc_tasks.warehouse.operations import cycles
 
     seconds = None if state == "running" else time.monotonic() - last.began
     with _Office() as engine:
@@ -126,7 +126,7 @@ def _note_run(dag_run: Any, state: str) -> None:
     """Also what became of the tasks that never started: no other hook tells of them."""
     if not _ours(dag_run.dag_id):
         return
-    from sdc_tasks.warehouse import cycles
+    from sdc_tasks.warehouse.operations import cycles
 
     known = {"state": state, "started_at": dag_run.start_date}
     if state != "running":
@@ -178,7 +178,7 @@ class _Office:
     def __enter__(self) -> Engine:
         from sqlalchemy import make_url
 
-        from sdc_tasks.warehouse.engine import open_warehouse
+        from sdc_tasks.warehouse.database.engine import open_warehouse
 
         url = make_url(os.environ["SDC_WAREHOUSE_URL"])
         if url.get_backend_name() == "postgresql":  # the scheduler does not wait for a server that is away

@@ -19,8 +19,10 @@ from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
 from sdc_tasks.report.gather import gather
 from sdc_tasks.steps import Desk, adjustment_of, compared, decided
-from sdc_tasks.warehouse import publisher, reader, store
-from sdc_tasks.warehouse.schema import DeliveryState
+from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.confidential import store
+from sdc_tasks.warehouse.database.schema import DeliveryState
+from sdc_tasks.warehouse.dissemination import publisher
 
 
 @dataclass(frozen=True)

@@ -99,9 +99,9 @@ def one_secret(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def warehouse(warehouse_url: str) -> Iterator[object]:
     """A migrated, empty warehouse: a SQLAlchemy engine."""
-    from sdc_tasks.warehouse.engine import open_warehouse
+    from sdc_tasks.warehouse.database.engine import open_warehouse
+    from sdc_tasks.warehouse.database.migrations import migrate
     from sdc_tasks.warehouse.keyring import Keyring
-    from sdc_tasks.warehouse.migrations import migrate
 
     engine = open_warehouse(warehouse_url, Keyring.of([PAYLOAD_KEY]), "tester")
     migrate(engine)

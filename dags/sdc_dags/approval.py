@@ -54,7 +54,8 @@ class Approval(HITLOperator):
 
     def _require_fresh(self, context: Any, at: Any, publication: str) -> None:
         """Airflow keeps the text of the first question of a task, also when the task is cleared: another publication needs another run."""
-        from sdc_tasks.warehouse import cycles, reader
+        from sdc_tasks.warehouse import reader
+        from sdc_tasks.warehouse.operations import cycles
 
         subject, said = f"{context['ti'].run_id} {self.task_id}", f"somebody else is asked to agree to publication {publication}"
         if not cycles.raise_alert(at.engine, at.domain.id, at.period, "asked", subject, said):
@@ -65,8 +66,8 @@ class Approval(HITLOperator):
     def execute_complete(self, context: Any, event: dict[str, Any]) -> Any:
         """Records the answer. Raises AirflowFailException where the publication is another than the one asked about."""
         from sdc_tasks import steps
-        from sdc_tasks.warehouse.decisions import OwnSubmission
-        from sdc_tasks.warehouse.people import normal
+        from sdc_tasks.warehouse.forms.people import normal
+        from sdc_tasks.warehouse.operations.decisions import OwnSubmission
 
         super().execute_complete(context, event)
         at, release_id = desk(self.source), _release(context)

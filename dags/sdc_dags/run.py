@@ -57,8 +57,8 @@ def place(name: str, at: Desk) -> Path:
 
 def note_run(at: Desk, **known: object) -> None:
     """Tells the operator's desk what this run is about."""
-    from sdc_tasks.warehouse import cycles
-    from sdc_tasks.warehouse.engine import actor
+    from sdc_tasks.warehouse.database.engine import actor
+    from sdc_tasks.warehouse.operations import cycles
 
     run = get_current_context()["dag_run"]
     who = actor(at.engine) if run.triggering_user_name else str(run.run_type)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from sdc_tasks.warehouse.engine import open_warehouse
+from sdc_tasks.warehouse.database.engine import open_warehouse
 
 DEFAULT = f"sqlite:///{Path(__file__).resolve().parents[2] / 'var' / 'warehouse.db'}"  # where the DAGs work without any setting
 

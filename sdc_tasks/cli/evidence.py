@@ -26,7 +26,7 @@ def evidence_of(content: bytes) -> tuple[Secret, Evidence]:
     """
     from sdc_tasks.model.results import Evidence
     from sdc_tasks.model.secret import Secret
-    from sdc_tasks.warehouse.packing import unpack
+    from sdc_tasks.warehouse.forms.packing import unpack
 
     try:
         header, arrays = unpack(content)
@@ -40,6 +40,6 @@ def evidence_of(content: bytes) -> tuple[Secret, Evidence]:
 
 
 def _packed(salt: Secret, evidence: Evidence) -> bytes:
-    from sdc_tasks.warehouse.packing import pack
+    from sdc_tasks.warehouse.forms.packing import pack
 
     return pack({"type": "Evidence", "digest": evidence.digest(salt), "salt": salt.hex}, evidence.arrays)

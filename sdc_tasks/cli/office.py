@@ -27,7 +27,7 @@ def approve(
 ) -> None:
     """Agrees that a release goes out: exactly this publication, on its passed audit. The submitter cannot."""
     from sdc_tasks.steps import open_office
-    from sdc_tasks.warehouse.decisions import approve, claimed
+    from sdc_tasks.warehouse.operations.decisions import approve, claimed
 
     office = open_office(warehouse, actor)
     audit = approve(office, release, publication, note)
@@ -42,7 +42,7 @@ def retract(
 ) -> None:
     """Takes a release back: its cells are shown to nobody outside any more. An older version does not come back by itself."""
     from sdc_tasks.steps import open_office
-    from sdc_tasks.warehouse.decisions import retract
+    from sdc_tasks.warehouse.operations.decisions import retract
 
     retract(open_office(warehouse, actor), release, reason)
     out.print(f"retracted: {release}")
@@ -55,7 +55,7 @@ def verify_log(
 ) -> None:
     """Checks that the log is one unbroken chain and agrees with the releases, and these with their audits. Exit code 3 if not."""
     from sdc_tasks.steps import open_office
-    from sdc_tasks.warehouse.checks import failures, known_checks
+    from sdc_tasks.warehouse.database.checks import failures, known_checks
     from sdc_tasks.warehouse.log import broken, entries
 
     engine = open_office(warehouse)
@@ -89,7 +89,7 @@ def explain(
 ) -> None:
     """Tells how a published cell came about: deliveries, settings, program, solvers, seeds, strategies, audit, approvals. No values."""
     from sdc_tasks.steps import open_office
-    from sdc_tasks.warehouse.lineage import explain
+    from sdc_tasks.warehouse.dissemination.lineage import explain
 
     told = explain(open_office(warehouse), release, cell)
     if json is not None:
@@ -136,8 +136,8 @@ def maintenance(warehouse: WarehouseOption, actor: ActorOption = None) -> None:
     code 3 where something is wrong.
     """
     from sdc_tasks.steps import open_office
-    from sdc_tasks.warehouse.checks import failures
-    from sdc_tasks.warehouse.maintenance import damage, purge
+    from sdc_tasks.warehouse.confidential.maintenance import damage, purge
+    from sdc_tasks.warehouse.database.checks import failures
 
     engine = open_office(warehouse, actor)
     if wrong := damage(engine):
@@ -173,8 +173,8 @@ def rotate_keys(
     from sqlalchemy import make_url
 
     from sdc_tasks.steps import open_office
+    from sdc_tasks.warehouse.confidential.maintenance import rotate
     from sdc_tasks.warehouse.keyring import key_file, new_key, write_key_file
-    from sdc_tasks.warehouse.maintenance import rotate
 
     url = make_url(warehouse)
     own = None if os.environ.get("SDC_PAYLOAD_KEYS") or url.get_backend_name() != "sqlite" else key_file(Path(str(url.database)))

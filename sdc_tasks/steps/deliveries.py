@@ -17,8 +17,10 @@ from sdc_tasks.model.problem import NationalTable
 from sdc_tasks.model.series import series_of
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import inputs_of, release_id_of, terms_of
-from sdc_tasks.warehouse import cycles, reader, store
-from sdc_tasks.warehouse.schema import DeliveryState
+from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.confidential import store
+from sdc_tasks.warehouse.database.schema import DeliveryState
+from sdc_tasks.warehouse.operations import cycles
 
 MATTERS = (DeliveryState.ACCEPTED, DeliveryState.RECEIVED)
 

@@ -16,10 +16,10 @@ from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.one_thread import one_thread
-from sdc_tasks.warehouse.engine import open_warehouse
+from sdc_tasks.warehouse.confidential.secret import VARIABLE, given_secret, secret_of
+from sdc_tasks.warehouse.database.engine import open_warehouse
+from sdc_tasks.warehouse.database.migrations import migrate
 from sdc_tasks.warehouse.keyring import Keyring
-from sdc_tasks.warehouse.migrations import migrate
-from sdc_tasks.warehouse.secret import VARIABLE, given_secret, secret_of
 
 Say = Callable[[str], None]
 ROLE_OF = {"SDC_PUBLISHER_URL": "sdc_publisher", "SDC_APPROVER_URL": "sdc_desk"}

@@ -13,8 +13,11 @@ from datetime import UTC, datetime
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.steps.desk import Desk
-from sdc_tasks.warehouse import journal, lineage, reader, store
-from sdc_tasks.warehouse.secret import secret_of
+from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.confidential import store
+from sdc_tasks.warehouse.confidential.secret import secret_of
+from sdc_tasks.warehouse.dissemination import lineage
+from sdc_tasks.warehouse.operations import journal
 
 
 def terms_of(domain: Domain) -> journal.Terms:

@@ -16,7 +16,8 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import require_own
-from sdc_tasks.warehouse import artefacts, journal, store
+from sdc_tasks.warehouse.confidential import artefacts, store
+from sdc_tasks.warehouse.operations import journal
 
 Item = TypeVar("Item", ProtectionProblem, Requirements, Adjustment, Publication, AuditReport)
 

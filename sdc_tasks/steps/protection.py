@@ -21,9 +21,11 @@ from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import embargo_of, inputs_of, release_id_of, require_own, terms_of
 from sdc_tasks.steps.memory import load, once
 from sdc_tasks.steps.versions import known, told_before, told_so_far
-from sdc_tasks.warehouse import journal, lineage, overlap, publisher, store
-from sdc_tasks.warehouse.schema import DeliveryState, RunState
-from sdc_tasks.warehouse.secret import salt_of
+from sdc_tasks.warehouse.confidential import store
+from sdc_tasks.warehouse.confidential.secret import salt_of
+from sdc_tasks.warehouse.database.schema import DeliveryState, RunState
+from sdc_tasks.warehouse.dissemination import lineage, overlap, publisher
+from sdc_tasks.warehouse.operations import journal
 
 
 @keeps_to_itself

@@ -14,9 +14,10 @@ from sdc_tasks.steps.identity import require_own, terms_of
 from sdc_tasks.steps.memory import load
 from sdc_tasks.steps.protection import decided
 from sdc_tasks.steps.versions import known
-from sdc_tasks.warehouse import decisions, journal, publisher
-from sdc_tasks.warehouse.engine import acting
-from sdc_tasks.warehouse.schema import RunState
+from sdc_tasks.warehouse.database.engine import acting
+from sdc_tasks.warehouse.database.schema import RunState
+from sdc_tasks.warehouse.dissemination import publisher
+from sdc_tasks.warehouse.operations import decisions, journal
 
 
 def awaiting(desk: Desk, release_id: str) -> tuple[str, list[str]]:

@@ -13,7 +13,8 @@ from sdc_tasks.model.results import Publication
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import releases_of, versions
 from sdc_tasks.steps.memory import load
-from sdc_tasks.warehouse import publisher, store
+from sdc_tasks.warehouse.confidential import store
+from sdc_tasks.warehouse.dissemination import publisher
 from sdc_tasks.warehouse.reader import ReleaseInfo
 
 

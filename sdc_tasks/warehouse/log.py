@@ -16,9 +16,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, insert, select, text
 
-from sdc_tasks.warehouse.canonical import digest_of_entry
-from sdc_tasks.warehouse.engine import actor_of, reading
-from sdc_tasks.warehouse.schema import log
+from sdc_tasks.warehouse.database.engine import actor_of, reading
+from sdc_tasks.warehouse.database.schema import log
+from sdc_tasks.warehouse.forms.canonical import digest_of_entry
 
 EMBEDDED = "file"  # the account of a SQLite warehouse: whoever may write the file
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlalchemy import Boolean, Engine, Select, Table, select, text
 
-from sdc_tasks.warehouse.engine import reading
-from sdc_tasks.warehouse.schema import UtcTime, alert, approval, audit, cycle, log, run, rung, step, submission, task_run, terms
-from sdc_tasks.warehouse.schema import dag_run as dag_run_table
-from sdc_tasks.warehouse.sqlfiles import statement
+from sdc_tasks.warehouse.database.engine import reading
+from sdc_tasks.warehouse.database.schema import UtcTime, alert, approval, audit, cycle, log, run, rung, step, submission, task_run, terms
+from sdc_tasks.warehouse.database.schema import dag_run as dag_run_table
+from sdc_tasks.warehouse.database.sqlfiles import statement
 
 Record = dict[str, Any]
 RELEASE_TYPES = {"released_at": UtcTime(), "embargo": UtcTime(), "visible": Boolean()}

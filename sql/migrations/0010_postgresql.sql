@@ -1,4 +1,4 @@
--- sha256 over everything that is printed of a publication (sdc_tasks/warehouse/canonical.py has the form).
+-- sha256 over everything that is printed of a publication (sdc_tasks/warehouse/forms/canonical.py has the form).
 CREATE FUNCTION dissemination.printed_digest(of_domain text, of_period text, of_publication text) RETURNS text LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

@@ -1,4 +1,4 @@
--- The functions printed_digest, entry_digest and sha256_hex are those of sdc_tasks/warehouse/canonical.py; at a prompt that does not know
+-- The functions printed_digest, entry_digest and sha256_hex are those of sdc_tasks/warehouse/forms/canonical.py; at a prompt that does not know
 -- them the statement fails.
 CREATE TRIGGER release_printed BEFORE INSERT ON release BEGIN
     SELECT raise(ABORT, 'release refused: submitted for another domain or period')

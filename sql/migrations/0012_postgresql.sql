@@ -1,4 +1,4 @@
--- Letters of one script, in the form in which names are compared (sdc_tasks/warehouse/people.py).
+-- Letters of one script, in the form in which names are compared (sdc_tasks/warehouse/forms/people.py).
 CREATE FUNCTION operations.is_person(name text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN name = lower(name) AND name = normalize(name, NFKC) AND (

@@ -1,4 +1,4 @@
--- is_person is that of sdc_tasks/warehouse/people.py. There are no accounts: whoever may write the file vouches for all names in it.
+-- is_person is that of sdc_tasks/warehouse/forms/people.py. There are no accounts: whoever may write the file vouches for all names in it.
 CREATE TRIGGER approval_person BEFORE INSERT ON approval WHEN NOT is_person(NEW.approver) BEGIN
     SELECT raise(ABORT, 'approval refused: the name could pass for that of somebody else');
 END;

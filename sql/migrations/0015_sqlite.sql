@@ -1,4 +1,4 @@
--- The functions told, tells and is_list are those of sdc_tasks/warehouse/canonical.py; at a prompt that does not know them the statement
+-- The functions told, tells and is_list are those of sdc_tasks/warehouse/forms/canonical.py; at a prompt that does not know them the statement
 -- fails.
 CREATE TRIGGER log_told BEFORE INSERT ON log
 WHEN tells(NEW.details, CASE NEW.action

@@ -1,8 +1,8 @@
-"""Alembic's entry point. The connection, its transaction and its timeouts come from `sdc_tasks/warehouse/migrations.py`."""
+"""Alembic's entry point. The connection, its transaction and its timeouts come from `sdc_tasks/warehouse/database/migrations.py`."""
 
 from alembic import context
 
-from sdc_tasks.warehouse.schema import metadata
+from sdc_tasks.warehouse.database.schema import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

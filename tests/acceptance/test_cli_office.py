@@ -15,7 +15,7 @@ import pytest
 from sdc_tasks import pipeline, steps
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.engine import open_warehouse, writing
+from sdc_tasks.warehouse.database.engine import open_warehouse, writing
 from sdc_tasks.warehouse.log import entries, record
 from support.deliveries import PERIOD
 from support.desk import FREE, PROTECTED, SECRETS, Desk, Ended, new_desk, sdc, warehouse

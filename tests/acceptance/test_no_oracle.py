@@ -27,9 +27,9 @@ from sdc_tasks.methods.rounding.small_count import CountOptions, by_order, dummy
 from sdc_tasks.methods.rounding.small_count.cells import inner_cells
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.steps.identity import terms_of
-from sdc_tasks.warehouse.canonical import PRINTED, digest_of_printed
-from sdc_tasks.warehouse.lineage import environment
-from sdc_tasks.warehouse.secret import VARIABLE, secret_of
+from sdc_tasks.warehouse.confidential.secret import VARIABLE, secret_of
+from sdc_tasks.warehouse.dissemination.lineage import environment
+from sdc_tasks.warehouse.forms.canonical import PRINTED, digest_of_printed
 from support.deliveries import PERIOD, sdmx_1, small_domain
 from support.desk import FREE, Desk, exact, new_desk
 from support.payload_key import WAREHOUSE_SECRET
@@ -211,7 +211,7 @@ def test_what_another_program_has_begun_no_step_goes_on_with(tmp_path: Path, mon
     desk = new_desk(tmp_path, AT=table(TRUTH), BE=FREE)
     said = desk.release().said
     release_id = re.findall(rf"small-{PERIOD}-[0-9a-f]{{12}}", said)[0]
-    monkeypatch.setattr("sdc_tasks.warehouse.lineage.environment", lambda: '{"source": "another"}')
+    monkeypatch.setattr("sdc_tasks.warehouse.dissemination.lineage.environment", lambda: '{"source": "another"}')
     at = steps.open_desk(f"sqlite:///{desk.folder / 'out' / 'warehouse.db'}", str(desk.domain), PERIOD)
     for step in (steps.baseline, steps.choose_bases, steps.verdict, steps.publish):
         with pytest.raises(InvalidInput, match=r"another program began this release.*Remedy"):

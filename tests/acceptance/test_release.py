@@ -17,8 +17,8 @@ import pytest
 
 from sdc_tasks.model.secret import name_of_delivery
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.engine import open_warehouse
-from sdc_tasks.warehouse.secret import salt_of, secret_of
+from sdc_tasks.warehouse.confidential.secret import salt_of, secret_of
+from sdc_tasks.warehouse.database.engine import open_warehouse
 from support.deliveries import PERIOD, sdmx_1
 from support.desk import FREE, PROTECTED, SECRETS, Desk, Ended, new_desk, sdc, sdc_process, warehouse
 

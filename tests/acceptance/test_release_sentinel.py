@@ -20,9 +20,9 @@ import yaml
 from sqlalchemy import MetaData, create_engine, select
 
 from sdc_tasks.demo import write_demo
-from sdc_tasks.warehouse.engine import open_warehouse
-from sdc_tasks.warehouse.schema import artefact
-from sdc_tasks.warehouse.store import load_artefact
+from sdc_tasks.warehouse.confidential.store import load_artefact
+from sdc_tasks.warehouse.database.engine import open_warehouse
+from sdc_tasks.warehouse.database.schema import artefact
 from support.deliveries import PERIOD, scaled
 from support.desk import sdc
 

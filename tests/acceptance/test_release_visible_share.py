@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.checks import run_checks
-from sdc_tasks.warehouse.engine import open_warehouse
+from sdc_tasks.warehouse.database.checks import run_checks
+from sdc_tasks.warehouse.database.engine import open_warehouse
 from support.deliveries import PERIOD
 from support.desk import PROTECTED, SECRETS, Desk, new_desk, sdc
 

@@ -39,8 +39,8 @@ def main() -> None:
 def addresses(url: str, number: int) -> list[str]:
     """Fills the warehouse, and names one page of each kind."""
     from sdc_tasks.domains import load_domain
-    from sdc_tasks.warehouse.engine import open_warehouse
-    from sdc_tasks.warehouse.migrations import migrate
+    from sdc_tasks.warehouse.database.engine import open_warehouse
+    from sdc_tasks.warehouse.database.migrations import migrate
 
     engine = open_warehouse(url)
     migrate(engine)

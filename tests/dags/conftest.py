@@ -81,7 +81,7 @@ def bag(inbox: Path) -> Any:
 @pytest.fixture
 def warehouse_of_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The warehouse that the runs of a test work on, not made yet: an engine."""
-    from sdc_tasks.warehouse.engine import open_warehouse
+    from sdc_tasks.warehouse.database.engine import open_warehouse
 
     url = f"sqlite:///{tmp_path / 'warehouse.db'}"
     monkeypatch.setenv("SDC_WAREHOUSE_URL", url)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.checks import run_checks
+from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.log import entries
 from support.dags.airflow_home import AGREED
 from support.dags.in_process import Flight

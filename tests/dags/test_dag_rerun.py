@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.checks import run_checks
+from sdc_tasks.warehouse.database.checks import run_checks
 from support.dags.airflow_home import PLAIN
 from support.dags.in_process import Flight
 from support.deliveries import HEALTHY

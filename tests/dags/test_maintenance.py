@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from sdc_tasks.warehouse.engine import writing
+from sdc_tasks.warehouse.database.engine import writing
 from support.dags.airflow_home import PLAIN
 from support.dags.in_process import Flight
 

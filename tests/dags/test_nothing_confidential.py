@@ -83,9 +83,9 @@ def metrics() -> Iterator[tuple[int, list[bytes]]]:
 
 def deciphered(url: str) -> bytes:
     """All payloads of a warehouse, read with its key."""
-    from sdc_tasks.warehouse.engine import open_warehouse
-    from sdc_tasks.warehouse.schema import artefact
-    from sdc_tasks.warehouse.store import load_artefact
+    from sdc_tasks.warehouse.confidential.store import load_artefact
+    from sdc_tasks.warehouse.database.engine import open_warehouse
+    from sdc_tasks.warehouse.database.schema import artefact
 
     engine = open_warehouse(url)
     with engine.connect() as connection:

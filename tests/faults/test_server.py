@@ -21,12 +21,12 @@ import pytest
 
 from sdc_tasks.model.results import Release
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.checks import run_checks
-from sdc_tasks.warehouse.engine import open_warehouse
-from sdc_tasks.warehouse.journal import save_audit, start_run, submit
+from sdc_tasks.warehouse.database.checks import run_checks
+from sdc_tasks.warehouse.database.engine import open_warehouse
+from sdc_tasks.warehouse.database.migrations import migrate
+from sdc_tasks.warehouse.dissemination.publisher import printed
 from sdc_tasks.warehouse.log import broken, entries
-from sdc_tasks.warehouse.migrations import migrate
-from sdc_tasks.warehouse.publisher import printed
+from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
 from support import ROOT
 from support.faults.office import Left
 from support.faults.places import KEYS, Databases, Place

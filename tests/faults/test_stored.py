@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import select, update
 
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.engine import open_warehouse, writing
-from sdc_tasks.warehouse.schema import artefact, payload
+from sdc_tasks.warehouse.database.engine import open_warehouse, writing
+from sdc_tasks.warehouse.database.schema import artefact, payload
 from support.faults.places import KEYS, Place
 from support.tried import tried
 

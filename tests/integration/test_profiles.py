@@ -27,9 +27,9 @@ from sdc_tasks.model import profiles as registry
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import PROFILES, Profile, named
 from sdc_tasks.model.results import AuditReport, Evidence
-from sdc_tasks.warehouse.engine import reading, writing
-from sdc_tasks.warehouse.journal import Terms, start_run
-from sdc_tasks.warehouse.schema import profile
+from sdc_tasks.warehouse.database.engine import reading, writing
+from sdc_tasks.warehouse.database.schema import profile
+from sdc_tasks.warehouse.operations.journal import Terms, start_run
 from support.oracles.attack import everything, one_cell_release, published
 from support.world import raw
 

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from sdc_tasks.cli.app import app
 from sdc_tasks.demo import write_demo
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.checks import known_checks, run_checks
-from sdc_tasks.warehouse.engine import open_warehouse
+from sdc_tasks.warehouse.database.checks import known_checks, run_checks
+from sdc_tasks.warehouse.database.engine import open_warehouse
 
 DOMAIN, PERIOD = "sbs_4x15x3", "2024"
 

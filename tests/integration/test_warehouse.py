@@ -30,25 +30,7 @@ from sdc_tasks.model.findings import CheckResult, Finding, Severity
 from sdc_tasks.model.results import Outcome, Publication, Release, Rung
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.checks import known_checks, run_checks
-from sdc_tasks.warehouse.engine import open_warehouse, reading, writing
-from sdc_tasks.warehouse.journal import (
-    Terms,
-    finish_run,
-    record_step,
-    save_audit,
-    save_rungs,
-    set_inputs,
-    start_run,
-    step_output,
-    step_outputs,
-    submit,
-)
-from sdc_tasks.warehouse.migrations import VERSION_TABLE, current_revision, downgrade, migrate
-from sdc_tasks.warehouse.publisher import printed, publish
-from sdc_tasks.warehouse.schema import RunState, UtcTime, eu_cell, metadata, payload, publication
-from sdc_tasks.warehouse.sqlfiles import SQL
-from sdc_tasks.warehouse.store import (
+from sdc_tasks.warehouse.confidential.store import (
     CorruptedError,
     DeliveryKey,
     accept,
@@ -61,6 +43,24 @@ from sdc_tasks.warehouse.store import (
     save_artefact,
     save_checks,
     save_findings,
+)
+from sdc_tasks.warehouse.database.checks import known_checks, run_checks
+from sdc_tasks.warehouse.database.engine import open_warehouse, reading, writing
+from sdc_tasks.warehouse.database.migrations import VERSION_TABLE, current_revision, downgrade, migrate
+from sdc_tasks.warehouse.database.schema import RunState, UtcTime, eu_cell, metadata, payload, publication
+from sdc_tasks.warehouse.database.sqlfiles import SQL
+from sdc_tasks.warehouse.dissemination.publisher import printed, publish
+from sdc_tasks.warehouse.operations.journal import (
+    Terms,
+    finish_run,
+    record_step,
+    save_audit,
+    save_rungs,
+    set_inputs,
+    start_run,
+    step_output,
+    step_outputs,
+    submit,
 )
 from support.world import (
     APPROVED_BY_NOBODY,
@@ -122,7 +122,7 @@ def test_migrations_make_the_tables_that_the_code_believes_in(warehouse):
 
 def test_a_failed_migration_leaves_nothing_behind(warehouse_url, monkeypatch):
     engine = open_warehouse(warehouse_url)
-    good = "sdc_tasks.warehouse.sqlfiles.statements"
+    good = "sdc_tasks.warehouse.database.sqlfiles.statements"
     monkeypatch.setattr(good, lambda *_: ["CREATE TABLE half_done (x INTEGER)", "CREATE NONSENSE"])
     with pytest.raises(Exception, match="NONSENSE"):
         migrate(engine)
@@ -770,7 +770,7 @@ def test_a_wrong_url_is_refused_with_a_remedy_and_without_its_password(url):
 
 
 def test_a_busy_warehouse_asks_to_try_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("sdc_tasks.warehouse.engine.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr("sdc_tasks.warehouse.database.engine.BUSY_SECONDS", 0.01)
     engine = open_warehouse(f"sqlite:///{tmp_path / 'w.db'}")
     migrate(engine)
     with writing(engine), pytest.raises(Retriable, match="try again"):

@@ -10,8 +10,8 @@ from sqlalchemy.exc import IntegrityError
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.cycles import LONGEST, note_dag_run, note_task_run, open_cycle, raise_alert
-from sdc_tasks.warehouse.publisher import changes
+from sdc_tasks.warehouse.dissemination.publisher import changes
+from sdc_tasks.warehouse.operations.cycles import LONGEST, note_dag_run, note_task_run, open_cycle, raise_alert
 from support.world import FIRST, SECOND, SPACE, TERMS, prepared, publish_it, published, raw
 
 DUE = datetime(2026, 3, 31, 16, tzinfo=UTC)

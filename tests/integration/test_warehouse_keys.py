@@ -15,18 +15,18 @@ from sqlalchemy.exc import OperationalError
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.canonical import digest_of_printed, sha256_hex
-from sdc_tasks.warehouse.checks import run_checks
-from sdc_tasks.warehouse.engine import open_warehouse, reading, writing
-from sdc_tasks.warehouse.journal import record_step, start_run, submit
+from sdc_tasks.warehouse.confidential.maintenance import purge, rotate
+from sdc_tasks.warehouse.confidential.secret import key_in_use, secret_of
+from sdc_tasks.warehouse.confidential.store import CorruptedError, load_artefact, receive, save_artefact
+from sdc_tasks.warehouse.database.checks import run_checks
+from sdc_tasks.warehouse.database.engine import open_warehouse, reading, writing
+from sdc_tasks.warehouse.database.migrations import migrate
+from sdc_tasks.warehouse.database.schema import artefact, delivery, payload, secret, step
+from sdc_tasks.warehouse.forms.canonical import digest_of_printed, sha256_hex
+from sdc_tasks.warehouse.forms.packing import digest_of
 from sdc_tasks.warehouse.keyring import Keyring, key_file, new_key
 from sdc_tasks.warehouse.log import entries
-from sdc_tasks.warehouse.maintenance import purge, rotate
-from sdc_tasks.warehouse.migrations import migrate
-from sdc_tasks.warehouse.packing import digest_of
-from sdc_tasks.warehouse.schema import artefact, delivery, payload, secret, step
-from sdc_tasks.warehouse.secret import key_in_use, secret_of
-from sdc_tasks.warehouse.store import CorruptedError, load_artefact, receive, save_artefact
+from sdc_tasks.warehouse.operations.journal import record_step, start_run, submit
 from support.payload_key import PAYLOAD_KEY
 from support.world import KEYS, TERMS, count, in_parallel, prepared, publish_it, raw
 

@@ -24,14 +24,15 @@ from sdc_tasks.demo import write_demo
 from sdc_tasks.errors import Retriable
 from sdc_tasks.model.results import Publication, Release
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
-from sdc_tasks.warehouse import publisher, reader
-from sdc_tasks.warehouse.bulk import insert_many
-from sdc_tasks.warehouse.checks import run_checks
-from sdc_tasks.warehouse.engine import open_warehouse, reading, writing
-from sdc_tasks.warehouse.journal import save_audit, start_run, submit
-from sdc_tasks.warehouse.migrations import migrate
-from sdc_tasks.warehouse.schema import eu_cell, publication
-from sdc_tasks.warehouse.store import accept, accepted, deliveries, receive
+from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.confidential.store import accept, accepted, deliveries, receive
+from sdc_tasks.warehouse.database.bulk import insert_many
+from sdc_tasks.warehouse.database.checks import run_checks
+from sdc_tasks.warehouse.database.engine import open_warehouse, reading, writing
+from sdc_tasks.warehouse.database.migrations import migrate
+from sdc_tasks.warehouse.database.schema import eu_cell, publication
+from sdc_tasks.warehouse.dissemination import publisher
+from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
 from support.world import FIRST, KEYS, TERMS, audited, certificate, count, in_parallel, out_of, prepared, publish_it, published_of
 
 COUNTRIES = [f"{a}{b}" for a in "ABC" for b in "ABCDEFGHI"]  # 27
@@ -175,7 +176,7 @@ def test_cells_of_a_portion_and_one_more_are_all_there(warehouse: Engine) -> Non
 
 @pytest.mark.parametrize("warehouse_url", ["postgresql"], indirect=True)
 def test_who_waits_for_a_lock_too_long_is_told_to_try_again(warehouse: Engine, warehouse_url: str, monkeypatch) -> None:
-    monkeypatch.setattr("sdc_tasks.warehouse.engine.TIMEOUTS", {"lock_timeout": "50ms", "statement_timeout": "1s"})
+    monkeypatch.setattr("sdc_tasks.warehouse.database.engine.TIMEOUTS", {"lock_timeout": "50ms", "statement_timeout": "1s"})
     impatient = open_warehouse(warehouse_url, KEYS)
     with writing(warehouse) as connection:
         connection.exec_driver_sql("LOCK TABLE operations.delivery IN ACCESS EXCLUSIVE MODE")

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from sqlalchemy import insert
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from sdc_tasks.warehouse.canonical import digest_of_entry
-from sdc_tasks.warehouse.decisions import retract
-from sdc_tasks.warehouse.engine import reading, writing
+from sdc_tasks.warehouse.confidential.store import accept, receive, refuse
+from sdc_tasks.warehouse.database.engine import reading, writing
+from sdc_tasks.warehouse.database.schema import log
+from sdc_tasks.warehouse.forms.canonical import digest_of_entry
 from sdc_tasks.warehouse.log import Entry, broken, entries, record
-from sdc_tasks.warehouse.schema import log
-from sdc_tasks.warehouse.store import accept, receive, refuse
+from sdc_tasks.warehouse.operations.decisions import retract
 from support.world import SECOND, in_parallel, prepared, publish_it, raw
 
 

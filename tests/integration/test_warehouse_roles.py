@@ -21,13 +21,13 @@ from sdc_tasks.cli.app import app
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.results import Release
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.decisions import approve
-from sdc_tasks.warehouse.engine import open_warehouse, reading
-from sdc_tasks.warehouse.journal import save_audit, start_run, submit
+from sdc_tasks.warehouse.confidential.store import load_artefact, save_artefact
+from sdc_tasks.warehouse.database.engine import open_warehouse, reading
+from sdc_tasks.warehouse.database.schema import metadata
+from sdc_tasks.warehouse.dissemination.publisher import printed, publish
 from sdc_tasks.warehouse.log import entries
-from sdc_tasks.warehouse.publisher import printed, publish
-from sdc_tasks.warehouse.schema import metadata
-from sdc_tasks.warehouse.store import load_artefact, save_artefact
+from sdc_tasks.warehouse.operations.decisions import approve
+from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
 from support.deliveries import HEALTHY, PERIOD, sdmx_1, small_domain
 from support.grants import MAY, MAY_UPDATE, ROLES, TABLES, VIEWS
 from support.payload_key import PAYLOAD_KEY

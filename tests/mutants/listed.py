@@ -80,9 +80,11 @@ STORED = {
     "told #>> '{digests,publication}'": "NEW.publication_digest",
     "told #>> '{counts,primaries}'": "NEW.primaries::text",
 }  # what stands in the row, instead of what the certificate says
-PUBLISHER, JOURNAL, DECIDED = (f"sdc_tasks/warehouse/{name}.py" for name in ("publisher", "journal", "decisions"))
-PEOPLE, CANONICAL, ENTRIES = (f"sdc_tasks/warehouse/{name}.py" for name in ("people", "canonical", "log"))
-KEYRING, SECRET, KEPT = (f"sdc_tasks/warehouse/{name}.py" for name in ("keyring", "secret", "maintenance"))
+PUBLISHER = "sdc_tasks/warehouse/dissemination/publisher.py"
+JOURNAL, DECIDED = (f"sdc_tasks/warehouse/operations/{name}.py" for name in ("journal", "decisions"))
+PEOPLE, CANONICAL = (f"sdc_tasks/warehouse/forms/{name}.py" for name in ("people", "canonical"))
+SECRET, KEPT = (f"sdc_tasks/warehouse/confidential/{name}.py" for name in ("secret", "maintenance"))
+KEYRING, ENTRIES = (f"sdc_tasks/warehouse/{name}.py" for name in ("keyring", "log"))
 
 LISTED = [
     # --- the gate ----------------------------------------------------------------------------------------------------------

@@ -43,20 +43,24 @@ MODULES = {
     "checks": Module((f"{WAREHOUSE}.py", *GATE[:-2]), files=("sql/checks/*.sql",)),
     "publisher": Module(
         (*GATE[:2], f"{WAREHOUSE}.py", f"{WAREHOUSE}_cycles.py", f"{SECURITY}each_guard.py"),
-        files=("sdc_tasks/warehouse/publisher.py", "sdc_tasks/warehouse/canonical.py"),
+        files=("sdc_tasks/warehouse/dissemination/publisher.py", "sdc_tasks/warehouse/forms/canonical.py"),
     ),
     "log": Module(
         (f"{WAREHOUSE}_log.py", f"{SECURITY}four_eyes.py", f"{WAREHOUSE}_gate.py", f"{WAREHOUSE}.py", f"{SECURITY}each_guard.py"),
         files=(
             "sdc_tasks/warehouse/log.py",
-            "sdc_tasks/warehouse/journal.py",
-            "sdc_tasks/warehouse/decisions.py",
-            "sdc_tasks/warehouse/people.py",
+            "sdc_tasks/warehouse/operations/journal.py",
+            "sdc_tasks/warehouse/operations/decisions.py",
+            "sdc_tasks/warehouse/forms/people.py",
         ),
     ),
     "keys": Module(
         ("tests/unit/test_warehouse_keyring.py", f"{WAREHOUSE}_keys.py", "tests/acceptance/test_no_oracle.py", f"{SECURITY}each_guard.py"),
-        files=("sdc_tasks/warehouse/keyring.py", "sdc_tasks/warehouse/secret.py", "sdc_tasks/warehouse/maintenance.py"),
+        files=(
+            "sdc_tasks/warehouse/keyring.py",
+            "sdc_tasks/warehouse/confidential/secret.py",
+            "sdc_tasks/warehouse/confidential/maintenance.py",
+        ),
     ),
     "attack": Module(
         (

@@ -108,7 +108,7 @@ def _end(seen: str, start: int) -> int:
 
 
 def _statements(text: str) -> list[tuple[int, int]]:
-    """As `sdc_tasks.warehouse.sqlfiles.statements` cuts them."""
+    """As `sdc_tasks.warehouse.database.sqlfiles.statements` cuts them."""
     found, start = [], 0
     for part in text.split("\n\n"):
         if part.strip():

@@ -26,7 +26,7 @@ from sdc_tasks.methods.attack import Requirements, audit, baseline, earlier
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Evidence, Multipliers, Publication
 from sdc_tasks.model.secret import Secret
-from sdc_tasks.warehouse.packing import pack
+from sdc_tasks.warehouse.forms.packing import pack
 from support.oracles.attack import everything, relations, slack
 from support.tried import TRIED
 

@@ -14,7 +14,7 @@ from sdc_tasks import steps
 from sdc_tasks.cli.app import app
 from sdc_tasks.errors import Damaged, SdcError
 from sdc_tasks.report.files import write_whole
-from sdc_tasks.warehouse.maintenance import damage
+from sdc_tasks.warehouse.confidential.maintenance import damage
 from support.deliveries import HEALTHY, PERIOD, sdmx_1, small_domain
 
 PAGE = 4096

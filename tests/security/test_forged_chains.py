@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, create_engine
 
-from sdc_tasks.warehouse.engine import acting, open_warehouse
+from sdc_tasks.warehouse.database.engine import acting, open_warehouse
+from sdc_tasks.warehouse.database.migrations import migrate
 from sdc_tasks.warehouse.keyring import Keyring
-from sdc_tasks.warehouse.migrations import migrate
 from support.payload_key import PAYLOAD_KEY
 from support.security.chain import Written, build
 from support.security.deployment import deployed

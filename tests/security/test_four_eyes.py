@@ -13,12 +13,12 @@ from sqlalchemy.exc import IntegrityError
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.results import Release
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.checks import run_checks
-from sdc_tasks.warehouse.decisions import OwnSubmission, approve, approvers
-from sdc_tasks.warehouse.engine import acting
-from sdc_tasks.warehouse.journal import save_audit, start_run, submit
-from sdc_tasks.warehouse.people import is_person, normal, person
-from sdc_tasks.warehouse.publisher import NotApproved, printed, publish
+from sdc_tasks.warehouse.database.checks import run_checks
+from sdc_tasks.warehouse.database.engine import acting
+from sdc_tasks.warehouse.dissemination.publisher import NotApproved, printed, publish
+from sdc_tasks.warehouse.forms.people import is_person, normal, person
+from sdc_tasks.warehouse.operations.decisions import OwnSubmission, approve, approvers
+from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
 from support.security.deployment import Deployment
 from support.world import APPROVED_BY_NOBODY, FIRST, RETRACTED_BY_NOBODY, SPACE, TERMS, audited, certificate, prepared, publish_it, raw
 

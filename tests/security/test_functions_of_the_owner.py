@@ -6,8 +6,8 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from sdc_tasks.warehouse.checks import run_checks
-from sdc_tasks.warehouse.engine import writing
+from sdc_tasks.warehouse.database.checks import run_checks
+from sdc_tasks.warehouse.database.engine import writing
 from sdc_tasks.warehouse.log import broken, entries, record
 from support.security.deployment import Deployment
 

@@ -19,7 +19,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.counts import read_counts, table_bytes
 from sdc_tasks.intake.tables.jj import read_jj
 from sdc_tasks.untrusted import formula
-from sdc_tasks.warehouse.packing import pack, unpack
+from sdc_tasks.warehouse.forms.packing import pack, unpack
 
 COLUMNS = {"a": np.array(["p", "q"] * 50), "b": np.array(["u"] * 60 + ["v"] * 40), "n": np.arange(100)}
 

@@ -14,12 +14,12 @@ from sqlalchemy.exc import IntegrityError
 
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.bulk import insert_many
-from sdc_tasks.warehouse.canonical import PRINTED, digest_of_printed
-from sdc_tasks.warehouse.checks import run_checks
-from sdc_tasks.warehouse.publisher import printed
-from sdc_tasks.warehouse.schema import eu_cell, publication
-from sdc_tasks.warehouse.store import accept, receive
+from sdc_tasks.warehouse.confidential.store import accept, receive
+from sdc_tasks.warehouse.database.bulk import insert_many
+from sdc_tasks.warehouse.database.checks import run_checks
+from sdc_tasks.warehouse.database.schema import eu_cell, publication
+from sdc_tasks.warehouse.dissemination.publisher import printed
+from sdc_tasks.warehouse.forms.canonical import PRINTED, digest_of_printed
 from support.security.deployment import Deployment
 from support.world import FIRST, RELEASE, SPACE, count, prepared, publish_it, raw, staged
 
@@ -97,7 +97,7 @@ def test_what_was_changed_after_it_was_inserted_is_read_again(warehouse, monkeyp
         changing.append(connection)
 
     changing: list = []
-    monkeypatch.setattr("sdc_tasks.warehouse.publisher.insert_many", insert_and_change)
+    monkeypatch.setattr("sdc_tasks.warehouse.dissemination.publisher.insert_many", insert_and_change)
 
     def before_release(connection, _cursor, statement, *_rest) -> None:
         if changing and "INSERT INTO" in statement and "release" in statement:
@@ -122,7 +122,7 @@ def test_the_genuine_cells_go_out_by_plain_sql_too(warehouse) -> None:
 
 def test_an_audit_that_does_not_tell_what_is_printed_releases_nothing(warehouse) -> None:
     from sdc_tasks.model.results import Release
-    from sdc_tasks.warehouse.journal import save_audit, start_run, submit
+    from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
     from support.world import TERMS, audited, certificate
 
     start_run(warehouse, "r1", "sbs", "2024")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sdc_tasks.warehouse.checks import known_checks
-from sdc_tasks.warehouse.schema import metadata
+from sdc_tasks.warehouse.database.checks import known_checks
+from sdc_tasks.warehouse.database.schema import metadata
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")

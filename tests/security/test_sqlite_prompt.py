@@ -11,11 +11,11 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import make_url
 
-from sdc_tasks.warehouse.cycles import raise_alert
-from sdc_tasks.warehouse.decisions import approve, retract
-from sdc_tasks.warehouse.engine import acting
-from sdc_tasks.warehouse.journal import save_audit, start_run, submit
+from sdc_tasks.warehouse.database.engine import acting
 from sdc_tasks.warehouse.log import broken, entries
+from sdc_tasks.warehouse.operations.cycles import raise_alert
+from sdc_tasks.warehouse.operations.decisions import approve, retract
+from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
 from support.world import FIRST, SECOND, TERMS, audited, certificate, prepared, publish_it
 
 APPEND_ONLY = ("release", "publication", "eu_cell", "audit", "terms", "submission", "approval", "log", "retraction", "alert")

@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from sdc_tasks.warehouse.canonical import digest_of_entry
-from sdc_tasks.warehouse.checks import run_checks
-from sdc_tasks.warehouse.cycles import open_cycle
-from sdc_tasks.warehouse.engine import writing
-from sdc_tasks.warehouse.journal import start_run, submit
+from sdc_tasks.warehouse.database.checks import run_checks
+from sdc_tasks.warehouse.database.engine import writing
+from sdc_tasks.warehouse.forms.canonical import digest_of_entry
 from sdc_tasks.warehouse.log import broken, entries, record
+from sdc_tasks.warehouse.operations.cycles import open_cycle
+from sdc_tasks.warehouse.operations.journal import start_run, submit
 from support.world import FIRST, TERMS, audited, certificate, prepared, publish_it, raw
 
 AUDIT = """INSERT INTO operations.audit (release_id, digest, problem_digest, publication_digest, profiles, passed, primaries, broken, lps,

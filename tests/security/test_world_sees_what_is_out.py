@@ -11,9 +11,9 @@ import pytest
 
 from sdc_tasks.model.results import Release
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.decisions import retract
-from sdc_tasks.warehouse.journal import save_audit, start_run, submit
-from sdc_tasks.warehouse.publisher import printed, publish
+from sdc_tasks.warehouse.dissemination.publisher import printed, publish
+from sdc_tasks.warehouse.operations.decisions import retract
+from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
 from support.security.deployment import Deployment
 from support.world import SECOND, SPACE, TERMS, audited, certificate, prepared, publish_it, published
 

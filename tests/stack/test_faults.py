@@ -10,7 +10,7 @@ from rich.console import Console
 from sqlalchemy import Engine, create_engine, text
 from stack import StackError, kill, process, start_server, stop_server, up
 
-from sdc_tasks.warehouse.checks import run_checks
+from sdc_tasks.warehouse.database.checks import run_checks
 from support.stack_fixture import ENDED, Run, Running, wait_for
 
 pytestmark = pytest.mark.stack

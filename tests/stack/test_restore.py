@@ -13,7 +13,7 @@ from sqlalchemy.exc import ProgrammingError
 from stack import program, surroundings
 from topology import ONCE, as_process
 
-from sdc_tasks.warehouse.checks import run_checks
+from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.log import entries
 from support.stack_fixture import ROOT, Running
 

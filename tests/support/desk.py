@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.checks import run_checks
-from sdc_tasks.warehouse.engine import open_warehouse
+from sdc_tasks.warehouse.database.checks import run_checks
+from sdc_tasks.warehouse.database.engine import open_warehouse
 from support.deliveries import PERIOD, cells, sdmx_1, small_domain
 
 # A table of three activities and three size classes that protects its primary cell; what is hidden is one number and its rest.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdc_tasks.warehouse.schema import metadata
+from sdc_tasks.warehouse.database.schema import metadata
 
 ROLES = ("sdc_pipeline", "sdc_publisher", "sdc_approver", "sdc_desk", "sdc_ui", "sdc_public")
 VIEWS = ("dissemination.public_release", "dissemination.public_cell")

@@ -20,19 +20,19 @@ from sqlalchemy import insert, text
 from sdc_tasks.model.results import AuditReport, Publication, Release
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.bulk import insert_many
-from sdc_tasks.warehouse.canonical import PRINTED
-from sdc_tasks.warehouse.engine import open_warehouse, reading, writing
-from sdc_tasks.warehouse.journal import (
+from sdc_tasks.warehouse.database.bulk import insert_many
+from sdc_tasks.warehouse.database.engine import open_warehouse, reading, writing
+from sdc_tasks.warehouse.database.schema import eu_cell, publication
+from sdc_tasks.warehouse.database.sqlfiles import without_schemas
+from sdc_tasks.warehouse.dissemination.publisher import Published, _cells, printed, publish
+from sdc_tasks.warehouse.forms.canonical import PRINTED
+from sdc_tasks.warehouse.keyring import Keyring
+from sdc_tasks.warehouse.operations.journal import (
     Terms,
     save_audit,
     start_run,
     submit,
 )
-from sdc_tasks.warehouse.keyring import Keyring
-from sdc_tasks.warehouse.publisher import Published, _cells, printed, publish
-from sdc_tasks.warehouse.schema import eu_cell, publication
-from sdc_tasks.warehouse.sqlfiles import without_schemas
 from support.payload_key import PAYLOAD_KEY
 
 KEYS = Keyring.of([PAYLOAD_KEY])

@@ -149,7 +149,7 @@ def test_the_tab_of_a_run_forwards_to_what_it_works_on(at_office: Office, client
 
 def test_the_tab_of_a_run_with_an_audit_forwards_to_the_release(at_office: Office, client: Any) -> None:
     from sdc_tasks import steps
-    from sdc_tasks.warehouse import cycles
+    from sdc_tasks.warehouse.operations import cycles
 
     release = at_office.releases["waiting"]
     cycles.note_dag_run(

@@ -55,7 +55,7 @@ def test_no_page_holds_a_value_before_its_embargo_or_after_its_retraction(at_off
 
 def test_the_search_finds_what_is_there(at_office: Office, client: Any) -> None:
     from sdc_tasks.warehouse import reader
-    from sdc_tasks.warehouse.engine import open_warehouse
+    from sdc_tasks.warehouse.database.engine import open_warehouse
 
     release = at_office.releases["second"]
     cells = reader.released_cells(open_warehouse(at_office.url), "sbs_4x15x3", "2020", 2)

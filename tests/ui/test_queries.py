@@ -13,8 +13,8 @@ from sqlalchemy import Engine, event
 
 from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import load_domain
-from sdc_tasks.warehouse.engine import open_warehouse
-from sdc_tasks.warehouse.migrations import migrate
+from sdc_tasks.warehouse.database.engine import open_warehouse
+from sdc_tasks.warehouse.database.migrations import migrate
 from support.ui.many import fill
 
 

@@ -13,7 +13,9 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.series import Series, series_of
 from sdc_tasks.steps.memory import load
-from sdc_tasks.warehouse import checks, reader, store
+from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.confidential import store
+from sdc_tasks.warehouse.database import checks
 from support.deliveries import HEALTHY, PERIOD, SECRET, sdmx_1, small_domain
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from sdc_tasks.warehouse.packing import digest_of, pack, unpack
+from sdc_tasks.warehouse.forms.packing import digest_of, pack, unpack
 
 DTYPES = st.one_of(
     hnp.boolean_dtypes(),

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 from alembic import op
 
-from sdc_tasks.warehouse.canonical import digest_of_entry
-from sdc_tasks.warehouse.sqlfiles import statements
+from sdc_tasks.warehouse.database.sqlfiles import statements
+from sdc_tasks.warehouse.forms.canonical import digest_of_entry
 
 revision = "0003"
 down_revision = "0002"

@@ -7,7 +7,7 @@ nobody changes.
 import sqlalchemy as sa
 from alembic import op
 
-from sdc_tasks.warehouse.sqlfiles import statements
+from sdc_tasks.warehouse.database.sqlfiles import statements
 
 revision = "0009"
 down_revision = "0008"

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from sdc_tasks.warehouse.sqlfiles import statements
+from sdc_tasks.warehouse.database.sqlfiles import statements
 
 revision = "0010"
 down_revision = "0009"

@@ -12,15 +12,16 @@ from pathlib import Path
 from sqlalchemy import select
 
 from sdc_tasks.model.results import Adjustment
-from sdc_tasks.warehouse import artefacts, reader
-from sdc_tasks.warehouse.checks import run_checks
-from sdc_tasks.warehouse.engine import open_warehouse
+from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.confidential import artefacts
+from sdc_tasks.warehouse.confidential.store import load_artefact
+from sdc_tasks.warehouse.database.checks import run_checks
+from sdc_tasks.warehouse.database.engine import open_warehouse
+from sdc_tasks.warehouse.database.migrations import current_revision
+from sdc_tasks.warehouse.database.schema import delivery, step
+from sdc_tasks.warehouse.forms.packing import digest_of
 from sdc_tasks.warehouse.keyring import Keyring
 from sdc_tasks.warehouse.log import broken, entries
-from sdc_tasks.warehouse.migrations import current_revision
-from sdc_tasks.warehouse.packing import digest_of
-from sdc_tasks.warehouse.schema import delivery, step
-from sdc_tasks.warehouse.store import load_artefact
 from support.deliveries import PERIOD
 from support.desk import FREE, PROTECTED, Desk, new_desk
 

@@ -15,14 +15,14 @@ import psycopg
 from psycopg.pq import ExecStatus
 
 from sdc_tasks.model.results import Release
-from sdc_tasks.warehouse.checks import failures
-from sdc_tasks.warehouse.cycles import raise_alert
-from sdc_tasks.warehouse.decisions import retract
-from sdc_tasks.warehouse.journal import save_audit, start_run, submit
+from sdc_tasks.warehouse.confidential.store import receive
+from sdc_tasks.warehouse.database.checks import failures
+from sdc_tasks.warehouse.database.schema import metadata
+from sdc_tasks.warehouse.dissemination.publisher import printed, publish
 from sdc_tasks.warehouse.log import broken, entries
-from sdc_tasks.warehouse.publisher import printed, publish
-from sdc_tasks.warehouse.schema import metadata
-from sdc_tasks.warehouse.store import receive
+from sdc_tasks.warehouse.operations.cycles import raise_alert
+from sdc_tasks.warehouse.operations.decisions import retract
+from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
 from support.grants import MAY, MAY_UPDATE
 from support.security.chain import build
 from support.security.deployment import ROLES, Deployment

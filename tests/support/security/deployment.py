@@ -10,9 +10,9 @@ from uuid import uuid4
 import psycopg
 from sqlalchemy import URL, Engine, create_engine, make_url
 
-from sdc_tasks.warehouse.engine import open_warehouse
+from sdc_tasks.warehouse.database.engine import open_warehouse
+from sdc_tasks.warehouse.database.migrations import migrate
 from sdc_tasks.warehouse.keyring import Keyring
-from sdc_tasks.warehouse.migrations import migrate
 from support.payload_key import PAYLOAD_KEY
 
 ROLES = ("sdc_pipeline", "sdc_publisher", "sdc_approver", "sdc_desk", "sdc_ui", "sdc_public")

@@ -17,15 +17,15 @@ from typing import Any
 from sqlalchemy import Engine, Table, and_, bindparam, delete, select, text, update
 from sqlalchemy.exc import DBAPIError, StatementError
 
-from sdc_tasks.warehouse.canonical import digest_of_entry
-from sdc_tasks.warehouse.checks import _rows as rows_of_check
-from sdc_tasks.warehouse.checks import known_checks
-from sdc_tasks.warehouse.engine import keys_of
+from sdc_tasks.warehouse.confidential.secret import SEALED_AS
+from sdc_tasks.warehouse.confidential.store import plain
+from sdc_tasks.warehouse.database.checks import _rows as rows_of_check
+from sdc_tasks.warehouse.database.checks import known_checks
+from sdc_tasks.warehouse.database.engine import keys_of
+from sdc_tasks.warehouse.database.schema import UtcTime, log, metadata, payload, secret
+from sdc_tasks.warehouse.forms.canonical import digest_of_entry
 from sdc_tasks.warehouse.keyring import Keyring
 from sdc_tasks.warehouse.log import Entry, broken
-from sdc_tasks.warehouse.schema import UtcTime, log, metadata, payload, secret
-from sdc_tasks.warehouse.secret import SEALED_AS
-from sdc_tasks.warehouse.store import plain
 from support.security.chain import Row, Written
 
 LEFT_OUT = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Table
 
-from sdc_tasks.warehouse.schema import metadata
+from sdc_tasks.warehouse.database.schema import metadata
 
 VIEWS = {
     "dissemination.public_release": ("release_id", "domain", "period", "version", "publication_digest", "embargo", "retracted"),

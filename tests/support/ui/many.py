@@ -11,8 +11,8 @@ from typing import Any
 from sqlalchemy import Engine, Table, func, insert, select
 
 from sdc_tasks.domains.schema import Domain
-from sdc_tasks.warehouse.engine import writing
-from sdc_tasks.warehouse.schema import (
+from sdc_tasks.warehouse.database.engine import writing
+from sdc_tasks.warehouse.database.schema import (
     alert,
     approval,
     artefact,

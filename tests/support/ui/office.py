@@ -22,8 +22,8 @@ from sdc_tasks import pipeline, steps
 from sdc_tasks.demo import write_demo
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked
 from sdc_tasks.model.results import Publication
-from sdc_tasks.warehouse import cycles, decisions
-from sdc_tasks.warehouse.publisher import NotApproved
+from sdc_tasks.warehouse.dissemination.publisher import NotApproved
+from sdc_tasks.warehouse.operations import cycles, decisions
 from support.deliveries import scaled
 
 DOMAIN = "sbs_4x15x3"
@@ -183,7 +183,8 @@ def _published(url: str, release_id: str) -> list[float]:
     """The values of a publication, also of one that was never let out; those of at least six digits before the zeros at their end, for
     others may stand anywhere.
     """
-    from sdc_tasks.warehouse import artefacts, journal, store
+    from sdc_tasks.warehouse.confidential import artefacts, store
+    from sdc_tasks.warehouse.operations import journal
 
     engine = _engine(url, "tester")
     digest = journal.step_output(engine, release_id, "bases")

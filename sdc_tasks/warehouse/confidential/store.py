@@ -23,12 +23,12 @@ from sdc_tasks.errors import SdcError
 from sdc_tasks.model.findings import CheckResult, Finding
 from sdc_tasks.model.secret import Secret, name_of_delivery
 from sdc_tasks.model.series import Series, series_of
-from sdc_tasks.warehouse.engine import keys_of, reading, relaxed, serialise, writing
+from sdc_tasks.warehouse.confidential.secret import key_in_use, salt_of, secret_of
+from sdc_tasks.warehouse.database.engine import keys_of, reading, relaxed, serialise, writing
+from sdc_tasks.warehouse.database.schema import DeliveryState, artefact, check_result, delivery, finding, inbox, payload, unread
+from sdc_tasks.warehouse.forms.packing import digest_of
 from sdc_tasks.warehouse.keyring import TamperedError
 from sdc_tasks.warehouse.log import record
-from sdc_tasks.warehouse.packing import digest_of
-from sdc_tasks.warehouse.schema import DeliveryState, artefact, check_result, delivery, finding, inbox, payload, unread
-from sdc_tasks.warehouse.secret import key_in_use, salt_of, secret_of
 
 
 class CorruptedError(SdcError):

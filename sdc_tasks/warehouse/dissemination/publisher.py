@@ -21,15 +21,15 @@ from sdc_tasks.errors import NAMED_CELLS, ReleaseBlocked, Retriable
 from sdc_tasks.model.profiles import VINTAGE
 from sdc_tasks.model.results import Publication, Release, State
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
-from sdc_tasks.warehouse.bulk import insert_many
-from sdc_tasks.warehouse.canonical import PORTION, PRINTED, Columns, Printed
-from sdc_tasks.warehouse.engine import reading, serialise, writing
-from sdc_tasks.warehouse.journal import Terms, require_terms
+from sdc_tasks.warehouse.database.bulk import insert_many
+from sdc_tasks.warehouse.database.engine import reading, serialise, writing
+from sdc_tasks.warehouse.database.schema import approval, eu_cell, publication, submission
+from sdc_tasks.warehouse.database.schema import release as release_table
+from sdc_tasks.warehouse.database.sqlfiles import statement
+from sdc_tasks.warehouse.dissemination.overlap import refusal
+from sdc_tasks.warehouse.forms.canonical import PORTION, PRINTED, Columns, Printed
 from sdc_tasks.warehouse.log import record
-from sdc_tasks.warehouse.overlap import refusal
-from sdc_tasks.warehouse.schema import approval, eu_cell, publication, submission
-from sdc_tasks.warehouse.schema import release as release_table
-from sdc_tasks.warehouse.sqlfiles import statement
+from sdc_tasks.warehouse.operations.journal import Terms, require_terms
 
 # (OBS_STATUS, CONF_STATUS) of a published cell: normal and free; estimated (it is rounded) and free; another definition (the sum of
 # the visible countries) and free; suppressed, by the receiver.

@@ -17,11 +17,11 @@ from sqlalchemy import Engine, select
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.engine import reading
-from sdc_tasks.warehouse.schema import eu_cell, terms
-from sdc_tasks.warehouse.sqlfiles import SQL
+from sdc_tasks.warehouse.database.engine import reading
+from sdc_tasks.warehouse.database.schema import eu_cell, terms
+from sdc_tasks.warehouse.database.sqlfiles import SQL
 
-SOURCES = Path(__file__).parents[1]
+SOURCES = Path(__file__).parents[2]
 # What computes: the program, its solvers (CBC comes with PuLP, HiGHS with highspy), and what they stand on.
 PACKAGES = ("sdc-release", "highspy", "pulp", "numpy", "scipy", "pandas", "great-expectations", "sqlalchemy", "apache-airflow")
 

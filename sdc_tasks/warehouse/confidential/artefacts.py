@@ -13,7 +13,7 @@ from sdc_tasks.model.problem import Earlier, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Evidence, Multipliers, Outcome, Publication, Rung
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
-from sdc_tasks.warehouse.packing import pack, unpack
+from sdc_tasks.warehouse.forms.packing import pack, unpack
 
 Artefact = ProtectionProblem | Requirements | Adjustment | Publication | AuditReport
 

@@ -10,10 +10,10 @@ from typing import Any
 from sqlalchemy import Connection, Engine, insert, select, text
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.warehouse.engine import actor_of, reading, serialise, writing
+from sdc_tasks.warehouse.database.engine import actor_of, reading, serialise, writing
+from sdc_tasks.warehouse.database.schema import approval, audit, release, retraction, submission
+from sdc_tasks.warehouse.forms.people import person
 from sdc_tasks.warehouse.log import EMBEDDED, record
-from sdc_tasks.warehouse.people import person
-from sdc_tasks.warehouse.schema import approval, audit, release, retraction, submission
 
 SHORTEST = 12  # digits of a digest that name a publication
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sdc_tasks.warehouse.people import is_person
+from sdc_tasks.warehouse.forms.people import is_person
 
 PORTION = 10_000  # rows: no more of a publication is in memory at a time
 NUMBERS = ("value", "rounding_base", "visible_share")

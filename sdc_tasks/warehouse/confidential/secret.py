@@ -13,10 +13,10 @@ from sqlalchemy import Connection, Engine, Row, insert, select, update
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.secret import Secret
-from sdc_tasks.warehouse.engine import keys_of, reading, serialise, writing
+from sdc_tasks.warehouse.database.engine import keys_of, reading, serialise, writing
+from sdc_tasks.warehouse.database.schema import secret
 from sdc_tasks.warehouse.keyring import TamperedError
 from sdc_tasks.warehouse.log import record
-from sdc_tasks.warehouse.schema import secret
 
 VARIABLE = "SDC_WAREHOUSE_SECRET"
 SEALED_AS = "the secret of this warehouse"

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from sdc_tasks.warehouse.schema import SCHEMAS
+from sdc_tasks.warehouse.database.schema import SCHEMAS
 
 
 def _folder() -> Path:

@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, text
 
-from sdc_tasks.warehouse.engine import reading
-from sdc_tasks.warehouse.sqlfiles import SQL, statement
+from sdc_tasks.warehouse.database.engine import reading
+from sdc_tasks.warehouse.database.sqlfiles import SQL, statement
 
 
 def known_checks(dialect: str) -> list[str]:

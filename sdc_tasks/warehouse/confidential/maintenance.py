@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from sqlalchemy import Engine, delete, select, text, update
 
 from sdc_tasks.errors import Damaged, Retriable
-from sdc_tasks.warehouse.engine import keys_of, reading, serialise, writing
+from sdc_tasks.warehouse.confidential.secret import key_in_use, seal_anew, secret_of
+from sdc_tasks.warehouse.confidential.store import plain
+from sdc_tasks.warehouse.database.engine import keys_of, reading, serialise, writing
+from sdc_tasks.warehouse.database.schema import artefact, payload
+from sdc_tasks.warehouse.database.sqlfiles import statement
 from sdc_tasks.warehouse.log import record
-from sdc_tasks.warehouse.schema import artefact, payload
-from sdc_tasks.warehouse.secret import key_in_use, seal_anew, secret_of
-from sdc_tasks.warehouse.sqlfiles import statement
-from sdc_tasks.warehouse.store import plain
 
 MOST_TOLD = 20  # lines about damage
 AMCHECK = """

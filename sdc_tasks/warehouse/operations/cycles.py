@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Engine, select
 
-from sdc_tasks.warehouse.engine import serialise, writing
-from sdc_tasks.warehouse.journal import Terms, know_terms
-from sdc_tasks.warehouse.schema import alert, cycle, dag_run, task_run
-from sdc_tasks.warehouse.store import put_rows
+from sdc_tasks.warehouse.confidential.store import put_rows
+from sdc_tasks.warehouse.database.engine import serialise, writing
+from sdc_tasks.warehouse.database.schema import alert, cycle, dag_run, task_run
+from sdc_tasks.warehouse.operations.journal import Terms, know_terms
 
 LONGEST = 500  # characters of what a task said that are kept
 FINISHED = {"success", "failed", "skipped", "upstream_failed", "removed"}

@@ -11,12 +11,12 @@ from sqlalchemy import Connection, Engine, delete, insert, select, update
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.profiles import named
 from sdc_tasks.model.results import AuditReport, Rung
-from sdc_tasks.warehouse.canonical import instant, sha256_hex
-from sdc_tasks.warehouse.engine import actor_of, reading, serialise, writing
+from sdc_tasks.warehouse.confidential.store import put_rows
+from sdc_tasks.warehouse.database.engine import actor_of, reading, serialise, writing
+from sdc_tasks.warehouse.database.schema import RunState, audit, run, rung, step, submission, terms
+from sdc_tasks.warehouse.forms.canonical import instant, sha256_hex
+from sdc_tasks.warehouse.forms.people import person
 from sdc_tasks.warehouse.log import record
-from sdc_tasks.warehouse.people import person
-from sdc_tasks.warehouse.schema import RunState, audit, run, rung, step, submission, terms
-from sdc_tasks.warehouse.store import put_rows
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,10 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from sdc_tasks.errors import Damaged, InvalidInput, Retriable
 from sdc_tasks.model.secret import Secret
-from sdc_tasks.warehouse.canonical import register
+from sdc_tasks.warehouse.database.schema import SCHEMAS
+from sdc_tasks.warehouse.forms.canonical import register
+from sdc_tasks.warehouse.forms.people import normal
 from sdc_tasks.warehouse.keyring import REMEDY, Keyring, key_file, read_key_file
-from sdc_tasks.warehouse.people import normal
-from sdc_tasks.warehouse.schema import SCHEMAS
 
 BUSY_SECONDS = 30
 # PostgreSQL: nobody waits for a lock, works on a statement, or sits in a transaction, longer than this.

@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, text
 
-from sdc_tasks.warehouse.engine import reading
-from sdc_tasks.warehouse.journal import Terms
-from sdc_tasks.warehouse.sqlfiles import statement
+from sdc_tasks.warehouse.database.engine import reading
+from sdc_tasks.warehouse.database.sqlfiles import statement
+from sdc_tasks.warehouse.operations.journal import Terms
 
 
 def refusal(connection: Connection, terms: Terms, period: str) -> str:

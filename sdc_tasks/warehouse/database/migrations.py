@@ -15,8 +15,8 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, inspect
 
-from sdc_tasks.warehouse.engine import reading, writing
-from sdc_tasks.warehouse.sqlfiles import SQL, statements
+from sdc_tasks.warehouse.database.engine import reading, writing
+from sdc_tasks.warehouse.database.sqlfiles import SQL, statements
 
 VERSION_TABLE = "sdc_warehouse_version"
 LOCK_TIMEOUT = "10s"

@@ -11,8 +11,8 @@ from psycopg import sql
 from sqlalchemy import Connection, Table
 from sqlalchemy.exc import DBAPIError
 
-from sdc_tasks.warehouse.canonical import PORTION
-from sdc_tasks.warehouse.engine import names_only
+from sdc_tasks.warehouse.database.engine import names_only
+from sdc_tasks.warehouse.forms.canonical import PORTION
 
 
 def insert_many(connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:

@@ -1,0 +1,1 @@
+"""The confidential schema: deliveries, what steps hand to each other, the secret that keys names, retention."""
