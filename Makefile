@@ -6,8 +6,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEMO   := var/demo
-# Tests run in a process a core; those of one file stay together, and share what they prepare.
-SIDE_BY_SIDE := -n auto --dist loadfile
+# Tests run in a process a core; those of one file stay together, and share what they prepare. Long files begin (tests/conftest.py).
+SIDE_BY_SIDE := -n auto --dist loadfile --no-loadscope-reorder
+# Also full-size runs, and laws on all their examples.
+WHOLE := -m "not exhaustive" --hypothesis-profile=all
 UNIVERSAL := --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header
 MAKEFLAGS += --no-print-directory
 
@@ -19,7 +21,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock release up down test test-fast test-faults test-stack mutants coverage docs docs-pages sbom vulnerabilities bench-cta bench-attack bench-rounding lint clean
+.PHONY: help setup lock release up down test test-all test-faults test-stack mutants coverage docs docs-pages sbom vulnerabilities bench-cta bench-attack bench-rounding lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,8 +63,13 @@ lint: $(READY)  ## ruff, mypy, import contracts
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-test: lint sbom coverage  ## lint, SBOM and every test but test-faults and test-stack
-	@$(BIN)/pytest $(SIDE_BY_SIDE) --ignore=tests/unit
+test: lint sbom  ## lint, SBOM and the tests, but for full-size runs: minutes
+	@$(BIN)/pytest $(SIDE_BY_SIDE)
+
+test-all: lint sbom coverage  ## everything: full-size runs, laws on all examples, coverage, a part of test-faults, test-stack; half an hour
+	@$(BIN)/pytest $(SIDE_BY_SIDE) $(WHOLE) --ignore=tests/unit
+	@$(BIN)/pytest $(SIDE_BY_SIDE) $(SOME_FAULTS)
+	@$(MAKE) test-stack
 
 # Python 3.11 counts lines by a trace function, which makes tests half as long again and more (3.12 and later: a tenth, by
 # COVERAGE_CORE=sysmon). So one room is measured, and its floor is what that room reaches by itself. All of it: make coverage ROOMS=tests
@@ -70,16 +77,16 @@ ROOMS ?= tests/unit
 FLOOR ?= 65
 coverage: $(READY)  ## the unit tests, and that they run FLOOR percent of the lines of the program; ROOMS="…" measures others
 	@rm -rf var/coverage && mkdir -p var/coverage
-	@$(BIN)/coverage run -m pytest $(SIDE_BY_SIDE) $(ROOMS)
+	@$(BIN)/coverage run -m pytest $(SIDE_BY_SIDE) $(WHOLE) $(ROOMS)
 	@$(BIN)/coverage combine -q
 	@$(BIN)/coverage report --fail-under=$(FLOOR) > var/coverage/report.txt || { tail -n 25 var/coverage/report.txt; exit 1; }
 	@grep TOTAL var/coverage/report.txt
 
-test-fast: lint  ## without the full-size runs
-	@$(BIN)/pytest -m "not slow and not exhaustive" $(SIDE_BY_SIDE)
-
-test-faults: $(READY)  ## every fault, a release killed before each of its writes among them; `make test` has a sample of these
-	@$(BIN)/pytest -m "exhaustive or not exhaustive" tests/faults
+# A part of the exhaustive search: of each fault one part of eight on each engine. All of it takes longer than a check of a change may.
+SOME_FAULTS := -m exhaustive tests/faults -k "-0"
+test-faults: $(READY)  ## the whole exhaustive search: a release killed before each of its writes, 20 000 statements, every forged chain
+	@$(BIN)/pytest $(SIDE_BY_SIDE) -m "exhaustive or not exhaustive" tests/faults
+	@$(BIN)/pytest $(SIDE_BY_SIDE) -m exhaustive --hypothesis-profile=all --ignore=tests/faults
 
 test-stack: $(READY)  ## tests against all servers: PostgreSQL and Redis of the system (apt), Celery, REST, pages in a browser
 	@$(BIN)/pytest $(wildcard tests/stack tests/browser)

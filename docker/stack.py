@@ -128,7 +128,7 @@ def up(stack: Stack, console: Console) -> None:
 def start(stack: Stack, name: str) -> None:
     """Starts one service of ours and does not wait for it."""
     command, environment = as_process(stack.services()[name], stack.secrets)
-    _popen(stack, name, command, {**surroundings(), **environment, **stack.settings})
+    popen(stack, name, command, {**surroundings(), **environment, **stack.settings})
 
 
 def start_server(stack: Stack, name: str) -> None:
@@ -157,7 +157,7 @@ def surroundings() -> dict[str, str]:
     return {**kept, "NO_PROXY": f"{HOST},localhost", "no_proxy": f"{HOST},localhost", "PYTHONUNBUFFERED": "1"}
 
 
-def _popen(stack: Stack, name: str, command: list[str], environment: Mapping[str, str], user: str | None = None) -> None:
+def popen(stack: Stack, name: str, command: list[str], environment: Mapping[str, str], user: str | None = None) -> None:
     """A process in a session of its own, whose number is kept beside the time it was born: numbers are used again."""
     extra: dict[str, Any] = {} if user is None else {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []}
     with (stack.home / "logs" / f"{name}.log").open("ab") as log:
@@ -228,7 +228,7 @@ def _postgres(stack: Stack, service: Service) -> None:
     if not (data / "PG_VERSION").exists():
         _initdb(stack, data, account, service.environment["POSTGRES_INITDB_ARGS"].split())
     place = ["-D", str(data), "-c", f"listen_addresses={HOST}", "-c", f"port={stack.postgres}", "-c", "unix_socket_directories="]
-    _popen(stack, service.name, [program("postgres"), *place, *service.command[1:]], surroundings(), account)
+    popen(stack, service.name, [program("postgres"), *place, *service.command[1:]], surroundings(), account)
     _await(stack, service.name, lambda: psycopg.connect(stack.address("postgres", "postgres").replace("+psycopg", "")).close())
 
 
@@ -259,7 +259,7 @@ def _redis(stack: Stack, service: Service) -> None:
     data = stack.home / "redis"
     data.mkdir(exist_ok=True)
     place = ["--bind", HOST, "--port", str(stack.redis), "--dir", str(data), "--enable-protected-configs", "no"]
-    _popen(stack, service.name, [program("redis-server"), str(stack.secrets / "redis.conf"), *place], surroundings())
+    popen(stack, service.name, [program("redis-server"), str(stack.secrets / "redis.conf"), *place], surroundings())
 
     def ask() -> None:
         import redis

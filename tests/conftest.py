@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from hypothesis import settings
+from sqlalchemy import URL, create_engine, make_url
 
 pytest.register_assert_rewrite("support")  # what its assertions compare is told, as in a test
 
+from support.laws import ALL  # noqa: E402
 from support.payload_key import PAYLOAD_KEY, WAREHOUSE_SECRET  # noqa: E402
 from support.tried import TRIED  # noqa: E402
 
 # The terminal of a command takes its width when the command is imported: the same, whichever test does that first.
 os.environ["COLUMNS"] = "200"
+settings.register_profile(ALL, settings.get_profile("default"))
+
+TESTS = Path(__file__).parent
+LONG_FIRST = (
+    "faults/test_kill.py",
+    "acceptance/test_release.py",
+    "fuzz/test_intake_fuzz.py",
+    "faults/test_server.py",
+    "property/test_cta_engine.py",
+    "property/test_cta_methods.py",
+    "acceptance/test_release_vintages.py",
+    "golden/test_pinned_releases.py",
+    "supply/test_supply.py",
+    "security/test_certificate_forgeries.py",
+)
 
 REMEDY = (
     "these tests need PostgreSQL and found none: set SDC_POSTGRES_URL=postgresql://user@host/database (a user who may create databases), "
@@ -30,6 +50,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Side by side, each process tells the first one what it tried."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["tried"] = dict(TRIED)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Side by side, a process takes a file at a time: the long ones first, so that none begins when the others have ended."""
+    rank = {name: number for number, name in enumerate(LONG_FIRST)}
+    items.sort(key=lambda item: rank.get(item.path.relative_to(TESTS).as_posix(), len(rank)))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -70,24 +96,63 @@ def postgres_url() -> Iterator[str]:
         server.cleanup()
 
 
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated, empty warehouse as a file of SQLite, to be copied."""
+    path = tmp_path_factory.mktemp("migrated") / "warehouse.db"
+    _migrate(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def migrated_database(postgres_url: str) -> Iterator[str]:
+    """The name of a migrated, empty warehouse on the PostgreSQL server: a template of others."""
+    with _database(postgres_url) as url:
+        _migrate(url.render_as_string(hide_password=False))
+        yield str(url.database)
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def warehouse_url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """An empty database, once on each engine; on PostgreSQL with a payload key in the environment."""
+    """A database, once on each engine: empty, or migrated where the test asks for `warehouse`. On PostgreSQL with a payload key in the
+    environment.
+    """
+    migrated = "warehouse" in request.fixturenames
     if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'warehouse.db'}"
+        path = tmp_path / "warehouse.db"
+        if migrated:
+            shutil.copy(request.getfixturevalue("migrated_file"), path)
+        yield f"sqlite:///{path}"
         return
-    from sqlalchemy import create_engine, make_url
-
-    server_url = make_url(request.getfixturevalue("postgres_url")).set(drivername="postgresql+psycopg")
-    server = create_engine(server_url, isolation_level="AUTOCOMMIT")
-    name = f"sdc_{uuid4().hex}"
     monkeypatch.setenv("SDC_PAYLOAD_KEYS", PAYLOAD_KEY)
+    template = request.getfixturevalue("migrated_database") if migrated else ""
+    with _database(request.getfixturevalue("postgres_url"), template) as url:
+        yield url.render_as_string(hide_password=False)
+
+
+@contextmanager
+def _database(server_url: str, template: str = "") -> Iterator[URL]:
+    """A database of its own on a PostgreSQL server, a copy of the template; gone afterwards."""
+    url = make_url(server_url).set(drivername="postgresql+psycopg")
+    server = create_engine(url, isolation_level="AUTOCOMMIT")
+    name = f"sdc_{uuid4().hex}"
     with server.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
-    yield server_url.set(database=name).render_as_string(hide_password=False)
+        connection.exec_driver_sql(f"CREATE DATABASE {name}" + (f" TEMPLATE {template}" if template else ""))
+    yield url.set(database=name)
     with server.connect() as connection:
         connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
     server.dispose()
+
+
+def _migrate(url: str) -> None:
+    from sdc_tasks.warehouse.engine import open_warehouse
+    from sdc_tasks.warehouse.migrations import migrate
+
+    from sdc_tasks.warehouse.keyring import Keyring
+
+    engine = open_warehouse(url, Keyring.of([PAYLOAD_KEY]), "tester")
+    migrate(engine)
+    engine.dispose()
 
 
 @pytest.fixture
@@ -100,10 +165,8 @@ def one_secret(monkeypatch: pytest.MonkeyPatch) -> None:
 def warehouse(warehouse_url: str) -> Iterator[object]:
     """A migrated, empty warehouse: a SQLAlchemy engine."""
     from sdc_tasks.warehouse.database.engine import open_warehouse
-    from sdc_tasks.warehouse.database.migrations import migrate
     from sdc_tasks.warehouse.keyring import Keyring
 
     engine = open_warehouse(warehouse_url, Keyring.of([PAYLOAD_KEY]), "tester")
-    migrate(engine)
     yield engine
     engine.dispose()

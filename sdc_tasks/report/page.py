@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -17,23 +18,33 @@ CLASS_SIGNS = ("0", "<0.1", "0.1–1", "1–5", "5–20", "≥20")
 
 def render(facts: ReportFacts) -> str:
     """The page. It is given facts alone, so it cannot tell more than `facts` holds."""
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            facts=facts,
+            plot=Markup(histogram(facts.histogram)) if facts.histogram.counts else "",
+            class_names=CLASS_NAMES,
+            class_signs=CLASS_SIGNS,
+            profiles=[(name, PROFILES[name].who) for name in named(facts.audit.profiles)],
+            not_attacked=[(name, each.who) for name, each in PROFILES.items() if name not in facts.audit.profiles],
+            states=_by_state(facts.deliveries),
+            minimum_cells=MINIMUM_CELLS,
+            top_visible=TOP_VISIBLE,
+            top_withheld=TOP_WITHHELD,
+            top_broken=TOP_BROKEN,
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    """Templates are compiled once in a process."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(percent=percent, grouped=grouped, seconds=seconds, share=share)
-    return environment.get_template("report.html.j2").render(
-        facts=facts,
-        plot=Markup(histogram(facts.histogram)) if facts.histogram.counts else "",
-        class_names=CLASS_NAMES,
-        class_signs=CLASS_SIGNS,
-        profiles=[(name, PROFILES[name].who) for name in named(facts.audit.profiles)],
-        not_attacked=[(name, each.who) for name, each in PROFILES.items() if name not in facts.audit.profiles],
-        states=_by_state(facts.deliveries),
-        minimum_cells=MINIMUM_CELLS,
-        top_visible=TOP_VISIBLE,
-        top_withheld=TOP_WITHHELD,
-        top_broken=TOP_BROKEN,
-    )
+    return environment
 
 
 def grouped(number: str | float) -> str:

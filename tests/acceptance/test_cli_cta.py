@@ -10,7 +10,6 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
@@ -33,6 +32,7 @@ from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.weights import Weights, aggregate_weights
+from support.waiting import until
 
 SECRET = "748591"
 # Two activities and two sizes with their totals, cells 0 to 8, row by row. Only cell 8 is primary.
@@ -225,9 +225,9 @@ def test_the_history_can_be_drawn(table, method, tmp_path, name, magic):
 def test_where_the_output_is_no_terminal_progress_is_plain_lines(table, method):
     def slow(run: Run, options: engine.EngineOptions) -> None:
         run.lift(2 * 74859.1, "pencil")
-        time.sleep(0.3)
+        assert until(lambda: "no protected table yet" in sys.stdout.getvalue())
         all_up(run, options)
-        time.sleep(1.3)
+        assert until(lambda: "table 299436" in sys.stdout.getvalue())
 
     method(slow)
     said = sdc("cta", table).said

@@ -142,6 +142,7 @@ def test_the_same_release_again_is_the_same_version_and_the_same_bytes(demo):
     assert (stored.versions, stored.runs, stored.unsound) == ([1], ["published"], [])
 
 
+@pytest.mark.slow
 def test_another_machine_would_make_the_same_bytes(demo, tmp_path, monkeypatch):
     """A fresh warehouse of the same secret, a fresh out folder, another process."""
     engine = open_warehouse(f"sqlite:///{demo.out / 'warehouse.db'}")

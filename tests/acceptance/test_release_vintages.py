@@ -46,16 +46,23 @@ ONE_ACTIVITY = """
 VICTIM, LEVEL = "CY.TURNOVER.D.L", 25_150.9
 
 
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    """The first version is out, all exact. The domain asks for no profile but the external one."""
-    desk = new_desk(tmp_path, AT=PROTECTED, BE=PROTECTED, CY=FREE)
+@pytest.fixture(scope="module")
+def first_version(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A desk whose first version is out, to be copied."""
+    desk = new_desk(tmp_path_factory.mktemp("first"), AT=PROTECTED, BE=PROTECTED, CY=FREE)
     ended = desk.release()
     assert ended.code == 0, ended.text
     assert "version 1 published" in ended.said
     assert (published(desk).base == 0).all()
     assert json.loads((desk.folder / "out" / "audit.json").read_text())["profiles"] == ["external"]
-    return desk
+    return desk.folder
+
+
+@pytest.fixture
+def desk(first_version: Path, tmp_path: Path) -> Desk:
+    """The first version is out, all exact. The domain asks for no profile but the external one."""
+    shutil.copytree(first_version, tmp_path, dirs_exist_ok=True)
+    return Desk(tmp_path)
 
 
 def published(desk: Desk, countries: int = 3) -> Publication:

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ import pytest
 from playwright.sync_api import Page
 
 from support.ui.office import DOMAIN, Office, open_office
+from support.waiting import until
 
 pytestmark = pytest.mark.stack
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,14 +87,15 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 
 
 def wait_until_it_answers(url: str, server: subprocess.Popen[bytes], seconds: float = 240) -> None:
-    deadline = time.monotonic() + seconds
-    while server.poll() is None and time.monotonic() < deadline:
+    def answers() -> bool:
         try:
             with urlopen(url, timeout=5):
-                return
+                return True
         except (URLError, TimeoutError):
-            time.sleep(1)
-    pytest.fail(f"the api-server does not answer at {url}")
+            return False
+
+    assert until(lambda: server.poll() is not None or answers(), seconds, pause=0.5), f"the api-server does not answer at {url}"
+    assert server.poll() is None, "the api-server has ended"
 
 
 def test_every_page_at_every_size_and_in_both_colours(desk: Desk, sign_in: Callable[..., Page], picture: Any) -> None:

@@ -2,7 +2,7 @@
 bytes as without.
 
 The writes are counted by a release that nobody disturbs, from the first migration to the report (`writes.py`), so that none can be
-forgotten. A sample in `make test`, all of them in `make test-faults`.
+forgotten. A sample in `make test`, a part more in `make test-all`, all of them in `make test-faults`.
 """
 
 from __future__ import annotations

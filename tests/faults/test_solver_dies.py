@@ -7,7 +7,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import time
 from pathlib import Path
 
 import psutil
@@ -20,19 +19,13 @@ from sdc_tasks.solver.milp import Milp, solve_milp
 from support.faults.nursery import KILLED
 from support.hopeless import HOPELESS
 from support.tried import tried
+from support.waiting import until
 
 
 def cbc_of(parent: int) -> list[psutil.Process]:
     """The CBC processes that work on papers of that process, whoever their parent is now."""
     papers = f"/proc/{parent}/fd/"
     return [each for each in psutil.process_iter(["cmdline"]) if any(papers in word for word in each.info["cmdline"] or ())]
-
-
-def wait_for(condition, seconds: float = 60.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not (met := condition()) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return bool(met)
 
 
 def test_a_release_whose_cbc_is_killed_stops_and_is_completed_by_the_next(new_place, undisturbed):
@@ -53,7 +46,7 @@ def test_a_release_that_is_killed_while_cbc_works_is_completed_by_the_next(new_p
     died = place.nursery.wait(pid)
     assert (died.code, KILLED in died.said) == (-signal.SIGKILL, True)
     assert place.lying_about() == []
-    assert wait_for(lambda: not cbc_of(pid))
+    assert until(lambda: not cbc_of(pid))
     assert place.release().code == 0
     assert place.look() == undisturbed[0]
     tried("CBC processes, or their parents, killed at work")
@@ -75,7 +68,7 @@ def busy(hopeless: Milp, tmp_path: Path):
     """A process with a CBC at work that has a second left by its own clock."""
     process = multiprocessing.get_context("spawn").Process(target=_solve, args=(hopeless, 1.0, tmp_path))
     process.start()
-    assert wait_for(lambda: cbc_of(process.pid))
+    assert until(lambda: cbc_of(process.pid))
     yield process
     process.kill()
     process.join()
@@ -83,19 +76,19 @@ def busy(hopeless: Milp, tmp_path: Path):
 
 def test_cbc_and_its_model_do_not_outlive_who_asked(busy, tmp_path):
     (cbc,) = cbc_of(busy.pid)
-    assert wait_for(lambda: cbc.rlimit(psutil.RLIMIT_CPU)[0] != -1), "its processor time is limited once it is seen"
+    assert until(lambda: cbc.rlimit(psutil.RLIMIT_CPU)[0] != -1), "its processor time is limited once it is seen"
     assert cbc.rlimit(psutil.RLIMIT_CPU)[0] <= 1 + GRACE_SECONDS + 1
     os.kill(busy.pid, signal.SIGKILL)
     busy.join()
     assert list(tmp_path.iterdir()) == []
-    assert wait_for(lambda: not cbc.is_running())
+    assert until(lambda: not cbc.is_running())
 
 
 def test_a_cbc_that_is_killed_is_a_solver_without_an_answer(hopeless):
     import threading
 
     def kill() -> None:
-        assert wait_for(lambda: cbc_of(os.getpid()))
+        assert until(lambda: cbc_of(os.getpid()))
         cbc_of(os.getpid())[0].kill()
 
     killer = threading.Thread(target=kill)

@@ -14,13 +14,14 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.checks import suite
 from sdc_tasks.domains import Domain
 from sdc_tasks.intake import Delivery, read_bytes
 from support.deliveries import PERIOD, small_domain
+from support.laws import law
 from support.mutate import SECRETS, healthy, mutated, nonsense
 from support.tried import tried
 
@@ -117,7 +118,7 @@ NUMBER = st.one_of(
 )
 
 
-@settings(max_examples=1500, deadline=None)
+@law(1500)
 @given(rows=ROWS, separator=st.sampled_from(",;\t"), end=st.sampled_from(("\n", "\r\n", "\r", "")))
 def test_lines_of_any_fields(domain, rows, separator, end):
     header = BASES[0].decode().splitlines()[0].replace(",", separator)
@@ -126,14 +127,14 @@ def test_lines_of_any_fields(domain, rows, separator, end):
     tried("inputs of intake")
 
 
-@settings(max_examples=1500, deadline=None)
+@law(1500)
 @given(data=st.binary(max_size=300))
 def test_any_bytes(domain, data):
     assert wrong(data, domain) is None
     tried("inputs of intake")
 
 
-@settings(max_examples=1000, deadline=None)
+@law(1000)
 @given(number=NUMBER)
 def test_any_number(domain, number):
     """In the place of a confidential value."""

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from support.laws import law
 from support.oracles.duality import Rounded, protected, reach
 from support.oracles.two_way import two_way
 
@@ -121,7 +122,7 @@ def test_the_dual_finds_what_the_attackers_problem_finds(example):
         assert reach(example.table, cell) == pytest.approx(primal(example.table, cell), abs=1e-6)
 
 
-@settings(derandomize=True, deadline=None, max_examples=40)
+@law(40)
 @given(st.integers(0, 2**32 - 1))
 def test_the_dual_finds_it_on_random_tables_too(seed):
     rng = np.random.default_rng(seed)

@@ -6,7 +6,6 @@ The world is that of `support/world.py`. What is refused by name is tried by pla
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -22,6 +21,7 @@ from sdc_tasks.warehouse.database.engine import open_warehouse
 from sdc_tasks.warehouse.dissemination.publisher import NotApproved, printed, publish
 from sdc_tasks.warehouse.operations.decisions import approve, reject, retract
 from sdc_tasks.warehouse.operations.journal import Terms, save_audit, start_run, submit
+from support.waiting import until
 from support.world import (
     FIRST,
     KEYS,
@@ -265,8 +265,8 @@ def test_nothing_is_seen_before_the_embargo(warehouse):
     assert count(warehouse, "dissemination.public_release") == count(warehouse, "dissemination.public_cell") == 0
     [known] = reader.releases(warehouse)
     assert (known.visible, known.embargo) == (False, soon)
-    while datetime.now(UTC) < soon + timedelta(seconds=1.1):  # SQLite tells whole seconds
-        time.sleep(0.1)
+    assert until(lambda: reader.current_release(warehouse, "sbs", "2024") is not None)
+    assert datetime.now(UTC) >= soon
     assert reader.current_release(warehouse, "sbs", "2024").version == 1
     assert len(reader.released_cells(warehouse, "sbs", "2024")) == 3
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from sqlalchemy import insert
 from sqlalchemy.exc import DBAPIError, IntegrityError
@@ -18,6 +18,7 @@ from sdc_tasks.warehouse.database.schema import log
 from sdc_tasks.warehouse.forms.canonical import digest_of_entry
 from sdc_tasks.warehouse.log import Entry, broken, entries, record
 from sdc_tasks.warehouse.operations.decisions import retract
+from support.laws import law
 from support.world import SECOND, in_parallel, prepared, publish_it, raw
 
 
@@ -136,7 +137,7 @@ def test_the_database_takes_no_other_entry_than_the_next(warehouse, subtests):
     assert broken(entries(warehouse)) == []
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@law(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=20))
 def test_both_engines_know_the_same_digest_of_any_text(warehouse, text):
     """PostgreSQL computes it anew, and refuses another."""

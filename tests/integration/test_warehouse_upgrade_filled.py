@@ -23,7 +23,7 @@ from sdc_tasks.warehouse.confidential.store import accepted, deliveries, load_ar
 from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.engine import open_warehouse, reading, writing
 from sdc_tasks.warehouse.database.migrations import migrate
-from sdc_tasks.warehouse.dissemination.publisher import _cells, publish
+from sdc_tasks.warehouse.dissemination.publisher import cells_of, publish
 from sdc_tasks.warehouse.forms.canonical import digest_of_entry
 from sdc_tasks.warehouse.log import broken, entries
 from sdc_tasks.warehouse.operations.decisions import approvers
@@ -158,7 +158,7 @@ def _release(
     key = {"domain": "sbs", "period": period}
     old.put("publication", **key, digest=decided.digest, cells=len(decided.cells))
     names = ("position", "cell", "area", "indicator", "value", "obs_status", "conf_status", "rounding_base", "visible_share")
-    for cell in _cells(decided, SPACE):
+    for cell in cells_of(decided, SPACE):
         old.put("eu_cell", **key, publication_digest=decided.digest, **dict(zip(names, cell, strict=True)))
     old.put("release", **key, **mine, version=version, released_at=BEGAN, embargo=embargo)
     old.tell("release", release_id, version=version, publication=decided.digest, audit=audit)

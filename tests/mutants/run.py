@@ -196,6 +196,7 @@ def _pytest(tree: Tree, tests: tuple[str, ...], only: str, limit: float) -> tupl
         "-rfE",
         "--tb=line",
         "--hypothesis-seed=0",
+        "--hypothesis-profile=all",
         "-m",
         "not exhaustive and not slow",
         *(["-k", only] if only else []),

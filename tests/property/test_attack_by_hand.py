@@ -6,17 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.methods.attack import attacks, audit, baseline
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from support.laws import law
 from support.oracles.attack import Draw, everything, exact_reaches, needs, one_cell_release, published, releases, shares, table_of
 
-LAW = settings(derandomize=True, deadline=None, max_examples=60)
-FEW = settings(LAW, max_examples=40)
+LAW = law(60)
+FEW = law(40)
 
 
 def judge(problem: ProtectionProblem, publication: Publication) -> AuditReport:

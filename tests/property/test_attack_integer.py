@@ -8,18 +8,19 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from sdc_tasks.methods.attack import audit, auditing, baseline, earlier, merge, promised
 from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
 from sdc_tasks.model.secret import Secret
+from support.laws import law
 from support.oracles.attack import everything, one_cell_release, published, relations, releases
 from support.oracles.whole import counts, parity, whole, whole_reaches, whole_shares
 
-FEW = settings(derandomize=True, deadline=None, max_examples=30)
-FEWER = settings(FEW, max_examples=15)
+FEW = law(30)
+FEWER = law(15)
 
 
 def judge(problem: ProtectionProblem, publication: Publication) -> AuditReport:

@@ -7,18 +7,19 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.methods.attack import MET, Attacker, Requirements, attacks, audit, auditing, baseline, merge, promised
 from sdc_tasks.methods.attack.lp import joint, models
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
+from support.laws import law
 from support.oracles.attack import BASES, DOWN, UP, ColdAttacker, Draw, everything, needs, reaches, releases, shares, slack
 
 ROUNDED_DOWN = 1e-4  # the report floors shares to this
-LAW = settings(derandomize=True, deadline=None, max_examples=60)
-FEW = settings(LAW, max_examples=30)
+LAW = law(60)
+FEW = law(30)
 
 
 def judge(problem: ProtectionProblem, publication: Publication) -> AuditReport:

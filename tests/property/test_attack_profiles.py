@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -20,11 +20,12 @@ from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import CellSpace, Hierarchy
+from support.laws import law
 from support.oracles import profiles as cold
 from support.oracles.attack import everything, one_cell_release, published, releases
 from support.oracles.drawn import divided, with_respondents
 
-LAW = settings(derandomize=True, deadline=None, max_examples=25)
+LAW = law(25)
 
 
 def reach(problem: ProtectionProblem, ends: np.ndarray) -> np.ndarray:

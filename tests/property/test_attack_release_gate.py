@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from sdc_tasks import pipeline
 from sdc_tasks.errors import ReleaseBlocked, SdcError
@@ -19,9 +19,10 @@ from sdc_tasks.model.findings import CheckResult, Finding, Severity
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Release, Rung
 from sdc_tasks.solver.lp import LPResult, Status
+from support.laws import law
 from support.oracles.attack import everything, one_cell_release, published, releases
 
-FEW = settings(derandomize=True, deadline=None, max_examples=40)
+FEW = law(40)
 
 PROBLEM = one_cell_release("AT 100 secret 10 | BE 240 secret 10 | CY 357 public", EU="AT CY", ALL="AT BE CY")
 SAFE = published(PROBLEM, (450, 50), (700, 50))

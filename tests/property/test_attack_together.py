@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from sdc_tasks.methods.attack.compositions import MOST_WIDTH, together
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
+from support.laws import law
 from support.oracles.attack import needs, one_cell_release, published, reaches, releases
 
-LAW = settings(derandomize=True, deadline=None, max_examples=40)
+LAW = law(40)
 
 
 def widths(problem: ProtectionProblem, publication: Publication) -> np.ndarray:

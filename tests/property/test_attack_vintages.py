@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks import pipeline
@@ -16,11 +16,12 @@ from sdc_tasks.methods.recheck import recheck, told_before
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from support.laws import law
 from support.oracles import profiles as cold
 from support.oracles.attack import Draw, all_keys, everything, leaf_count, one_cell_release, published, releases, table_of
 
-FEW = settings(derandomize=True, deadline=None, max_examples=30)
-MANY = settings(derandomize=True, deadline=None, max_examples=400)
+FEW = law(30)
+MANY = law(400)
 SMALL = releases(most=3, signed=False, sliding=False)
 REVISIONS = st.sampled_from([0.0, 0.0, 10.0, 60.0, None])
 OF = {"vintage": lambda revision: None, "revision": lambda revision: revision}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks import pipeline
@@ -20,9 +20,10 @@ from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from support.laws import law
 from support.oracles.attack import Draw, everything, one_cell_release, published, reaches, relation_rows, releases, shares, table_of
 
-LAW = settings(derandomize=True, deadline=None, max_examples=60)
+LAW = law(60)
 SHARES = st.sampled_from([0.02, 0.1, 0.3, 0.6, 0.95])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.methods.attack import Attacker, audit, baseline
@@ -14,13 +14,13 @@ from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.rules import Case, bound, by_audit, by_cover, tighten
 from sdc_tasks.methods.bases.search.cover import cover, least
 from sdc_tasks.methods.bases.search.cut import Cut
-from sdc_tasks.methods.bases.search.repair import _raise as raised
-from sdc_tasks.methods.bases.search.repair import repair
+from sdc_tasks.methods.bases.search.repair import raise_to, repair
 from sdc_tasks.model.problem import ProtectionProblem
+from support.laws import law
 from support.oracles.attack import one_cell_release, releases, shares
 from support.oracles.drawn import a_choice, divided, ladder, quiet, with_respondents
 
-LAW = settings(derandomize=True, deadline=None, max_examples=40)
+LAW = law(40)
 
 
 def gives(cut: Cut, options: Ladder, choice: np.ndarray) -> float:
@@ -91,7 +91,7 @@ def test_repair_raises_no_cell_higher_than_its_cut_takes():
     loss = np.array([[0, 1, inf, inf], [0, 1, 7, inf], [0, 0.05, inf, inf]])
     options = Ladder(np.arange(3), np.zeros_like(slack), 2 * slack, slack, slack, loss)
     choice = np.zeros(3, dtype=int)
-    assert raised(Cut(0, np.arange(3), np.ones(3), rhs=11.9), 11.9, options, choice, np.full(3, options.withheld))
+    assert raise_to(Cut(0, np.arange(3), np.ones(3), rhs=11.9), 11.9, options, choice, np.full(3, options.withheld))
     assert choice.tolist() == [1, 1, 0]
 
 

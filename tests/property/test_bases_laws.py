@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.methods.attack import Attacker, audit, baseline
@@ -15,11 +15,12 @@ from sdc_tasks.methods.bases.ladder import nearest_multiple
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.search.repair import repair
 from sdc_tasks.model.results import Publication
+from support.laws import law
 from support.oracles.attack import one_cell_release, releases, shares
 from support.oracles.drawn import OPTIONS, a_choice, ladder, quiet
 
-LAW = settings(derandomize=True, deadline=None, max_examples=60)
-FEW = settings(LAW, max_examples=40)
+LAW = law(60)
+FEW = law(40)
 COARSE = BasesOptions(mantissas=(1.0,), maximum_relative_base=10.0)
 
 

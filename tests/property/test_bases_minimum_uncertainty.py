@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -14,9 +14,10 @@ from sdc_tasks.methods.bases.search.extension import Extension
 from sdc_tasks.methods.bases.search.minimum_uncertainty import HalfWidths, minimum_uncertainty
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
+from support.laws import law
 from support.oracles.attack import needs, one_cell_release, relations, releases
 
-LAW = settings(derandomize=True, deadline=None, max_examples=40)
+LAW = law(40)
 
 
 def quiet(message: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -24,10 +24,11 @@ from sdc_tasks.methods.bases.search.repair import repair
 from sdc_tasks.methods.bases.strata import strata_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
+from support.laws import law
 from support.oracles.attack import ColdAttacker, Draw, reaches, relation_rows, releases, shares
 
-LAW = settings(derandomize=True, deadline=None, max_examples=60)
-FEW = settings(LAW, max_examples=30)
+LAW = law(60)
+FEW = law(30)
 
 
 def quiet(message: str) -> None:

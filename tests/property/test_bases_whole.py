@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
 from sdc_tasks.methods.attack import Attacker, audit, baseline
 from sdc_tasks.methods.bases.ladder import ladder_of
@@ -12,10 +12,11 @@ from sdc_tasks.methods.bases.rules import Case, by_audit
 from sdc_tasks.methods.bases.whole import whole as withstand
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
+from support.laws import law
 from support.oracles.attack import one_cell_release, releases
 from support.oracles.whole import counts, parity, whole, whole_shares
 
-FEW = settings(derandomize=True, deadline=None, max_examples=25)
+FEW = law(25)
 OPTIONS = BasesOptions(maximum_relative_base=5.0)
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sdc_tasks.errors import Unprotectable
@@ -21,11 +21,12 @@ from sdc_tasks.methods.cta.local.balance import balanced
 from sdc_tasks.methods.cta.model import CtaProblem, table_problem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.solver.milp import solve_milp
+from support.laws import law
 from support.oracles.cta import enumerate_senses, optimum, small_problems
 from support.random_tables import random_2d
 
-LAW = settings(derandomize=True, deadline=None, max_examples=60)
-FEW = settings(LAW, max_examples=25)
+LAW = law(60)
+FEW = law(25)
 EXACT = 3e-6  # relative: the method proves to a millionth
 
 

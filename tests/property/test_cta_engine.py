@@ -5,14 +5,13 @@ The oracle tries every sense vector with its own linear programs.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -23,10 +22,11 @@ from sdc_tasks.methods.cta.model import CtaProblem, table_problem
 from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.verify import verify
+from support.laws import law
 from support.oracles.cta import optimum, small_problems
 from support.oracles.cta_tables import Known, blocks, by_hand, distance, faults, random_cube, random_grid
 
-LAW = settings(derandomize=True, deadline=None, max_examples=30)
+LAW = law(30)
 INF = np.inf
 AUTO = EngineOptions("auto", rounds=20, threads=1)
 METHODS = {
@@ -147,7 +147,7 @@ def least_sum(valid: Inequalities, w: np.ndarray, L: np.ndarray) -> float:
     return float(linprog(w, A_ub=-valid.rows.toarray(), b_ub=-valid.least, bounds=np.column_stack([L, np.full(len(w), INF)])).fun)
 
 
-@settings(LAW, max_examples=80)
+@law(80)
 @given(small_problems(most=5))
 def test_the_relaxation_is_below_the_optimum_and_above_the_levels(problem):
     best = optimum(problem)
@@ -281,9 +281,9 @@ def test_small_and_huge_cells_in_one_relation(method):
 # --- the same call, the same table ----------------------------------------------------------------------------------------------
 
 
-def bytes_of(problem: CtaProblem, threads: int, gap: float, pause: float = 0.0) -> tuple[bytes, float]:
+def bytes_of(problem: CtaProblem, threads: int, gap: float, work: int = 0) -> tuple[bytes, float]:
     """The table and the bound; who is told on the way may take its time, and hear of tables and bounds in another order."""
-    run = Run(problem, LONG, gap, report=lambda moment: time.sleep(pause))
+    run = Run(problem, LONG, gap, report=lambda moment: sum(range(work)))
     execute(run, EngineOptions("auto", rounds=2, threads=threads, seed=3))
     assert run.left > 0, "it has ended by its rounds, not by the clock"
     return run.best.z.tobytes(), run.bound
@@ -297,8 +297,8 @@ def test_threads_and_listeners_change_nothing(gap):
     """Same seed, same rounds: the gap may be reached by whichever thread, the table is the same."""
     problem = problem_of(CUBE)
     first = bytes_of(problem, 1, gap)
-    for threads, pause in ((2, 0.0), (4, 0.003), (2, 0.002)):
-        assert bytes_of(problem, threads, gap, pause) == first
+    for threads, work in ((2, 0), (4, 300_000), (2, 200_000)):
+        assert bytes_of(problem, threads, gap, work) == first
 
 
 def test_rounds_end_the_search_on_a_plain_grid_too():

@@ -26,12 +26,13 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Outcome, Rung
 from sdc_tasks.model.weights import Weights
 from sdc_tasks.solver.clock import Abort
+from support.laws import law
 from support.oracles.attack import closest_tables, one_cell_release, relations, releases
 from support.oracles.cta_tables import by_hand
 from support.oracles.drawn import model, step
 
-LAW = settings(derandomize=True, deadline=None, max_examples=20)
-FEW = settings(LAW, max_examples=12)
+LAW = law(20)
+FEW = law(12)
 RUNGS = {
     "auto": RungOptions(method="auto", rounds=3),
     "milp cbc": RungOptions(method="milp", solver="cbc", nodes=10_000, gap=1e-4, accept_gap=0),
@@ -102,7 +103,7 @@ def test_the_best_of_all_senses_is_found(rung, weights, draw):
 @pytest.mark.parametrize("size", [1e3, 1e6])
 @pytest.mark.parametrize("nodes", [0, 10_000])
 @pytest.mark.parametrize("solver", ["cbc", "highs"])
-@settings(FEW, max_examples=8, phases=[Phase.generate])
+@law(8, phases=[Phase.generate])
 @given(draw=releases(most=5, sliding=False))
 def test_optimum_and_bound_hold_in_any_unit(solver, nodes, size, draw):
     """Σ |z|/a is the same number for 5 and for 5 million: so must be the optimum, and a bound may never lie above it."""
@@ -178,7 +179,7 @@ def test_the_adjusted_table_differs_from_the_truth_only_where_the_world_does_not
 
 
 @pytest.mark.parametrize("rung", RUNGS)
-@settings(FEW, max_examples=6)
+@law(6)
 @given(draw=releases(most=8, sliding=False))
 def test_the_same_call_gives_the_same_table(rung, draw):
     cta, _, _ = model(draw)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.linalg import null_space
 from scipy.optimize import linprog
@@ -30,10 +30,11 @@ from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import MilpResult
+from support.laws import law
 from support.oracles.cta import optimum, small_problems
 
-LAW = settings(derandomize=True, deadline=None, max_examples=40)
-FEW = settings(LAW, max_examples=20)
+LAW = law(40)
+FEW = law(20)
 SECONDS = 600.0  # never reached: a run that is cut short by this fails
 EXACT = 2e-6  # relative: a solver's tolerance
 
@@ -118,7 +119,7 @@ def test_milp_one_block_and_benders_are_the_best_of_all_senses(kind, problem, pl
 
 
 @pytest.mark.parametrize(("solver", "polygon"), [("highs", True), ("highs", False), ("cbc", True), ("cbc", False)])
-@settings(LAW, max_examples=25)
+@law(25)
 @given(problem=small_problems())
 def test_the_whole_model_is_the_best_of_all_senses(solver, polygon, problem):
     """Weights of 0 as well."""

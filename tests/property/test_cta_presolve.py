@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.errors import Unprotectable
@@ -18,10 +18,11 @@ from sdc_tasks.methods.cta.engine import EngineOptions, execute
 from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
 from sdc_tasks.methods.cta.presolve import reduce
 from sdc_tasks.methods.cta.run import Run
+from support.laws import law
 from support.oracles.cta import optimum, small_problems
 from support.oracles.cta_tables import by_hand, distance, faults
 
-LAW = settings(derandomize=True, deadline=None, max_examples=80)
+LAW = law(80)
 INF = np.inf
 
 
@@ -83,13 +84,13 @@ def test_the_closest_table_costs_the_same(problem):
     the_optimum_is_kept(problem)
 
 
-@settings(LAW, max_examples=250)
+@law(250)
 @given(tangled())
 def test_the_closest_table_costs_the_same_with_any_coefficients(problem):
     the_optimum_is_kept(problem)
 
 
-@settings(LAW, max_examples=40)
+@law(40)
 @given(small_problems(most=5) | tangled())
 def test_what_comes_back_is_a_table_of_the_whole(problem):
     """Judged in data units by plain arithmetic; and it costs what the smaller problem says."""

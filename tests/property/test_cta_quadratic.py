@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
@@ -23,10 +23,11 @@ from sdc_tasks.methods.cta.squares.quadratic import quadratic
 from sdc_tasks.methods.cta.squares.tree import SenseQP, branch
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.qp import SeparableQP
+from support.laws import law
 from support.oracles.cta import small_problems
 from support.random_tables import random_2d
 
-LAW = settings(derandomize=True, deadline=None, max_examples=60)
+LAW = law(60)
 CLOSE = 1e-6
 
 
@@ -91,7 +92,7 @@ def test_the_optimum_over_all_senses_is_found_and_proven(problem):
     assert run.bound <= best + tolerance
 
 
-@settings(LAW, max_examples=25)
+@law(25)
 @given(small_problems(most=4))
 def test_a_node_with_open_senses_lies_below_all_that_they_may_become(problem):
     model = SenseQP(problem)

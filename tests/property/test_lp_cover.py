@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.lp_cover import lp_cover
+from support.laws import law
 
 # Two hierarchies: a total of two groups with two and three parts; a total of two or three classes.
 ROWS = {0: [1, 2], 1: [3, 4], 2: [5, 6, 7]}
@@ -77,13 +78,13 @@ def assert_protected(table: Table, suppressed: np.ndarray) -> None:
 
 
 @given(tables())
-@settings(max_examples=60, deadline=None)
+@law(60)
 def test_every_primary_is_protected_on_both_sides(table: Table) -> None:
     assert_protected(table, table.suppressed())
 
 
 @given(tables())
-@settings(max_examples=40, deadline=None)
+@law(40)
 def test_primaries_stay_and_zeros_stay_public(table: Table) -> None:
     suppressed = table.suppressed()
     assert suppressed[table.primary].all()
@@ -91,13 +92,13 @@ def test_primaries_stay_and_zeros_stay_public(table: Table) -> None:
 
 
 @given(tables())
-@settings(max_examples=20, deadline=None)
+@law(20)
 def test_the_same_table_gives_the_same_suppression(table: Table) -> None:
     assert (table.suppressed() == table.suppressed()).all()
 
 
 @given(tables())
-@settings(max_examples=30, deadline=None)
+@law(30)
 def test_the_clean_up_only_gives_back(table: Table) -> None:
     with_clean_up, without = table.suppressed(clean_up=20), table.suppressed(clean_up=0)
     assert not (with_clean_up & ~without).any()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
+from support.laws import law
 from support.oracles.attack import Draw, reaches, releases
 from support.oracles.profiles import Vintage, alone, coalition, external, half, strongest, vintages
 
-LAW = settings(derandomize=True, deadline=None, max_examples=20)
+LAW = law(20)
 CLOSE = {"rtol": 1e-7, "atol": 1e-6}
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.domains import load_domain
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from support.laws import law
 from support.oracles.attack import all_keys, leaf_count, relation_rows, spaces, table_of
 
-FEW = settings(derandomize=True, deadline=None, max_examples=40)
+FEW = law(40)
 
 # Two compositions that share AT; activities in three levels; two size classes.
 SMALL = CellSpace(

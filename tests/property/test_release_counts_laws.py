@@ -7,7 +7,7 @@ from itertools import islice, product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sdc_tasks.errors import InvalidInput
@@ -19,11 +19,12 @@ from sdc_tasks.methods.rounding.counts import rounded_counts
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace
+from support.laws import law
 from support.oracles.attack import releases
 from support.oracles.drawn import SIZE, counts
 
-MANY = settings(derandomize=True, deadline=None, max_examples=60)
-FEW = settings(derandomize=True, deadline=None, max_examples=25)
+MANY = law(60)
+FEW = law(25)
 
 
 def follows(problem: ProtectionProblem, publication: Publication) -> set[int]:

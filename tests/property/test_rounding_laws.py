@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, milp
 
@@ -21,6 +21,7 @@ from sdc_tasks.methods.rounding.separable import Search, filled, least_cost, rel
 from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.model.table import CellSpace, Floats, Hierarchy
 from sdc_tasks.solver.lp import Status
+from support.laws import law
 from support.oracles.duality import Rounded, reach
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -85,7 +86,7 @@ def least_by_scipy(table: RoundingTable, base: float, zero_restricted: bool) -> 
     return np.inf if result.status == 2 else float(result.fun + (a - floor * base).sum())
 
 
-@settings(derandomize=True, deadline=None, max_examples=40)
+@law(40)
 @given(SEEDS, st.sampled_from([2, 3, 5, 10]), st.booleans())
 def test_a_two_way_table_is_rounded_at_once_and_nearest(seed, base, zero_restricted):
     """With a hierarchy in one dimension the relaxation is whole: no mixed-integer model, no gap."""
@@ -98,7 +99,7 @@ def test_a_two_way_table_is_rounded_at_once_and_nearest(seed, base, zero_restric
     assert (np.abs(found.x - table.a) <= (base - 1 if zero_restricted else base)).all()
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
+@law(25)
 @given(SEEDS, st.sampled_from([3, 5]), st.booleans(), st.sampled_from(["highs", "cbc"]))
 def test_in_three_dimensions_the_whole_model_finds_the_nearest(seed, base, zero_restricted, solver):
     table = drawn(seed, (flat("A", 2), flat("B", 3), nested("C", 2, 2)))
@@ -114,7 +115,7 @@ def test_in_three_dimensions_the_whole_model_finds_the_nearest(seed, base, zero_
     assert (found.x >= 0).all()
 
 
-@settings(derandomize=True, deadline=None, max_examples=4)
+@law(4)
 @given(SEEDS)
 def test_the_search_around_the_relaxation_finds_additive_tables_near_the_bound(seed):
     table = drawn(seed, (flat("A", 6), flat("B", 7), nested("C", 3, 3)))
@@ -131,7 +132,7 @@ def test_the_search_around_the_relaxation_finds_additive_tables_near_the_bound(s
     assert not found.clock
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
+@law(25)
 @given(SEEDS, st.booleans())
 def test_what_is_rounded_withstands_the_attacker(seed, three):
     axes = (flat("A", 3), flat("B", 3), flat("C", 2)) if three else (flat("A", 4), flat("B", 4))
@@ -151,7 +152,7 @@ def _kept(table: RoundingTable, printed: Rounded, i: int) -> bool:
     return down >= table.down[i] - 1e-5 and up >= table.up[i] - 1e-5 and down + up >= table.slide[i] - 1e-5
 
 
-@settings(derandomize=True, deadline=None, max_examples=15)
+@law(15)
 @given(SEEDS)
 def test_the_attacker_judges_as_the_dual_does_and_his_equations_hold_for_every_safe_table(seed):
     rng = np.random.default_rng(seed)
@@ -171,7 +172,7 @@ def test_the_attacker_judges_as_the_dual_does_and_his_equations_hold_for_every_s
             assert (verdict.cuts.coefficients @ (x / base) < verdict.cuts.least).all()
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
+@law(25)
 @given(SEEDS, st.integers(0, 2))
 def test_quadratic_rounding_keeps_margins_and_levels_in_any_dimension(seed, kind):
     axes = [(flat("A", 4), flat("B", 4)), (nested("A", 2, 2), flat("B", 3)), (flat("A", 3), flat("B", 3), flat("C", 2))][kind]
@@ -193,7 +194,7 @@ def test_quadratic_rounding_keeps_margins_and_levels_in_any_dimension(seed, kind
     assert all(_kept(table, printed, i) for i in range(len(S)))
 
 
-@settings(derandomize=True, deadline=None, max_examples=20)
+@law(20)
 @given(SEEDS)
 @example(383083)  # HiGHS 1.15.1 calls its model infeasible
 def test_quadratic_rounding_is_the_nearest_of_all_by_enumeration(seed):
@@ -234,7 +235,7 @@ def test_quadratic_rounding_is_the_nearest_of_all_by_enumeration(seed):
     assert (found.set_distance**2, found.cost) == (pytest.approx(best[0]), pytest.approx(best[1]))
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@law(60)
 @given(SEEDS)
 def test_pieces_cost_what_their_functions_do(seed):
     rng = np.random.default_rng(seed)
@@ -252,7 +253,7 @@ def test_pieces_cost_what_their_functions_do(seed):
     assert pieces.constant + pieces.slope @ u == pytest.approx(weight @ k**2)
 
 
-@settings(derandomize=True, deadline=None, max_examples=40)
+@law(40)
 @given(SEEDS)
 def test_any_multipliers_bound_the_cost(seed):
     rng = np.random.default_rng(seed)
@@ -271,6 +272,6 @@ def test_balls_are_of_chosen_columns_and_no_larger_than_asked():
     rng = np.random.default_rng(1)
     A = sp.csr_array((rng.random((20, 50)) < 0.1).astype(float))
     chosen = rng.random(50) < 0.7
-    ball = neighbourhoods._ball(A, sp.csr_array(A.T), chosen, rng.random(50), 9, rng)
+    ball = neighbourhoods.ball_of(A, sp.csr_array(A.T), chosen, rng.random(50), 9, rng)
     assert 1 <= len(ball) <= 9
     assert chosen[ball].all()

@@ -11,7 +11,7 @@ from itertools import count, islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.methods.attack import baseline
@@ -20,10 +20,11 @@ from sdc_tasks.methods.rounding.aggregates import controlled_aggregates, quadrat
 from sdc_tasks.methods.rounding.options import ControlledRounding, QuadraticRounding
 from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.solver.clock import Abort, TimeUp
+from support.laws import law
 from support.oracles.attack import releases
 from support.oracles.drawn import counts, model, step
 
-FEW = settings(derandomize=True, deadline=None, max_examples=6)
+FEW = law(6)
 RUNGS = {
     "auto": {"rounds": 3},
     "bcd": {"rounds": 2, "blocks": 3},

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.errors import InvalidInput
@@ -29,11 +29,12 @@ from sdc_tasks.methods.rounding.small_count import (
 from sdc_tasks.methods.rounding.small_count.leverage import told_by_the_publication
 from sdc_tasks.methods.rounding.small_count.measures import differences, frequencies, largest, measures
 from support.dummy_matrix import matrix
+from support.laws import law
 from support.oracles.small_counts import Key, Rows, every_crossing, publication
 
 NAMES = ("A", "B", "C")
 QUALITIES = ("paper", "fast", "best")
-SOON = settings(max_examples=40, deadline=None, derandomize=True)
+SOON = law(40)
 
 
 @dataclass(frozen=True)

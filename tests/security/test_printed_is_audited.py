@@ -7,7 +7,7 @@ import struct
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from sqlalchemy import event, insert, text
 from sqlalchemy.exc import IntegrityError
@@ -20,6 +20,7 @@ from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.schema import eu_cell, publication
 from sdc_tasks.warehouse.dissemination.publisher import printed
 from sdc_tasks.warehouse.forms.canonical import PRINTED, digest_of_printed
+from support.laws import law
 from support.security.deployment import Deployment
 from support.world import FIRST, RELEASE, SPACE, count, prepared, publish_it, raw, staged
 
@@ -165,7 +166,7 @@ NUMBERS = st.one_of(
 TEXTS = st.text(st.characters(codec="utf-8", min_codepoint=32), max_size=8)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@law(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.tuples(TEXTS, TEXTS, NUMBERS), max_size=5))
 def test_both_engines_take_the_digest_of_any_rows_as_the_program_does(warehouse, rows) -> None:
     key = {"domain": "d", "period": "p", "publication_digest": "x"}

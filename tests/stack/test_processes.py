@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import time
 from pathlib import Path
 
 import psutil
 import pytest
 from rich.console import Console
-from stack import Stack, StackError, _popen, down, family, kill, process, program, surroundings, up
+from stack import Stack, StackError, down, family, kill, popen, process, program, surroundings, up
 
 from support import stack_fixture  # puts docker/ on the path
+from support.waiting import until
 
 QUIET = Console(file=open(os.devnull, "w"))  # noqa: SIM115
 
@@ -26,17 +26,14 @@ def empty(tmp_path: Path) -> Stack:
 
 
 def started(stack: Stack, name: str, script: str) -> psutil.Process:
-    _popen(stack, name, ["/bin/sh", "-c", script], {})
+    popen(stack, name, ["/bin/sh", "-c", script], {})
     found = process(stack, name)
     assert found is not None
     return found
 
 
 def settled(stack: Stack, name: str, number: int) -> None:
-    deadline = time.monotonic() + 20
-    while len(family(stack, name)) != number:
-        assert time.monotonic() < deadline, family(stack, name)
-        time.sleep(0.05)
+    assert until(lambda: len(family(stack, name)) == number, 20), family(stack, name)
 
 
 def test_down_ends_a_process_and_its_children_and_is_safe_to_repeat(empty: Stack) -> None:

@@ -24,7 +24,7 @@ from sdc_tasks.warehouse.database.bulk import insert_many
 from sdc_tasks.warehouse.database.engine import open_warehouse, reading, writing
 from sdc_tasks.warehouse.database.schema import eu_cell, publication
 from sdc_tasks.warehouse.database.sqlfiles import without_schemas
-from sdc_tasks.warehouse.dissemination.publisher import Published, _cells, printed, publish
+from sdc_tasks.warehouse.dissemination.publisher import Published, cells_of, printed, publish
 from sdc_tasks.warehouse.forms.canonical import PRINTED
 from sdc_tasks.warehouse.keyring import Keyring
 from sdc_tasks.warehouse.operations.journal import (
@@ -166,7 +166,7 @@ def staged(warehouse, decided: Publication, period: str = "2024", domain: str = 
     key = (domain, period, decided.digest)
     with writing(warehouse) as connection:
         connection.execute(insert(publication).values(domain=domain, period=period, digest=decided.digest, cells=len(decided.cells)))
-        rows = (row + key for row in _cells(decided, SPACE))
+        rows = (row + key for row in cells_of(decided, SPACE))
         insert_many(connection, eu_cell, (*PRINTED, "domain", "period", "publication_digest"), rows)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.methods.attack.blocks import levels, lineage, parts
@@ -12,8 +12,9 @@ from sdc_tasks.methods.attack.witness import Witness, fewest, stacked
 from sdc_tasks.model.results import Evidence
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Hierarchy
+from support.laws import law
 
-LAW = settings(derandomize=True, deadline=None, max_examples=50)
+LAW = law(50)
 
 
 @LAW

@@ -178,7 +178,7 @@ def test_what_the_whole_stratum_gives_to_a_cut_counts():
     problem = two_activities()
     ladder = ladder_of(problem, np.ones(3), BasesOptions()).in_strata(np.array([-1, 0, 0]))
     cut, choice = Cut(0, np.array([1, 2]), np.ones(2), rhs=19.9), np.zeros(3, dtype=int)
-    sys.modules["sdc_tasks.methods.bases.search.repair"]._raise(cut, 19.9, ladder, choice, np.full(3, ladder.withheld))
+    sys.modules["sdc_tasks.methods.bases.search.repair"].raise_to(cut, 19.9, ladder, choice, np.full(3, ladder.withheld))
     assert ladder.publication(choice).base.tolist() == [0, 20, 20]
 
 
@@ -266,13 +266,13 @@ def test_values_with_more_decimals_than_their_indicator_are_not_bent():
 def test_three_dimensions_need_a_look_at_the_neighbours(seed, monkeypatch):
     """A vertex of the linear program of a three-dimensional table need not be whole: then every cell goes up or down."""
     module = sys.modules["sdc_tasks.methods.bases.printed.additive"]
-    seen, look = [], module._neighbour
+    seen, look = [], module.neighbour_of
 
     def watched(*args):
         seen.append(look(*args))
         return seen[-1]
 
-    monkeypatch.setattr(module, "_neighbour", watched)
+    monkeypatch.setattr(module, "neighbour_of", watched)
     space = CellSpace(
         ("AT",), (Aggregate("EU", ("AT",)),), ("TURNOVER",),
         tuple(Hierarchy(d, ("T", *(f"{d}{i}" for i in range(4))), (None, *["T"] * 4)) for d in "ABC"),

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from benchmarks import attack_document
 from benchmarks.attack_measure import Job, Naive, Record, jobs, lost
 from benchmarks.attack_registry import LADDERS, REGISTRY, RELEASES, TINY, Variant
 from sdc_tasks.domains import load_domain
+from support.laws import law
 from support.oracles.attack import one_cell_release, published, reaches, releases
 
 RECORD = Record(Job("demo", "audit-safe"), "of today", 100, 200, 1000, 2.0, 500.0, 0.1, "2026-01-01T00:00:00+00:00")
@@ -40,7 +41,7 @@ def test_a_publication_is_made_before_it_is_audited():
         assert found.index((release.name, "bases")) < found.index((release.name, "audit-safe"))
 
 
-@settings(derandomize=True, deadline=None, max_examples=20)
+@law(20)
 @given(releases(most=4, sliding=False))
 def test_the_naive_attacker_is_slow_but_right(draw):
     assume(draw.problem.primary.any())

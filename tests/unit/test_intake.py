@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.domains import Domain, load_domain
@@ -15,6 +15,7 @@ from sdc_tasks.intake import read, read_bytes
 from sdc_tasks.intake.formats.registry import Format
 from sdc_tasks.model.findings import Severity
 from support.deliveries import HEALTHY, PERIOD, SECRET, codes, deliver, national, sdmx_1, sdmx_2, small_domain
+from support.laws import law
 
 
 @pytest.fixture(scope="module")
@@ -399,7 +400,7 @@ def mutated(draw: st.DrawFn) -> bytes:
     return data
 
 
-@settings(max_examples=300, deadline=None)
+@law(300)
 @given(st.binary(max_size=300) | mutated())
 def test_whatever_the_bytes_reading_never_fails_and_never_tells(domain, folder, data):
     delivery = deliver(domain, folder, data)

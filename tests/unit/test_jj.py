@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.errors import InvalidInput
@@ -19,6 +19,7 @@ from sdc_tasks.methods.cta.model import Distance
 from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.weights import Weights, weights_of
 from sdc_tasks.solver.milp import solve_milp
+from support.laws import law
 
 DATA = Path(__file__).parents[3] / "shared/data/jj"
 SECRET = "748591"  # the value of the primary cell: no message may hold it
@@ -214,7 +215,7 @@ def tables(draw: st.DrawFn) -> JJTable:
     )  # fmt: skip
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@law(150)
 @given(table=tables(), name=st.sampled_from(["table.jj", "table.jj.gz"]))
 def test_what_is_written_reads_back_to_the_last_bit(tmp_path_factory, table, name):
     file = tmp_path_factory.mktemp("jj") / name

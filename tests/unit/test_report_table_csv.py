@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from sdc_tasks.domains import load_domain
@@ -17,6 +17,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.model.results import Publication
 from sdc_tasks.report.table_csv import printed, read_table, write_table
+from support.laws import law
 
 DOMAIN = """
 id: small
@@ -134,7 +135,7 @@ def cell(decimals: int) -> st.SearchStrategy[tuple[float, ...]]:
     return st.one_of(exact, ROUNDED, visible, st.just(WITHHELD))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@law(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.tuples(*(cell(0) for _ in range(3)), *(cell(2) for _ in range(3))))
 def test_what_is_written_is_read(domain: Domain, tmp_path: Path, cells: tuple[tuple[float, ...], ...]) -> None:
     written = publication(domain, list(cells))

@@ -6,6 +6,7 @@ Arrows inside `sdc_tasks` are import contracts (pyproject.toml); here is what th
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ ROOMS = ("sdc_tasks", "dags", "plugins", "docker")
 MOST_MODULES = 14  # of a package, beside its __init__
 MOST_LINES = 200
 TOOLS = ("benchmarks", "mutants")
+SLEEPERS = {"tests/dags/test_national_delivery.py": 1}  # that nothing more is told can only be waited for
 OF_TOOLS = tuple(f"tests/{room}/" for room in TOOLS)
 CHOICES = (
     {"cbc", "highs"},
@@ -174,6 +176,80 @@ def test_a_room_of_tests_holds_tests_alone():
     kept = ("test_", "conftest.py", "__init__.py")
     rooms = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir()} - {"support", *TOOLS}
     assert [path for path, _ in modules("tests") if path.split("/")[1] in rooms and not path.rsplit("/", 1)[1].startswith(kept)] == []
+
+
+def of_the_product() -> set[str]:
+    """The top-level names by which a test imports the product."""
+    return {"sdc_tasks"} | {path.stem for room in ROOMS[1:] for path in (ROOT / room).iterdir() if path.suffix == ".py" or path.is_dir()}
+
+
+def private_names(syntax: ast.Module, product: set[str]) -> Iterator[str]:
+    """Names with an underscore that a test takes from a module of the product: imported, looked up, or replaced."""
+    known = set()
+    for node in ast.walk(syntax):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in product:
+            known |= {each.asname or each.name for each in node.names}
+            yield from (each.name for each in node.names if each.name.startswith("_"))
+        elif isinstance(node, ast.Import):
+            known |= {each.asname or each.name.split(".")[0] for each in node.names if each.name.split(".")[0] in product}
+    for node in ast.walk(syntax):
+        if isinstance(node, ast.Attribute) and is_private(node.attr):
+            whose: ast.expr = node.value
+            while isinstance(whose, ast.Attribute):
+                whose = whose.value
+            if isinstance(whose, ast.Name) and whose.id in known:
+                yield node.attr
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in {"setattr", "getattr", "delattr", "object"}:
+            yield from (each.value for each in node.args[1:2] if isinstance(each, ast.Constant) and is_private(str(each.value)))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"sdc_\w+(\.\w+)*\._[a-z]\w*", node.value):
+            yield node.value
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def test_tests_reach_into_no_private_names():
+    """What a test needs of the product is public; else it holds the product to its inside."""
+    product = of_the_product()
+    assert {path: found for path, syntax in modules("tests") if (found := sorted(private_names(syntax, product)))} == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from sdc_tasks.warehouse.publisher import _cells",
+        "from sdc_tasks.warehouse import publisher\npublisher._cells()",
+        "import sdc_tasks\nsdc_tasks.warehouse.publisher._cells",
+        "from sdc_tasks import steps\npatch.setattr(steps, '_x', 1)",
+        "patch('sdc_tasks.steps._x')",
+    ],
+)
+def test_a_private_name_is_seen(text):
+    assert len(list(private_names(ast.parse(text), {"sdc_tasks"}))) == 1
+
+
+def test_a_law_says_how_many_examples_it_has_by_law():
+    """`settings` of Hypothesis would take as many in `make test` as in `make test-all`, and others each time."""
+    found = [
+        path
+        for path, syntax in modules("tests")
+        for node in ast.walk(syntax)
+        if isinstance(node, ast.ImportFrom)
+        if node.module == "hypothesis" and "settings" in {each.name for each in node.names}
+    ]
+    assert set(found) == {"tests/conftest.py", "tests/support/laws.py"}
+
+
+def test_tests_do_not_sleep():
+    """They wait for what they need: `until` of `support/waiting.py`. This number goes down, never up."""
+    asleep: dict[str, int] = defaultdict(int)
+    for path, syntax in modules("tests"):
+        if not path.startswith(("tests/support/", *OF_TOOLS)):
+            for node in ast.walk(syntax):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "sleep":
+                    asleep[path] += 1
+    assert asleep == SLEEPERS
 
 
 def test_nobody_in_support_imports_a_test():

@@ -66,7 +66,7 @@ def search(
             last = cost
         off = np.abs(point - relaxed.x)
         chosen = binary & (between | (off > BETWEEN) | (price <= BALL_PRICE * unit))
-        ball = _ball(touches, touched, chosen, price * off, int(size), rng)
+        ball = ball_of(touches, touched, chosen, price * off, int(size), rng)
         if not len(ball):
             return point, hurried
         gain, iterations = _improve(model, columns, point, ball, effort.clock.left)
@@ -105,7 +105,7 @@ def _rounded(model: Milp, x: Floats) -> Floats:
     return point
 
 
-def _ball(touches: sp.csr_array, touched: sp.csr_array, chosen: Bools, price: Floats, size: int, rng: np.random.Generator) -> Ints:
+def ball_of(touches: sp.csr_array, touched: sp.csr_array, chosen: Bools, price: Floats, size: int, rng: np.random.Generator) -> Ints:
     """At most `size` chosen columns around one that costs much, found through the rows they share; dear ones first."""
     weight = np.where(chosen, price, 0.0)
     total = float(weight.sum())

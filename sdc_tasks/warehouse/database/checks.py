@@ -20,7 +20,7 @@ def known_checks(dialect: str) -> list[str]:
 def run_checks(engine: Engine, names: Sequence[str] | None = None) -> dict[str, list[dict[str, Any]]]:
     """check → failing rows: keys, digests and counts, never a value. All checks, unless some are named."""
     with reading(engine) as connection:
-        return {name: _rows(connection, name) for name in (known_checks(engine.dialect.name) if names is None else names)}
+        return {name: rows_of_check(connection, name) for name in (known_checks(engine.dialect.name) if names is None else names)}
 
 
 def failures(engine: Engine, names: Sequence[str] | None = None) -> list[str]:
@@ -28,6 +28,6 @@ def failures(engine: Engine, names: Sequence[str] | None = None) -> list[str]:
     return [f"check {name}: {len(rows)} rows, first {rows[0]}" for name, rows in run_checks(engine, names).items() if rows]
 
 
-def _rows(connection: Connection, name: str) -> list[dict[str, Any]]:
+def rows_of_check(connection: Connection, name: str) -> list[dict[str, Any]]:
     query = text(statement(f"checks/{name}", connection.dialect.name))
     return [dict(row) for row in connection.execute(query).mappings()]

@@ -113,7 +113,7 @@ def changes(engine: Engine, domain: str, period: str, earlier: str, decided: Pub
     with reading(engine) as connection:
         before = {cell: rest for cell, *rest in connection.execute(select(*(eu_cell.c[name] for name in told)).filter_by(**key))}
     places = [PRINTED.index(name) for name in told]
-    now = {cell: rest for cell, *rest in ([row[place] for place in places] for row in _cells(decided, space))}
+    now = {cell: rest for cell, *rest in ([row[place] for place in places] for row in cells_of(decided, space))}
     both = now.keys() & before.keys()
     return Changes(
         treatment=sum(now[cell][:3] != before[cell][:3] for cell in both),
@@ -209,7 +209,7 @@ def _store(connection: Connection, decided: Publication, space: CellSpace, domai
             driver: sqlite3.Connection = connection.connection.driver_connection  # type: ignore[assignment]
             connection.info["sdc_printed"][of] = (told.digest, driver.total_changes)
         return
-    ours = list(_cells(decided, space))
+    ours = list(cells_of(decided, space))
     other = next(
         (cell for cell, (old, new) in enumerate(zip_longest(stored, ours)) if old is None or new is None or tuple(old) != new), None
     )
@@ -235,7 +235,7 @@ def _telling(told: Printed, portions: Iterable[Columns]) -> Iterator[Columns]:
         yield columns
 
 
-def _cells(decided: Publication, space: CellSpace) -> Iterator[tuple[Any, ...]]:
+def cells_of(decided: Publication, space: CellSpace) -> Iterator[tuple[Any, ...]]:
     """The rows of the cells in the columns `PRINTED`."""
     for columns in _portions(decided, space):
         yield from zip(*columns, strict=True)

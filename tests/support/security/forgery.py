@@ -19,8 +19,7 @@ from sqlalchemy.exc import DBAPIError, StatementError
 
 from sdc_tasks.warehouse.confidential.secret import SEALED_AS
 from sdc_tasks.warehouse.confidential.store import plain
-from sdc_tasks.warehouse.database.checks import _rows as rows_of_check
-from sdc_tasks.warehouse.database.checks import known_checks
+from sdc_tasks.warehouse.database.checks import known_checks, rows_of_check
 from sdc_tasks.warehouse.database.engine import keys_of
 from sdc_tasks.warehouse.database.schema import UtcTime, log, metadata, payload, secret
 from sdc_tasks.warehouse.forms.canonical import digest_of_entry

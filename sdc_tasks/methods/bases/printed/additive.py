@@ -49,7 +49,7 @@ def additive(space: CellSpace, publication: Publication, decimals: Ints, lowest:
     weight = np.where(publication.rounded, 1 / np.maximum(2 * half, 1.0), 0.0)
     near = _nearest(M, middle, weight, lower, upper)
     if near is not None and (np.abs(near - np.rint(near))[told] > ON_GRID).any():
-        near = _neighbour(M, middle, weight, lower, upper, near, told)
+        near = neighbour_of(M, middle, weight, lower, upper, near, told)
     if near is None:
         return None
     value = np.where(told, np.rint(near), 0.0)
@@ -71,7 +71,7 @@ def _nearest(M: sp.csr_array, middle: Floats, weight: Floats, lower: Floats, upp
     return pieces.value(result.x) if result.status is Status.OPTIMAL else None
 
 
-def _neighbour(M: sp.csr_array, middle: Floats, weight: Floats, lower: Floats, upper: Floats, near: Floats, told: Bools) -> Floats | None:
+def neighbour_of(M: sp.csr_array, middle: Floats, weight: Floats, lower: Floats, upper: Floats, near: Floats, told: Bools) -> Floats | None:
     """The nearest additive point on the grid among those next to a point: each published cell goes up or down."""
     below, rows = np.floor(near + ON_GRID), np.zeros(M.shape[0])
     first, last = np.where(told, np.maximum(lower, below), lower), np.where(told, np.minimum(upper, below + 1), upper)

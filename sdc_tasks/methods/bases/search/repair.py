@@ -59,7 +59,7 @@ def repair(
             return choice
         for attack, cut in zip(broken, found, strict=True):
             if audits < rounds:
-                _raise(cut, attack.need, ladder, choice, most)
+                raise_to(cut, attack.need, ladder, choice, most)
             attacker.shift(ladder.publication(choice))
             while not attacker.shown(attack):
                 again = attacker.again(attack)
@@ -67,7 +67,7 @@ def repair(
                 if again is None:
                     break
                 cuts.append(cut_of(again, attacker.needs, ladder, choice))
-                if audits >= rounds or not _raise(cuts[-1], attack.need, ladder, choice, most):
+                if audits >= rounds or not raise_to(cuts[-1], attack.need, ladder, choice, most):
                     _last(cuts[-1], ladder, choice, most)
                 attacker.shift(ladder.publication(choice))
 
@@ -77,7 +77,7 @@ def _close(attacker: Attacker, ladder: Ladder, choice: Ints) -> list[Cut]:
     return [cut for attack in attacker.failed if (cut := cut_of(attack, attacker.needs, ladder, choice)).rhs > 0]
 
 
-def _raise(cut: Cut, need: float, ladder: Ladder, choice: Ints, most: Ints) -> bool:
+def raise_to(cut: Cut, need: float, ladder: Ladder, choice: Ints, most: Ints) -> bool:
     """Raises bases until the cut of an attack with this need holds, as far as `most`, each time the one that costs least per unit of what
     is still missing; then those back that turn out higher than it takes, the dear ones first. False where it takes nothing.
     """
