@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import HealthCheck, Phase, assume, given
 from pydantic import ValidationError
 
 from sdc_tasks.errors import Retriable
@@ -143,7 +143,7 @@ def test_a_table_is_found_wherever_one_exists(draw):
         assert engine(cta).protected is not None
 
 
-@settings(LAW, suppress_health_check=[HealthCheck.filter_too_much])
+@law(20, suppress_health_check=[HealthCheck.filter_too_much])
 @given(releases(most=8, sliding=False))
 def test_descent_never_ends_worse_than_it_starts(draw):
     cta, _, _ = model(draw)
