@@ -17,7 +17,7 @@ from support.faults.office import Left
 from support.faults.places import NewPlace
 from support.tried import tried
 
-EVERY = 16  # the sample: each so many writes, beside those of the publish transaction and of the files
+EVERY = 64  # the sample: each so many writes, beside those of the publish transaction and of the files
 ALWAYS = re.compile(r"INSERT INTO (main\.|dissemination\.)?(release|publication)\b|COPY|os\.rename|end")
 
 
