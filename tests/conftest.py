@@ -145,9 +145,8 @@ def _database(server_url: str, template: str = "") -> Iterator[URL]:
 
 
 def _migrate(url: str) -> None:
-    from sdc_tasks.warehouse.engine import open_warehouse
-    from sdc_tasks.warehouse.migrations import migrate
-
+    from sdc_tasks.warehouse.database.engine import open_warehouse
+    from sdc_tasks.warehouse.database.migrations import migrate
     from sdc_tasks.warehouse.keyring import Keyring
 
     engine = open_warehouse(url, Keyring.of([PAYLOAD_KEY]), "tester")
