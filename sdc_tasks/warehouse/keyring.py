@@ -25,7 +25,6 @@ from sdc_tasks.warehouse.forms.packing import digest_of
 
 KEY_BYTES = 32
 NONCE_BYTES = 12
-OVERHEAD = NONCE_BYTES + 16  # the nonce before, the tag behind
 REMEDY = "Remedy: set SDC_PAYLOAD_KEYS to the keys of this warehouse, separated by commas, newest first; `sdc new-key` makes one"
 
 

@@ -33,9 +33,7 @@ from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential.store import (
     CorruptedError,
     DeliveryKey,
-    accept,
     accept_together,
-    accepted,
     deliveries,
     load_artefact,
     receive,
@@ -62,6 +60,7 @@ from sdc_tasks.warehouse.operations.journal import (
     step_outputs,
     submit,
 )
+from support.accepting import accept, accepted
 from support.world import (
     APPROVED_BY_NOBODY,
     CELL,

@@ -15,12 +15,13 @@ from sqlalchemy.exc import IntegrityError
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable
 from sdc_tasks.model.results import Publication, Release
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.confidential.store import accept, accepted, deliveries, left, load_artefact, take
+from sdc_tasks.warehouse.confidential.store import deliveries, left, load_artefact, take
 from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.engine import open_warehouse
 from sdc_tasks.warehouse.dissemination.publisher import NotApproved, printed, publish
 from sdc_tasks.warehouse.operations.decisions import approve, reject, retract
 from sdc_tasks.warehouse.operations.journal import Terms, save_audit, start_run, submit
+from support.accepting import accept, accepted
 from support.waiting import until
 from support.world import (
     FIRST,

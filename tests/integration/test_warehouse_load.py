@@ -25,7 +25,7 @@ from sdc_tasks.errors import Retriable
 from sdc_tasks.model.results import Publication, Release
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.confidential.store import accept, accepted, deliveries, receive
+from sdc_tasks.warehouse.confidential.store import deliveries, receive
 from sdc_tasks.warehouse.database.bulk import insert_many
 from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.engine import open_warehouse, reading, writing
@@ -33,6 +33,7 @@ from sdc_tasks.warehouse.database.migrations import migrate
 from sdc_tasks.warehouse.database.schema import eu_cell, publication
 from sdc_tasks.warehouse.dissemination import publisher
 from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
+from support.accepting import accept, accepted
 from support.world import FIRST, KEYS, TERMS, audited, certificate, count, in_parallel, out_of, prepared, publish_it, published_of
 
 COUNTRIES = [f"{a}{b}" for a in "ABC" for b in "ABCDEFGHI"]  # 27

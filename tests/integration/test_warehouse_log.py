@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from sqlalchemy import insert
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from sdc_tasks.warehouse.confidential.store import accept, receive, refuse
+from sdc_tasks.warehouse.confidential.store import receive, refuse
 from sdc_tasks.warehouse.database.engine import reading, writing
 from sdc_tasks.warehouse.database.schema import log
 from sdc_tasks.warehouse.forms.canonical import digest_of_entry
 from sdc_tasks.warehouse.log import Entry, broken, entries, record
 from sdc_tasks.warehouse.operations.decisions import retract
+from support.accepting import accept
 from support.laws import law
 from support.world import SECOND, in_parallel, prepared, publish_it, raw
 

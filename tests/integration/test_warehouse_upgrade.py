@@ -13,13 +13,14 @@ from sqlalchemy.exc import IntegrityError
 
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential.maintenance import rotate
-from sdc_tasks.warehouse.confidential.store import accepted, load_artefact, lying
+from sdc_tasks.warehouse.confidential.store import load_artefact, lying
 from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.engine import open_warehouse, reading
 from sdc_tasks.warehouse.database.migrations import current_revision, downgrade, migrate
 from sdc_tasks.warehouse.keyring import Keyring, new_key
 from sdc_tasks.warehouse.log import broken, entries
 from sdc_tasks.warehouse.operations.cycles import note_dag_run, note_task_run, open_cycle, raise_alert
+from support.accepting import accepted
 from support.payload_key import PAYLOAD_KEY
 from support.world import FIRST, KEYS, SECOND, TERMS, audited, certificate, prepared, publish_it, raw
 

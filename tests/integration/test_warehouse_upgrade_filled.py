@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from sdc_tasks.cli.app import app
 from sdc_tasks.model.results import Publication, Release
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.confidential.store import accepted, deliveries, load_artefact, lying
+from sdc_tasks.warehouse.confidential.store import deliveries, load_artefact, lying
 from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.engine import open_warehouse, reading, writing
 from sdc_tasks.warehouse.database.migrations import migrate
@@ -28,6 +28,7 @@ from sdc_tasks.warehouse.forms.canonical import digest_of_entry
 from sdc_tasks.warehouse.log import broken, entries
 from sdc_tasks.warehouse.operations.decisions import approvers
 from sdc_tasks.warehouse.operations.journal import Terms
+from support.accepting import accepted
 from support.world import FIRST, KEYS, SECOND, SPACE, audited, certificate, prepared, publish_it, published, raw
 
 OLD = "0004"

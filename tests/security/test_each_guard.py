@@ -18,13 +18,14 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.confidential.store import accept, receive, save_artefact
+from sdc_tasks.warehouse.confidential.store import receive, save_artefact
 from sdc_tasks.warehouse.database.engine import acting, reading, writing
 from sdc_tasks.warehouse.dissemination.publisher import printed
 from sdc_tasks.warehouse.log import entries
 from sdc_tasks.warehouse.operations.cycles import raise_alert
 from sdc_tasks.warehouse.operations.decisions import approve, retract
 from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
+from support.accepting import accept
 from support.security.deployment import Deployment
 from support.world import CELL, FIRST, SECOND, SPACE, TERMS, audited, certificate, prepared, publish_it, published_of, raw, staged
 

@@ -14,12 +14,13 @@ from sqlalchemy.exc import IntegrityError
 
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.confidential.store import accept, receive
+from sdc_tasks.warehouse.confidential.store import receive
 from sdc_tasks.warehouse.database.bulk import insert_many
 from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.schema import eu_cell, publication
 from sdc_tasks.warehouse.dissemination.publisher import printed
 from sdc_tasks.warehouse.forms.canonical import PRINTED, digest_of_printed
+from support.accepting import accept
 from support.laws import law
 from support.security.deployment import Deployment
 from support.world import FIRST, RELEASE, SPACE, count, prepared, publish_it, raw, staged

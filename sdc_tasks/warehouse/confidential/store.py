@@ -155,11 +155,6 @@ def left(engine: Engine, domain: str, period: str, files: Sequence[str]) -> None
         connection.execute(delete(inbox).where(inbox.c.domain == domain, inbox.c.period == period, inbox.c.file.not_in(files)))
 
 
-def accept(engine: Engine, key: DeliveryKey, country: str) -> DeliveryState:
-    """Makes this a file of the country's delivery, as `accept_together` does. Returns what it is now."""
-    return accept_together(engine, [key], country)[0]
-
-
 def accept_together(engine: Engine, keys: Sequence[DeliveryKey], country: str) -> list[DeliveryState]:
     """Makes these files of one domain and period the country's delivery, at once. Returns what they are now.
 
@@ -225,15 +220,6 @@ def deliveries(engine: Engine, domain: str, period: str) -> list[StoredDelivery]
             .order_by(delivery.c.received_at, delivery.c.digest)
         )
         return [_delivery(row) for row in rows]
-
-
-def accepted(engine: Engine, domain: str, period: str) -> dict[str, tuple[str, ...]]:
-    """country → digests of the files that count."""
-    found: dict[str, tuple[str, ...]] = {}
-    for each in deliveries(engine, domain, period):
-        if each.state is DeliveryState.ACCEPTED:
-            found[str(each.country)] = (*found.get(str(each.country), ()), each.key.digest)
-    return found
 
 
 def save_findings(engine: Engine, key: DeliveryKey, findings: Iterable[Finding]) -> None:

@@ -123,11 +123,6 @@ def changes(engine: Engine, domain: str, period: str, earlier: str, decided: Pub
     )
 
 
-def states(decided: Publication) -> list[State]:
-    """What the world gets of each cell, in the order of `decided.cells`."""
-    return [KINDS[i] for i in _kinds(decided).tolist()]
-
-
 def _kinds(decided: Publication) -> Ints:
     """The state of each cell, by its place in `KINDS`."""
     return np.select([decided.withheld, decided.visible, decided.exact], [0, 1, 2], 3)

@@ -13,13 +13,14 @@ from sqlalchemy import Engine, Table, select
 from sdc_tasks.model.findings import CheckResult, Finding, Severity
 from sdc_tasks.model.results import Outcome, Release, Rung
 from sdc_tasks.warehouse.confidential.secret import secret_of
-from sdc_tasks.warehouse.confidential.store import DeliveryKey, accept, note_unread, refuse, save_artefact, save_checks, save_findings, take
+from sdc_tasks.warehouse.confidential.store import DeliveryKey, note_unread, refuse, save_artefact, save_checks, save_findings, take
 from sdc_tasks.warehouse.database.engine import reading
 from sdc_tasks.warehouse.database.schema import RunState, metadata
 from sdc_tasks.warehouse.dissemination.publisher import printed, publish
 from sdc_tasks.warehouse.operations.cycles import note_dag_run, note_task_run, open_cycle, raise_alert
 from sdc_tasks.warehouse.operations.decisions import approve, retract
 from sdc_tasks.warehouse.operations.journal import finish_run, record_step, save_audit, save_rungs, set_inputs, start_run, submit
+from support.accepting import accept
 from support.world import FIRST, SECOND, SPACE, TERMS, audited, certificate
 
 ASKED = replace(
