@@ -57,14 +57,17 @@ class CaseOptions:
         self,
         told_before: Callable[[ProtectionProblem, Sequence[tuple[ProtectionProblem, Publication]], float | None], Earlier],
         salt: Secret | None = None,
-    ) -> ProtectionProblem:
-        """What the deliveries ask to protect, beside what `told_before` says of the tables that were published before."""
+    ) -> tuple[ProtectionProblem, list[str]]:
+        """What the deliveries ask to protect, beside what `told_before` says of the tables that were published before; and the digests of
+        these publications.
+        """
         from sdc_tasks import pipeline
 
         problem = problem_of_inbox(self.spec, self.inbox, self.period, salt)
         before = self._published_before(problem)
         problem = pipeline.still_promised(problem, [then for then, _ in before])
-        return replace(problem, earlier=told_before(problem, before, self.spec.audit.revised_by))
+        problem = replace(problem, earlier=told_before(problem, before, self.spec.audit.revised_by))
+        return problem, [publication.digest for _, publication in before]
 
     def _published_before(self, problem: ProtectionProblem) -> list[tuple[ProtectionProblem, Publication]]:
         """The tables that were published before, each with what its deliveries asked to protect."""

@@ -152,7 +152,7 @@ def audit(
             "either --published TABLE or --national. Remedy: name the table of the aggregates, or leave it out with --national"
         )
     allowed = standing.Tolerance.of(tolerance)
-    spec, problem = case.spec, case.problem(attack.earlier)
+    spec, (problem, earlier) = case.spec, case.problem(attack.earlier)
     read = None
     if published is None:
         publication, requirements = (
@@ -166,7 +166,7 @@ def audit(
     chunks = range(spec.audit.chunks)
     found = pipeline.merge([pipeline.audit(problem, publication, requirements, spec, chunk) for chunk in chunks])
     if json is not None:
-        report.write_whole(json, pipeline.certificate(problem, publication, found, spec, case.period))
+        report.write_whole(json, pipeline.certificate(problem, publication, found, spec, case.period, earlier))
     if intervals is not None:
         report.write_whole(intervals, pipeline.intervals(problem, found))
     if witnesses is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,9 +39,9 @@ def verify_certificate(
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{certificate}, {witnesses}: cannot be read. Remedy: name the files that `sdc audit` wrote") from error
     salt, evidence = evidence_of(content)
-    problem = case.problem(told_before, salt)
+    problem, beside = case.problem(told_before, salt)
     publication = report.read_table(published, spec, problem.space, case.period)
-    wrong, found, verdict = examine(spec, case.period, problem, publication, text, evidence)
+    wrong, found, verdict = examine(spec, case.period, problem, publication, text, evidence, beside)
     if found is not None:
         profiles = ", ".join(asked_of(spec, problem))
         out.print(
@@ -61,9 +62,16 @@ def asked_of(spec: Domain, problem: ProtectionProblem) -> tuple[str, ...]:
 
 
 def examine(
-    spec: Domain, period: str, problem: ProtectionProblem, publication: Publication, certificate: str, evidence: Evidence
+    spec: Domain,
+    period: str,
+    problem: ProtectionProblem,
+    publication: Publication,
+    certificate: str,
+    evidence: Evidence,
+    beside: Sequence[str] = (),
 ) -> tuple[list[str], Recheck | None, object]:
     """(what does not follow, what was re-checked, the verdict that is told). Nothing wrong: every statement of the certificate follows.
+    `beside` are the publications that were out before, by version.
 
     Raises InvalidInput where it is no certificate.
     """
@@ -85,7 +93,7 @@ def examine(
     except ValueError as error:
         return [str(error)], None, None
     digests["requirements"] = Requirements(**found.required, profiles=profiles).digest(problem.salt)
-    asked = Asked(spec.id, period, profiles, pipeline.rounding_of(spec), digests)
+    asked = Asked(spec.id, period, profiles, pipeline.rounding_of(spec), digests, tuple(beside))
     return [*found.faults, *differences(told, expected(problem, publication, found, asked))], found, told.get("verdict")
 
 

@@ -25,6 +25,11 @@ class State(StrEnum):
     WITHHELD = "withheld"
 
 
+# (OBS_STATUS, CONF_STATUS) of a published cell: normal and free; estimated (it is rounded) and free; another definition (the sum of
+# the visible countries) and free; suppressed, by the receiver.
+STATUS = {State.EXACT: ("A", "F"), State.ROUNDED: ("E", "F"), State.VISIBLE: ("D", "F"), State.WITHHELD: ("Q", "S")}
+
+
 @dataclass(frozen=True)
 class Publication:
     """The decision for every aggregate cell, in the order of `cells` (flat indices, ascending); all arrays share that shape.

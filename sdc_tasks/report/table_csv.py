@@ -29,11 +29,12 @@ import numpy as np
 
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.model.results import Publication
+from sdc_tasks.model.results import STATUS, Publication, State
 from sdc_tasks.model.table import CellSpace, Floats, Ints
 from sdc_tasks.report.files import write_whole
 
 OBSERVATION = ("TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "ROUNDING_BASE")
+STATUSES = ("OBS_STATUS", "CONF_STATUS")
 DECIMALS = "DECIMALS"
 VISIBLE_SHARE = "VISIBLE_SHARE"
 BOUNDS = ("LOWER", "UPPER")
@@ -82,20 +83,24 @@ class ReadTable:
     """What a table says: the decision it amounts to, and what of it cannot be judged.
 
     `absent`: cells of the domain without a row, which count as withheld; `unknown`: what is wrong with each row of which the domain does
-    not know the cell, by line; `off_base`: cells that count as exact, for their value is no multiple of their base.
+    not know the cell, by line; `off_base`: cells that count as exact, for their value is no multiple of their base; `contradicted`: rows
+    whose OBS_STATUS or CONF_STATUS says otherwise than their value and base, by line.
     """
 
     publication: Publication = field(repr=False)
     absent: Ints = field(repr=False)
     unknown: tuple[str, ...]
     off_base: Ints = field(repr=False)
+    contradicted: tuple[str, ...]
 
 
 def read_table(path: Path, domain: Domain, space: CellSpace, period: str) -> Publication:
-    """As `read_published`. Raises InvalidInput also for a row of which the domain does not know the cell."""
+    """As `read_published`. Raises InvalidInput also for a row of which the domain does not know the cell, and for a status that says
+    otherwise than value and base.
+    """
     found = read_published(path, domain, space, period)
-    if found.unknown:
-        raise InvalidInput(f"{path}, {found.unknown[0]}")
+    for wrong in (*found.unknown, *found.contradicted):
+        raise InvalidInput(f"{path}, {wrong}")
     return found.publication
 
 
@@ -111,7 +116,7 @@ def read_published(path: Path, domain: Domain, space: CellSpace, period: str) ->
     explained = {each.code for each in domain.indicators if domain.bases.additive or each.rounding is not None}
     seen: dict[int, int] = {}
     stated: dict[int, tuple[_Row, float]] = {}
-    unknown, off_base = [], []
+    unknown, off_base, contradicted = [], [], []
     for row in _rows(path, domain):
         try:
             i = _position(row, domain, space, period, position)
@@ -123,6 +128,11 @@ def read_published(path: Path, domain: Domain, space: CellSpace, period: str) ->
             raise row.error(f"{key} is already in line {seen[i]}; keep one row per cell")
         seen[i] = row.line
         values[i], bases[i], covers[i] = _decision(row, key)
+        contradicted += [
+            f"line {row.line}: {name} of {key} is not {status}, as its value and its base say; correct it"
+            for name, status in zip(STATUSES, _status(bases[i], covers[i]), strict=True)
+            if row.get(name) not in {"", status}
+        ]
         bounds = _bounds(row, key)
         if 0 < bases[i] < np.inf and row.get(domain.indicator_dimension) not in explained:
             stated[i] = row, bases[i]
@@ -134,7 +144,8 @@ def read_published(path: Path, domain: Domain, space: CellSpace, period: str) ->
     if domain.bases.maximum_relative_base < 1:
         _refuse_beyond(values, space, stated, first)
     absent = np.array([first + i for i in range(len(cells)) if i not in seen], dtype=np.int64)
-    return ReadTable(Publication(cells, values, bases, covers), absent, tuple(unknown), np.array(off_base, dtype=np.int64))
+    decided = Publication(cells, values, bases, covers)
+    return ReadTable(decided, absent, tuple(unknown), np.array(off_base, dtype=np.int64), tuple(contradicted))
 
 
 def _on_base(value: float, base: float) -> bool:
@@ -198,10 +209,17 @@ def _key(space: CellSpace, cell: int) -> tuple[str, ...]:
 def _observation(value: float, base: float, covers: float, decimals: int) -> tuple[str, str, str, str]:
     """OBS_VALUE, OBS_STATUS, CONF_STATUS, ROUNDING_BASE."""
     if base == 0 or covers:
-        return printed(value, decimals, noise=1e-6 * 10.0**-decimals), "D" if covers else "A", "F", ""
+        return printed(value, decimals, noise=1e-6 * 10.0**-decimals), *_status(base, covers), ""
     if np.isinf(base):
-        return "", "Q", "S", ""
-    return printed(value, decimals), "E", "F", printed(base, decimals)
+        return "", *_status(base, covers), ""
+    return printed(value, decimals), *_status(base, covers), printed(base, decimals)
+
+
+def _status(base: float, covers: float) -> tuple[str, str]:
+    """OBS_STATUS and CONF_STATUS of a cell."""
+    if covers:
+        return STATUS[State.VISIBLE]
+    return STATUS[State.WITHHELD if np.isinf(base) else State.ROUNDED if base else State.EXACT]
 
 
 @dataclass(frozen=True)

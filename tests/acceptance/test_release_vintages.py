@@ -303,7 +303,7 @@ def test_the_desk_comes_to_the_verdict_of_the_release_and_the_second_program_ver
     ended = sdc("audit", *where, *kept, *files)
     assert ended.code == 0, ended.text
     mine, told = (json.loads(path.read_text()) for path in (desk.folder / "own.json", out / "audit.json"))
-    for name in ("profiles", "verdict", "primaries"):
+    for name in ("beside", "profiles", "verdict", "primaries"):
         assert mine[name] == told[name]
     shown = ("--certificate", desk.folder / "own.json", "--witnesses", desk.folder / "own.zip")
     ended = sdc("verify-certificate", *where, *kept, *shown)

@@ -35,7 +35,7 @@ UNITS = "UNIT_MEASURE,UNIT_MULT,DECIMALS"
 HEADER = (
     "STRUCTURE,STRUCTURE_ID,ACTION,FREQ,REF_AREA,INDICATOR,ACTIVITY,SIZECLASS,TIME_PERIOD,OBS_VALUE,OBS_STATUS,CONF_STATUS,ROUNDING_BASE"
 )
-ROW = "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,_T,2024,{value},A,F,{base}"
+ROW = "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,_T,2024,{value},,,{base}"
 
 
 @pytest.fixture(scope="module")
@@ -240,6 +240,10 @@ BAD = {
     "lower alone": (f"{HEADER},LOWER,UPPER\n{GOOD},5,\n", "line 2: LOWER of EU.TURNOVER.A._T alone"),
     "crossed": (f"{HEADER},LOWER,UPPER\n{GOOD},9,5\n", "line 2: LOWER of EU.* is above UPPER"),
     "outside": (f"{HEADER},LOWER,UPPER\n{GOOD},8,9\n", "line 2: OBS_VALUE of EU.* is outside of LOWER and UPPER"),
+    "status": (f"{HEADER}\n{GOOD.replace(',7,,', ',7,E,')}\n", "line 2: OBS_STATUS of EU.TURNOVER.A._T is not A, as its value and"),
+    "status of a base": (f"{HEADER}\n{ROW.format(value='50,A', base=5).replace(',,,', ',,')}\n", "line 2: OBS_STATUS of EU.* is not E"),
+    "status of nothing": (f"{HEADER}\n{ROW.format(value=',A', base='').replace(',,,', ',,')}\n", "line 2: OBS_STATUS of EU.* is not Q"),
+    "confidential": (f"{HEADER}\n{GOOD.replace(',7,,,', ',7,A,C,')}\n", "line 2: CONF_STATUS of EU.TURNOVER.A._T is not F"),
     "cut": (f"{HEADER}\n{GOOD}\n{GOOD[:40]}", "line 3: .* fields, the header has 13"),
     "cut in quotes": (f'{HEADER}\n"dataflow,TEST', "not CSV .* cut inside a quoted field"),
     "latin-1": (f"{HEADER}\n".encode() + b"\xe9", "byte .* is not UTF-8"),

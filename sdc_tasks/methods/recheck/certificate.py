@@ -22,7 +22,7 @@ AUDIENCE = "the statistical office: names primary cells and confidential files b
 @dataclass(frozen=True)
 class Asked:
     """What a certificate must be of: the domain with its digest, the period, the profiles, and the rounding of indicators as whole tables;
-    `digests` of the problem, the publication, the requirements and the evidence.
+    `digests` of the problem, the publication, the requirements and the evidence; the publications `beside` which it was audited.
     """
 
     domain: str
@@ -30,6 +30,7 @@ class Asked:
     profiles: tuple[str, ...]
     rounding: Mapping[str, object]
     digests: Mapping[str, str]
+    beside: tuple[str, ...] = ()
 
 
 def read(text: str) -> dict[str, object]:
@@ -76,6 +77,7 @@ def expected(problem: ProtectionProblem, publication: Publication, found: Rechec
         "period": asked.period,
         "verdict": "passed" if held.all() and not contradictions and not small else "failed",
         "profiles": list(asked.profiles),
+        **({"beside": list(asked.beside)} if asked.beside else {}),
         "digests": {**asked.digests, "deliveries": list(problem.deliveries)},
         "counts": counts,
         "contradictions": contradictions,

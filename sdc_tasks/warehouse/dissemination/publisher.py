@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Engine, func, insert, select, text
 
 from sdc_tasks.errors import NAMED_CELLS, ReleaseBlocked, Retriable
 from sdc_tasks.model.profiles import VINTAGE
-from sdc_tasks.model.results import Publication, Release, State
+from sdc_tasks.model.results import STATUS, Publication, Release, State
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 from sdc_tasks.warehouse.database.bulk import insert_many
 from sdc_tasks.warehouse.database.engine import reading, serialise, writing
@@ -31,9 +31,6 @@ from sdc_tasks.warehouse.forms.canonical import PORTION, PRINTED, Columns, Print
 from sdc_tasks.warehouse.log import record
 from sdc_tasks.warehouse.operations.journal import Terms, require_terms
 
-# (OBS_STATUS, CONF_STATUS) of a published cell: normal and free; estimated (it is rounded) and free; another definition (the sum of
-# the visible countries) and free; suppressed, by the receiver.
-STATUS = {State.EXACT: ("A", "F"), State.ROUNDED: ("E", "F"), State.VISIBLE: ("D", "F"), State.WITHHELD: ("Q", "S")}
 KINDS = (State.WITHHELD, State.VISIBLE, State.EXACT, State.ROUNDED)
 OBSERVED, CONFIDENTIAL = (np.array(codes) for codes in zip(*(STATUS[state] for state in KINDS), strict=True))
 ANEW = "Remedy: start the release anew; it gets an id of its own"
