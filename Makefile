@@ -68,7 +68,7 @@ test: lint sbom  ## lint, SBOM and the tests, but for full-size runs: minutes
 
 test-all: lint sbom coverage  ## everything: full-size runs, laws on all examples, coverage, a part of test-faults, test-stack; half an hour
 	@$(BIN)/pytest $(SIDE_BY_SIDE) $(WHOLE) --ignore=tests/unit
-	@$(BIN)/pytest $(SIDE_BY_SIDE) $(SOME_FAULTS)
+	@$(BIN)/pytest $(SIDE_BY_SIDE) --dist load $(SOME_FAULTS)
 	@$(MAKE) test-stack
 
 # Python 3.11 counts lines by a trace function, which makes tests half as long again and more (3.12 and later: a tenth, by
