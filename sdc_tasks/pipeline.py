@@ -21,7 +21,6 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods import attack
 from sdc_tasks.methods.bases.comparison import Keep
 from sdc_tasks.methods.bases.policy import case_of, safe_bases
-from sdc_tasks.methods.bases.printed.charter import mislabelled
 from sdc_tasks.methods.bases.rules import Case
 from sdc_tasks.methods.cta.ladder import climb as climb_rung
 from sdc_tasks.methods.cta.model import release_problem
@@ -146,7 +145,7 @@ def audit(
 
     Raises InvalidInput for a table that calls a value the sum of the visible countries which it is not.
     """
-    if (wrong := mislabelled(problem, publication)).any():
+    if (wrong := attack.mislabelled(problem, publication)).any():
         keys = ", ".join(problem.space.key(int(cell)) for cell in publication.cells[wrong][:5])
         raise InvalidInput(
             f"{keys} ({int(wrong.sum())} in all): VISIBLE_SHARE is for the sum of the members that are public, where no hidden one can be "

@@ -188,6 +188,18 @@ class ProtectionProblem:
         return read_only(~self.public & ~self.aggregate)
 
     @cached_property
+    def visible_sums(self) -> Floats:
+        """For every aggregate cell the sum of its members that are public, in the unit of the data; NaN where it is 0, or where a
+        hidden member may be negative.
+        """
+        first = self.space.first_aggregate
+        members = self.space.aggregate_relations[:, :first]
+        told, below = self.public[:first], self.suppressed[:first] & (self.lb[:first] < 0)
+        total = members @ np.where(told, self.a[:first], 0.0)
+        fit = (members @ below.astype(float) == 0) & (self.lb[self.aggregate] >= 0) & (total > 0)
+        return read_only(np.where(fit, total, np.nan))
+
+    @cached_property
     def digest(self) -> str:
         """Keyed digest of everything above: what an audit says it audited."""
         return self.salt.derive("problem").digest(*self._told())

@@ -15,7 +15,7 @@ from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Attacker, audit, baseline, earlier
 from sdc_tasks.methods.bases.options import BasesOptions
-from sdc_tasks.methods.bases.printed.charter import charter, proposed, visible_sums
+from sdc_tasks.methods.bases.printed.charter import charter, proposed
 from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
@@ -97,8 +97,8 @@ def test_a_release_says_the_sum_where_the_domain_asks_for_it():
 def test_a_hidden_member_that_may_be_negative_leaves_no_sum():
     """The visible countries could then be more than the total."""
     problem = one_secret(10)
-    assert visible_sums(problem).tolist() == [980.0]
-    assert np.isnan(visible_sums(replace(problem, lb=np.array([-100.0, 0, 0, 0])))).all()
+    assert problem.visible_sums.tolist() == [980.0]
+    assert np.isnan(replace(problem, lb=np.array([-100.0, 0, 0, 0])).visible_sums).all()
 
 
 def two_activities() -> ProtectionProblem:
@@ -225,7 +225,7 @@ def test_the_rule_leaves_a_safe_table_safe_and_the_rest_of_it_alone(draw, share)
 @LAW
 @given(releases(signed=True))
 def test_where_values_may_be_negative_there_is_no_sum(draw):
-    assert np.isnan(visible_sums(draw.problem)).all()
+    assert np.isnan(draw.problem.visible_sums).all()
     nothing = everything(draw.problem, "withheld")
     assert in_charter(draw.problem, nothing, 0.3).digest == nothing.digest
 

@@ -25,7 +25,7 @@ from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.lp.prover import MET, Attack
 from sdc_tasks.methods.attack.milp.prover import Shortfall, Whole
 from sdc_tasks.methods.attack.milp.system import whole_slacks
-from sdc_tasks.methods.attack.polyhedron import AttackSystem, attack_system, contradicted, facing
+from sdc_tasks.methods.attack.polyhedron import AttackSystem, attack_system, contradicted, facing, mislabelled
 from sdc_tasks.methods.attack.requirements import Requirements, promised
 from sdc_tasks.methods.attack.small import small_told
 from sdc_tasks.methods.attack.vintage import earlier
@@ -48,6 +48,7 @@ __all__ = [
     "facing",
     "knowledge_of",
     "merge",
+    "mislabelled",
     "promised",
     "small_told",
     "whole_attacks",

@@ -27,7 +27,7 @@ from sdc_tasks.methods.attack.presolve import distinct_rows, tie
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.model.results import Publication
-from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.table import SUM_SHARE, Bools, Floats, Ints
 
 FARTHEST_UNITS = 1e4  # units: no deviation of the LP attacker is followed further
 FEASIBLE_UNITS = 1e-6  # units by which a witness may miss a row, a bound or a level
@@ -189,6 +189,12 @@ def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
     truth = problem.a[publication.cells]
     tolerance = 1e-14 * (1 + np.abs(truth))  # the noise of adding up, nothing more
     return (publication.lower > truth + tolerance) | (publication.upper < truth - tolerance)
+
+
+def mislabelled(problem: ProtectionProblem, publication: Publication) -> Bools:
+    """Cells of a publication that are said to be sums of visible countries and are not."""
+    total = np.nan_to_num(problem.visible_sums[publication.cells - problem.space.first_aggregate], nan=-1.0)
+    return publication.visible & ~(np.abs(np.nan_to_num(publication.value) - total) <= SUM_SHARE * (1 + np.abs(total)))
 
 
 def _nonzero(A: sp.csr_array) -> sp.csr_array:

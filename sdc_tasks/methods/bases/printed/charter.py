@@ -25,22 +25,12 @@ import numpy as np
 from sdc_tasks.methods.attack import Attacker
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
-from sdc_tasks.model.table import SUM_SHARE, Bools, Floats
-
-
-def visible_sums(problem: ProtectionProblem) -> Floats:
-    """V of every aggregate cell, in the unit of the data; NaN where it is 0, or where a hidden member may be negative."""
-    first = problem.space.first_aggregate
-    members = problem.space.aggregate_relations[:, :first]
-    told, below = problem.public[:first], problem.suppressed[:first] & (problem.lb[:first] < 0)
-    total = members @ np.where(told, problem.a[:first], 0.0)
-    fit = (members @ below.astype(float) == 0) & (problem.lb[problem.aggregate] >= 0) & (total > 0)
-    return np.asarray(np.where(fit, total, np.nan))
+from sdc_tasks.model.table import Floats
 
 
 def proposed(problem: ProtectionProblem, publication: Publication, share: float) -> Publication:
     """The publication with the sum of the visible countries wherever the rule allows it, safe or not."""
-    total = visible_sums(problem)
+    total = problem.visible_sums
     fit = (
         publication.withheld
         & ~problem.withheld[publication.cells]
@@ -79,9 +69,3 @@ def charter(
                 attacker.shift(told)
     progress(f"sums of the visible countries: {int(told.visible.sum())} of {count} that cover {share:.1%} of a withheld total are safe")
     return told
-
-
-def mislabelled(problem: ProtectionProblem, publication: Publication) -> Bools:
-    """Cells of a publication that are said to be sums of visible countries and are not."""
-    total = np.nan_to_num(visible_sums(problem), nan=-1.0)
-    return publication.visible & ~(np.abs(np.nan_to_num(publication.value) - total) <= SUM_SHARE * (1 + np.abs(total)))
