@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,21 @@ NEEDS = {
 def compose() -> dict[str, Any]:
     found: dict[str, Any] = yaml.safe_load((ROOT / "docker" / "compose.yaml").read_text(encoding="utf-8"))
     return found
+
+
+def test_no_image_comes_by_a_name_alone(compose: dict[str, Any]) -> None:
+    """Compose starts nothing without the digests of the office; the build asks its base image for one."""
+    text = (ROOT / "docker" / "compose.yaml").read_text(encoding="utf-8")
+    named = set(re.findall(r"\$\{(SDC_\w+_IMAGE)(:[-?])", text))
+    assert named == {("SDC_PYTHON_IMAGE", ":?"), ("SDC_POSTGRES_IMAGE", ":?"), ("SDC_REDIS_IMAGE", ":?")}
+    images = {service["image"] for service in compose["services"].values()}
+    assert all(image.startswith("${SDC_") for image in images)
+    lines = (ROOT / "docker" / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    assert {line for line in lines if line.startswith("FROM")} == {"FROM ${PYTHON} AS build", "FROM ${PYTHON}"}
+    assert not [line for line in lines if line.startswith("ARG PYTHON=")]
+    [check] = [line.removeprefix("RUN ") for line in lines if line.startswith("RUN case")]
+    for image, code in (("python:3.11", 1), ("", 1), (f"python:3.11@sha256:{'0' * 64}", 0)):
+        assert subprocess.run(["sh", "-c", check], env={"PYTHON": image}, capture_output=True, check=False).returncode == code
 
 
 def test_every_service_of_ours_is_judged_here(compose: dict[str, Any]) -> None:

@@ -41,7 +41,9 @@ def test_docker_takes_it_and_sees_the_same_services_and_variables(tmp_path: Path
     if subprocess.run(["docker", "compose", "version"], capture_output=True, check=False).returncode:
         pytest.skip("no docker compose client here")
     command = ["docker", "compose", "--file", str(DOCKER / "compose.yaml"), "config", "--format", "json"]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "SDC_SECRET_FILES": str(tmp_path)}, check=False)
+    named = {f"SDC_{name}_IMAGE": f"{name.lower()}@sha256:{'0' * 64}" for name in ("PYTHON", "POSTGRES", "REDIS")}
+    given = {**os.environ, **named, "SDC_SECRET_FILES": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=given, check=False)
     assert done.returncode == 0, done.stderr
     theirs = json.loads(done.stdout)["services"]
     ours = services({})
