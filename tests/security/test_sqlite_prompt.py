@@ -11,7 +11,9 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import make_url
 
+from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.engine import acting
+from sdc_tasks.warehouse.database.schema import metadata
 from sdc_tasks.warehouse.log import broken, entries
 from sdc_tasks.warehouse.operations.cycles import raise_alert
 from sdc_tasks.warehouse.operations.decisions import approve, retract
@@ -120,3 +122,20 @@ def test_the_cells_of_another_publication_do_not_take_the_place_of_released_ones
             " SELECT rowid, domain, period, 'other', cell, position, area, indicator, obs_status, conf_status FROM eu_cell"
         )
     assert prompt.execute("SELECT count(*) FROM eu_cell WHERE publication_digest = ?", [FIRST.digest]).fetchone() == before
+
+
+def test_what_is_deleted_at_a_prompt_is_missed_by_what_refers_to_it(prompt: sqlite3.Connection, warehouse) -> None:
+    """Tables that are not append-only, too: foreign keys are off there, and a check looks for what they would have kept."""
+    assert run_checks(warehouse)["row_without_parent"] == []
+    parents = {row[2] for table in metadata.tables.values() for row in prompt.execute(f"PRAGMA foreign_key_list({table.name})")}
+    assert "run" in parents
+    for parent in sorted(parents):
+        prompt.execute("BEGIN")
+        for (trigger,) in prompt.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?", (parent,)).fetchall():
+            prompt.execute(f"DROP TRIGGER {trigger}")
+        gone = prompt.execute(f"DELETE FROM {parent}").rowcount
+        orphans = prompt.execute("SELECT DISTINCT parent FROM pragma_foreign_key_check").fetchall()
+        prompt.execute("ROLLBACK")
+        assert not gone or (parent,) in orphans, parent
+    prompt.execute("DELETE FROM run")
+    assert {row["of_table"] for row in run_checks(warehouse)["row_without_parent"]} == {"run"}
