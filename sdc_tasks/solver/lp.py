@@ -129,14 +129,15 @@ class LiveLP:
         self._highs.clearSolver()  # nothing else of the past may count
         self._highs.setBasis(basis)
 
-    def solve(self, fresh: bool = False, patience: int | None = None, reduced: bool = True) -> LPResult:
+    def solve(self, fresh: bool = False, patience: int | None = None, reduced: bool = True, most: int | None = None) -> LPResult:
         """Solves from the basis of the last solve; afresh if asked, after `patience` iterations, or where it ends in no optimum.
 
-        Not `reduced`: without the reduced costs, which take time to hand over.
+        Not `reduced`: without the reduced costs, which take time to hand over. `most`: iterations after which it is given up without a
+        point.
         """
         if fresh:
             self._highs.clearSolver()
-        status = self._run(patience)
+        status = self._run(patience) if most is None else self._try(most)
         info, solution = self._highs.getInfo(), self._highs.getSolution()
         if status is Status.STOPPED and info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
             status = Status.FEASIBLE
@@ -151,6 +152,14 @@ class LiveLP:
     def objective(self) -> float:
         """Solves for the optimum's value alone; infinite where there is none or time ran out."""
         return float(self._highs.getInfo().objective_function_value) if self._run() is Status.OPTIMAL else np.inf
+
+    def _try(self, most: int) -> Status:
+        self.solves += 1
+        self._highs.setOptionValue("simplex_iteration_limit", most)
+        self._highs.run()
+        self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
+        self.iterations += max(0, self._highs.getInfo().simplex_iteration_count)
+        return STATUS.get(self._highs.getModelStatus(), Status.STOPPED)
 
     def _run(self, patience: int | None = None) -> Status:
         self.solves += 1

@@ -15,6 +15,7 @@ To give back: the dearest hidden class first, if the items whose witnesses all u
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -24,8 +25,9 @@ from sdc_tasks.methods.suppression.attackers import MET_SHARE, MOST_NEEDS
 from sdc_tasks.methods.suppression.lp_cover import DEAREST
 from sdc_tasks.methods.suppression.reduce import Reduced
 from sdc_tasks.model.table import Bools, Floats, Ints
-from sdc_tasks.solver.lp import LiveLP
+from sdc_tasks.solver.lp import LiveLP, Status
 
+PATIENCE = 3000  # simplex iterations for one direction, from scratch: most need hundreds, some more than a hundred thousand
 STILL = 1e-7  # of a need: moves below the solver's tolerance are rounding
 MEMORY = 200_000_000  # bytes that the witnesses may take from one pattern to the next
 JOINT = 6  # programs for all items at once, before each has its own
@@ -49,8 +51,19 @@ class LinearDirections:
         self._place = np.full(k, -1)
         self._place[classes] = np.arange(len(classes))
         self._columns = np.arange(2 * len(classes))
-        zeros, none = np.zeros(M.shape[0]), np.zeros(2 * len(classes))
-        self._lp = LiveLP(none, sp.csr_array(sp.hstack([M, -M])), zeros, zeros, none, none)
+        self._M = sp.csr_array(sp.hstack([M, -M]))
+        self._lp = self._live()
+
+    def _live(self) -> LiveLP:
+        zeros, none = np.zeros(self._M.shape[0]), np.zeros(self._M.shape[1])
+        return LiveLP(none, self._M, zeros, zeros, none, none)
+
+    @cached_property
+    def _inner(self) -> LiveLP:
+        """The same by an interior point: slower at most programs, and never lost in one."""
+        live = self._live()
+        live.interior()
+        return live
 
     def cheapest(self, p: int, sign: int, far: float, up: Floats, down: Floats, cost: Floats) -> Floats | None:
         classes, place = self.classes, int(self._place[p])
@@ -61,9 +74,12 @@ class LinearDirections:
         low = np.zeros(len(self._columns))
         low[place + (0 if sign > 0 else len(classes))] = moved[place] = far
         still[place] = 0.0
-        self._lp.set_cost(self._columns, np.concatenate([here, here]))
-        self._lp.set_bounds(self._columns, low, np.concatenate([rise, fall]))
-        result = self._lp.solve(reduced=False)
+        for lp, most in ((self._lp, PATIENCE), (self._inner, None)):
+            lp.set_cost(self._columns, np.concatenate([here, here]))
+            lp.set_bounds(self._columns, low, np.concatenate([rise, fall]))
+            result = lp.solve(fresh=True, reduced=False, most=most)
+            if result.status is not Status.STOPPED:
+                break
         if not result.status.has_point:
             return None
         u = np.zeros(len(up))

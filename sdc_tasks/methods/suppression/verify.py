@@ -92,6 +92,7 @@ class _Seen:
         level = np.maximum(np.maximum(self.up, self.down), self.width)
         most = FAR * level.max(initial=1.0)
         solver = _Solver(self.M, np.minimum(self.below, most), np.minimum(self.above, most), self.lone, float(np.median(level[level > 0])))
+        self.learn(self.problem.a[self.hidden])  # a table of totals without right-hand sides may grow and shrink as a whole
         for family in range(FAMILIES):
             sign = 1.0 if family % 2 == 0 else -1.0
             open_cells = np.flatnonzero(
