@@ -21,7 +21,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock release up down test test-all test-faults test-stack mutants coverage docs docs-pages sbom vulnerabilities bench-cta bench-attack bench-rounding lint clean
+.PHONY: help setup lock release up down test test-all test-faults test-stack mutants coverage docs docs-pages sbom vulnerabilities bench-cta bench-attack bench-rounding bench-suppression lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -116,6 +116,9 @@ bench-attack: $(READY)  ## audits and safe bases on named releases: tests/benchm
 
 bench-rounding: $(READY)  ## rounding on named tables, up to census size: tests/benchmarks/ROUNDING*.md; ARGS="--quick", ARGS="--help"
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.rounding_run $(ARGS)
+
+bench-suppression: $(READY)  ## every method of cell suppression on named tables: tests/benchmarks/SUPPRESSION.md; ARGS="--limit 20"
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.suppression_run $(ARGS)
 
 clean:  ## removes what was made, but not the environment
 	@rm -rf var build *.egg-info .hypothesis .mypy_cache .ruff_cache .import_linter_cache

@@ -140,3 +140,15 @@ def test_figure_15_paths_use_what_is_hidden_already() -> None:
         result = suppress(problem, PatternOptions(method))
         assert result.cost == 0, method
         assert np.array_equal(result.pattern, marked(*wanted))
+
+
+def test_a_width_beyond_what_the_cell_can_fall_is_proven() -> None:
+    """a_23 = 40 cannot fall by more than 40, so that a width of 100 needs a rise of 60, whatever other cells could do."""
+    problem = paper(1, 1)
+    wide = SuppressionProblem(problem.M, problem.a, problem.lb, problem.ub, problem.lpl, problem.upl, np.where(problem.primary, 100.0, 0),
+                              problem.cost, problem.primary, problem.fixed)  # fmt: skip
+    result = suppress(wide, PatternOptions("exact", gap=0.0))
+    assert result.ended == "proven"
+    assert result.pattern is not None
+    low, high = interval(wide, result.pattern, 6)
+    assert high - low >= 100 - 1e-6

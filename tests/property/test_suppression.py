@@ -68,6 +68,31 @@ def problems(draw: st.DrawFn, kinds: tuple[str, ...], general: bool = True) -> S
     )  # fmt: skip
 
 
+@st.composite
+def linked(draw: st.DrawFn) -> SuppressionProblem:
+    """Two tables, A × B and A × C, that share the margin of A: the column of totals is one and the same."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    trees = (TREES["wide"], TREES["flat"])
+    shape, M = relations(*trees)
+    n = int(np.prod(shape))
+    first = filled(trees, rng.integers(0, 100, size=n).astype(float), shape).reshape(shape)
+    second = np.zeros(shape)
+    part = np.floor(first[1:, 0] * rng.random(shape[0] - 1))
+    second[1:, 1], second[1:, 2] = part, first[1:, 0] - part
+    second[0] = second.sum(axis=0)
+    second[:, 0] = first[:, 0]
+    place = np.concatenate([np.arange(n), np.arange(n)])  # cells of the second table: its totals are those of the first
+    others = np.flatnonzero(np.arange(n) % shape[1] != 0)
+    place[n + others] = n + np.arange(len(others))
+    both = sp.block_diag([M, M], format="csr")
+    joined = sp.csr_array((np.ones(2 * n), (np.arange(2 * n), place)), shape=(2 * n, n + len(others)))
+    a = np.concatenate([first.ravel(), second.ravel()[others]])
+    primary = (rng.random(len(a)) < 0.2) & (a != 0)
+    level = np.abs(a) * rng.uniform(0.05, 0.4, size=len(a))
+    none = np.zeros(len(a))
+    return SuppressionProblem(sp.csr_array(both @ joined), a, none, none + 3 * a.max(initial=1.0), level, level, none, a, primary, a == 0)
+
+
 def least(problem: SuppressionProblem) -> float | None:
     """What the exact method finds and proves; None where it says that there is nothing."""
     try:
@@ -118,6 +143,16 @@ def test_every_method_is_safe_and_never_cheaper_than_the_optimum_in_two_dimensio
 @settings(max_examples=10, deadline=None)
 def test_every_method_is_safe_and_never_cheaper_than_the_optimum_in_three(problem: SuppressionProblem) -> None:
     assert_safe_and_no_cheaper(problem, [name for name in OTHERS if name not in NETWORKS], least(problem))
+
+
+@given(linked())
+@settings(max_examples=10, deadline=None)
+def test_linked_tables_as_cheap_as_the_whole_model_and_safe_by_every_method(problem: SuppressionProblem) -> None:
+    optimum = least(problem)
+    assert_same(optimum, least_by_model(problem))
+    assert_safe_and_no_cheaper(
+        problem, [name for name in OTHERS if name not in NETWORKS or (optimum is not None and reduce(problem).network)], optimum
+    )
 
 
 @given(problems(("flat", "wide")))

@@ -64,13 +64,12 @@ class Attackers(ABC):
         while len(found) < most:
             if side:
                 reached, sums = self._side(item, side, trial, thorough)
+                given = 0.0
             else:
-                up, ups = self._side(item, 1, trial, thorough)
-                down, downs = self._side(item, -1, trial, thorough)
-                reached, sums = up + down, [ups[0] + downs[0]] if ups and downs else []
+                reached, sums, given = self._width(item, trial, thorough)
             if reached >= MET_SHARE:
                 break
-            fresh = [cut for cut in (self._strengthened(alpha) for alpha in sums) if cut is not None and cut.key not in seen]
+            fresh = [cut for cut in (self._strengthened(alpha, given) for alpha in sums) if cut is not None and cut.key not in seen]
             if not fresh:
                 break
             found += fresh
@@ -82,9 +81,26 @@ class Attackers(ABC):
                 trial[cut.columns] = 1.0
         return found
 
-    def _strengthened(self, alpha: Floats) -> ProtectionCut | None:
+    def _width(self, item: int, y: Floats, thorough: bool) -> tuple[float, list[Floats], float]:
+        """How wide the class of an item of width moves, the α of a cut, and what its own bounds give of the need beside α.
+
+        To either side a class goes no further than its own room, whatever the others let it do.
+        """
+        p, need = int(self.table.item_class[item]), float(self.table.item_need[item])
+        reached, given, alpha = 0.0, 0.0, np.zeros(len(y))
+        for side, room in ((1, self.table.above[p]), (-1, self.table.below[p])):
+            own = min(1.0, float(room) / need)
+            flow, sums = self._side(item, side, y, thorough)
+            reached += min(flow, own)
+            if flow >= own or not sums:
+                given += own
+            else:
+                alpha = alpha + sums[0]
+        return reached, [alpha], given
+
+    def _strengthened(self, alpha: Floats, given: float) -> ProtectionCut | None:
         """`alpha`: in needs. None where hidden classes meet the item alone (a solver's error) or nobody can."""
-        right = 1.0 - float(alpha[self.table.forced].sum())
+        right = 1.0 - given - float(alpha[self.table.forced].sum())
         if right <= 1e-9:
             return None
         columns = np.flatnonzero((alpha > 0) & ~self.table.forced)

@@ -27,7 +27,7 @@ from sdc_tasks.methods.suppression.reduce import Reduced
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import LiveLP, Status
 
-PATIENCE = 3000  # simplex iterations for one direction, from scratch: most need hundreds, some more than a hundred thousand
+LOST_AFTER = 3000  # simplex iterations for one direction, from scratch: most need hundreds, some more than a hundred thousand
 STILL = 1e-7  # of a need: moves below the solver's tolerance are rounding
 MEMORY = 200_000_000  # bytes that the witnesses may take from one pattern to the next
 JOINT = 6  # programs for all items at once, before each has its own
@@ -74,7 +74,7 @@ class LinearDirections:
         low = np.zeros(len(self._columns))
         low[place + (0 if sign > 0 else len(classes))] = moved[place] = far
         still[place] = 0.0
-        for lp, most in ((self._lp, PATIENCE), (self._inner, None)):
+        for lp, most in ((self._lp, LOST_AFTER), (self._inner, None)):
             lp.set_cost(self._columns, np.concatenate([here, here]))
             lp.set_bounds(self._columns, low, np.concatenate([rise, fall]))
             result = lp.solve(fresh=True, reduced=False, most=most)

@@ -179,6 +179,8 @@ class _Search:
             before = len(self.pool.cuts)
             cuts = self.pool.add(self.separate(y))
             violated = np.flatnonzero(rows @ y < 1 - VIOLATED)
+            if not cuts:  # no attacker gets through: the master's pattern needs no completion
+                self.run.offer(table.pattern(y > 0.5, self.run.problem), f"integer round {count + 1}")
             self.patterns.complete(y > 0.5, table.cost, f"integer round {count + 1}")
             if self.run.over():
                 break

@@ -1,0 +1,195 @@
+"""`make bench-suppression ARGS="…"`: every method of cell suppression on every table, each in a process of its own; writes SUPPRESSION.md,
+suppression.json and suppression.svg. Costs are values. The limit is wall time, so that the figures depend on the machine and its load.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import os
+import resource
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from rich.console import Console
+
+from benchmarks.document import NONE, as_number, as_table, machine, not_measured, write_document
+from benchmarks.process import command, run_python
+from benchmarks.registry import HERE
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.tables.jj import read_jj
+from sdc_tasks.intake.tables.suppression import suppression_of
+from sdc_tasks.methods.suppression.attackers import attackers_of
+from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
+from sdc_tasks.methods.suppression.names import METHODS, PatternMethod
+from sdc_tasks.methods.suppression.reduce import reduce
+from sdc_tasks.report.cta_figures import bare, picture
+
+DATA = HERE.parents[2] / "shared/data/jj"  # not part of this project: a table that is absent is left out, with a reason
+TABLES = {
+    "tw_Var1": DATA / "tw_Var1_one.jj.gz",
+    **{name: DATA / f"castro/{name}.jj.gz" for name in ("dale", "osorio", "hie1327d", "hier13", "hier133a", "two5in6", "ninenew")},
+}
+COMPARED: tuple[PatternMethod, ...] = tuple(name for name in METHODS if name != "auto")
+PATIENCE = 600.0  # seconds for reading and the attack beside the limit
+NO_NETWORK = "no network"
+OTHERS = """\
+What others had on `tw_Var1` ([2] Table 2, their machines): Benders 18.7e6 (604 s, stopped), shortest paths 20.4e6 (1 s), HiTaS 25.7e6
+(4 s), hypercube 54.2e6 (4 s). The tables of Castro have no published optimum for these costs."""
+LEGEND = """\
+*first* is when a pattern cheaper than hiding everything was verified, *best* when the last one was; *cpu* is all of the search. *at risk*
+counts requirements of the best pattern that the attackers' own programs find not met: none are expected, since another program has
+verified it. *bound* is proven by `exact` alone. *all hidden*: no cheaper pattern was found in the time, and everything but the open cells
+is hidden."""
+out = Console(highlight=False)
+
+
+@dataclass(frozen=True)
+class Record:
+    """One method on one table. Seconds are wall time from the start of the search."""
+
+    table: str
+    method: str
+    limit: float
+    cells: int
+    primaries: int
+    cost: float | None
+    secondaries: int | None
+    bound: float
+    first: float | None
+    best: float | None
+    cpu: float
+    peak_mib: float
+    at_risk: int | None
+    load: float
+    history: list[list[float | None]]
+    refused: str = ""
+
+    def to_json(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def measure(table: str, method: PatternMethod, limit: float) -> Record:
+    load = os.getloadavg()[0]
+    problem = suppression_of(read_jj(TABLES[table]))
+    about = (table, method, limit, len(problem.a), len(problem.primaries))
+    began = time.process_time()
+    try:
+        result = suppress(problem, PatternOptions(method, limit))
+    except InvalidInput:
+        return Record(*about, None, None, 0.0, None, None, 0.0, 0.0, None, load, [], NO_NETWORK)
+    cpu = time.process_time() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    found = [moment for moment in result.history if moment.objective is not None]
+    cheaper = [moment.seconds for moment in found if moment.method != "everything hidden"]
+    last = next((moment.seconds for moment in found if moment.objective == result.cost), None)
+    at_risk = None
+    if result.pattern is not None and cheaper:
+        reduced = reduce(problem)
+        attackers, y = attackers_of(reduced), reduced.classes(result.pattern).astype(float)
+        at_risk = sum(bool(attackers.cuts(item, y)) for item in range(len(reduced.item_need)))
+    secondaries = None if result.pattern is None else int((result.pattern & ~problem.primary).sum())
+    history = [[round(moment.seconds, 2), moment.objective, moment.bound] for moment in result.history]
+    return Record(
+        *about, result.cost, secondaries, result.bound, min(cheaper, default=None), last, round(cpu, 2), round(peak, 1), at_risk,
+        round(load, 2), history,
+    )  # fmt: skip
+
+
+def page(records: Sequence[Record], reasons: dict[str, str], said: str, now: datetime) -> list[str]:
+    rows = []
+    for name in dict.fromkeys(record.table for record in records):
+        mine = [record for record in records if record.table == name]
+        bound = max(record.bound for record in mine)
+        for record in mine:
+            if record.refused:
+                continue
+            gap = NONE if not record.cost else f"{100 * (record.cost - bound) / record.cost:.2f} %"
+            rows.append([
+                name, record.method + (", all hidden" if record.first is None else ""), str(record.cells), str(record.primaries),
+                as_number(record.cost), NONE if record.secondaries is None else str(record.secondaries),
+                as_number(record.bound or None), gap,
+                _seconds(record.first), _seconds(record.best), f"{record.cpu:.1f}", f"{record.peak_mib:.0f}",
+                NONE if record.at_risk is None else str(record.at_risk),
+            ])  # fmt: skip
+    head = ["table", "method", "cells", "primaries", "cost", "secondaries", "bound", "gap to the best bound", "first s", "best s", "cpu s",
+            "peak MiB", "at risk"]  # fmt: skip
+    limits = ", ".join(sorted({f"{record.limit:g} s" for record in records}))
+    return [
+        "# Cell suppression", f"Written {now:%Y-%m-%d %H:%M} UTC by `{said}`; limit {limits} a pair.", machine("suppression.json"), LEGEND,
+        as_table(head, rows, 2), "![pattern and bound over time](suppression.svg)", OTHERS, not_measured(reasons),
+    ]  # fmt: skip
+
+
+def _seconds(value: float | None) -> str:
+    return NONE if value is None else f"{value:.1f}"
+
+
+def drawn(records: Sequence[Record]) -> bytes:
+    """Pattern (solid) and bound (dashed) over time, one panel for each table."""
+    names = list(dict.fromkeys(record.table for record in records))
+    figure = Figure(figsize=(9.6, 2.2 * ((len(names) + 3) // 4)), layout="constrained")
+    panels = np.ravel(figure.subplots((len(names) + 3) // 4, min(4, len(names)), squeeze=False))
+    for axes in panels[len(names) :]:
+        axes.set_axis_off()
+    for axes, name in zip(panels, names, strict=False):
+        bare(axes)
+        axes.set_title(name, loc="left", fontsize=9)
+        axes.set_xlabel("seconds", fontsize=8)
+        axes.tick_params(labelsize=7)
+        for colour, method in zip(("#2a6fae", "#b4460f", "#566472"), COMPARED, strict=False):
+            for record in records:
+                if (record.table, record.method) == (name, method) and record.history:
+                    told = np.array([[np.nan if value is None else value for value in moment] for moment in record.history])
+                    seconds, cost, bound = told.T
+                    axes.step(seconds[1:], cost[1:], "-", where="post", color=colour, linewidth=1.2, label=method)
+                    axes.step(seconds[1:], np.where(bound > 0, bound, np.nan)[1:], "--", where="post", color=colour, linewidth=1.0)
+        axes.legend(fontsize=6, frameon=False)
+    return picture(figure, "svg")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="make bench-suppression", description=__doc__)
+    parser.add_argument("--only", action="append", metavar="NAME", help="tables by name or pattern, such as tw_Var1 or 'hier*'")
+    parser.add_argument("--limit", type=float, default=120.0, help="seconds of each search")
+    parser.add_argument("--one", nargs=3, metavar=("TABLE", "METHOD", "FILE"), help=argparse.SUPPRESS)
+    given = parser.parse_args(arguments)
+    if given.one:
+        table, method, place = given.one
+        Path(place).write_text(json.dumps(measure(table, method, given.limit).to_json()))
+        return 0
+    records: list[Record] = []
+    reasons: dict[str, str] = {}
+    for table in TABLES:
+        if not any(fnmatch.fnmatch(table, name) for name in given.only or ["*"]):
+            continue
+        if not TABLES[table].is_file():
+            reasons[table] = "the file is not part of this project and not here"
+            continue
+        for method in COMPARED:
+            with tempfile.TemporaryDirectory() as folder:
+                place = Path(folder) / "record.json"
+                asked = ["-m", "benchmarks.suppression_run", "--limit", str(given.limit), "--one", table, method, str(place)]
+                status, reason = run_python(asked, given.limit + PATIENCE)
+                if status:
+                    reasons[f"{table}, {method}"] = reason or f"exit code {status}"
+                    continue
+                record = Record(**json.loads(place.read_text()))
+            records.append(record)
+            out.print(f"{table}, {method}: {record.refused or record.cost}, bound {record.bound:.6g}, {record.cpu:.1f} CPU s")
+    if records:
+        (HERE / "suppression.svg").write_bytes(drawn(records))
+        parts = page(records, reasons, command("bench-suppression", arguments), datetime.now(UTC))
+        write_document(HERE / "SUPPRESSION.md", parts, {f"{record.table}-{record.method}": record for record in records})
+    return 1 if len(reasons) and not records else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
