@@ -16,7 +16,7 @@ from support.payload_key import WAREHOUSE_SECRET
 from support.supply.lock import ROOT, RUN_TIME, no_network, uv
 
 BUILT_FROM = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "sdc_tasks", "sql")
-PROGRAM = "from sdc_tasks.warehouse import lineage; print(lineage.environment())"
+PROGRAM = "from sdc_tasks.warehouse.dissemination import lineage; print(lineage.environment())"
 
 
 @dataclass(frozen=True)

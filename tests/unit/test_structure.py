@@ -219,9 +219,9 @@ def test_tests_reach_into_no_private_names():
 @pytest.mark.parametrize(
     "text",
     [
-        "from sdc_tasks.warehouse.publisher import _cells",
-        "from sdc_tasks.warehouse import publisher\npublisher._cells()",
-        "import sdc_tasks\nsdc_tasks.warehouse.publisher._cells",
+        "from sdc_tasks.warehouse.dissemination.publisher import _cells",
+        "from sdc_tasks.warehouse.dissemination import publisher\npublisher._cells()",
+        "import sdc_tasks\nsdc_tasks.warehouse.dissemination.publisher._cells",
         "from sdc_tasks import steps\npatch.setattr(steps, '_x', 1)",
         "patch('sdc_tasks.steps._x')",
     ],
