@@ -33,8 +33,7 @@ def main() -> None:
 
 
 def _complain(kind: str, message: str) -> None:
-    from rich.markup import escape
 
     from sdc_tasks.cli.shared import Terminal
 
-    Terminal(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]{kind}[/]: {escape(message)}")
+    Terminal(stderr=True).tell(kind, f": {message}", "bold red")

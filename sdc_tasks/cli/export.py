@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.markup import escape
 
 from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, out, problem_of_inbox
 from sdc_tasks.errors import InvalidInput
@@ -68,7 +67,7 @@ def export_jj(
     write_private(cells_file(file), text.getvalue())
     moving = int((~table.fixed).sum())
     out.print(f"{len(table.a)} cells, {moving} of them may move, {len(table.rhs)} relations, {len(table.primary)} primaries")
-    out.print(f"[bold]confidential[/bold], true values of every country: {escape(str(file))}; keys: {escape(str(cells_file(file)))}")
+    out.tell("confidential", f", true values of every country: {file}; keys: {cells_file(file)!s}", "bold")
 
 
 def attacker_table(problem: ProtectionProblem, requirements: Requirements, weights: Floats) -> JJTable:

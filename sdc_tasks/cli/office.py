@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from sdc_tasks.cli.shared import out
@@ -31,7 +30,7 @@ def approve(
 
     office = open_office(warehouse, actor)
     audit = approve(office, release, publication, note)
-    out.print(f"approved: {release}, publication {publication[:12]}, audit {audit[:12]}, by {claimed(office)}", markup=False)
+    out.print(f"approved: {release}, publication {publication[:12]}, audit {audit[:12]}, by {claimed(office)}")
 
 
 def retract(
@@ -66,7 +65,10 @@ def verify_log(
             table.add_row(
                 str(each.number),
                 f"{each.recorded_at:%Y-%m-%d %H:%M:%S}",
-                *map(escape, (each.actor, each.account, each.action, each.subject[:40])),
+                each.actor,
+                each.account,
+                each.action,
+                each.subject[:40],
             )
         out.print(table)
     wrong = broken(chain, head)
@@ -83,7 +85,7 @@ def verify_log(
     told = [name for name in known_checks(engine.dialect.name) if name.startswith(about)]
     wrong += failures(engine, told)
     for line in wrong:
-        out.print(line, markup=False)
+        out.print(line)
     newest = chain[-1].digest if chain else "none"
     out.print(f"{'NOT VERIFIED' if wrong else 'verified'}: {len(chain)} entries, newest {newest}")
     if wrong:
@@ -141,26 +143,29 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def maintenance(warehouse: WarehouseOption, actor: ActorOption = None) -> None:
-    """Looks for damage in the database, purges what is confidential and past its retention, then runs every check of the warehouse. Exit
-    code 3 where something is wrong.
+    """Looks for damage in the database, purges what is confidential and past its retention, then verifies the log and runs every check of
+    the warehouse. Exit code 3 where something is wrong.
     """
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.confidential.maintenance import damage, purge
+    from sdc_tasks.warehouse.confidential.secret import secret_of
     from sdc_tasks.warehouse.database.checks import failures
+    from sdc_tasks.warehouse.log import broken, entries
 
     engine = open_office(warehouse, actor)
+    secret_of(engine)  # what names and seeds are keyed by can be read
     if wrong := damage(engine):
         for line in wrong:
-            out.print(line, markup=False)
+            out.print(line)
         out.print("Remedy: release nothing, restore the newest backup, and deliver again what came after it")
         raise typer.Exit(3)
     out.print(f"{purge(engine)} payloads purged")
-    failed = failures(engine)
+    failed = [*broken(entries(engine)), *failures(engine)]
     for line in failed:
-        out.print(line, markup=False)
+        out.print(line)
     if failed:
         raise typer.Exit(3)
-    out.print("every check passes")
+    out.print("the log is one chain, and every check passes")
 
 
 def new_key() -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -66,7 +65,7 @@ def release(
     began = time.monotonic()
 
     def say(message: str) -> None:
-        out.print(f"[dim]{time.monotonic() - began:7.1f} s[/dim]  {escape(message)}")
+        out.tell(f"{time.monotonic() - began:7.1f} s", f"  {message}", "dim")
 
     desk = steps.open_desk(url, domain, period, say)
     waiting = steps.discover(desk, inbox)
@@ -105,7 +104,7 @@ def findings(
     """Prints as CSV what was found in the deliveries of a period: country, file, severity, code, line, cell, message; never a value."""
     from sdc_tasks import outputs, steps
 
-    out.print(outputs.findings(steps.open_desk(warehouse, domain, period)), markup=False, end="")
+    out.print(outputs.findings(steps.open_desk(warehouse, domain, period)), end="")
 
 
 @about_a_case
@@ -234,7 +233,7 @@ def _tell_unjudged(problem: ProtectionProblem, read: ReadTable, hints: list[str]
     if read.unknown:
         out.print(f"not judged: {len(read.unknown)} rows of which the domain does not know the cell, whatever they tell an attacker:")
         for line in read.unknown[:NAMED_CELLS]:
-            out.print(f"  {line}", markup=False)
+            out.print(f"  {line}")
     if len(read.off_base):
         cells = ", ".join(key(int(cell)) for cell in read.off_base[:NAMED_CELLS])
         out.print(
@@ -242,7 +241,7 @@ def _tell_unjudged(problem: ProtectionProblem, read: ReadTable, hints: list[str]
         )
         out.print("  Remedy: say LOWER and UPPER, or bases.additive or a rounding of the indicator in the domain file")
     for hint in hints:
-        out.print(f"hint: {hint}", markup=False)
+        out.print(f"hint: {hint}")
 
 
 def _and_more(told: str, count: int) -> str:
@@ -277,5 +276,5 @@ def show(summary: Summary, warehouse: str, page: Path) -> None:
     unseen = "" if summary.embargo is None else f", under embargo until {summary.embargo:%Y-%m-%d %H:%M} UTC; run again then for table.csv"
     table.add_row("version", "none: blocked" if not summary.passed else f"{summary.version or 'none yet'}{unseen}")
     out.print(table)
-    out.print(f"warehouse: {escape(make_url(warehouse).render_as_string(hide_password=True))}")  # below the table no path is wrapped
-    out.print(f"report: {escape(str(page))}")
+    out.print(f"warehouse: {make_url(warehouse).render_as_string(hide_password=True)}")  # below the table no path is wrapped
+    out.print(f"report: {page}")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.markup import escape
 from rich.table import Table as Grid
 
 from sdc_tasks.cli.shared import QUIET_SECONDS, SeedOption, drawn_seed, out, refuse_place
@@ -87,9 +86,9 @@ def round_counts(
     for result in results:
         out.print(_shown(result))
     if inner is not None:
-        out.print(f"[bold]confidential[/bold], original counts: {escape(str(inner))}")
+        out.tell("confidential", f", original counts: {inner}", "bold")
     if published is not None:
-        out.print(f"publication: {escape(str(published))}")
+        out.print(f"publication: {published}")
 
 
 def _publication(cells: InnerCells, max_order: int | None, crossings: str | None, formula: str | None, files: list[Path]) -> Crossings:

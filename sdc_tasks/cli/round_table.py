@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from sdc_tasks.cli.shared import SeedOption, drawn_seed, out, refuse_place
@@ -78,11 +77,11 @@ def round_table(
     wanted = _base(base, method)
     source = _source(file, dims, value, totals or [], hierarchy or [])
     table = source.table
-    out.print(f"{escape(str(file))}: {len(table.a)} cells, {len(table.rhs)} relations, {len(table.primary)} primaries", style="dim")
+    out.print(f"{file}: {len(table.a)} cells, {len(table.rhs)} relations, {len(table.primary)} primaries", style="dim")
     began = time.monotonic()
 
     def progress(line: str) -> None:
-        out.print(f"{time.monotonic() - began:7.1f} s  {escape(line)}")
+        out.print(f"{time.monotonic() - began:7.1f} s  {line}")
 
     search = Search(drawn_seed(seed), solver, Limit(time_limit), gap)
     if method == "controlled":
@@ -101,7 +100,7 @@ def round_table(
         shown.add_row(name.replace("_", " "), f"{fact:.10g}" if isinstance(fact, float) else str(fact))
     out.print(shown)
     if rounded is not None:
-        out.print(f"rounded table: {escape(str(rounded))}")
+        out.print(f"rounded table: {rounded}")
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,21 @@ if TYPE_CHECKING:
 
 
 class Terminal(Console):
-    """Shows text that others wrote: control characters in it are told (`\\x1b`), and change nothing on the screen."""
+    """Shows text that others wrote as text: no markup and no control character in it (told as `\\x1b`) changes the screen."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, soft_wrap=True, markup=False, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str("".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text), **options)
 
+    def tell(self, first: str, rest: str, style: str) -> None:
+        """A line whose beginning has a style."""
+        self.print(first, style=style, end="")
+        self.print(rest)
 
-out = Terminal(highlight=False, soft_wrap=True)
+
+out = Terminal()
 QUIET_SECONDS = 1.0  # between two lines where the output is no terminal
 
 DomainOption = Annotated[str, typer.Option("--domain", help="a domain's name, such as sbs, or the path of a domain file")]

@@ -40,7 +40,7 @@ def verify_certificate(
         raise InvalidInput(f"{certificate}, {witnesses}: cannot be read. Remedy: name the files that `sdc audit` wrote") from error
     salt, evidence = evidence_of(content)
     problem, beside = case.problem(told_before, salt)
-    publication = report.read_table(published, spec, problem.space, case.period)
+    publication = report.read_own(published, spec, problem.space, case.period)
     wrong, found, verdict = examine(spec, case.period, problem, publication, text, evidence, beside)
     if found is not None:
         profiles = ", ".join(asked_of(spec, problem))
@@ -48,7 +48,7 @@ def verify_certificate(
             f"{len(found.primaries)} primaries, profiles {profiles}: {found.witnesses} witnesses and {found.attacks} attacks re-checked"
         )
     for line in wrong[:SHOWN_FAULTS]:
-        out.print(line, markup=False)
+        out.print(line)
     if len(wrong) > SHOWN_FAULTS:
         out.print(f"… and {len(wrong) - SHOWN_FAULTS} more")
     out.print("NOT VERIFIED" if wrong else f"verified: {verdict}")

@@ -104,6 +104,21 @@ def read_table(path: Path, domain: Domain, space: CellSpace, period: str) -> Pub
     return found.publication
 
 
+def read_own(path: Path, domain: Domain, space: CellSpace, period: str) -> Publication:
+    """A table as `write_table` writes it: each cell once, and every base one that its value is a multiple of. Raises InvalidInput as
+    `read_table` does, and where a cell or a base says less.
+    """
+    found = read_published(path, domain, space, period)
+    publication = read_table(path, domain, space, period)
+    for cells, wrong in (
+        (found.absent, "has no row; a withheld cell has one, without an OBS_VALUE"),
+        (found.off_base, "is no multiple of its ROUNDING_BASE; take the table that was published"),
+    ):
+        if len(cells):
+            raise InvalidInput(f"{path}: {space.key(int(cells[0]))} {wrong} ({len(cells)} cells in all)")
+    return publication
+
+
 def read_published(path: Path, domain: Domain, space: CellSpace, period: str) -> ReadTable:
     """What a published table says: SDMX-CSV 1.0 or 2.0. ROUNDING_BASE, VISIBLE_SHARE, LOWER and UPPER are optional.
 
@@ -331,8 +346,9 @@ def _check_unit(row: _Row, domain: Domain, cell: int, name: str) -> None:
 def _decision(row: _Row, key: str) -> tuple[float, float, float]:
     """(value, base, covers) of one cell, as `Publication` holds them."""
     if row.get("OBS_VALUE") in {"", "NaN"}:
-        if row.get(VISIBLE_SHARE):
-            raise row.error(f"{VISIBLE_SHARE} of {key} without an OBS_VALUE; leave both empty for a withheld cell")
+        for name in (VISIBLE_SHARE, "ROUNDING_BASE"):
+            if row.get(name):
+                raise row.error(f"{name} of {key} without an OBS_VALUE; leave both empty for a withheld cell")
         return np.nan, np.inf, 0.0
     value = _number(row, "OBS_VALUE", key)
     base = _number(row, "ROUNDING_BASE", key) if row.get("ROUNDING_BASE") else 0.0

@@ -1,8 +1,11 @@
--- Deliveries of which the log does not tell that they came under this name, and became what they are. It does not know those that came
--- before it began.
+-- Deliveries of which the log does not tell that they came under this name, and became what they are. It may know nothing of those that
+-- came before it began.
 SELECT d.domain, d.period, d.digest, d.state
 FROM operations.delivery d
-WHERE d.received_at >= (SELECT min(b.recorded_at) FROM operations.log b) AND (
+WHERE (
+    d.received_at >= (SELECT min(b.recorded_at) FROM operations.log b)
+    OR EXISTS (SELECT 1 FROM operations.log k WHERE k.action = 'receive' AND k.subject = d.digest)
+) AND (
     NOT EXISTS (
         SELECT 1 FROM operations.log l
         WHERE l.action = 'receive' AND l.subject = d.digest

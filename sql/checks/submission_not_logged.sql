@@ -2,7 +2,7 @@
 -- as they stand. An older version did not tell all of it.
 SELECT s.release_id, s.submitter
 FROM operations.submission s
-JOIN operations.run u ON u.release_id = s.release_id
+LEFT JOIN operations.run u ON u.release_id = s.release_id
 LEFT JOIN operations.terms t ON t.domain = s.domain AND t.digest = s.terms_digest
 WHERE NOT EXISTS (
     SELECT 1 FROM operations.log l

@@ -15,8 +15,9 @@ import pytest
 from sdc_tasks import pipeline, steps
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.database.engine import open_warehouse, writing
+from sdc_tasks.warehouse.database.engine import acting, open_warehouse, writing
 from sdc_tasks.warehouse.log import entries, record
+from sdc_tasks.warehouse.operations.decisions import retract
 from support.deliveries import PERIOD
 from support.desk import FREE, PROTECTED, SECRETS, Desk, Ended, new_desk, sdc, warehouse
 
@@ -214,6 +215,23 @@ def test_what_others_wrote_changes_nothing_on_the_screen(desk):
         assert "\x1b" not in told.text
         assert "\\x1b[2Jgone" in told.text
     assert "[red]soon\\x07" in office(desk, "verify-log", "--show").said
+    [release] = [each.release_id for each in reader.releases(engine)]
+    retract(acting(engine, "bert"), release, "see [/annex] [link=https://evil.example/x]there[/link]")
+    told = office(desk, "explain", release, "EU.TURNOVER.TOTAL._T")
+    assert told.code == 0, told.text
+    assert "see [/annex] [link=https://evil.example/x]there[/link]" in " ".join(told.said.split())
+
+
+def test_maintenance_reads_the_chain_and_the_secret(desk):
+    assert desk.release().code == 0
+    with sqlite3.connect(desk.folder / "out" / "warehouse.db") as prompt:
+        prompt.execute("DROP TRIGGER log_update")
+        prompt.execute("UPDATE log SET actor = 'somebody' WHERE number = 2")
+    found = office(desk, "maintenance")
+    assert (found.code, "entry 2 was changed" in found.said) == (3, True), found.text
+    with sqlite3.connect(desk.folder / "out" / "warehouse.db") as prompt:
+        prompt.execute("UPDATE secret SET content = zeroblob(length(content))")
+    assert office(desk, "maintenance").refused("the secret of this warehouse is not what was stored", "Remedy: restore")
 
 
 def test_keys_are_replaced_and_what_is_overdue_is_purged(desk):
@@ -229,7 +247,7 @@ def test_keys_are_replaced_and_what_is_overdue_is_purged(desk):
     assert desk.release().code == 0
     purged = office(desk, "maintenance")
     assert purged.code == 0, purged.text
-    assert "every check passes" in purged.said
+    assert "the log is one chain, and every check passes" in purged.said
     assert int(purged.said.split()[0]) > 5
     with sqlite3.connect(desk.folder / "out" / "warehouse.db") as prompt:
         assert prompt.execute("SELECT count(*) FROM payload").fetchone() == (0,)

@@ -663,6 +663,7 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
         "eu_cell_of_a_country": "UPDATE dissemination.eu_cell SET area = 'AT' WHERE position = 0",
         "eu_cell_status": "UPDATE dissemination.eu_cell SET obs_status = 'A' WHERE position = 1",
         "release_of_two_domains": "UPDATE operations.terms SET settings = '{}'",
+        "release_embargo": "UPDATE dissemination.release SET embargo = '2030-01-01 00:00:00'",
         "release_not_approved": "UPDATE operations.terms SET approvals = 9",
         "release_not_attacked": "UPDATE operations.terms SET profiles = 'external,coalition'",
         "retraction_not_logged": RETRACTED_BY_NOBODY,

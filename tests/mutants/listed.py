@@ -136,6 +136,13 @@ LISTED = [
     ),
     *refuses("0003", "release refused: not the embargo under which it was submitted", "the embargo is that of the submission", RELEASED),
     *refuses("0008", "release refused: not audited beside the version that is out", "nothing out is forgotten", RELEASED),
+    Listed(
+        sql("0017", "postgresql"),
+        "    PERFORM operations.take_turn('release ' || NEW.domain || ' ' || NEW.period);\n",
+        "",
+        "who waits for another version is asked after it",
+        (ALONE,),
+    ),
     *refuses("0017", "release refused: other versions are out than its audit knew", "each version is attacked beside all others", RELEASED),
     Listed(
         PUBLISHER,

@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 import pytest
 from sqlalchemy import Engine, text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential.store import receive, save_artefact
@@ -264,6 +264,25 @@ def test_what_a_guard_of_the_gate_refuses_alone(ready, trigger: str, situation, 
     with pytest.raises(IntegrityError, match=said):
         raw(warehouse, INSERT, **row)
     assert len(reader.releases(warehouse)) == before
+
+
+def test_who_waits_for_another_version_is_asked_after_it(ready) -> None:
+    """However two sessions are slowed down: the second is asked what it knew when the first is out, or gone."""
+    warehouse, row = ready
+    if warehouse.dialect.name == "sqlite":
+        pytest.skip("SQLite has one writer")
+    audit = submitted(warehouse, "r2", SECOND)
+    approve(acting(warehouse, "anna"), "r2", SECOND.digest)
+    staged(warehouse, SECOND)
+    second = row_of("r2", audit, version=2, publication=SECOND.digest)
+    with warehouse.connect() as one, warehouse.connect() as two:
+        one.execute(text(INSERT), row)
+        two.execute(text("SET LOCAL lock_timeout = '50ms'"))
+        with pytest.raises(OperationalError, match="lock timeout"):
+            two.execute(text(INSERT), second)
+        one.commit()
+    with pytest.raises(IntegrityError, match="other versions are out than its audit knew"):
+        raw(warehouse, INSERT, **second)
 
 
 def test_what_may_go_out_goes_out(ready) -> None:

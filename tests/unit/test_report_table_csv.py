@@ -16,7 +16,7 @@ from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.model.results import Publication
-from sdc_tasks.report.table_csv import printed, read_table, write_table
+from sdc_tasks.report.table_csv import printed, read_own, read_table, write_table
 from support.laws import law
 
 DOMAIN = """
@@ -240,6 +240,7 @@ BAD = {
     "lower alone": (f"{HEADER},LOWER,UPPER\n{GOOD},5,\n", "line 2: LOWER of EU.TURNOVER.A._T alone"),
     "crossed": (f"{HEADER},LOWER,UPPER\n{GOOD},9,5\n", "line 2: LOWER of EU.* is above UPPER"),
     "outside": (f"{HEADER},LOWER,UPPER\n{GOOD},8,9\n", "line 2: OBS_VALUE of EU.* is outside of LOWER and UPPER"),
+    "base without value": (f"{HEADER}\n{ROW.format(value='', base='AT=123454321')}\n", "line 2: ROUNDING_BASE of .* without an OBS_VALUE"),
     "status": (f"{HEADER}\n{GOOD.replace(',7,,', ',7,E,')}\n", "line 2: OBS_STATUS of EU.TURNOVER.A._T is not A, as its value and"),
     "status of a base": (f"{HEADER}\n{ROW.format(value='50,A', base=5).replace(',,,', ',,')}\n", "line 2: OBS_STATUS of EU.* is not E"),
     "status of nothing": (f"{HEADER}\n{ROW.format(value=',A', base='').replace(',,,', ',,')}\n", "line 2: OBS_STATUS of EU.* is not Q"),
@@ -318,3 +319,18 @@ def test_a_table_must_be_in_the_unit_of_each_code(domain, tmp_path):
     assert read(by_code, tmp_path / "t.csv", f"{plain}\n{row},kg,3\n{pieces},NR,0\n").exact.sum() == 2
     with pytest.raises(InvalidInput, match=r"line 2: UNIT_MEASURE of TURNOVER\.A\.P is not NR; convert its values"):
         read(by_code, tmp_path / "t.csv", f"{plain}\n{pieces},kg,3\n")
+
+
+def test_our_own_table_has_each_cell_and_bases_that_hold(domain: Domain, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    write_table(path, domain, domain.space, "2024", publication(domain, MIXED))
+    assert read_own(path, domain, domain.space, "2024").digest == publication(domain, MIXED).digest
+    whole = path.read_text()
+    lines = whole.splitlines()
+    [withheld] = [i for i, line in enumerate(lines) if ",Q,S," in line][:1]
+    path.write_text("\n".join(lines[:withheld] + lines[withheld + 1 :]))
+    with pytest.raises(InvalidInput, match=r"EU\.TURNOVER\.A\.L has no row"):
+        read_own(path, domain, domain.space, "2024")
+    path.write_text(whole.replace("1500,E,F,500", "1500,E,F,700"))
+    with pytest.raises(InvalidInput, match=r"EU\.TURNOVER\.A\.S is no multiple of its ROUNDING_BASE"):
+        read_own(path, domain, domain.space, "2024")

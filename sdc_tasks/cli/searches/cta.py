@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from sdc_tasks.cli.interrupt import Interruption
@@ -246,9 +245,9 @@ def _show(found: Ending, run: Run, solution: Path | None) -> None:
         out.print(f"{reason.get(found.status, 'no table yet that protects')} every primary cell", style="bold")
         if found.unprotected:
             more = found.unprotected - len(found.short)
-            out.print(f"the best one leaves {escape(', '.join(found.short))}{f' and {more} more' if more else ''} short of their level")
+            out.print(f"the best one leaves {', '.join(found.short)}{f' and {more} more' if more else ''} short of their level")
         if solution is not None:
-            out.print(f"{escape(str(solution))} was not written")
+            out.print(f"{solution} was not written")
         return
     ending = {"optimal": "proven within the gap asked for", "interrupted": "interrupted: the best table so far"}
     table = Table(title=ending.get(found.status, "the best table so far"), show_header=False, title_justify="left")
@@ -260,4 +259,4 @@ def _show(found: Ending, run: Run, solution: Path | None) -> None:
     table.add_row("seconds", f"{found.seconds:.1f}")
     out.print(table)
     if solution is not None:
-        out.print(f"adjusted table, with true values, for your eyes only: {escape(str(solution))}")
+        out.print(f"adjusted table, with true values, for your eyes only: {solution}")

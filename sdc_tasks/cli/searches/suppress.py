@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow
-from sdc_tasks.cli.shared import out, refuse_place
+from sdc_tasks.cli.shared import Terminal, out, refuse_place
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.names import COSTS, METHODS, CellCosts, PatternMethod
 
@@ -67,8 +65,8 @@ def suppress(
     problem = suppression_of(table, costs, _frequencies(counts, costs, len(table.a)))
     seconds = math.inf if time_limit is None else time_limit
     run, options = SuppressionRun(problem, Limit(seconds), gap), engine.PatternOptions(method, seconds, gap, seed)
-    told = Console(stderr=True, highlight=False, soft_wrap=True)
-    told.print(f"{escape(str(file))}: {len(table.a)} cells, {len(table.rhs)} relations, {len(problem.primaries)} primaries", style="dim")
+    told = Terminal(stderr=True)
+    told.print(f"{file}: {len(table.a)} cells, {len(table.rhs)} relations, {len(problem.primaries)} primaries", style="dim")
     interruption.something_to_save = True
     worker = Worker(lambda: engine.execute(run, options))
     worker.start()
@@ -143,7 +141,7 @@ def _show(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: floa
         reason = {"unprotectable": "no pattern can protect", "interrupted": "interrupted: none yet that protects"}
         out.print(f"{reason.get(status, 'none yet that protects')} every primary cell", style="bold")
         if place is not None:
-            out.print(f"{escape(str(place))} was not written")
+            out.print(f"{place} was not written")
         return
     ending = {
         "optimal": "proven within the gap asked for",
@@ -159,4 +157,4 @@ def _show(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: floa
     table.add_row("seconds", f"{elapsed:.1f}")
     out.print(table)
     if place is not None:
-        out.print(f"table with its pattern, with true values, for your eyes only: {escape(str(place))}")
+        out.print(f"table with its pattern, with true values, for your eyes only: {place}")

@@ -9,6 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from rich.text import Text
+
 from sdc_tasks.cli.shared import QUIET_SECONDS
 from sdc_tasks.errors import InvalidInput
 
@@ -56,7 +58,7 @@ def follow(run: Watched, worker: Worker, seconds: float, interruption: Interrupt
             worker.join(min(TICK, max(0.0, seconds - run.elapsed)))
             line = progress()
             if status is not None:
-                status.update(f"{run.elapsed:7.1f} s  {line}")
+                status.update(Text(f"{run.elapsed:7.1f} s  {line}"))
             elif run.history and line != shown and run.elapsed >= said + QUIET_SECONDS:
                 console.print(f"{run.elapsed:7.1f} s  {line}")
                 shown, said = line, run.elapsed

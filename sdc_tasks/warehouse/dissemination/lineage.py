@@ -60,7 +60,7 @@ def explain(engine: Engine, release_id: str, cell: str) -> dict[str, Any]:
     return {
         "release": vars(release),
         "cell": {name: found[name] for name in ("cell", "value", "obs_status", "conf_status", "rounding_base", "visible_share")},
-        "deliveries": _deliveries(engine, release, certificate["digests"]["deliveries"], found["area"], settings),
+        "deliveries": _deliveries(engine, release, certificate["digests"].get("deliveries", ()), found["area"], settings),
         "terms": settings and {name: settings[name] for name in ("digest", "profiles", "approvals", "retention_days")},
         "settings": settings and json.loads(settings["settings"]),
         "program": submitted and json.loads(submitted["environment"]),

@@ -129,7 +129,7 @@ def register(connection: sqlite3.Connection) -> Inserted:
 
     connection.create_function("printed_digest", 3, printed_digest)
     connection.create_function("entry_digest", 8, entry_digest, deterministic=True)
-    connection.create_function("sha256_hex", 1, sha256_hex, deterministic=True)
+    connection.create_function("sha256_hex", 1, lambda told: None if told is None else sha256_hex(told), deterministic=True)
     connection.create_function("is_person", 1, is_person, deterministic=True)
     connection.create_function("told", -1, told, deterministic=True)
     connection.create_function("tells", 2, tells, deterministic=True)
