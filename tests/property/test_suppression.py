@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.errors import Unprotectable
@@ -15,6 +15,7 @@ from sdc_tasks.methods.suppression.names import METHODS, PatternMethod
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.reduce import is_network, reduce
 from sdc_tasks.methods.suppression.verify import verify
+from support.laws import law
 from support.oracles.suppression import least_by_enumeration, least_by_model, unprotected
 
 TREES = {"flat": {0: [1, 2]}, "wide": {0: [1, 2, 3]}, "deep": {0: [1, 2], 2: [3, 4]}}
@@ -134,19 +135,19 @@ def assert_safe_and_no_cheaper(problem: SuppressionProblem, methods: list[Patter
 
 
 @given(st.one_of(problems(("flat", "wide")), problems(("wide", "deep"))))
-@settings(max_examples=30, deadline=None)
+@law(30)
 def test_every_method_is_safe_and_never_cheaper_than_the_optimum_in_two_dimensions(problem: SuppressionProblem) -> None:
     assert_safe_and_no_cheaper(problem, OTHERS, least(problem))
 
 
 @given(st.one_of(problems(("flat", "flat", "flat")), problems(("flat", "flat", "wide"))))
-@settings(max_examples=10, deadline=None)
+@law(10)
 def test_every_method_is_safe_and_never_cheaper_than_the_optimum_in_three(problem: SuppressionProblem) -> None:
     assert_safe_and_no_cheaper(problem, [name for name in OTHERS if name not in NETWORKS], least(problem))
 
 
 @given(linked())
-@settings(max_examples=10, deadline=None)
+@law(10)
 def test_linked_tables_as_cheap_as_the_whole_model_and_safe_by_every_method(problem: SuppressionProblem) -> None:
     optimum = least(problem)
     assert_same(optimum, least_by_model(problem))
@@ -156,19 +157,19 @@ def test_linked_tables_as_cheap_as_the_whole_model_and_safe_by_every_method(prob
 
 
 @given(problems(("flat", "wide")))
-@settings(max_examples=15, deadline=None)
+@law(15)
 def test_two_dimensions_as_cheap_as_enumeration(problem: SuppressionProblem) -> None:
     assert_same(least(problem), least_by_enumeration(problem))
 
 
 @given(st.one_of(problems(("wide", "deep")), problems(("wide", "wide"))))
-@settings(max_examples=20, deadline=None)
+@law(20)
 def test_hierarchies_as_cheap_as_the_whole_model(problem: SuppressionProblem) -> None:
     assert_same(least(_without_width(problem)), least_by_model(_without_width(problem)))
 
 
 @given(problems(("flat", "flat", "flat")))
-@settings(max_examples=12, deadline=None)
+@law(12)
 def test_three_dimensions_as_cheap_as_the_whole_model(problem: SuppressionProblem) -> None:
     assert_same(least(_without_width(problem)), least_by_model(_without_width(problem)))
 
@@ -181,7 +182,7 @@ def _without_width(problem: SuppressionProblem) -> SuppressionProblem:
 
 
 @given(st.one_of(problems(("wide", "deep")), problems(("flat", "wide", "flat"))), st.integers(0, 2**32 - 1))
-@settings(max_examples=40, deadline=None)
+@law(40)
 def test_the_verifier_agrees_with_two_programs_a_cell(problem: SuppressionProblem, seed: int) -> None:
     some = problem.primary | (~problem.fixed & (np.random.default_rng(seed).random(len(problem.a)) < 0.5))
     assert verify(problem, some).unprotected.tolist() == unprotected(problem, some)
@@ -198,7 +199,7 @@ def test_the_verifier_refuses_an_open_primary_and_a_hidden_fixed_cell() -> None:
 
 
 @given(problems(("wide", "deep")), st.integers(0, 2**32 - 1))
-@settings(max_examples=25, deadline=None)
+@law(25)
 def test_every_cut_holds_for_every_safe_pattern(problem: SuppressionProblem, seed: int) -> None:
     """From flows and from programs: whatever point is cut off, patterns that the oracle finds safe satisfy the cut."""
     try:
@@ -218,7 +219,7 @@ def test_every_cut_holds_for_every_safe_pattern(problem: SuppressionProblem, see
 
 
 @given(problems(("wide", "deep")))
-@settings(max_examples=15, deadline=None)
+@law(15)
 def test_a_table_with_one_hierarchy_becomes_a_network(problem: SuppressionProblem) -> None:
     try:
         table = reduce(problem)
@@ -229,7 +230,7 @@ def test_a_table_with_one_hierarchy_becomes_a_network(problem: SuppressionProble
 
 
 @given(problems(("wide", "deep")))
-@settings(max_examples=10, deadline=None)
+@law(10)
 def test_the_same_problem_gives_the_same_pattern(problem: SuppressionProblem) -> None:
     try:
         first, second = suppress(problem, PatternOptions(gap=0.0)), suppress(problem, PatternOptions(gap=0.0))

@@ -18,7 +18,6 @@ ROOMS = ("sdc_tasks", "dags", "plugins", "docker")
 MOST_MODULES = 14  # of a package, beside its __init__
 MOST_LINES = 200
 TOOLS = ("benchmarks", "mutants")
-OTHERS_EACH_TIME = {"tests/property/test_suppression.py"}  # draws other tables each time; to become a law as the others are
 SLEEPERS = {"tests/dags/test_national_delivery.py": 1}  # that nothing more is told can only be waited for
 OF_TOOLS = tuple(f"tests/{room}/" for room in TOOLS)
 CHOICES = (
@@ -239,7 +238,7 @@ def test_a_law_says_how_many_examples_it_has_by_law():
         if isinstance(node, ast.ImportFrom)
         if node.module == "hypothesis" and "settings" in {each.name for each in node.names}
     ]
-    assert set(found) == {"tests/conftest.py", "tests/support/laws.py", *OTHERS_EACH_TIME}
+    assert set(found) == {"tests/conftest.py", "tests/support/laws.py"}
 
 
 def test_tests_do_not_sleep():
