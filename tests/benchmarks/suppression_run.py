@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
 from rich.console import Console
 
 from benchmarks.document import NONE, as_number, as_table, machine, not_measured, write_document
@@ -143,15 +144,21 @@ def drawn(records: Sequence[Record]) -> bytes:
         bare(axes)
         axes.set_title(name, loc="left", fontsize=9)
         axes.set_xlabel("seconds", fontsize=8)
+        axes.set_ylabel("cost of the secondaries", fontsize=7)
         axes.tick_params(labelsize=7)
         for colour, method in zip(("#2a6fae", "#b4460f", "#566472"), COMPARED, strict=False):
             for record in records:
-                if (record.table, record.method) == (name, method) and record.history:
+                if (record.table, record.method) == (name, method) and len(record.history) > 1:
                     told = np.array([[np.nan if value is None else value for value in moment] for moment in record.history])
                     seconds, cost, bound = told.T
                     axes.step(seconds[1:], cost[1:], "-", where="post", color=colour, linewidth=1.2, label=method)
                     axes.step(seconds[1:], np.where(bound > 0, bound, np.nan)[1:], "--", where="post", color=colour, linewidth=1.0)
-        axes.legend(fontsize=6, frameon=False)
+        if axes.lines:
+            axes.legend(fontsize=6, frameon=False)
+            axes.yaxis.set_major_formatter(EngFormatter(sep=""))
+        else:
+            axes.text(0.5, 0.5, "none cheaper than\nhiding everything", ha="center", va="center", fontsize=7, transform=axes.transAxes)
+            axes.set(xticks=(), yticks=())
     return picture(figure, "svg")
 
 
