@@ -1,22 +1,22 @@
-"""The attackers: what the world can compute about each primary cell from all that is published (METHOD §2, §5).
+"""The attackers: what they can compute about each primary cell from everything that is published (METHOD §2, §5).
 
-The walk of an audit, and which room answers which question:
+The modules, in the order in which an audit uses them:
 
-    requirements    what is asked of a release: how far off each primary must stay possible, against each profile
-    polyhedron      what one attacker cannot tell from the truth (presolve: its exact reduction; vintage: what earlier releases add)
-    knowledge       what the insiders of a profile know, what that imposes on the polyhedron, and whom a point fools
-    items           the requirements at their places in that polyhedron: what a prover is asked
-    ledger          what has been shown of them so far
+    requirements    how much uncertainty each primary must keep, against each profile
+    polyhedron      the tables that one attacker cannot tell from the truth (presolve: its exact reduction; vintage: earlier releases)
+    knowledge       what the insiders of a profile know, how that narrows the polyhedron, and which attackers a point fools
+    items           the requirements, each at its place in the polyhedron: the questions for a prover
+    ledger          what has been shown about the items so far
     prover          the order of the search: joint searches first, then item by item, lot by lot
-    lp, milp        the two provers: by linear programs; and by integer ones, against who knows that values are whole numbers
-    blocks          the parts of a large table in which to look first
-    witness         the tables that prove a verdict, held compactly
-    auditing        the baseline, the audit, its report and its evidence, and how chunks of it are joined
+    lp, milp        the two provers: linear programs; integer programs against attackers who know that values are whole numbers
+    blocks          the parts of a large table that are searched first
+    witness         the tables that prove a verdict, stored compactly
+    auditing        the baseline, the audit, its report and its evidence, and how chunks of an audit are joined
 
-`auditing.audit` goes through them in this order. What the national tables alone protect, the baseline, is the same walk with nothing
-published. Beside it stand `small` (what tells a small count) and `compositions` (what several compositions tell together).
+`auditing.audit` uses them in this order. The baseline is what the national tables alone protect: the same audit with nothing published.
+Two modules stand apart: `small` (published figures that tell a small count) and `compositions` (what several compositions tell together).
 
-Who the profiles are is told in model/profiles; nothing here names one but the public.
+The profiles are defined in model/profiles. The code here names none of them except the external one.
 """
 
 from sdc_tasks.methods.attack.auditing import attacks, audit, baseline, merge, whole_attacks

@@ -1,4 +1,4 @@
-"""The audit: proof, not promise (METHOD §5). What the attackers find, as requirements and reports."""
+"""The audit and the baseline (METHOD §5): they run the attackers and return requirements, reports and evidence."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Evidence, Multipliers, Publication
 from sdc_tasks.model.table import Floats, Ints
 
-LOT_PRIMARIES = 64  # they share what own searches find: an audit is cut into chunks of whole lots
+LOT_PRIMARIES = 64  # primaries of a lot share what their own searches find; a chunk of an audit consists of whole lots
 
 
 def baseline(problem: ProtectionProblem, profiles: tuple[str, ...]) -> tuple[Requirements, int]:
-    """What the national tables alone protect against each profile: the effective requirements, and the number of LPs it took."""
+    """The requirements cut to what the national tables alone protect against each profile, and the number of LPs solved."""
     wanted = promised(problem, profiles)
     attacker = Attacker(problem, wanted)
     attacker.settle()
@@ -45,11 +45,11 @@ def audit(
     chunk: int = 0,
     chunks: int = 1,
 ) -> AuditReport:
-    """Attacks the publication for every primary of `requirements`, or for those of one of so many chunks.
+    """Attacks the publication for every primary of `requirements`, or for the primaries of one chunk.
 
-    `witnesses` are deviations z of the suppressed cells (unit of the data) worth trying first, such as CTA's table; those that
-    are no witness of this publication are ignored. The joint LPs are those of the whole in every chunk, the rest goes by lots of
-    neighbours: so the chunks together find the same however many they are.
+    `witnesses`: deviations z of the suppressed cells (unit of the data) to try first, such as CTA's table; those that are no witness
+    of this publication are ignored. Every chunk solves the joint LPs of the whole audit; then it goes through its own lots of
+    neighbours. So the chunks together find the same, whatever their number.
     """
     attacker = Attacker(problem, requirements, seed)
     attacker.face(publication)
@@ -92,13 +92,13 @@ def audit(
 
 
 def _lots(requirements: Requirements) -> Lots:
-    """Neighbours among the primaries, by the number of their lot."""
+    """The primaries in lots of neighbours: (number of the lot, its primaries)."""
     cells = requirements.cells
     return list(enumerate(np.split(cells, np.arange(LOT_PRIMARIES, len(cells), LOT_PRIMARIES)))) if len(cells) else []
 
 
 def _evidence(attacker: Attacker, rows: Ints, requirements: Requirements) -> Evidence:
-    """What the verdict on these rows rests on."""
+    """The evidence for the verdict on these rows."""
     found = list(attacker.witnesses())
     mine = set(rows.tolist())
     return Evidence(
@@ -134,7 +134,7 @@ def _multipliers(attacks: Sequence[Attack], requirements: Requirements) -> Multi
 
 
 def attacks(problem: ProtectionProblem, publication: Publication, requirements: Requirements) -> list[Attack]:
-    """The attacks on this publication that succeed, with the strongest point and the dual prices of each."""
+    """The attacks on this publication that succeed: for each one its strongest point and its dual prices."""
     attacker = Attacker(problem, requirements)
     attacker.face(publication)
     attacker.settle()
@@ -144,9 +144,9 @@ def attacks(problem: ProtectionProblem, publication: Publication, requirements: 
 def whole_attacks(
     problem: ProtectionProblem, publication: Publication, requirements: Requirements, seed: int, tried: Sequence[Whole] = ()
 ) -> WholeAttacker:
-    """The attacker with integer knowledge when he has tried everything, lot by lot as an audit does; `short` holds what was not shown.
+    """The attacker with integer knowledge after all his searches, lot by lot as in an audit. His `short` lists what was not shown.
 
-    Tables that were `tried` elsewhere count as well; without them, an audit finds the same.
+    Tables that were `tried` elsewhere count as well. Without them, the result is that of an audit.
     """
     attacker = WholeAttacker(problem, publication, requirements, seed, tried)
     attacker.settle(_lots(requirements))
@@ -154,7 +154,7 @@ def whole_attacks(
 
 
 def merge(chunks: Sequence[AuditReport]) -> AuditReport:
-    """One report from those of disjoint chunks of the same audit. Raises ValueError on anything else."""
+    """Joins the reports of disjoint chunks of one audit. Raises ValueError for any other reports."""
     if len({(c.problem, c.publication, c.requirements, c.profiles, c.shared_lps) for c in chunks}) != 1:
         raise ValueError("only chunks of one audit can be merged")
     first = chunks[0]
@@ -200,7 +200,7 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
 
 
 def _tall(parts: Sequence[sp.csr_array]) -> sp.csr_array:
-    """One below the other, as wide as the widest."""
+    """The matrices stacked vertically, as wide as the widest one."""
     width = max(part.shape[1] for part in parts)
     return sp.csr_array(sp.vstack([sp.csr_array((p.data, p.indices, p.indptr), shape=(p.shape[0], width)) for p in parts], format="csr"))
 

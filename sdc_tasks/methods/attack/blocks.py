@@ -1,9 +1,9 @@
-"""Where to look first: parts of the table in which cells may move while the rest stays at the truth.
+"""The parts of the table that are searched first: the cells of a part may move, all other cells stay at the truth.
 
-A deviation that moves only some cells is a witness like any other, and an LP over a part is far cheaper than its share of the whole.
-Parts are groups of countries × stretches of the first code list, because countries hang together through aggregates only, and
-activities through few totals. A large table is divided twice: neighbours among the countries first, then every so manieth together, so
-that cells that found no room beside their neighbours meet others. What is left is looked for in the whole.
+A deviation that moves only some cells is a witness like any other. An LP over a part costs far less than its share of the whole LP.
+A part is a group of countries × a stretch of the first code list, because only aggregates link countries, and few totals link
+activities. A large table is divided twice: first into groups of neighbouring countries, then into groups of every n-th country, so
+that a cell without room among its neighbours meets other countries. What is still open then is searched in the whole table.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import numpy as np
 
 from sdc_tasks.model.table import Hierarchy, Ints
 
-PART_COUNTRIES = 30  # countries in one part, to leave the aggregates room
-DEALT_GROUPS = 3  # groups of countries, at least, when they are dealt out
+PART_COUNTRIES = 30  # countries in one part, so that the aggregates have room
+DEALT_GROUPS = 3  # the least number of groups of countries when they are dealt out
 SMALL_COLUMNS, LARGE_COLUMNS = 1_000, 6_000  # columns of a part
-UNDIVIDED = 1.5  # times the columns of a part: what has no more is left in one piece
+UNDIVIDED = 1.5  # times the columns of a part: a table with no more columns than this is not divided
 
 
 @dataclass(frozen=True)
 class Level:
-    """A division of all columns into `parts`; `interior`: large enough for an interior point method."""
+    """A division of all columns into `parts`; `interior`: the parts are large enough for an interior point method."""
 
     parts: list[Ints] = field(repr=False)
     interior: bool
@@ -36,9 +36,9 @@ class Level:
 
 
 def parts(area: Ints, code: Ints, size: int, dealt: bool = False) -> list[Ints]:
-    """Columns by part, each of about `size` columns. `area code` are those of the columns, code in the order of its list.
+    """The columns of each part, about `size` columns in each. `area` and `code` (columns,) say where a column stands.
 
-    Groups of countries are stretches of the list, or every so manieth if they are `dealt` out.
+    A group of countries is a stretch of their list, or every n-th country if they are `dealt` out.
     """
     wanted = int(np.ceil(len(area) / size))
     if wanted <= 1:
@@ -52,7 +52,7 @@ def parts(area: Ints, code: Ints, size: int, dealt: bool = False) -> list[Ints]:
 
 
 def levels(area: Ints, code: Ints) -> list[Level]:
-    """From small parts to the whole."""
+    """The divisions, from small parts to the whole table."""
     n = len(area)
     if n == 0:
         return []
@@ -67,7 +67,7 @@ def levels(area: Ints, code: Ints) -> list[Level]:
 
 
 def lineage(hierarchy: Hierarchy) -> Ints:
-    """The rank of each code when every code is followed by what it is made of: a stretch of ranks is a branch, or near it."""
+    """The rank of each code in an order where each code is followed by its parts: a stretch of ranks is a branch, or nearly one."""
     above = [-1 if parent is None else hierarchy.index[parent] for parent in hierarchy.parent]
 
     def path(code: int) -> tuple[int, ...]:

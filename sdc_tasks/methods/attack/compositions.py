@@ -1,8 +1,8 @@
-"""What compositions of the same countries tell together (METHOD §2, profile composition).
+"""What several compositions of the same countries tell together (METHOD §2, profile composition).
 
-A release is always audited with all its compositions at once. Here the external attacker is also given each of them alone, to show
-what the others add: where EU28 less a public United Kingdom meets a rounded EU27_2020, an interval shrinks that neither leaves so
-narrow. Two LPs for each cell and publication, each from the same basis: the audit's joint LPs prove requirements, not intervals.
+The audit of a release always attacks all its compositions at once. This module also attacks each composition alone, to show what
+the others add. For example, EU28 less a public United Kingdom and a rounded EU27_2020 together leave a narrower interval than each of
+them alone. It solves two LPs for each cell and publication, each from the same basis: the audit's joint LPs give no intervals.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Aggregate, Bools, Floats, Ints
 from sdc_tasks.solver.lp import LiveLP, Status
 
-MOST_WIDTH = 1000.0  # requirements: an interval that reaches further on a side counts as reaching this far
-UNIT_SPAN = 1e6  # requirements that differ by more are not looked at in one unit
-SAMPLE = 50  # primaries: on a release of the paper's size, 27 countries and two compositions, they take about five seconds
+MOST_WIDTH = 1000.0  # requirements: an interval that reaches further on one side counts as reaching this far
+UNIT_SPAN = 1e6  # requirements that differ by a larger factor do not share a unit
+SAMPLE = 50  # primaries: about five seconds on a release of the paper's size, 27 countries and two compositions
 
 
 @dataclass(frozen=True)
 class Together:
-    """How wide the external attacker's interval of each primary of `cells` is, as a multiple of what it must be.
+    """The width of the external attacker's interval for each primary of `cells`, as a multiple of the required width.
 
-    `aggregates`: positions of the compositions that share members with another; `alone` (aggregates, cells): the width where only that
-    one is published; `whole` (cells,): where everything is. Confidential, for what must be follows from true values; a ratio of two
-    widths does not, for anybody can compute both from what is published.
+    `aggregates`: positions of the compositions that share members with another one. `alone` (aggregates, cells): the widths if only that
+    composition is published. `whole` (cells,): the widths if everything is published. The widths are confidential, because the required
+    width follows from true values. The ratio of two widths is not: anybody can compute it from what is published.
     """
 
     aggregates: tuple[int, ...]
@@ -42,9 +42,9 @@ class Together:
 
 
 def together(problem: ProtectionProblem, publication: Publication, most: int = SAMPLE) -> Together | None:
-    """The intervals of at most so many primaries, evenly spaced in cell order; None where no two compositions share a member.
+    """The intervals of at most `most` primaries, evenly spaced in cell order; None if no two compositions share a member.
 
-    A primary for which some LP gives no interval that stands is left out.
+    A primary is left out if one of its LPs gives no reliable interval.
     """
     overlapping = _overlapping(problem.space.aggregates)
     if not overlapping:
@@ -68,19 +68,19 @@ def _overlapping(aggregates: Sequence[Aggregate]) -> tuple[int, ...]:
 
 
 def _only(publication: Publication, told: Bools) -> Publication:
-    """The publication with everything else withheld."""
+    """The publication with every cell withheld that is not `told`."""
     value, base = np.where(told, publication.value, np.nan), np.where(told, publication.base, np.inf)
     return Publication(publication.cells, value, base, np.where(told, publication.covers, 0.0))
 
 
 def _sample(needs: Requirements, most: int) -> Requirements:
-    """Evenly spaced rows, of those that ask for anything."""
+    """Evenly spaced rows among those that require anything."""
     rows = np.flatnonzero(needs.down + needs.up > 0)
     return needs.rows(rows[np.unique(np.linspace(0, max(len(rows) - 1, 0), min(most, len(rows))).astype(np.int64))])
 
 
 def _groups(needs: Requirements) -> Iterator[tuple[Ints, float]]:
-    """(rows, unit): requirements within `UNIT_SPAN`; the box of the unit holds `MOST_WIDTH` times the largest of them."""
+    """(rows, unit): rows whose requirements lie within `UNIT_SPAN`. The box of the unit holds `MOST_WIDTH` times the largest of them."""
     size = np.maximum(needs.down, needs.up)
     left = np.arange(len(size))
     while len(left):
@@ -91,7 +91,7 @@ def _groups(needs: Requirements) -> Iterator[tuple[Ints, float]]:
 
 
 def _widths(system: AttackSystem, needs: Requirements) -> Floats:
-    """The width of each interval as a multiple of what `needs` asks of both sides; NaN where an LP failed."""
+    """The width of each interval as a multiple of what `needs` requires on both sides; NaN if an LP failed."""
     rows = system.core_rows
     live = LiveLP(np.zeros(system.core.shape[1]), system.core, system.row_lower[rows], system.row_upper[rows], *system.core_bounds())
     live.method("dual")
@@ -102,7 +102,7 @@ def _widths(system: AttackSystem, needs: Requirements) -> Floats:
     tied = sp.csr_array(system.R[columns])
 
     def reach(i: int, side: int) -> float:
-        """How far below or above the truth, in the unit of the data; 0 where the national relations fix the cell."""
+        """How far the interval reaches to a side of the truth, in the unit of the data; 0 if the national relations fix the cell."""
         at = slice(tied.indptr[i], tied.indptr[i + 1])
         core, sign = tied.indices[at].astype(np.int64), tied.data[at]
         if not len(core):

@@ -1,4 +1,4 @@
-"""What a prover is asked: requirements side by side, each at its place in a polyhedron. Nothing here ever changes."""
+"""The questions for a prover: one side of one requirement each, at its place in a polyhedron. Items are immutable."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ SIDES = {DOWN: "down", UP: "up", SLIDE: "slide"}
 
 @dataclass(frozen=True, repr=False)
 class Items:
-    """Arrays of one entry for each item: its `row` in the requirements, `cell`, `side`, `need` in the measure of the polyhedron, and
-    `column` of its cell in z, where z = `sign`·u[`core`] in the core, `sign` 0 where the national relations fix it.
+    """Arrays with one entry for each item: its `row` in the requirements, its `cell` and `side`, its `need` in the unit of the polyhedron,
+    and the `column` of its cell in z. There z = `sign`·u[`core`]; `sign` is 0 if the national relations fix the cell.
     """
 
     row: Ints
@@ -38,17 +38,17 @@ class Items:
         return len(self.row)
 
     def pushable(self, bounds: tuple[Floats, Floats]) -> Bools:
-        """Those that a joint push can serve within these bounds of u. A sliding level is pushed only where no other item of its cell brings
-        it along.
+        """(items,): whether a joint push within these bounds of u can serve the item. A sliding level is pushed only if its row has no
+        other item: otherwise these items prove it on the way.
         """
         lone = ~np.isin(self.row, self.row[self.side != SLIDE])
         return np.asarray(((self.side != SLIDE) | lone) & (self.sign != 0) & (bounds[0] < bounds[1])[self.core])
 
     def push(self, which: Ints, core: Ints, bounds: tuple[Floats, Floats], least: float, rng: np.random.Generator) -> Push:
-        """Pushes these items at once, each in a sense that serves it, or a random one that serves two.
+        """Pushes these items at once, each in the sense that serves it; the sense is random if both senses serve an item.
 
-        `core`: their columns among those that `bounds` are of. Cells tied to each other are pushed together, as far as the neediest of
-        them asks, and stopped there; a push asks for `least` at least.
+        `core`: the columns of the items among the columns of `bounds`. Cells that are tied to each other move together: as far as the
+        largest of their needs (at least `least`), and no further.
         """
         n = len(bounds[0])
         rise, fall = np.zeros(n), np.zeros(n)
@@ -65,7 +65,7 @@ class Items:
 
 @dataclass(frozen=True, repr=False)
 class Push:
-    """min `cost`·u within `lower upper`: what a joint push asks of a solver."""
+    """A joint push as a linear program: min `cost`·u within the bounds `lower`, `upper`."""
 
     cost: Floats
     lower: Floats

@@ -1,9 +1,9 @@
-"""What a profile knows, what that imposes on a polyhedron, and whom a point fools: asked here by every prover (METHOD §2).
+"""What a profile knows, how that narrows a polyhedron, and which attackers a point fools: every prover asks here (METHOD §2).
 
-Who knows which cells is told by the classes of the profiles (model/profiles). A respondent's own cells are not held against him: how
-closely one of two units can estimate the other is what the cell's level is for. The only unit of a cell is that of every single-unit cell
-above it as well: such cells have one respondent, who is one attacker in a coalition and one victim. With no such cells this is [2] eq. 9
-to the letter. All compositions are always attacked together.
+The classes of the profiles (model/profiles) say who knows which cells. A respondent does not attack his own cells: the level of a cell
+already limits how closely one of two units can estimate the other. The only unit of a cell is also the only unit of every single-unit
+total above it: these cells have one respondent, who is one attacker in a coalition and one victim. Without such cells, this is exactly
+[2] eq. 9. All compositions are always attacked together.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Cells that are known better than to the world: deviations `lower ≤ z ≤ upper` of each, in the unit of the data.
+    """Cells of which respondents know more than the public does: the deviation of each is `lower ≤ z ≤ upper`, in the unit of the data.
 
-    `alone`: every entry belongs to an attacker of its own; otherwise one attacker holds them all, but those of his victim. `owner` is
-    the number of the respondent of each.
+    `alone`: each entry belongs to an attacker of its own; otherwise one attacker knows all entries except those of the victim.
+    `owner`: the number of the respondent of each entry.
     """
 
     profile: str
@@ -39,13 +39,13 @@ class Knowledge:
     owner: Ints = field(repr=False)
 
     def owners(self, cells: Ints) -> Ints:
-        """The respondent of each cell; −1 where it is none of those known."""
+        """The respondent of each cell; −1 for a cell that is not among the known ones."""
         number = dict(zip(self.cells.tolist(), self.owner.tolist(), strict=True))
         return np.array([number.get(cell, -1) for cell in cells.tolist()], dtype=np.int64)
 
     def asked(self, needs: Requirements, rows: Ints) -> Bools:
-        """(rows, attackers): against whom each of these rows of a profile's requirements holds. Nobody is kept from his own cells; what the
-        baseline cuts against one attacker alone is a row about him, which takes him from the general row.
+        """(rows, attackers): the attackers against whom each of these rows of requirements holds. No row holds against the respondent of
+        its own cell. If the baseline cuts a level against one attacker only, he has his own row, and the general row leaves him out.
         """
         if not self.alone:
             return np.ones((len(rows), 1), dtype=bool)
@@ -64,11 +64,11 @@ class Knowledge:
 
 @dataclass(frozen=True, repr=False)
 class Insiders:
-    """Knowledge at its place in a polyhedron, beside the items that are asked there.
+    """Knowledge at its place in a polyhedron, for the items of a prover.
 
-    `column lower upper`: columns of z and what their `owner` knows of them, in the polyhedron's own measure; `core` their columns of u,
-    −1 where the national relations fix them anyway, with `core_lower core_upper`. `victim`: the respondent of each item, −1 for somebody
-    else or where insiders attack `alone`. `free`: the bounds of u for somebody who knows none of it.
+    `column`, `lower`, `upper`: columns of z and the bounds that their `owner` knows, in the unit of the polyhedron. `core`, `core_lower`,
+    `core_upper`: the same for columns of u; `core` is −1 if the national relations fix the cell anyway. `victim`: the respondent of each
+    item, −1 if he is no insider or if insiders attack `alone`. `free`: the bounds of u for an attacker who knows none of this.
     """
 
     alone: bool
@@ -102,7 +102,7 @@ class Insiders:
         )
 
     def imposed(self, held: Bools) -> tuple[Floats, Floats]:
-        """Bounds of u once this of the knowledge holds."""
+        """Bounds of u for an attacker who knows the entries `held`."""
         lower, upper = self.free[0].copy(), self.free[1].copy()
         at = np.flatnonzero(held & (self.core >= 0))
         np.maximum.at(lower, self.core[at], self.core_lower[at])
@@ -111,17 +111,17 @@ class Insiders:
 
     @cached_property
     def all_held(self) -> tuple[Floats, Floats]:
-        """Bounds of u for somebody who knows all of it: a point within them fools every attacker, whoever the victim is."""
+        """Bounds of u for an attacker who knows every entry: a point within them fools every attacker, whoever the victim is."""
         return self.imposed(np.ones(len(self.column), dtype=bool))
 
     @property
     def usual(self) -> tuple[Floats, Floats]:
-        """Bounds of u from which those against one item differ in a few columns only (`differing`)."""
+        """The starting bounds of u: the bounds for one item differ from them in a few columns only (`differing`)."""
         return self.free if self.alone else self.all_held
 
     def against(self, item: int, knowers: Bools) -> tuple[Floats, Floats]:
-        """Bounds of u for these attackers of an item: where they act alone, what all of them know together; else what everybody knows but
-        the victim.
+        """Bounds of u for these attackers of an item. If they act alone: what these attackers know together. Otherwise: what all insiders
+        except the victim know.
         """
         if self.alone:
             return self.imposed(knowers)
@@ -135,7 +135,7 @@ class Insiders:
         return np.unique(self.core[theirs])
 
     def fooled(self, z: Floats) -> Bools:
-        """(items or 1, attackers): who finds what he knows in a point, by victim."""
+        """(items or 1, attackers): whether the point agrees with what the attacker knows; by item, because items have different victims."""
         as_known = (z[self.column] >= self.lower - FEASIBLE_UNITS) & (z[self.column] <= self.upper + FEASIBLE_UNITS)
         if self.alone:
             return as_known[None, :]
@@ -146,7 +146,7 @@ class Insiders:
 
 
 def knowledge_of(problem: ProtectionProblem, profile: str) -> Knowledge:
-    """What the attackers of a profile know. Raises ValueError for an unknown one, InvalidInput where respondents are unknown."""
+    """What the attackers of a profile know. Raises ValueError for an unknown profile, InvalidInput for a hidden cell without units."""
     told = profile_of(profile)
     if told.respondents:
         _require_units(problem, profile)
@@ -156,7 +156,7 @@ def knowledge_of(problem: ProtectionProblem, profile: str) -> Knowledge:
 
 
 def _require_units(problem: ProtectionProblem, profile: str) -> None:
-    """No claim against respondents of whom nothing is known: their absence from the data would pass for safety."""
+    """Refuses hidden cells without a number of units: without it, missing attackers would look like safety."""
     unknown = np.flatnonzero(problem.suppressed & np.isneginf(problem.known))
     if len(unknown):
         raise InvalidInput(
@@ -167,7 +167,7 @@ def _require_units(problem: ProtectionProblem, profile: str) -> None:
 
 
 def _owner(space: CellSpace, cells: Ints, single: Bools) -> Ints:
-    """Numbers of the respondents of cells of one or two units: one for single-unit cells that contain each other, in turn."""
+    """The number of each cell's respondent (cells of one or two units). Single-unit cells that contain each other share one number."""
     n = space.national_size
     relations = sp.coo_array(space.national_relations)
     total = np.zeros(relations.shape[0], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What has been shown so far of the items of a prover."""
+"""What has been shown so far about the items of a prover."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class Shown:
 
 @dataclass(frozen=True)
 class News:
-    """What a point has shown that was not known: items that it `closed`, a sliding level that it made `wider`."""
+    """What a new point has shown: whether it `closed` an item, and whether it made a sliding level `wider`."""
 
     closed: bool
     wider: bool
 
 
 class Ledger:
-    """`open` (items, attackers): not shown yet; `low high`: how far each cell was seen below and above the truth, by points that fool
+    """`open` (items, attackers): not shown yet. `low`, `high` (items,): the least and the largest deviation of the cell in points that fool
     every attacker.
 
-    `enough`: from where on a need counts as met, per item. `asked`: whom each item is about. `spared`: where attackers act alone, a point
-    need not fool those against whom the item is shown already.
+    `enough` (items,): the reach from which a need counts as met. `asked` (items, attackers): against whom each item must hold. `spared`:
+    if attackers act alone, a point need not fool an attacker against whom the item is already shown.
     """
 
     def __init__(self, items: Items, insiders: Insiders, asked: Bools, enough: Floats, spared: bool) -> None:
@@ -42,12 +42,12 @@ class Ledger:
         self.forget()
 
     def forget(self) -> None:
-        """Nothing is shown any more."""
+        """Forgets everything that was shown."""
         n = len(self._items)
         self.open, self.low, self.high = self._asked.copy(), np.zeros(n), np.zeros(n)
 
     def snapshot(self) -> Shown:
-        """What is shown now: arrays that later points do not change."""
+        """The present state, in arrays that later points do not change."""
         return Shown(self.open.copy(), self.low, self.high)
 
     def restore(self, shown: Shown) -> None:
@@ -61,12 +61,12 @@ class Ledger:
 
     @property
     def reach(self) -> Floats:
-        """What each item was seen to reach, by points that fool every attacker."""
+        """(items,): how far each item reaches in the points that fool every attacker."""
         side = self._items.side
         return np.where(side == DOWN, -self.low, np.where(side == UP, self.high, self.high - self.low))
 
     def count(self, z: Floats, sound: tuple[bool, bool]) -> News:
-        """Counts a point, and its mirror image, for all items: those of the two that are `sound` witnesses."""
+        """Counts a point z and its mirror image −z for all items. `sound` says which of the two is a witness; the other one is ignored."""
         items, closed, wider = self._items, False, False
         sliding = items.side == SLIDE
         for point, ok in zip((z, -z), sound, strict=True):

@@ -1,17 +1,17 @@
 """The attacker's problem (METHOD §2; [2] eq. 5–6; [3] eq. 2.1–2.5).
 
-The attacker knows every public cell, the relations `M x = 0`, the external bounds and what was published of the aggregates. In
-deviations `z = x − a` of the suppressed national cells alone that is
+The attacker knows every public cell, the relations `M x = 0`, the external bounds and what is published of the aggregates. Written in
+deviations `z = x − a` of the suppressed national cells, he knows
 
     A z = 0            each relation inside a country, restricted to its suppressed cells
     s⁻ ≤ B z ≤ s⁺      each aggregate cell, s⁻ = lower − a_k, s⁺ = upper − a_k (both 0 where exact, ∓∞ where withheld)
     lb − a ≤ z ≤ ub − a
 
-Public cells have z = 0 and are gone; relations between aggregates follow from the rest. The truth is `z = 0`. A primary `p` reaches
+Public cells have z = 0 and are left out; relations between aggregates follow from the rest. The truth is `z = 0`. A primary `p` reaches
 down to `min z_p` and up to `max z_p`.
 
-For LPs everything is divided by a `unit` near the protection levels at stake, and no deviation is followed beyond `FARTHEST_UNITS`:
-a witness inside the box is a witness, so the box errs on the safe side only, and solver tolerances stay small against the levels.
+For LPs everything is divided by a `unit` near the protection levels, and no deviation is followed beyond `FARTHEST_UNITS`. So solver
+tolerances stay small against the levels. A witness inside this box is a witness, so the box errs on the safe side only.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ FEASIBLE_UNITS = 1e-6  # units by which a witness may miss a row, a bound or a l
 
 @dataclass(frozen=True, repr=False)
 class Polyhedron(ABC):
-    """What one attacker cannot tell from the truth: rows `row_lower ≤ A z ≤ row_upper`, columns `lower ≤ z ≤ upper`.
+    """The tables that one attacker cannot tell from the truth: rows `row_lower ≤ A z ≤ row_upper`, columns `lower ≤ z ≤ upper`.
 
-    `cells` (columns) are flat indices of suppressed cells; `decided` (rows) is the position of the aggregate cell in the publication, −1
-    for any other row; `area code` say where a column stands. Behind the columns of `cells` stand those of earlier deliveries (see
-    vintage.py). Solvers get the core, z = R u (see presolve): the rows `core_rows` of A R.
+    `cells` (columns,): flat indices of suppressed cells; columns of earlier deliveries follow them (see vintage.py). `decided` (rows,): the
+    position of the aggregate cell in the publication, −1 for any other row. `area`, `code` (columns,): where a column stands. Solvers get
+    the core, z = R u (see presolve): the rows `core_rows` of A R.
     """
 
     cells: Ints
@@ -57,18 +57,18 @@ class Polyhedron(ABC):
 
     @abstractmethod
     def are_witnesses(self, z: Floats) -> tuple[bool, bool]:
-        """Are `a + z` and its mirror image `a − z` tables that the attacker cannot tell from the truth? Plain arithmetic."""
+        """Are `a + z` and its mirror image `a − z` tables that the attacker cannot tell from the truth? Checked by plain arithmetic."""
 
     @abstractmethod
     def own(self, columns: Ints, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-        """Bounds on columns of z, given in the unit of the data, as they hold here."""
+        """Converts bounds on columns of z from the unit of the data to that of this polyhedron."""
 
     def columns_of(self, cells: Ints) -> Ints:
         """Columns of suppressed cells given by flat index."""
         return np.searchsorted(self.cells, cells)
 
     def place(self, columns: Ints) -> tuple[Ints, Floats]:
-        """(core column, sign) of columns of z; sign 0 where it is fixed."""
+        """(core column, sign) of columns of z; sign 0 for a fixed column."""
         picked = sp.csr_array(self.R[columns])
         core, sign = np.zeros(len(columns), dtype=np.int64), np.zeros(len(columns))
         at, u = picked.nonzero()
@@ -86,7 +86,7 @@ class Polyhedron(ABC):
 
     @cached_property
     def first(self) -> Ints:
-        """The first column of z in each column of the core: it says where that one stands."""
+        """The first column of z in each column of the core: its place in the table stands for that of the core column."""
         R = sp.csc_array(self.R)
         R.sort_indices()
         return np.asarray(R.indices[R.indptr[:-1]], dtype=np.int64)
@@ -94,8 +94,8 @@ class Polyhedron(ABC):
 
 @dataclass(frozen=True, repr=False)
 class AttackSystem(Polyhedron):
-    """The polyhedron in units, for LPs. `source`: of each row its number in `space.relations`, earlier releases counted behind them;
-    `magnitude` is |A|, for the tolerance of a check.
+    """The polyhedron in units, for LPs. `source` (rows,): the number of the row in `space.relations`; the rows of earlier releases follow.
+    `magnitude`: |A|, for the tolerance of a check.
     """
 
     unit: float
@@ -120,8 +120,8 @@ class AttackSystem(Polyhedron):
 
 
 def attack_system(problem: ProtectionProblem, unit: float = 1.0, profile: str = EXTERNAL, box: float = FARTHEST_UNITS) -> AttackSystem:
-    """The polyhedron of the external attacker before anything is published of the aggregates: their rows are there, unbounded; and what
-    attackers of this profile kept of what was published before. No deviation is followed further than `box` units.
+    """The attacker's polyhedron before any aggregate is published: the rows of the aggregates are unbounded. It includes what attackers of
+    this profile know from earlier releases. No deviation is followed further than `box` units.
     """
     space, cells = problem.space, np.flatnonzero(problem.suppressed)
     inside = space.relations.shape[0] - space.aggregate_relations.shape[0]
@@ -161,7 +161,7 @@ def attack_system(problem: ProtectionProblem, unit: float = 1.0, profile: str = 
 
 
 def facing(system: AttackSystem, problem: ProtectionProblem, publication: Publication) -> AttackSystem:
-    """The same attacker once the publication is out; see `slacks` for published intervals that exclude the true value."""
+    """The same attacker after this publication. `slacks` explains what happens to a published interval that excludes the true value."""
     if not np.array_equal(publication.cells, np.flatnonzero(problem.aggregate)):
         raise ValueError("the publication is not over the aggregate cells of this problem, in their order")
     low, high = slacks(problem, publication)
@@ -173,9 +173,9 @@ def facing(system: AttackSystem, problem: ProtectionProblem, publication: Public
 
 
 def slacks(problem: ProtectionProblem, publication: Publication) -> tuple[Floats, Floats]:
-    """(lower − a, upper − a) of every aggregate cell, in the unit of the data; exactly 0 for exact cells, ∓∞ for withheld ones.
+    """(lower − a, upper − a) of every aggregate cell, in the unit of the data; exactly 0 for exact cells, ∓∞ for withheld cells.
 
-    An interval that excludes the true value is moved until it just holds it: the attacker is given more than is printed, not less.
+    An interval that excludes the true value is moved until it just contains it. So the attacker gets more than is printed, not less.
     """
     truth = problem.a[publication.cells]
     exact = publication.exact
@@ -185,14 +185,14 @@ def slacks(problem: ProtectionProblem, publication: Publication) -> tuple[Floats
 
 
 def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
-    """Aggregate cells whose published interval excludes the true value: such a table is not of these deliveries."""
+    """Aggregate cells whose published interval excludes the true value: this table was not made from these deliveries."""
     truth = problem.a[publication.cells]
-    tolerance = 1e-14 * (1 + np.abs(truth))  # the noise of adding up, nothing more
+    tolerance = 1e-14 * (1 + np.abs(truth))  # numerical noise of sums
     return (publication.lower > truth + tolerance) | (publication.upper < truth - tolerance)
 
 
 def mislabelled(problem: ProtectionProblem, publication: Publication) -> Bools:
-    """Cells of a publication that are said to be sums of visible countries and are not."""
+    """Cells that the publication calls sums of visible countries although they are not."""
     total = np.nan_to_num(problem.visible_sums[publication.cells - problem.space.first_aggregate], nan=-1.0)
     return publication.visible & ~(np.abs(np.nan_to_num(publication.value) - total) <= SUM_SHARE * (1 + np.abs(total)))
 
@@ -204,7 +204,7 @@ def _nonzero(A: sp.csr_array) -> sp.csr_array:
 
 
 def _restrict(relations: sp.csr_array, cells: Ints) -> tuple[sp.csr_array, Ints]:
-    """Relations on some cells only, without the rows that became empty; and which rows stayed."""
+    """The relations restricted to some cells, without empty rows; and the numbers of the rows that remain."""
     columns = sp.csr_array(sp.csc_array(relations)[:, cells])
     kept = np.flatnonzero(np.diff(columns.indptr) > 0)
     return sp.csr_array(columns[kept]), kept

@@ -1,7 +1,7 @@
 """An exact reduction of the attacker's relations: z = R u with fewer u.
 
-A relation with one suppressed cell fixes it (z = 0: the cell can be computed back); one with two ties them, z_i = ± z_j. Both are
-substituted until no such relation is left; relations that became equal are kept once. Every z with A z = 0 is R u for exactly one u.
+A relation with one suppressed cell fixes it (z = 0: the attacker can compute the cell). A relation with two suppressed cells ties them,
+z_i = ± z_j. Both kinds are substituted until none is left; equal relations are kept once. Every z with A z = 0 is R u for exactly one u.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sdc_tasks.model.table import Ints
 
 
 def tie(A: sp.csr_array) -> sp.csr_array:
-    """R of shape (cells, classes), one entry ±1 in the row of a tied cell, none in that of a fixed one. `A` has entries ±1."""
+    """R of shape (cells, classes): the row of a fixed cell is empty, the row of any other cell has one entry ±1. `A` has entries ±1."""
     n = A.shape[1]
     R = sp.csr_array(sp.eye_array(n))
     while True:
@@ -26,7 +26,7 @@ def tie(A: sp.csr_array) -> sp.csr_array:
 
 
 def _short(A: sp.csr_array) -> Ints:
-    """Rows that fix a class, or tie two of them one to one; 2 x = y, which a parity makes, stays a row."""
+    """Rows that fix a class, or tie two classes one to one. A row such as 2 x = y, which forces parity, stays a row."""
     length = np.diff(A.indptr)
     two = np.flatnonzero(length == 2)
     first = A.indptr[two]
@@ -35,7 +35,7 @@ def _short(A: sp.csr_array) -> Ints:
 
 
 def _substitution(A: sp.csr_array, rows: Ints) -> sp.csr_array:
-    """Ties and fixes that the short rows say, as a matrix (classes before, classes after)."""
+    """The ties and fixes of the short rows, as a matrix (classes before, classes after)."""
     n = A.shape[1]
     root, sign, fixed = list(range(n)), [1.0] * n, [False] * n
 
@@ -71,7 +71,7 @@ def _substitution(A: sp.csr_array, rows: Ints) -> sp.csr_array:
 
 
 def distinct_rows(A: sp.csr_array) -> Ints:
-    """Rows that are not empty, one of each that are equal or opposite."""
+    """The rows that are not empty; of equal or opposite rows only one."""
     A = sp.csr_array(A)
     A.sort_indices()
     seen: dict[tuple[bytes, bytes], int] = {}

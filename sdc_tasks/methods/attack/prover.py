@@ -1,8 +1,8 @@
-"""How requirements are settled, whatever solver finds the points (METHOD §5).
+"""The order of the search, for any solver that finds the points (METHOD §5).
 
-Cheap proofs first: points that are pushed for all open items at once, and count for every one of them. What is still open gets a search of
-its own. What the joint searches find is the same for every chunk of an audit; then the items go lot by lot, and each lot starts from where
-the joint searches ended, as if no other were asked for. So a mapped audit finds the same however it is cut.
+Cheap proofs come first: a joint search pushes all open items at once, and its points count for every item. Each item that is still open
+gets its own search. The joint searches find the same in every chunk of an audit. Then the items follow lot by lot; each lot starts from the
+end of the joint searches, as if there were no other lot. So a mapped audit finds the same, however it is cut into chunks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sdc_tasks.methods.attack.knowledge import Insiders
 from sdc_tasks.methods.attack.ledger import Ledger
 from sdc_tasks.model.table import Bools, Ints
 
-FOR_ALL = -1  # the number of no lot: what the joint searches find is for all lots
+FOR_ALL = -1  # not the number of a lot: what the joint searches find is for all lots
 
 Lots = Sequence[tuple[int, Ints]]
 
@@ -33,7 +33,7 @@ class Prover(ABC):
         self._seed = seed
 
     def settle(self, lots: Lots | None = None) -> None:
-        """Shows or breaks every item; or, after the joint searches, those of the primaries of each (number, primaries)."""
+        """Shows or breaks every item. With `lots` (number, primaries): after the joint searches, only the items of these primaries."""
         before = self.solves
         self._jointly(np.random.default_rng(self._seed))
         self.shared += self.solves - before
@@ -60,20 +60,20 @@ class Prover(ABC):
 
     @abstractmethod
     def attack(self, item: int, knowers: Bools, lot: int) -> None:
-        """Searches for one item alone, against each of these attackers; notes where they succeed."""
+        """Searches for one item alone, against each of these attackers; records the attacks that succeed."""
 
     @abstractmethod
     def _jointly(self, rng: np.random.Generator) -> None:
-        """Closes what joint searches can."""
+        """Runs the joint searches, which close many items at once."""
 
     def _order(self) -> Ints:
-        """In which items are searched for one by one."""
+        """The order of the searches for single items."""
         return np.arange(len(self.items))
 
     @abstractmethod
     def _begin(self) -> None:
-        """Searches for single items begin."""
+        """Called before the searches for single items."""
 
     @abstractmethod
     def _back(self) -> None:
-        """What is found from here on does not depend on what was searched for before."""
+        """Makes later results independent of earlier searches."""

@@ -1,4 +1,4 @@
-"""What is asked of a release: how far off each primary must stay possible, against each profile (METHOD §2)."""
+"""The requirements of a release: how much uncertainty each primary must keep, against each profile (METHOD §2)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from sdc_tasks.model.results import Multipliers
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-WHOLE_LEVEL_NOISE = 1e-9  # unit of the data: by which a level may miss a whole number and count as it
+WHOLE_LEVEL_NOISE = 1e-9  # unit of the data: a level this close to a whole number counts as that number
 
 
 @dataclass(frozen=True)
 class Requirements:
     """What each primary needs against each profile, as distances ≥ 0 in the unit of the data; all arrays of shape (rows,).
 
-    A row is a primary (flat index) faced by `profiles[profile]`; rows ascend by profile, cell and `knower`. `down up slide` are the
-    levels cut at the external bounds and at what the national tables alone protect; `cut` says where the latter happened: an
-    under-protection that no treatment of the aggregates can mend, to be reported to its NSI. `knower` is −1, or for a profile whose
-    attackers act alone the one attacker that the row is about, where the national tables protect less against him than promised.
-    `why` proves the cuts; `whole` (cuts, 5) are those that integer knowledge makes (`Evidence.whole_cut`).
+    A row is a primary (flat index) against `profiles[profile]`; rows ascend by profile, cell and `knower`. `down`, `up`, `slide`: levels
+    cut at the external bounds and at what the national tables alone protect. `cut`: whether the national tables cut the row; no treatment
+    of the aggregates can repair this under-protection, and its NSI is told. `knower`: −1, or the one attacker of the row: if attackers act
+    alone and the national tables protect less against him than promised, he has a row of his own.
+    `why` proves the cuts; `whole` (cuts, 5): the cuts by integer knowledge (`Evidence.whole_cut`).
     """
 
     primaries: Ints = field(repr=False)
@@ -48,7 +48,7 @@ class Requirements:
             object.__setattr__(self, "knower", np.full(n, -1, dtype=np.int64))
 
     def digest(self, salt: Secret) -> str:
-        """Digest of what was required, keyed by the salt of its problem: an audit says against what it was done."""
+        """Digest of the requirements, keyed by the salt of the problem: with it an audit names the requirements that it used."""
         names = ("primaries", "down", "up", "slide", "cut", "profile", "knower")
         arrays = (name.encode() + np.ascontiguousarray(getattr(self, name)).tobytes() for name in names)
         return salt.derive("requirements").digest("|".join(self.profiles).encode(), *arrays)
@@ -59,7 +59,7 @@ class Requirements:
         return np.unique(self.primaries)
 
     def keeps(self, promise: Requirements) -> bool:
-        """Is nothing less than the promise required, but of the rows that are openly cut to the national baseline?"""
+        """Is every requirement equal to the promise, except in rows that are marked as cut to the national baseline?"""
         general = self.rows(self.knower < 0)
         if self.profiles != promise.profiles or not all(
             np.array_equal(getattr(general, name), getattr(promise, name)) for name in ("primaries", "profile")
@@ -75,9 +75,9 @@ class Requirements:
         return Requirements(**parts, profiles=self.profiles)
 
     def cut_to(self, reached: Iterable[tuple[int, str, int, float]]) -> Requirements:
-        """Cut to the levels that are reached: (row, name of its side, the one attacker against whom or −1 for all, level).
+        """The requirements, cut to the levels that are reached: (row, name of the side, attacker or −1 for all, level).
 
-        What holds against one attacker alone becomes a row of its own.
+        A cut against one attacker becomes a row of its own.
         """
         level = {name: getattr(self, name).copy() for name in ("down", "up", "slide")}
         cut, special = self.cut.copy(), dict[tuple[int, int], dict[str, float]]()
@@ -104,7 +104,7 @@ class Requirements:
 
     @cached_property
     def strongest(self) -> Requirements:
-        """One row for each primary, with the most that any profile asks for: for a method that knows the external attacker alone."""
+        """One row for each primary, with the largest requirement of all profiles: for a method that knows only the external attacker."""
         cells, at = np.unique(self.primaries, return_inverse=True)
         down, up, slide, cut = np.zeros(len(cells)), np.zeros(len(cells)), np.zeros(len(cells)), np.zeros(len(cells), dtype=bool)
         for target, each in ((down, self.down), (up, self.up), (slide, self.slide)):
@@ -114,8 +114,8 @@ class Requirements:
 
 
 def promised(problem: ProtectionProblem, profiles: tuple[str, ...]) -> Requirements:
-    """The protection levels as promised, cut at the external bounds (METHOD §2), against each profile. Whole numbers of integral cells:
-    a level is rounded up to what a whole table can be off by, a bound down. Raises ValueError where no profile is named, or an unknown one.
+    """The promised protection levels, cut at the external bounds (METHOD §2), against each profile. For integral cells, levels are rounded
+    up and bounds down to whole numbers. Raises ValueError if no profile is named, or an unknown one.
     """
     p = np.flatnonzero(problem.primary)
     integral = problem.integral[p]
@@ -127,7 +127,7 @@ def promised(problem: ProtectionProblem, profiles: tuple[str, ...]) -> Requireme
 
 
 def _up(integral: Bools, level: Floats) -> Floats:
-    """Levels, those of integral cells up to the next whole number but for the noise of their computation."""
+    """Levels; those of integral cells are rounded up to the next whole number, apart from numerical noise."""
     return np.where(integral, np.ceil(level - WHOLE_LEVEL_NOISE), level)
 
 

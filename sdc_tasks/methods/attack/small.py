@@ -1,7 +1,7 @@
-"""Do published counts tell a small one? Under small count rounding ([4]) none may be in 1 … b − 1, nor may what follows from them.
+"""Do published counts tell a small count? Under small count rounding ([4]) no published count may be in 1 … b − 1, nor any derived count.
 
-What follows: a sum or a difference of compositions that is again the sum over a set of countries (EU28 − EU27_2020 is one country), less
-all that is public of it. What is left is told of the countries that hide theirs: 0, or b and more.
+A derived count is a sum or difference of compositions that is again the sum over a set of countries (EU28 − EU27_2020 is one country),
+less everything public in it. It is the count of the countries that hide theirs: it must be 0, or at least b.
 
     told_S(c) = Σ_k λ_k value_k(c) − Σ public inner cells of S under c,    λ ∈ {−1, 0, 1},   Σ_k λ_k members_k = the set S
 
@@ -19,12 +19,12 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, added_up, inside
 
-SUM_NOISE = 1e-6  # of one: the noise of adding up counts
+SUM_NOISE = 1e-6  # of one: numerical noise of sums of counts
 ALL_SUMS = 7  # compositions up to which all sums and differences are looked at; of more, those of up to three
 
 
 def small_told(problem: ProtectionProblem, publication: Publication) -> Ints:
-    """The aggregate cells (flat indices, ascending) that tell a small count, by themselves or as the first of several."""
+    """The aggregate cells (flat indices, ascending) that tell a small count, alone or as the first one of a sum or difference."""
     space = problem.space
     if not problem.least.any():
         return np.zeros(0, dtype=np.int64)
@@ -37,12 +37,12 @@ def small_told(problem: ProtectionProblem, publication: Publication) -> Ints:
     for factors, members in combined(space):
         at = int(np.flatnonzero(factors)[0])
         told = factors[factors != 0] @ value[factors != 0] - known[members].sum(axis=0)
-        found[at] |= (told > SUM_NOISE) & (told < least - SUM_NOISE)  # never where one of them is withheld: NaN
+        found[at] |= (told > SUM_NOISE) & (told < least - SUM_NOISE)  # False if one of them is withheld (NaN)
     return publication.cells[np.flatnonzero(found.ravel())]
 
 
 def combined(space: CellSpace) -> list[tuple[Floats, Bools]]:
-    """(factor of each composition, whether each country is in) for every sum of compositions that is a set of countries."""
+    """(factor of each composition, whether it contains each country), for every sum of compositions that is a set of countries."""
     within = membership(space)
     K = len(within)
     found = []
@@ -55,7 +55,7 @@ def combined(space: CellSpace) -> list[tuple[Floats, Bools]]:
 
 
 def _few(count: int) -> Sequence[tuple[float, ...]]:
-    """Factors of up to three compositions, each once."""
+    """The factors of all sums and differences of up to three compositions, each once."""
     found: dict[tuple[float, ...], None] = {}
     for columns in product(range(count), repeat=3):
         for signs in product((1.0, -1.0), repeat=3):

@@ -1,22 +1,21 @@
 """What earlier releases of the same period still tell (METHOD §2, profiles vintage and revision).
 
-Everything is in deviations from the truth, as in `polyhedron.py`. An unknown is a cell of a country with one true value: vintages in which
-the value is the same share it, whatever else of that country was revised. So an interval published then narrows the cell of now, and a
-cell that was public in any vintage with this value is known. A cell whose value changed has another unknown for each of its values, tied
-by the relations of then and held by the intervals of then. Cells are related by country and key, so that an earlier release may have
-other members, compositions, indicators or codes.
+All values are deviations from the truth, as in `polyhedron.py`. An unknown is a cell of a country with one true value. Vintages with the
+same value of the cell share the unknown, whatever else was revised in that country. So an earlier published interval narrows the present
+cell, and a cell that was public with this value in any vintage is known. A revised cell has one unknown for each of its values; the
+relations and intervals of the earlier release hold for the earlier value. Cells are matched by country and key, so an earlier release may
+have other members, compositions, indicators or codes.
 
-Of how far a cell was revised, `vintage` assumes nothing, and `revision` what the domain allows:
+Profile `vintage` assumes nothing about the size of a revision. Profile `revision` assumes what the domain file says:
 
-    tied        he knows it: x_new − x_old is the true difference, so both deviations are the same
-    bounded p   |x_new − x_old| is at most p percent of the larger value, or the true difference where that is more
+    tied        the attacker knows it: x_new − x_old is the true difference, so both deviations are equal
+    bounded p   |x_new − x_old| is at most p percent of the larger value, or the true difference if that is more
     free        nothing: there is no profile `revision`
 
-Neither attacker is safe to leave out. Small revisions of hidden cells make two rounded totals nearly two roundings of one number: who
-assumes nothing does not see it. But what a stronger attacker knows from the national tables alone is not asked of a release any more
-(`Requirements.cut`), so a cell that was printed, then revised and hidden, would be free to be told if only he who knows the revision were
-asked. Therefore both attack, and the default is tied: it is the strongest assumption that agrees with the truth, and whoever assumes
-less knows less. What was published cannot be taken back: the baseline of both is with all of it.
+Both attackers are needed. If hidden cells are revised a little, two rounded totals are nearly two roundings of one number; `vintage` does
+not see that. But a release need not protect what an attacker knows from the national tables alone (`Requirements.cut`). So, with
+`revision` alone, a cell that was printed, then revised and hidden, would have no protection left. The default is tied: the strongest
+assumption that agrees with the truth. Published figures cannot be taken back: the baseline of both attackers includes all of them.
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ TIED = 0.0
 def earlier(
     problem: ProtectionProblem, releases: Sequence[tuple[ProtectionProblem, Publication]], revision: float | None = TIED
 ) -> Earlier:
-    """What these releases (problem and publication of then) tell beside the problem of now.
+    """What earlier releases (problem and publication of each) tell in addition to the present problem.
 
-    `revision`: by how many percent of its value a cell is assumed to be revised at most; 0: it is known how far; None: nothing is assumed.
-    Raises ValueError where a release has other dimensions, so that its cells cannot be related.
+    `revision`: the largest revision that is assumed, in percent of the value; 0: the revision is known; None: nothing is assumed.
+    Raises ValueError if a release has other dimensions, because its cells cannot be matched.
     """
     if not releases:
         return Earlier()
@@ -86,11 +85,11 @@ def earlier(
 
 @dataclass(frozen=True, repr=False)
 class _Unknowns:
-    """Every pair of a national cell and a value that it had, ascending by country, cell and value; arrays of one entry for each.
+    """Every pair of a national cell and a value that it had, ascending by country, cell and value; arrays with one entry for each pair.
 
-    `column`: its place in the system, −1 where it is known; `now`: the value of now; `public`: in some vintage; `lower upper`: what the
-    bounds of all vintages leave of its deviation, `narrowed` where that is less than those of now do. `of`: those of the cells of each
-    release.
+    `column`: its column in the system, −1 if the value is known. `now`: whether this is the present value. `public`: public in some
+    vintage. `lower`, `upper`: bounds of the deviation from all vintages; `narrowed`: whether they are narrower than the present bounds.
+    `of`: the pairs of the cells of each release.
     """
 
     width: int
@@ -108,12 +107,12 @@ class _Unknowns:
     of: list[Ints]
 
     def picked(self, which: Ints) -> sp.csr_array:
-        """(which, width): one row for each, with a 1 in its column; empty where it is known."""
+        """(which, width): one row for each pair, with a 1 in its column; an empty row if the value is known."""
         there = np.flatnonzero(self.column[which] >= 0)
         return sp.csr_array((np.ones(len(there)), (there, self.column[which[there]])), shape=(len(which), self.width))
 
     def revised(self, all_pairs: bool) -> list[tuple[Ints, Ints]]:
-        """Pairs of values of one cell: neighbours, or all."""
+        """Pairs of values of one cell: neighbouring values only, or all."""
         found, step = list[tuple[Ints, Ints]](), 1
         while len(first := np.flatnonzero(self.cell[:-step] == self.cell[step:])) and (all_pairs or step == 1):
             found.append((first, first + step))
@@ -168,12 +167,12 @@ def _unknowns(problem: ProtectionProblem, thens: Sequence[ProtectionProblem]) ->
 
 
 def _numbers(names: Sequence[Sequence[object]]) -> dict[object, int]:
-    """Each name by its first place."""
+    """Numbers the different names by their first appearance."""
     return {name: i for i, name in enumerate(dict.fromkeys(name for each in names for name in each))}
 
 
 def _stand_in(space: CellSpace, keys: Sequence[object]) -> Ints:
-    """For each key a cell of one area of now: itself, else one of its indicator, else the first."""
+    """For each key a cell in one area of the present release: the same key, else a cell of its indicator, else the first cell."""
     own = {key: i for i, key in enumerate(space.national_keys)}
     alike = {key[0]: i for i, key in reversed(list(enumerate(space.national_keys)))}
     return np.array([own.get(key, alike.get(key[0], 0)) for key in keys if isinstance(key, tuple)], dtype=np.int64)
@@ -184,7 +183,7 @@ def _structure(space: CellSpace) -> tuple[object, ...]:
 
 
 class _Rows:
-    """Rows of the system, gathered; empty ones are left out."""
+    """Collects rows of the system; empty rows are left out."""
 
     def __init__(self, width: int) -> None:
         self._rows, self._ends = [sp.csr_array((0, width))], [np.zeros((0, 2))]

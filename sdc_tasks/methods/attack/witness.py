@@ -1,4 +1,4 @@
-"""Tables that the attacker cannot tell from the truth, held compactly: most move a small part of the cells."""
+"""Tables that the attacker cannot tell from the truth, stored compactly: most of them move only a few cells."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 class Witness:
     """Deviations `value` of the `columns` of z (ascending), 0 elsewhere. `lot`: the part of an audit that found it, −1 for all lots.
 
-    `sound`: whether it, and its mirror image, was found to be a witness.
+    `sound`: whether the table is a witness, and whether its mirror image is.
     """
 
     columns: Ints = field(repr=False)
@@ -36,7 +36,9 @@ class Witness:
 
 
 def fewest(proven: Sequence[Bools]) -> list[int]:
-    """Numbers of some that prove as much as all (what each proves, by item): greedily, the one that proves most of what is left."""
+    """Positions of a few witnesses that together prove as much as all. `proven`: the items that each one proves. A greedy choice: the next
+    witness is the one that proves most of the remaining items.
+    """
     if not proven:
         return []
     what = sp.csr_array(np.array(proven), dtype=np.int64)
@@ -54,7 +56,7 @@ def fewest(proven: Sequence[Bools]) -> list[int]:
 
 
 def stacked(witnesses: Sequence[Witness]) -> sp.csr_array:
-    """(witnesses, columns), as wide as the last column that any of them moves."""
+    """(witnesses, columns): as wide as the last column that any of them moves."""
     value = np.concatenate([np.zeros(0), *(each.value for each in witnesses)])
     column = np.concatenate([np.zeros(0, dtype=np.int64), *(each.columns for each in witnesses)]).astype(np.int32)
     start = np.cumsum([0, *(len(each.columns) for each in witnesses)]).astype(np.int32)

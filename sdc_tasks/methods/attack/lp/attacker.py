@@ -18,7 +18,7 @@ from sdc_tasks.model.table import Bools, Floats
 
 
 class Attacker:
-    """The attackers of all profiles that `needs` names. Before anything is faced, nothing is published of the aggregates."""
+    """The attackers of all profiles that `needs` names. Until the first call of `face`, no aggregate is published."""
 
     def __init__(self, problem: ProtectionProblem, needs: Requirements, seed: int = 1) -> None:
         self.needs = needs
@@ -34,7 +34,7 @@ class Attacker:
 
     @property
     def shared_lps(self) -> int:
-        """Those of them that every chunk of an audit solves."""
+        """The number of LPs that every chunk of an audit solves."""
         return sum(prover.shared for prover in self._provers)
 
     @property
@@ -44,32 +44,32 @@ class Attacker:
 
     @property
     def failed(self) -> list[Attack]:
-        """Those that an LP has shown to fail: their prices say what would make them succeed."""
+        """The attacks that an LP has shown to fail. Their prices say what would make them succeed."""
         return [attack for prover in self._provers for attack in prover.failed]
 
     @property
     def by_lp(self) -> Bools:
-        """(rows of the requirements,): those that got LPs of their own."""
+        """(rows of the requirements,): whether the row got LPs of its own."""
         own = np.zeros(len(self.needs.primaries), dtype=bool)
         own[[row for prover in self._provers for row in prover.own_rows]] = True
         return own
 
     def face(self, publication: Publication) -> None:
-        """Another publication: what was shown against the one before is forgotten; its witnesses are tried first."""
+        """Faces another publication. What was shown against the last one is forgotten; its witnesses are tried first."""
         for prover in self._provers:
             prover.face(publication)
 
     def shift(self, publication: Publication) -> None:
-        """A small change of the publication in hand, between two calls of `again`."""
+        """Makes a small change of the present publication, between two calls of `again`."""
         for prover in self._provers:
             prover.shift(publication)
 
     def shown(self, attack: Attack) -> bool:
-        """Was a witness seen, since this attack succeeded, against which it would fail?"""
+        """Was a witness found, since this attack succeeded, that makes it fail?"""
         return self._prover_of(attack).is_shown(attack)
 
     def again(self, attack: Attack) -> Attack | None:
-        """The same attack on the publication as it is now; None where it no longer succeeds."""
+        """The same attack on the present publication; None if it no longer succeeds."""
         for prover in self._provers:
             prover.clear()
         prover = self._prover_of(attack)
@@ -80,14 +80,14 @@ class Attacker:
         return next(prover for prover in self._provers if prover.holds(attack))
 
     def settle(self, lots: Lots | None = None) -> None:
-        """Proves or breaks every requirement; or only those of some lots of primaries, each as if alone (see prover.py)."""
+        """Proves or breaks every requirement, or only those of some lots of primaries, each lot as if it were alone (see prover.py)."""
         for prover in self._provers:
             prover.settle(lots)
 
     def reached(self) -> dict[str, Floats]:
-        """By the name of the side: how far each row was seen to reach against its strongest attacker, in the unit of the data.
+        """For each side, by name: how far each row reaches against its strongest attacker, in the unit of the data.
 
-        Of a requirement that is met, at least what it needs.
+        If a requirement is met, this is at least its need.
         """
         found = {side: np.zeros(len(self.needs.primaries)) for side in SIDES}
         for prover in self._provers:
@@ -98,12 +98,12 @@ class Attacker:
         return {SIDES[side]: each for side, each in found.items()}
 
     def witnesses(self) -> Iterator[tuple[int, Witness]]:
-        """(profile, in the unit of the data) of the witnesses that prove what was proven; few of those all lots share."""
+        """(profile, witness in the unit of the data): witnesses that prove everything proven; only a few of those that all lots share."""
         for prover in self._provers:
             yield from ((prover.profile, witness) for witness in prover.witnesses())
 
     def offer(self, witnesses: Iterable[Floats]) -> None:
-        """Counts tables found elsewhere (z of the suppressed cells, unit of the data), and their mirror images, if witnesses."""
+        """Counts tables found elsewhere (z of the suppressed cells, unit of the data) and their mirror images, if they are witnesses."""
         for z in witnesses:
             for prover in self._provers:
                 prover.offer(z)

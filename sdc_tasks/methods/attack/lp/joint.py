@@ -1,6 +1,6 @@
 """Joint LPs: all open items of a prover are pushed at once, in random senses.
 
-Parts of the table before the whole (`blocks.py`); first inside the box |z| ≤ a, where the mirror image −z is a witness too.
+Parts of the table (`blocks.py`) come before the whole table; first inside the box |z| ≤ a, where the mirror image −z is a witness too.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from sdc_tasks.methods.attack.polyhedron import AttackSystem
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import LiveLP, Status
 
-JOINT_ROUNDS = 12  # joint LPs on one part, in the mirror box and as many outside
-FEW_ITEMS = 10  # open ones that are not worth a joint LP
+JOINT_ROUNDS = 12  # joint LPs on one part inside the mirror box, and as many outside
+FEW_ITEMS = 10  # so few open items are not worth a joint LP
 JOINT_OPEN_SHARE = 0.85  # a round that leaves more than this share of the items open is the last
 AT_TRUTH = 1e-9  # units: an interior point leaves no cell quite at the truth
 LEAST_PUSH = 1e-12  # units
@@ -28,7 +28,7 @@ LEAST_PUSH = 1e-12  # units
 
 @dataclass(frozen=True, repr=False)
 class JointSearch:
-    """What joint LPs work on: `by_column` is the core of the system, `levels` its divisions; `count` takes the points that are found."""
+    """Joint LPs on one system. `by_column`: its core; `levels`: the divisions of the core into parts; `count` receives each point found."""
 
     system: AttackSystem
     by_column: sp.csc_array
@@ -43,9 +43,9 @@ class JointSearch:
         return sum(self._at_all_levels(knowers, rng) for knowers in self._circles())
 
     def _circles(self) -> Iterator[Bools]:
-        """Groups of attackers to be fooled by one point. Those who act alone: all, then halves, so that any two are once apart.
+        """Groups of attackers that one point must fool. If attackers act alone: all of them, then halves, so that any two are apart once.
 
-        A point that fools the holder of a cell cannot protect that cell; in the halves without him it can.
+        A point that fools the respondent of a cell cannot protect that cell. In a half without him, a point can.
         """
         insiders, n = self.insiders, self.ledger.open.shape[1]
         yield np.ones(n, dtype=bool)
@@ -79,7 +79,7 @@ class JointSearch:
         def waiting() -> Bools:
             return np.asarray(mine & self.ledger.open[:, knowers].any(axis=1))
 
-        few = FEW_ITEMS if len(columns) <= UNDIVIDED * LARGE_COLUMNS else 0  # where an own LP is dear, joint ones go on to the last
+        few = FEW_ITEMS if len(columns) <= UNDIVIDED * LARGE_COLUMNS else 0  # if an own LP is expensive, joint LPs go on to the last item
         if int(waiting().sum()) <= few:
             return 0
         system = self.system
@@ -118,7 +118,7 @@ class JointSearch:
 
 
 def _free(A: sp.csr_array, equal: Bools) -> Bools:
-    """Columns that can move at all: those that an equation with no other column fixes are taken out, again and again."""
+    """Columns that can move. An equation with a single column fixes it; fixed columns are removed, and this is repeated."""
     alive = np.ones(A.shape[1], dtype=bool)
     size = sp.csr_array(abs(A[equal]))
     while True:

@@ -1,9 +1,9 @@
-"""Live models of the attacker's core (see `polyhedron.py`), or of part of it, in which the other columns stay at the truth.
+"""Live models of the attacker's core (see `polyhedron.py`), or of a part of it: then all other columns stay at the truth.
 
-`Warm` goes from attack to attack by primal steps, from where the last one ended: fast where the model is small, and the way to any of its
-vertices short. `FromTruth` is for large models, where finding a first vertex alone would take longer than all attacks. There every
-deviation is a rise less a fall, both at least 0, so that the truth is a vertex: dual steps put the cell where it is wanted and mend what
-that violates, which involves the neighbours of the cell and hardly ever the whole table.
+`Warm` starts each attack where the last one ended, by primal steps: fast in a small model, where every vertex is near. `FromTruth` is for
+large models, where finding a first vertex would take longer than all attacks. There every deviation is a rise less a fall, both at least
+0, so that the truth is a vertex. Dual steps move the cell to its target and repair what that violates; this involves the neighbours of
+the cell and hardly ever the whole table.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from sdc_tasks.solver.lp import Basis, LiveLP, LPResult
 
 
 class LiveModel(ABC):
-    """An LP over some `columns` of the core (ascending), and the `rows` of the core that they are in.
+    """An LP over some `columns` of the core (ascending) and the `rows` of the core that contain them.
 
-    `closed`: no row that tells anything leads from them to another column that is `movable`, so an optimum here is one of the whole.
+    `closed`: no row with a finite end links these columns to another `movable` column, so an optimum here is one of the whole core.
     """
 
     def __init__(
@@ -46,31 +46,31 @@ class LiveModel(ABC):
 
     @abstractmethod
     def push(self, column: int, way: float, most: float, afresh: bool = False) -> LPResult:
-        """max way · u of a column of the core, way ±1, at least up to `most`; `afresh`: whatever was solved before.
+        """max way · u of one column of the core, way ±1, at least up to `most`; `afresh`: independent of earlier solves.
 
-        `x` and `reduced` of the result are those of the whole core, 0 for columns that are not in this part.
+        `x` and `reduced` of the result have one entry for each column of the whole core, 0 for columns outside this part.
         """
 
     @abstractmethod
     def start(self) -> None:
-        """A round of attacks begins, perhaps on another publication."""
+        """Called when a round of attacks begins, perhaps on another publication."""
 
     @abstractmethod
     def prepare(self) -> None:
-        """An attack comes, and its bounds are not set yet: what is kept for all attacks must not depend on which one is the first."""
+        """Called before the bounds of an attack are set: what the model keeps for all attacks must not depend on the first attack."""
 
     @abstractmethod
     def back(self) -> None:
-        """What is found from here on does not depend on what was solved before."""
+        """Makes later results independent of what was solved before."""
 
     def face(self, system: AttackSystem) -> None:
-        """Another publication. Often it differs in a few rows from the one before."""
+        """Faces another publication, which often differs from the last one in a few rows only."""
         before, (low, high) = self._faced, self._limits(system)
         new = np.flatnonzero((low != before[0]) | (high != before[1]))
         self._live.set_row_bounds(new, low[new], high[new])
 
     def set_bounds(self, columns: Ints, lower: Floats, upper: Floats) -> None:
-        """Bounds of columns of the core, which hold the truth; those of others are passed over."""
+        """Sets bounds of columns of the core; the bounds contain the truth. Columns outside this part are ignored."""
         mine = np.isin(columns, self.columns)
         self._bound(np.searchsorted(self.columns, columns[mine]), lower[mine], upper[mine])
 
@@ -88,7 +88,7 @@ class LiveModel(ABC):
 
 
 class Warm(LiveModel):
-    """From where the last attack ended; first from a feasible basis, found by dual steps without a cost."""
+    """Starts each attack where the last one ended; the first one starts from a feasible basis, found by dual steps without a cost."""
 
     _feasible: Basis | None = None
     _back = True
@@ -113,7 +113,7 @@ class Warm(LiveModel):
             self._feasible, self._back = self._live.basis(), True
 
     def push(self, column: int, way: float, most: float, afresh: bool = False) -> LPResult:
-        """Further than `most`: a bound there would cost the warm basis."""
+        """Goes further than `most`: a bound there would destroy the warm basis."""
         if self._back and self._feasible is not None:
             self._live.restore(self._feasible)
             self._back = False
@@ -125,7 +125,7 @@ class Warm(LiveModel):
 
 
 class FromTruth(LiveModel):
-    """Each attack from the truth, but one that is the same as the last: that goes on from there."""
+    """Starts each attack from the truth, unless it repeats the last attack: then it goes on from there."""
 
     _last: tuple[int, float, float] | None = None
     _back = False
@@ -143,7 +143,7 @@ class FromTruth(LiveModel):
         self._back = True
 
     def prepare(self) -> None:
-        """The truth is where every attack begins."""
+        """Nothing to prepare: every attack starts from the truth."""
 
     def back(self) -> None:
         self._back = True
@@ -173,9 +173,9 @@ class FromTruth(LiveModel):
 
 
 class Models:
-    """The live models of one prover, each made when it is first asked for: those of parts, and of the whole core.
+    """The live models of one prover, for parts and for the whole core. Each is made when it is first used.
 
-    `labels` number the parts that each column of the core is in: its country, then ever larger ones.
+    `labels`: the number of the part that each column of the core is in; first its country, then ever larger parts.
     """
 
     def __init__(self, system: AttackSystem, by_column: sp.csc_array, insiders: Insiders, country: Ints, levels: list[Level]) -> None:
@@ -186,19 +186,19 @@ class Models:
 
     @property
     def live(self) -> list[LiveModel]:
-        """Those that there are."""
+        """The models made so far."""
         return [*self._parts.values(), *([] if self._whole is None else [self._whole])]
 
     def face(self, system: AttackSystem) -> None:
-        """The same polyhedron, when another publication is out."""
+        """Gives every model the polyhedron of another publication."""
         before, self._system = self._system, system
         same = (system.row_lower == before.row_lower) & (system.row_upper == before.row_upper)
         for model in self.live if not same.all() else ():
             model.face(system)
 
     def around(self, column: int, in_parts: bool) -> Iterator[LiveModel]:
-        """Models in which to attack a column of the core: the whole at last. `in_parts`: its country first, where no row leads out of it,
-        and parts of the table.
+        """The models in which to attack a column of the core; the whole core is the last one. `in_parts`: before it come the country, if no
+        row leads out of it, and parts of the table.
         """
         for level, label in enumerate(self._labels) if in_parts else ():
             at = level, int(label[column])
@@ -215,7 +215,7 @@ class Models:
         return model.closed or model is self._whole
 
     def _of(self, columns: Ints) -> LiveModel:
-        """Whatever a victim's attackers do not know may lead out of it."""
+        """The model of these columns. Other columns count as movable even if insiders know them: the attackers of a victim may not."""
         kind = Warm if len(columns) <= UNDIVIDED * LARGE_COLUMNS else FromTruth
         free = self._insiders.free
         return kind(self._system, self._by_column, self._insiders.usual, columns, free[0] < free[1])

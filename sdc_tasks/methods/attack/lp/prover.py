@@ -1,19 +1,19 @@
-"""The prover by linear programs (METHOD §5): what is shown here holds against attackers who do not know which values are whole.
+"""The prover by linear programs (METHOD §5): its proofs hold against attackers who do not know which values are whole.
 
-Every LP point is a witness for *all* items, so the extremes seen anywhere count, and witnesses of one publication are tried on the next.
-Joint LPs (`joint.py`) push all open items at once. What is still open gets an LP of its own, hot-started, of a large table in parts
+Every LP point is a witness for *all* items, so the extremes of all points count. Witnesses of one publication are tried on the next.
+Joint LPs (`joint.py`) push all open items at once. An item that is still open gets its own hot-started LP, in parts of a large table
 first. A failure is always the optimum of its own LP, and its multipliers are kept. Witnesses are checked by arithmetic
-(`AttackSystem.are_witnesses`), never taken on the solver's word.
+(`AttackSystem.are_witnesses`); the solver is never trusted.
 
-Each prover has requirements of one profile and of similar size, in their own unit, so that 0.01 and 1e12 can live in one table: a point
-counts for its own items only, because its tolerance could be the whole of a smaller one.
+Each prover has requirements of one profile and of similar size, in their own unit, so that one table can hold 0.01 and 1e12. A point
+counts for the items of its own prover only: its tolerance could be as large as a smaller requirement.
 
-Of attackers who act alone, an LP in which all of them are held to what they know proves an item against all; where it fails, its
-multipliers name the few who matter.
+If attackers act alone, one LP that holds all of them to what they know can prove an item against all. If it fails, its multipliers name
+the few attackers who matter.
 
-In a coalition everybody's cells stay as they are but those of the victim. No point serves two victims among its members, so each has
-LPs of his own, in parts of the table first, which open the bounds of his cells on the live model and close them again. His cell stops at
-its level there: such points move few other cells, so that their mirror images are often witnesses too.
+In a coalition the cells of all members except the victim are fixed. No point serves two victims, so each victim has LPs of his own, in
+parts of the table first: they open the bounds of his cells on the live model and close them again. There his cell stops at its level:
+such points move few other cells, so that their mirror images are often witnesses too.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import Status
 
-MET = 1e-6  # relative: by which a level that counts as met may be missed
+MET = 1e-6  # relative: a level counts as met if it is missed by no more than this
 LEVEL_DECADES = 4  # powers of ten by which the levels of one prover differ at most
 POOL_WITNESSES = 300  # kept for the next publication
-NO_PRICE = 1e-9  # a multiplier below this is none
+NO_PRICE = 1e-9  # a multiplier below this counts as 0
 
 
 def _none() -> Ints:
@@ -52,14 +52,14 @@ def _none() -> Ints:
 
 @dataclass(frozen=True)
 class Attack:
-    """The strongest attack on one requirement: how far it reaches (unit of the data), and what it leans on.
+    """The strongest attack on one requirement: how far it reaches (unit of the data), and the rows that it uses.
 
-    `primary` is the row of the requirements; `side` is −1 (down), 1 (up), or 0 for the sliding level, whose reach is that of both
-    sides added up; `knower` the attacker, where they act alone, else −1.
+    `primary`: the row of the requirements. `side`: −1 (down), 1 (up), or 0 for the sliding level, whose reach is the sum of both sides.
+    `knower`: the attacker, if attackers act alone; else −1.
 
-    `price` = gain of the reach per unit of slack given to the aggregate cell at that position of the publication: the dual values
-    of its rows; positive for the upper slack (upper − a), negative for the lower (a − lower). `rows multiplier` are all of them, by
-    row of `space.relations` (earlier releases behind); for a sliding level those of both sides, down first, `split` rows each.
+    `price` (dual values): how much the reach grows per unit of slack given to the aggregate cell at that position of the publication;
+    positive for the upper slack (upper − a), negative for the lower one (a − lower). `rows`, `multiplier`: all dual values, by row of
+    `space.relations`, then those of earlier releases; for a sliding level both sides, down first; `split` is the number of its rows.
     """
 
     primary: int
@@ -76,7 +76,7 @@ class Attack:
 
 @dataclass(frozen=True, repr=False)
 class _Half:
-    """How far one side reaches, in units, and what it leans on: rows of A with their multipliers, and reduced costs of the core."""
+    """How far one side reaches, in units, and its proof: the multipliers of rows of A, and the reduced costs of the core."""
 
     reach: float = 0.0
     rows: Ints = field(default_factory=_none)
@@ -85,8 +85,8 @@ class _Half:
 
 
 class LpProver(Prover):
-    """Requirements of one profile and of similar size. `broken`: attacks that succeed; `failed`: those that an LP has shown to fail, whose
-    prices say what would make them succeed; `own_rows`: rows of the requirements that got LPs of their own.
+    """Requirements of one profile and of similar size. `broken`: attacks that succeed; `failed`: attacks that an LP has shown to fail
+    (their prices say what would make them succeed); `own_rows`: rows of the requirements that got their own LPs.
     """
 
     def __init__(
@@ -107,19 +107,19 @@ class LpProver(Prover):
         self.forget()
 
     def forget(self) -> None:
-        """What was found against the publication in hand."""
+        """Forgets what was found against the present publication."""
         self.ledger.forget()
         self._useful = []
         self.own_rows = set[int]()
         self.clear()
 
     def clear(self) -> None:
-        """The attacks found so far; what they have shown stays."""
+        """Forgets the attacks found so far, but not what their points have shown."""
         self.broken: list[Attack] = []
         self.failed: list[Attack] = []
 
     def face(self, publication: Publication) -> None:
-        """Another publication: what was shown against the one before is forgotten; its witnesses are tried first."""
+        """Faces another publication. What was shown against the last one is forgotten; its witnesses are tried first."""
         pool = self._useful[-POOL_WITNESSES:]
         self.forget()
         self.shift(publication)
@@ -127,18 +127,18 @@ class LpProver(Prover):
             self._count(witness.dense(self._system.A.shape[1]))
 
     def shift(self, publication: Publication) -> None:
-        """Another publication, of which everything shown so far holds."""
+        """Faces another publication for which everything shown so far still holds."""
         self._system = facing(self._system, self._problem, publication)
         self._models.face(self._system)
 
     def offer(self, z: Floats) -> None:
-        """Counts a table found elsewhere (z of the suppressed cells, unit of the data), and its mirror image, if witnesses."""
-        whole = np.zeros(self._system.A.shape[1])  # what is unknown of earlier deliveries stays at the truth
+        """Counts a table found elsewhere (z of the suppressed cells, unit of the data) and its mirror image, if they are witnesses."""
+        whole = np.zeros(self._system.A.shape[1])  # unknown values of earlier deliveries stay at the truth
         whole[: len(z)] = z / self._system.unit
         self._count(whole)
 
     def reached(self) -> Floats:
-        """How far each item was seen to reach against its strongest attacker, in the unit of the data. If it is met, at least its need."""
+        """How far each item reaches against its strongest attacker, in the unit of the data; at least its need if the item is met."""
         items, reach = self.items, self.ledger.reach
         seen = np.where(self.ledger.waiting, np.minimum(reach, items.need), np.maximum(reach, items.need)) * self._system.unit
         lowest = np.full(len(items), np.inf)
@@ -156,15 +156,15 @@ class LpProver(Prover):
         return int(np.flatnonzero((self.items.row == attack.primary) & (self.items.side == attack.side))[0])
 
     def is_shown(self, attack: Attack) -> bool:
-        """Was a witness seen against which this attack would fail?"""
+        """Was a witness found that makes this attack fail?"""
         return not self.ledger.open[self.item_of(attack), max(attack.knower, 0)]
 
     def again(self, attack: Attack) -> None:
-        """The same attack on the publication as it is now."""
+        """Repeats an attack on the present publication."""
         self.attack(self.item_of(attack), np.arange(self.ledger.open.shape[1]) == max(attack.knower, 0), FOR_ALL)
 
     def witnesses(self) -> Iterator[Witness]:
-        """Those that prove what was proven, in the unit of the data; few of those all lots share."""
+        """Witnesses that prove everything proven, in the unit of the data; only a few of those that all lots share."""
         shared = [witness for witness in self._useful if witness.lot == FOR_ALL]
         if not self.insiders.alone and not (self.items.side == SLIDE).any():
             shared = [shared[i] for i in fewest([self._proven(witness) for witness in shared])]
@@ -172,7 +172,7 @@ class LpProver(Prover):
             yield replace(witness, value=witness.value * self._system.unit)
 
     def _proven(self, witness: Witness) -> Bools:
-        """Which items a witness proves, or its mirror image."""
+        """(items,): whether the witness or its mirror image proves the item."""
         items = self.items
         proven = np.zeros(len(items), dtype=bool)
         z = witness.dense(self._system.A.shape[1])
@@ -182,7 +182,7 @@ class LpProver(Prover):
         return proven
 
     def _count(self, z: Floats, lot: int = FOR_ALL, sound: tuple[bool, bool] | None = None) -> None:
-        """Counts a point and its mirror image, if witnesses. `sound`: whether they are, where that is known."""
+        """Counts a point and its mirror image, if they are witnesses. `sound`: whether they are, if that is known already."""
         sound = self._system.are_witnesses(z) if sound is None else sound
         if not any(sound):
             return
@@ -197,7 +197,7 @@ class LpProver(Prover):
         self.solves += search.run(rng)
 
     def _order(self) -> Ints:
-        """Victims among those who know come last; of a cell its sliding level does, which its sides bring along."""
+        """Items of a victim in a coalition come last. For each cell its sliding level comes last, because the other sides may prove it."""
         items = self.items
         return np.lexsort((items.side != DOWN, items.side == SLIDE, items.row, self.insiders.victim >= 0))
 
@@ -210,7 +210,7 @@ class LpProver(Prover):
             model.back()
 
     def attack(self, item: int, knowers: Bools, lot: int) -> None:
-        """By an LP for all of these attackers together; where it succeeds, by one for each of the few whose knowledge it needs."""
+        """Solves one LP for all of these attackers together. If the attack succeeds, each attacker whom it needs has his own LP."""
         groups = [knowers]
         while groups:
             group = groups.pop()
@@ -221,7 +221,7 @@ class LpProver(Prover):
                     self.failed.append(found)
             elif not matter.any():  # no attacker's own knowledge is needed: all of them succeed
                 self.broken.append(found)
-            elif matter.sum() == 1:  # nor is anybody else's
+            elif matter.sum() == 1:  # one attacker's own knowledge is enough
                 self.broken.append(replace(found, knower=int(np.flatnonzero(matter)[0])))
                 groups += [group & ~matter] if (group & ~matter).any() else []
             else:
@@ -229,8 +229,8 @@ class LpProver(Prover):
                 groups += [np.arange(len(group)) == k for k in np.flatnonzero(matter).tolist()]
 
     def _strongest(self, item: int, group: Bools, lot: int) -> tuple[Attack, Bools, bool]:
-        """The strongest attack on an item by a group of attackers who share what they know, which of them it needs, and whether it is one
-        on the whole table, not on a part.
+        """The strongest attack on an item by a group of attackers who share their knowledge, the attackers whose knowledge it needs, and
+        whether the attack was on the whole table, not on a part.
         """
         items, insiders, system, unit = self.items, self.insiders, self._system, self._system.unit
         (lower, upper), columns, usual = insiders.against(item, group), insiders.differing(item), insiders.usual
@@ -272,7 +272,7 @@ class LpProver(Prover):
         return found, matter, whole
 
     def _reach(self, model: LiveModel, item: int, side: int, group: Bools, lot: int) -> _Half:
-        """max σ z_p in a model, at least up to what the item needs, in units, and what it leans on."""
+        """max σ z_p in a model, at least up to the need of the item, in units, with its proof."""
         items, system = self.items, self._system
         way = float(side * items.sign[item])
         for afresh in (False, True):

@@ -5,5 +5,5 @@
     system      the polyhedron of the whole tables
     audit       the second half of an audit, and of a baseline, where values are whole numbers
 
-What this prover leaves open counts as broken, and says so.
+A requirement that this prover leaves open counts as broken, and the report says so.
 """

@@ -18,7 +18,7 @@ from sdc_tasks.model.table import Ints
 
 
 class WholeAttacker:
-    """The attackers of all profiles of `needs`, about the cells that are integral; publication None: the national tables alone.
+    """The attackers of all profiles of `needs`, for the integral cells. Without a publication: the national tables alone.
 
     Tables that were `tried` against another publication are tried first.
     """
@@ -44,7 +44,7 @@ class WholeAttacker:
 
     @property
     def shared_milps(self) -> int:
-        """Those of them that every chunk of an audit solves."""
+        """The number of MILPs that every chunk of an audit solves."""
         return sum(prover.shared for prover in self._provers)
 
     @property
@@ -54,7 +54,7 @@ class WholeAttacker:
 
     @property
     def short(self) -> list[Shortfall]:
-        """What no whole table was found for."""
+        """The requirements for which no whole table was found."""
         return sorted((each for prover in self._provers for each in prover.short), key=lambda s: (s.row, s.side, s.knower))
 
     def settle(self, lots: Lots) -> None:
@@ -63,10 +63,10 @@ class WholeAttacker:
             prover.settle(lots)
 
     def witnesses(self) -> Iterator[Whole]:
-        """The whole tables that show what was shown: those of all lots, then lot by lot."""
+        """The whole tables that prove what was shown: first those that all lots share, then lot by lot."""
         for prover in self._provers:
             yield from prover.useful
 
     def prover_of(self, row: int) -> MilpProver:
-        """The prover that a row of the requirements is in."""
+        """The prover of a row of the requirements."""
         return next(prover for prover in self._provers if row in prover.items.row)

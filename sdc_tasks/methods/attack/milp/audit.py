@@ -1,8 +1,8 @@
-"""The second half of an audit where values are whole numbers: what the LP audit leaves standing must also be shown by whole tables.
+"""The second half of an audit if values are whole numbers: whole tables must also show each requirement that the LP audit proves.
 
-A requirement that the LP audit breaks stays broken. The baseline is treated the same way: where no whole national table reaches a
-level, with nothing published of the aggregates, the requirement is cut to what the best one reaches, so that the weakness of a national
-table is not blamed on the aggregates. Where a MILP of the baseline stops at its limit, the requirement is cut no further than its bound.
+A requirement that the LP audit breaks stays broken. The baseline is treated in the same way. If no whole national table reaches a level
+with no aggregate published, the requirement is cut to what the best whole table reaches: the aggregates are not to blame for a weakness
+of the national table. If a MILP of the baseline stops at its limit, the requirement is cut to the bound of the MILP.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def whole_audit(
     report: AuditReport, problem: ProtectionProblem, publication: Publication, requirements: Requirements, lots: Lots,
     seed: int,
 ) -> AuditReport:  # fmt: skip
-    """The report of the LP audit on these (number, primaries), with integer knowledge for the cells that are integral."""
+    """The report of the LP audit on these lots (number, primaries), extended by integer knowledge for the integral cells."""
     if not problem.integral[requirements.primaries].any():
         return report
     attacker = WholeAttacker(problem, publication, requirements, seed)
@@ -49,7 +49,7 @@ def whole_audit(
 
 
 def whole_baseline(problem: ProtectionProblem, requirements: Requirements) -> Requirements:
-    """The requirements cut further to what whole national tables alone reach; `requirements` are those of the LP baseline."""
+    """The requirements of the LP baseline, cut further to what whole national tables alone reach."""
     integral = problem.integral[requirements.primaries]
     if not integral.any():
         return requirements
@@ -67,7 +67,7 @@ def whole_baseline(problem: ProtectionProblem, requirements: Requirements) -> Re
 
 
 def joined(parts: Sequence[Evidence]) -> dict[str, Any]:
-    """The evidence of whole tables of several chunks: what all share, once, and then lot by lot."""
+    """The whole tables of several chunks as evidence: first, once, those that all chunks share; then lot by lot."""
     lot = np.concatenate([np.where(part.whole_lot < 0, -1 if n == 0 else -2, part.whole_lot) for n, part in enumerate(parts)])
     profile = np.concatenate([part.whole_profile for part in parts])
     width = max(part.whole.shape[1] for part in parts)
@@ -95,5 +95,5 @@ def _evidence(found: Iterable[Whole]) -> dict[str, Any]:
 
 
 def _share(short: Shortfall) -> float:
-    """Reached as a share of needed, rounded down to 1e-4."""
+    """The reach as a share of the need, rounded down to 1e-4."""
     return float(np.clip(np.floor(1e4 * short.reach / short.need) / 1e4, 0.0, 1 - 1e-4))

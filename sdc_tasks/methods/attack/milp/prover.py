@@ -1,12 +1,12 @@
-"""The prover by mixed integer programs: what is shown here holds against attackers who know which values are whole.
+"""The prover by mixed integer programs: its proofs hold against attackers who know which values are whole.
 
-A linear program may reach a level by halves where no whole table does. So against them a requirement holds only where a whole table shows
-it (σ z_p ≥ need). Needs are whole numbers, rounded up (`requirements.promised`).
+A linear program may reach a level with fractions although no whole table does. So, against these attackers, a requirement holds only if a
+whole table shows it (σ z_p ≥ need). Needs are whole numbers, rounded up (`requirements.promised`).
 
-Whole tables are found by small MILPs: in parts of the table first, each for all open items in it, in random senses, first inside the box
-where the mirror image is a table too; what is still open gets a MILP of its own. Each table is checked in whole numbers. Where the own
-MILP is solved and falls short, the requirement is broken; where it stops at its limit, it is *not shown*, which counts as broken and is
-told.
+Small MILPs find whole tables. They work on parts of the table first; each pushes all open items of its part in random senses, first inside
+the box in which the mirror image is a table too. An item that is still open gets its own MILP. Each table is checked in whole numbers. If
+the own MILP is solved and falls short, the requirement is broken. If it stops at its limit, the requirement is *not shown*: it counts as
+broken, and the report says so.
 """
 
 from __future__ import annotations
@@ -29,21 +29,22 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import LiveMilp, Milp, MilpResult
 
-NEAR_COLUMNS = 1_000  # of the part that an own MILP tries first
+NEAR_COLUMNS = 1_000  # columns of the part that an own MILP tries first
 DIVISIONS = (  # (columns, dealt out?) of the parts; then the whole
     (300, False), (300, True), (NEAR_COLUMNS, False), (NEAR_COLUMNS, True), (2_500, True),
 )  # fmt: skip
-JOINT_MILPS, MIRRORED_MILPS = 8, 3  # on one part, and how many of them inside the mirror box
+JOINT_MILPS, MIRRORED_MILPS = 8, 3  # joint MILPs on one part; how many of them are inside the mirror box
 MILP_OPEN_SHARE = 0.9  # a joint MILP that leaves more than this share open is the last
 JOINT_GAP, JOINT_NODES = 0.05, 20  # of a joint MILP: any table will do
-OWN_NODES = 100  # of a MILP of its own
+OWN_NODES = 100  # of an item's own MILP
 
 
 @dataclass(frozen=True)
 class Shortfall:
-    """A requirement (row, side) that no whole table was found for, against attacker `knower` (−1: all).
+    """A requirement (row, side) for which no whole table was found, against attacker `knower` (−1: all).
 
-    `reach`: how far the best one found goes; `most`: what none can pass, where the MILP was solved the same. Whole numbers.
+    `reach`: how far the best whole table found goes; `most`: no whole table goes further. They are equal if the MILP was solved.
+    Both are whole numbers.
     """
 
     row: int
@@ -55,13 +56,13 @@ class Shortfall:
 
     @property
     def proven(self) -> bool:
-        """Does no whole table reach the need? Otherwise the MILP stopped at its limit."""
+        """Is it proven that no whole table reaches the need? If not, the MILP stopped at its limit."""
         return self.most < self.need
 
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole table found: the columns in which it differs from the truth, and by how much; the profile and lot it was found for."""
+    """A whole table: the columns in which it differs from the truth, and by how much; the profile and lot for which it was found."""
 
     profile: int
     lot: int
@@ -70,8 +71,8 @@ class Whole:
 
 
 class MilpProver(Prover):
-    """The requirements of one profile that are about integral cells. `short`: those that no whole table was found for; `useful`: the tables
-    that have shown something; `own_rows`: rows of the requirements that needed a MILP of their own.
+    """One profile's requirements for integral cells. `short`: the requirements for which no whole table was found; `useful`: the tables
+    that have shown something; `own_rows`: rows of the requirements that needed their own MILP.
     """
 
     def __init__(
@@ -95,7 +96,7 @@ class MilpProver(Prover):
         return item, np.arange(self.ledger.open.shape[1]) == short.knower
 
     def offer(self, tried: Sequence[Whole]) -> None:
-        """Counts tables found elsewhere, where they hold."""
+        """Counts tables found elsewhere, if they are witnesses."""
         for each in tried:
             if each.profile == self.profile:
                 z = np.zeros(len(self.system.lower))
@@ -103,7 +104,7 @@ class MilpProver(Prover):
                 self._count(z, FOR_ALL)
 
     def _count(self, z: Floats, lot: int, half: bool = False) -> None:
-        """Counts a table and its mirror image, if they hold; `half` of a sliding level is kept in any case."""
+        """Counts a table and its mirror image, if they are witnesses; a `half` of a sliding level is kept even if it shows nothing."""
         sound = self.system.are_witnesses(z)
         news = self.ledger.count(z, sound)
         if any(sound) and (news.closed or news.wider or half):
@@ -125,7 +126,7 @@ class MilpProver(Prover):
                         break
 
     def _push(self, columns: Ints, in_mirror: bool, rng: np.random.Generator) -> bool:
-        """One joint MILP over these columns; False where nothing is open there."""
+        """Solves one joint MILP over these columns; False if no item is open there."""
         bounds = self.insiders.all_held
         inside = np.zeros(self.system.R.shape[1], dtype=bool)
         inside[columns] = True
@@ -145,7 +146,7 @@ class MilpProver(Prover):
         """Nothing to forget, for the same reason."""
 
     def attack(self, item: int, knowers: Bools, lot: int) -> None:
-        """By a MILP for all of these attackers together; where it succeeds, for none of them, then for ever fewer."""
+        """Solves one MILP against all of these attackers together; if the attack succeeds, one against nobody's knowledge, then halves."""
         self.own_rows.add(int(self.items.row[item]))
         groups, alone, need = [knowers], False, int(self.items.need[item])
         while groups:
@@ -175,7 +176,7 @@ class MilpProver(Prover):
         self.short.append(Shortfall(int(items.row[item]), int(items.side[item]), knower, int(items.need[item]), reach, most))
 
     def _reach(self, item: int, knowers: Bools, lot: int) -> tuple[int, int]:
-        """(found, at most): how far the item reaches against these attackers; a level that is met is not passed."""
+        """(found, at most): how far the item reaches against these attackers; both are at most the need."""
         if self.items.sign[item] == 0:
             return 0, 0
         bounds, need = self.insiders.against(item, knowers), int(self.items.need[item])
@@ -191,9 +192,9 @@ class MilpProver(Prover):
         return found, most
 
     def _meets(self, item: int, bounds: tuple[Floats, Floats], lot: int) -> bool | None:
-        """Is there a whole table in which the item is as far off as it needs? None where the MILP stopped without an answer.
+        """Is there a whole table in which the item meets its need? None if the MILP stopped without an answer.
 
-        In a part of the table first, then in all that hangs together. The level is a bound, not a cap: parity may jump over it.
+        It searches a part of the table first, then all cells linked to it. The level is a bound, not a target: parity may exclude it.
         """
         items = self.items
         column, direction, need = int(items.core[item]), int(items.side[item] * items.sign[item]), int(items.need[item])
@@ -213,7 +214,7 @@ class MilpProver(Prover):
         return False if result.status is Status.INFEASIBLE else None
 
     def _furthest(self, item: int, way: int, bounds: tuple[Floats, Floats], cap: int | None, lot: int) -> tuple[int, int]:
-        """(found, at most) of max way·z_p, up to a cap below which it is known to stay."""
+        """(found, at most) of max way·z_p. `cap`: a limit that the maximum is known not to pass."""
         items = self.items
         column, direction = int(items.core[item]), int(way * items.sign[item])
         cost = np.zeros(len(bounds[0]))
@@ -235,7 +236,7 @@ class MilpProver(Prover):
         return found, found if result.status is Status.OPTIMAL and z is not None else int(np.floor(most + WHOLE_NOISE))
 
     def _table(self, columns: Ints, result: MilpResult) -> Floats | None:
-        """The whole table that a MILP over these columns found; None where it found none, or none that holds."""
+        """The whole table that a MILP over these columns found; None if it found none, or one that is no witness."""
         if result.x is None:
             return None
         u = np.zeros(self.system.R.shape[1])
@@ -244,11 +245,11 @@ class MilpProver(Prover):
         return z if self.system.holds(z) else None
 
     def part_around(self, column: int) -> Ints:
-        """The part of the table that a column of the core is in."""
+        """The part of the table that contains a column of the core."""
         return next(each for each in parts(self.system.core_area, self.system.stretch, NEAR_COLUMNS) if column in each)
 
     def _around(self, column: int) -> list[Ints]:
-        """The part of the table that a column is in, and all that hangs together with it."""
+        """The part of the table that contains a column, then all columns linked to it."""
         together = np.flatnonzero(self.component == self.component[column])
         if len(together) <= NEAR_COLUMNS:
             return [together]
@@ -257,7 +258,7 @@ class MilpProver(Prover):
     def _solve(
         self, columns: Ints, cost: Floats, lower: Floats, upper: Floats, gap: float, nodes: int, from_truth: bool = True
     ) -> MilpResult:  # fmt: skip
-        """min cost·u over some columns, the others at the truth."""
+        """min cost·u over some columns; the others stay at the truth."""
         A = sp.csr_array(sp.csc_array(self.system.core)[:, columns])
         rows = np.flatnonzero(np.diff(A.indptr) > 0)
         at = self.system.core_rows[rows]
@@ -270,7 +271,7 @@ class MilpProver(Prover):
 
 
 def _components(core: sp.csr_array) -> Ints:
-    """Which part that hangs together each column is in."""
+    """The number of the connected component of each column."""
     m, n = core.shape
     entries = sp.coo_array(core)
     both = sp.csr_array((np.ones(core.nnz), (entries.row, m + entries.col)), shape=(m + n, m + n))

@@ -1,11 +1,11 @@
 """The polyhedron of an attacker who knows that all values of an indicator are whole numbers (counts of persons, of enterprises).
 
-He knows more than the attacker of `lp`: of the tables in that polyhedron only the whole ones are possible:
+He knows more than the attacker of `lp`. Only the whole tables in that polyhedron are possible:
 
     z ∈ Z on the integral cells,  A z = 0,  ⌈s⁻⌉ ≤ B z ≤ ⌊s⁺⌋,  ⌈lb − a⌉ ≤ z ≤ ⌊ub − a⌋
 
-A base of 5 around 25 leaves him 23 … 27. Of [15, 25], a base of 10 around 20, he knows as well that 25 would have been printed as 30
-(a tie goes up): 15 … 24. No deviation is followed beyond a box, which errs on the safe side.
+A base of 5 around 25 leaves him 23 … 27. A base of 10 around 20, the interval [15, 25], leaves him 15 … 24: 25 would have been printed as
+30, because a tie goes up. No deviation is followed beyond a box, which errs on the safe side.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-WHOLE_NOISE = 1e-6  # of one: the noise of adding up and of solvers, nothing more
+WHOLE_NOISE = 1e-6  # of one: numerical noise of sums and of solvers
 BOX_NEEDS = 1e3  # times the largest need: the box
 LEAST_BOX, MOST_BOX = 1e4, 1e9  # whole numbers: its least and largest size
 
 
 @dataclass(frozen=True, repr=False)
 class WholeSystem(Polyhedron):
-    """The polyhedron of the whole tables, in the unit of the data: z whole where `integral`. Rows of integral columns only have whole ends.
+    """The polyhedron of the whole tables, in the unit of the data: z is whole where `integral`. A row of integral columns has whole ends.
 
-    The core has the rows with a finite end only; `stretch` is the rank of each of its columns in the first code list.
+    The core contains only rows with a finite end; `stretch` is the rank of each of its columns in the first code list.
     """
 
     integral: Bools
@@ -40,7 +40,7 @@ class WholeSystem(Polyhedron):
         return self.holds(z), self.holds(-z)
 
     def holds(self, z: Floats) -> bool:
-        """Is this a whole table that the attacker cannot tell from the truth? Plain arithmetic, exact on whole numbers."""
+        """Is this a whole table that the attacker cannot tell from the truth? Checked by plain arithmetic, exact on whole numbers."""
         row = self.A @ z
         slack = np.where(self.whole_rows, 0.0, WHOLE_NOISE + 1e-12 * np.asarray(abs(self.A) @ np.abs(z)))
         edge = np.where(self.integral, 0.0, WHOLE_NOISE)
@@ -57,12 +57,12 @@ class WholeSystem(Polyhedron):
 
     @cached_property
     def whole_rows(self) -> Bools:
-        """Rows of integral columns only."""
+        """Whether a row has integral columns only."""
         return np.asarray(abs(self.A) @ (~self.integral).astype(float) == 0)
 
     @cached_property
     def integral_core(self) -> Bools:
-        """(columns of the core,): those known to be whole."""
+        """(columns of the core,): whether the column is known to be whole."""
         whole = np.zeros(self.R.shape[1], dtype=bool)
         entries = sp.coo_array(self.R)
         whole[entries.col[self.integral[entries.row]]] = True
@@ -70,12 +70,12 @@ class WholeSystem(Polyhedron):
 
     @cached_property
     def core_area(self) -> Ints:
-        """Where each column of the core stands."""
+        """(columns of the core,): the area of each column."""
         return self.area[self.first]
 
 
 def whole_slacks(problem: ProtectionProblem, publication: Publication) -> tuple[Floats, Floats]:
-    """(below, above): what a publication leaves around the true value of each aggregate cell, in whole numbers where it is integral."""
+    """(below, above): the slack that a publication leaves around each true aggregate value; whole numbers for integral cells."""
     low, high = slacks(problem, publication)
     whole = problem.integral[publication.cells]
     low, most = np.where(whole, np.ceil(low - WHOLE_NOISE), low), np.where(whole, np.floor(high + WHOLE_NOISE), high)
@@ -89,7 +89,7 @@ def _is_whole(x: Floats) -> Bools:
 
 
 def whole_system(problem: ProtectionProblem, publication: Publication | None, profile: str, furthest: float) -> WholeSystem:
-    """What the attacker faces; None: nothing is published of the aggregates. `furthest`: the largest need."""
+    """The attacker's polyhedron. Without a publication: no aggregate is published. `furthest`: the largest need."""
     base = attack_system(problem, 1.0, profile, box=min(max(LEAST_BOX, BOX_NEEDS * furthest), MOST_BOX))
     earlier = problem.earlier.known_to(profile)
     integral = np.concatenate([problem.integral[base.cells], earlier.integral])
