@@ -1,4 +1,4 @@
-"""The rules for bases side by side: each proposes a safe choice, the one that loses least is taken, the others are kept to be compared."""
+"""Compares the rules for bases: each proposes a safe choice, the one that loses least is taken, the others are kept for comparison."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Keep = Callable[[str, Publication | Adjustment], None]
 
 
 def least_lossy(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, keep: Keep) -> Publication:
-    """The safe publication that loses least. `x` (cells,): the adjusted table, if there is one; a start for the CTA rule if `trusted`.
+    """The safe publication that loses least. `x` (cells,): the adjusted table, if there is one. The CTA rule starts from it if `trusted`.
 
-    It is no start where it loses more before any repair than what is at hand: repair only adds to that. To `keep` go the publication by
-    each other rule, that by the CTA rule alone before any repair (`ALONE`), and as "rules" a rung for each rule with its loss, the bound
-    on the least loss, and how many requirements the CTA rule leaves broken.
+    The CTA rule is skipped unless its choice, before any repair, loses less than the choice by the audit: repair only adds loss.
+    `keep` receives the publication by each other rule; the publication by the CTA rule before any repair (`ALONE`); and, as "rules", a
+    rung for each rule with its loss, the bound on the least loss, and how many requirements the CTA rule leaves broken.
     """
     ladder, rungs, least = case.ladder, list[Rung](), None
     thorough = options.rule == "minimum-uncertainty"

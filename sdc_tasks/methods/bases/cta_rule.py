@@ -12,11 +12,11 @@ from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Floats, Ints
 
-CTA_NOISE = 1e-6  # deviations below this share of the median level are the solver's, not CTA's
+CTA_NOISE = 1e-6  # deviations below this share of the median level are noise of the solver
 
 
 def half_widths(problem: ProtectionProblem, x: Floats | None) -> Floats:
-    """|x_k − a_k| of every aggregate cell; 0 everywhere without an adjusted table (the audit-driven fallback starts there)."""
+    """|x_k − a_k| of every aggregate cell; without an adjusted table 0 everywhere, where the audit-driven fallback starts."""
     if x is None:
         return np.zeros(int(problem.aggregate.sum()))
     deviation = np.abs(x - problem.a)[problem.aggregate]
@@ -26,5 +26,5 @@ def half_widths(problem: ProtectionProblem, x: Floats | None) -> Floats:
 
 
 def choose(problem: ProtectionProblem, ladder: Ladder, x: Floats | None) -> Ints:
-    """The option of each aggregate cell by the CTA rule; before any audit."""
+    """The option of each aggregate cell by the CTA rule, before any audit."""
     return ladder.at_least(half_widths(problem, x))

@@ -1,7 +1,7 @@
 """The ladder of rounding bases, `mantissas × 10^k`, and rounding to the nearest multiple of a base.
 
-Options of an aggregate cell are the rungs of this ladder: 0 is exact, 1 … are its bases in ascending order as long as they keep
-the maximum relative base, the last is withheld.
+The options of an aggregate cell are the rungs of this ladder: 0 is exact, 1 … are its bases in ascending order up to the maximum
+relative base, the last one is withheld.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
-HIDING_TERMS = 10  # cells: a sum over as many tells none of its terms
+HIDING_TERMS = 10  # cells: a sum over this many tells none of its terms
 
 
 def nearest_multiple(value: Floats, base: Floats) -> Floats:
@@ -27,11 +27,11 @@ def nearest_multiple(value: Floats, base: Floats) -> Floats:
 class Ladder:
     """Every option of every aggregate cell; all arrays (cells, options).
 
-    `low high` are the distances from the true value down and up to the ends of what the world would read: 0 for exact, ∞ for
-    withheld. `base` is inf for withheld and for rungs beyond the maximum relative base. `loss` = weight · (base/2 + charge · value),
-    0 for exact; for a withheld cell twice that of the largest base allowed. The charge keeps repair from rounding many cells a
-    little where a few would do. Cells of one `stratum` (cells,) ≥ 0 rise together; withholding is a matter of the single cell.
-    Every option of a cell that the problem has `withheld` is withheld, and loses nothing.
+    `low`, `high`: the distances from the true value down and up to the ends of the published interval: 0 for exact, ∞ for withheld.
+    `base`: inf for withheld and for rungs beyond the maximum relative base. `loss` = weight · (base/2 + charge · value), 0 for exact;
+    a withheld cell loses twice as much as with its largest allowed base. The charge makes repair round a few cells instead of many cells
+    a little. Cells of one `stratum` (cells,) ≥ 0 rise together; each cell is withheld alone. If the problem has `withheld` a cell, each
+    of its options is withheld and loses nothing.
     """
 
     cells: Ints = field(repr=False)
@@ -63,30 +63,30 @@ class Ladder:
         return float(self.loss[np.arange(len(choice)), choice].sum())
 
     def told(self, choice: Ints) -> str:
-        """The loss as a log may tell it: to three digits, and only where many cells lose. Of a few, the loss and the published bases would
-        tell the values, for weights follow from them.
+        """The loss as a log may tell it: to three digits, and only if many cells lose. The loss of a few cells, together with the published
+        bases, would tell their values, because the weights follow from the values.
         """
         return f"{self.loss_of(choice):.3g}" if int((choice > 0).sum()) >= HIDING_TERMS else f"that of fewer than {HIDING_TERMS} cells"
 
     def keeping(self, exact: Bools, published: Bools) -> Ladder:
-        """The ladder without the options that may not be taken: their loss is infinite."""
+        """The ladder without the options that are not allowed: their loss becomes infinite."""
         loss = self.loss.copy()
         loss[exact, 1:] = np.inf
         loss[published & ~exact] = np.where(np.isfinite(self.base[published & ~exact]), loss[published & ~exact], np.inf)
         return replace(self, loss=loss)
 
     def in_strata(self, stratum: Ints) -> Ladder:
-        """The ladder whose cells of one stratum share an option unless withheld."""
+        """The ladder in which the cells of one stratum share an option, unless they are withheld."""
         return replace(self, stratum=stratum)
 
     def together(self, k: int, option: int, choice: Ints) -> Ints:
-        """The cells that take an option when cell k does: those of its stratum that are not withheld."""
+        """The cells that take an option together with cell k: the cells of its stratum that are not withheld."""
         if self.stratum[k] < 0 or option == self.withheld:
             return np.array([k])
         return np.flatnonzero((self.stratum == self.stratum[k]) & (choice < self.withheld))
 
     def dearer(self, k: int, choice: Ints) -> Floats:
-        """What each option of cell k would lose over what the choice does, in all cells that take it together."""
+        """The additional loss of each option of cell k compared with the choice, over all cells that take it together."""
         if self.stratum[k] < 0:
             return np.asarray(self.loss[k] - self.loss[k, choice[k]])
         with_it = self.together(k, 0, choice)
@@ -95,7 +95,7 @@ class Ladder:
         return more
 
     def even(self, choice: Ints) -> Ints:
-        """The choice with each stratum at the highest option of its cells, or the highest that all of them may take."""
+        """The choice with each stratum at the highest option of its cells, but no higher than all of them may take."""
         choice = choice.copy()
         for number in np.unique(self.stratum[self.stratum >= 0]):
             mates = np.flatnonzero((self.stratum == number) & (choice < self.withheld))
@@ -105,7 +105,7 @@ class Ladder:
         return choice
 
     def at_least(self, half: Floats) -> Ints:
-        """The lowest option of each cell whose interval reaches `half` to both sides; where none that may be taken does, the last."""
+        """For each cell the lowest allowed option whose interval reaches `half` to both sides; if there is none, the last option."""
         enough = (self.low >= half[:, None] * (1 - 1e-12)) & (self.high >= half[:, None] * (1 - 1e-12)) & np.isfinite(self.loss)
         last = self.loss.shape[1] - 1 - np.isfinite(self.loss[:, ::-1]).argmax(axis=1)
         return np.asarray(np.where(enough.any(axis=1), enough.argmax(axis=1), last))

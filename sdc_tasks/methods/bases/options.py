@@ -13,7 +13,7 @@ from sdc_tasks.model.weights import Weights
 class CellRule(Strict):
     """A wish for some aggregate cells: `cells` is a pattern of keys, such as EU27_2020.TURNOVER.C*._T (* and ? stand for anything).
 
-    `must` be exact, or published (exact or rounded); a unit of loss there counts `cost` times.
+    `must`: the cells must be exact, or published (exact or rounded). `cost`: how many times a unit of loss counts in these cells.
     """
 
     cells: str = Field(min_length=1, description="pattern of keys of aggregate cells; * and ? stand for anything")
@@ -22,14 +22,14 @@ class CellRule(Strict):
 
 
 class BasesOptions(Strict):
-    """How bases are chosen, from the ladder mantissas × 10^k from `smallest`, in the unit of the indicator.
+    """How bases are chosen from the ladder mantissas × 10^k × `smallest`, in the unit of the indicator.
 
-    Repair makes safe what the adjusted table asks for (cta), or nothing at all, whichever loses less. minimum-uncertainty: from there on,
-    `passes` searches for less. The audit has the last word. `gap` is that of `sdc what-if`, to the bound on the least loss.
+    Rule cta: repair starts from the adjusted table and from all exact, and the result that loses less is taken. Rule minimum-uncertainty:
+    from that result, `passes` searches look for less loss. The audit decides in the end. `gap` is used by `sdc what-if` only.
 
-    `strata`: cells of one composition and indicator share one base, apart by `level` or `code` of the hierarchies named; {} for none of
-    them. `sharpen`: afterwards no cell is coarser than what the others tell of it. `additive`: values within each composition add up.
-    `visible_share`: where a total is withheld, the sum of the visible countries goes out if it covers at least this share and is safe.
+    `strata`: cells of one composition and indicator share a base, separately by `level` or `code` of the named hierarchies; {}: of none.
+    `sharpen`: no cell is coarser than the interval that the other published cells leave. `additive`: values of a composition add up.
+    `visible_share`: the sum of the visible countries replaces a withheld total if it covers at least this share and is safe.
     """
 
     rule: Literal["cta", "minimum-uncertainty"] = Field(default="minimum-uncertainty", description="who proposes bases")

@@ -1,9 +1,9 @@
-"""From the problem to its safe bases, as a domain asks: the case, the rule that loses least, and the further options in their order.
+"""From the problem to its safe bases, as a domain file asks: the case, the rule that loses least, then the other options in this order.
 
     case_of ──▶ least_lossy ──▶ additive values ──▶ sums of visible countries ──▶ values that are possible together
 
-Each further option starts from a safe publication and leaves one: what it proposes is taken only where attacks on whole numbers do not
-break it.
+Each option starts from a safe publication and returns a safe publication: its proposal is taken only if no attack with integer knowledge
+breaks it.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.weights import aggregate_weights
 
-MORE_DECIMALS = 2  # than an indicator declares, for additive values: deliveries may carry more
+MORE_DECIMALS = 2  # decimals beyond those that an indicator declares, for additive values: deliveries may have more
 Say = Callable[[str], None]
 
 
 def case_of(problem: ProtectionProblem, requirements: Requirements, options: BasesOptions, seed: int, progress: Say, note: Say) -> Case:
-    """The ladder, the weights and the attacker that the options ask for. `seed`: of the attacks."""
+    """The ladder, the weights and the attacker, as the options ask. `seed`: of the attacks."""
     wishes = wishes_of(problem, options.cells)
     weights = aggregate_weights(problem, options.weights) * wishes.cost
     ladder = ladder_of(problem, weights, options).keeping(wishes.exact, wishes.published)
@@ -47,9 +47,9 @@ def case_of(problem: ProtectionProblem, requirements: Requirements, options: Bas
 
 
 def safe_bases(case: Case, adjustment: Adjustment, accept_short: float, decimals: Sequence[int], keep: Keep) -> Publication:
-    """Safe bases for every aggregate cell. A CTA table that leaves more cells short of their level than `accept_short` is no start.
+    """Safe bases for every aggregate cell. A CTA table with a larger share of unprotected cells than `accept_short` is not used as a start.
 
-    `decimals`: of each indicator of the problem. Raises InvalidInput where cells cannot be as precise as the options force them to be.
+    `decimals`: of each indicator of the problem. Raises InvalidInput if cells cannot be as precise as the options require.
     """
     options = case.options
     short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
@@ -79,7 +79,7 @@ def _impossible(case: Case, stuck: Stuck) -> InvalidInput:
 
 
 def _possible(case: Case, publication: Publication) -> Publication:
-    """No printed value that the others exclude."""
+    """The publication with no printed value that the other values exclude."""
     kept = wishes_of(case.problem, case.options.cells).published
     found = possible(case.problem, publication, case.options.mantissas, case.options.smallest, kept)
     if moved := int((found.base != publication.base).sum()):
@@ -91,7 +91,7 @@ def _possible(case: Case, publication: Publication) -> Publication:
 
 
 def _withstanding(case: Case, safe: Publication, other: Publication) -> Publication:
-    """The other publication, unless values are counted and it fails an attacker who knows that, as the safe one does not."""
+    """The other publication; the safe one if values are whole numbers and only the other one fails against integer knowledge."""
     if other.digest == safe.digest or not case.problem.integral.any():
         return other
     if whole_attacks(case.problem, other, case.requirements, case.seed).short:
@@ -101,7 +101,7 @@ def _withstanding(case: Case, safe: Publication, other: Publication) -> Publicat
 
 
 def _additive(case: Case, publication: Publication, decimals: Sequence[int]) -> Publication:
-    """Values that add up, within the safe intervals; the publication as it is where there are none."""
+    """The publication with values that add up within the safe intervals; unchanged if there are no such values."""
     space = case.problem.space
     places = np.tile(space.spread(decimals), len(space.aggregates))
     known = box(case.problem, publication)

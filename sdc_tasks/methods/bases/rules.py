@@ -1,11 +1,12 @@
-"""The rules for safe bases: what proposes a start, what makes it safe, and what takes back what was too much.
+"""The rules for safe bases: each starts somewhere, makes the choice safe, and lowers bases that are higher than needed.
 
-    the audit alone        all exact, and raised where an attack succeeds (`search/repair.py`)
-    the CTA rule           the adjusted table says how much each cell needs ([1]; `cta_rule.py`); then as above
-    minimum uncertainty    the best of both; then, on all cuts that the attacks have left, the least loss that meets them (`cover.py`),
-                           made safe again, which gives new cuts, and so on; at last every cell is lowered that can be
+    the audit alone        starts from all exact; raises bases where an attack succeeds (`search/repair.py`)
+    the CTA rule           starts from what the adjusted table says each cell needs ([1]; `cta_rule.py`); then as above
+    minimum uncertainty    starts from the better of both; finds the least loss that meets all cuts so far (`cover.py`); makes it safe,
+                           which gives new cuts; repeats this; at the end it lowers every cell that can be lowered
 
-The same cuts bound from below what any safe choice on the ladder loses. Without a ladder, `search/minimum_uncertainty.py` finds the least.
+The same cuts give a lower bound on the loss of any safe choice on the ladder. `search/minimum_uncertainty.py` finds the least loss without
+a ladder.
 """
 
 from __future__ import annotations
@@ -29,14 +30,13 @@ from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 AUDIT, CTA, LEAST = "the audit alone", "the CTA rule", "minimum uncertainty"
-LAST_GAIN = 0.005  # relative: a search that promises no more than that is the last
+LAST_GAIN = 0.005  # relative: a search that promises no larger gain is the last one
 
 
 @dataclass(frozen=True)
 class Case:
-    """What bases are chosen for. `weights`: loss per unit of half-width of each aggregate cell; `exact` ones get no base.
-
-    `progress` hears how the search goes, `note` what was decided.
+    """One problem with everything that the choice of bases needs. `weights`: loss per unit of half-width of each aggregate cell; `exact`:
+    cells that must stay exact. `progress` receives the progress of the search, `note` the decisions.
     """
 
     problem: ProtectionProblem
@@ -52,11 +52,11 @@ class Case:
     note: Callable[[str], None] = lambda _: None
 
     def safe(self, choice: Ints) -> Ints:
-        """The choice, repaired until the attacker breaks nothing."""
+        """The choice, repaired until no attack succeeds."""
         return repair(self.attacker, self.ladder, self.ladder.even(choice), self.options.rounds, self.progress, self.cuts)
 
     def between(self, choice: Ints, safe: Ints) -> Ints:
-        """A safe choice between one and a safe one above it."""
+        """A safe choice between a choice and a safe choice above it."""
         return repair(self.attacker, self.ladder, choice, self.options.rounds, self.progress, self.cuts, safe)
 
     def broken(self, publication: Publication) -> int:
@@ -67,7 +67,7 @@ class Case:
 
 
 def by_audit(case: Case) -> Ints:
-    """From all exact: the fallback that needs no adjusted table."""
+    """A safe choice that starts from all exact: the fallback that needs no adjusted table."""
     return case.safe(choose(case.problem, case.ladder, None))
 
 
@@ -81,7 +81,7 @@ def by_cover(case: Case, choice: Ints) -> Ints:
             break
         try:
             found = case.safe(proposed)
-        except Stuck:  # wishes leave no way from there
+        except Stuck:  # the wishes leave no safe choice from there
             break
         lost = case.ladder.loss_of(found)
         told = [case.ladder.told(each) for each in (proposed, found, best)]
@@ -92,10 +92,10 @@ def by_cover(case: Case, choice: Ints) -> Ints:
 
 
 def tighten(case: Case, choice: Ints) -> Ints:
-    """The safe choice with every cell lowered that can be: at the end each one is held by a cut that some attack has left.
+    """Lowers every cell of the safe choice that can be lowered; in the end a cut from some attack holds each cell.
 
-    All that no known cut holds is lowered at once, and repaired from below, where the attacks that succeed lean on it.
-    Cells of a stratum are left as they are, for they share one base.
+    All cells that no known cut holds are lowered at once. Repair then raises those that successful attacks use.
+    With strata the choice stays as it is, because the cells of a stratum share one base.
     """
     if (case.ladder.stratum >= 0).any():
         return choice
@@ -105,7 +105,7 @@ def tighten(case: Case, choice: Ints) -> Ints:
             break
         try:
             found = case.between(lower, choice)
-        except Stuck:  # the noise of a solver: what lies in between is not to be shown safe
+        except Stuck:  # noise of a solver: no choice in between can be shown safe
             break
         case.progress(f"tightening {number}: {int((found < choice).sum())} of {int((lower < choice).sum())} cells could be lowered")
         choice = found
@@ -113,12 +113,12 @@ def tighten(case: Case, choice: Ints) -> Ints:
 
 
 def bound(case: Case) -> float:
-    """No safe choice on this ladder loses less, as `Ladder.loss` counts it."""
+    """A lower bound: no safe choice on this ladder loses less, as `Ladder.loss` counts it."""
     return least(case.ladder, case.cuts)
 
 
 def least_loss(case: Case) -> HalfWidths:
-    """The least half-widths, before any ladder, from what the exact publication breaks."""
+    """The least half-widths without any ladder, for the requirements that the exact publication breaks."""
     cells = np.flatnonzero(case.problem.aggregate)
     broken = case.broken(Publication(cells, case.problem.a[cells], np.zeros(len(cells))))
     case.progress(f"everything exact would break {broken} requirements")

@@ -1,11 +1,11 @@
-"""One base for each stratum: the answer to what the choice of a base itself says (METHOD §4).
+"""One base for each stratum, because the choice of a base also tells something (METHOD §4).
 
-A base chosen as the smallest that works tells somebody who knows the rule that a smaller one would have failed for *this* cell. Where all
-cells of a stratum share it, it only tells that it would have failed for one of them. A stratum is all that a domain calls alike: cells
-of one composition and one indicator, of one level of a hierarchy or one of its codes, such as activity by level and size class by code.
+If the base of a cell is the smallest safe one, somebody who knows the rule learns that a smaller base would have failed for *this* cell. If
+all cells of a stratum share the base, he learns only that it would have failed for one of them. The domain file defines the strata: cells
+of one composition and one indicator, and of one level or one code of a hierarchy, such as activity by level and size class by code.
 
-Cells that anybody can add up from public countries, and those that the domain wants exact, stay out of it. Withholding stays a matter
-of the single cell: a cell for which the base of its stratum is too coarse to be published is withheld.
+Cells that anybody can add up from public countries, and cells that the domain wants exact, are in no stratum. Each cell is withheld alone:
+a cell for which the base of its stratum is too coarse is withheld.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ By = Literal["level", "code"]
 
 
 def strata_of(problem: ProtectionProblem, by: Mapping[str, By], exact: Bools) -> Ints:
-    """The stratum of each aggregate cell, −1 for those in none, from the hierarchies that tell strata apart and how they do.
+    """The stratum of each aggregate cell; −1 for a cell in no stratum. `by`: hierarchy → whether its levels or its codes separate strata.
 
     Raises InvalidInput for a name that is no hierarchy.
     """

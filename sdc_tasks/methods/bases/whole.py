@@ -1,13 +1,13 @@
-"""Repair against integer knowledge: bases raised until whole tables show every requirement of counts (METHOD §4, §5).
+"""Repair against integer knowledge: it raises bases until whole tables show every requirement of counts (METHOD §4, §5).
 
 A choice that withstands the LP attack may fail here (`methods/attack/milp`). For each requirement that no whole table shows, the
-least further uncertainty that makes one fit,
+least additional uncertainty that lets a whole table fit,
 
     min Σ_k w_k (s⁻_k + s⁺_k)   over  A z = 0,  −low − s⁻ ≤ B z ≤ high + s⁺,  lower ≤ z ≤ upper,  σ z_p ≥ need,  z whole,  s ≥ 0
 
-is found near its cell and in its whole country, where the baseline says that such a table exists. (For a sliding level, two tables z and
-z' with z_p − z'_p ≥ need.) The cells it moves too far are raised to their lowest option that lets it through. Then the LP repair and the
-attack are repeated, because a raised interval need not contain the one before. It ends: each round raises a cell towards withheld.
+is found near its cell and in its whole country; the baseline guarantees that such a table exists. (For a sliding level: two tables z and
+z' with z_p − z'_p ≥ need.) The cells that the table moves too far are raised to the lowest option that allows the move. Then the LP repair
+and the attack are repeated, because a raised interval need not contain the earlier one. Repair ends: each round raises a cell.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from sdc_tasks.methods.bases.search.repair import Stuck
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.milp import LiveMilp, Milp
 
-FURTHER_GAP, FURTHER_NODES = 0.05, 20  # of the MILP for the least further uncertainty
+FURTHER_GAP, FURTHER_NODES = 0.05, 20  # of the MILP for the least additional uncertainty
 
 
 def whole(case: Case, choice: Ints) -> Ints:
     """A safe choice, nowhere below the given safe one, that also withstands integer knowledge.
 
-    Raises Stuck where wishes leave no way, Unprotectable where the limits of the MILPs do.
+    Raises Stuck if the wishes allow no safe choice, Unprotectable if the limits of the MILPs leave none.
     """
     slack, tried, afresh = _options(case), list[Whole](), True
     number = 0
@@ -40,7 +40,7 @@ def whole(case: Case, choice: Ints) -> Ints:
         case.progress(f"integer knowledge, audit {number}: {len(attacker.short)} requirements not shown by whole tables")
         if not attacker.short and afresh:
             return choice
-        afresh = not attacker.short  # the last word has an audit that is told nothing, as the one that follows will be
+        afresh = not attacker.short  # the last attack must find everything itself, as the audit that follows
         if afresh:
             continue
         tried += attacker.witnesses()
@@ -58,7 +58,7 @@ def _options(case: Case) -> tuple[Floats, Floats]:
 
 
 def _raise(case: Case, prover: MilpProver, short: Shortfall, slack: tuple[Floats, Floats], choice: Ints, forced: bool) -> None:
-    """Raises the cells that a whole table for this requirement moves too far; at least one where that is `forced`."""
+    """Raises the cells that a whole table for this requirement moves too far; at least one cell if `forced`."""
     ladder, system = case.ladder, prover.system
     item, knowers = prover.item_of(short)
     columns = _near(prover, item)
@@ -95,7 +95,7 @@ def _raise(case: Case, prover: MilpProver, short: Shortfall, slack: tuple[Floats
 
 
 def _near(prover: MilpProver, item: int) -> Ints:
-    """Columns of the core: the part of the table that the item is in, and its country, as far as they hang together with it."""
+    """Columns of the core: the item's part of the table and its country, restricted to columns linked to the item."""
     area, column = prover.system.core_area, int(prover.items.core[item])
     near = np.union1d(prover.part_around(column), np.flatnonzero(area == area[column]))
     return np.asarray(near[prover.component[near] == prover.component[column]])
@@ -105,7 +105,7 @@ def _least(
     case: Case, prover: MilpProver, item: int, columns: Ints, rows: Ints, slack: tuple[Floats, Floats], choice: Ints,
     bounds: tuple[Floats, Floats],
 ) -> tuple[Floats, Floats] | None:  # fmt: skip
-    """(lowest, highest) B z in each of these rows for the tables that need the least further uncertainty; None where none was found."""
+    """(lowest, highest) B z in each of these rows for the tables that need the least additional uncertainty; None if none was found."""
     system, items = prover.system, prover.items
     need = int(items.need[item])
     core = sp.csr_array(sp.csr_array(sp.csc_array(system.core)[:, columns])[rows])

@@ -16,7 +16,7 @@ from sdc_tasks.model.table import Bools, Floats
 
 @dataclass(frozen=True)
 class Wishes:
-    """Of every aggregate cell, in cell order: must it be `exact`, must it be `published`, and its `cost` factor."""
+    """For every aggregate cell, in cell order: whether it must be `exact`, whether it must be `published`, and its `cost` factor."""
 
     exact: Bools = field(repr=False)
     published: Bools = field(repr=False)
@@ -24,8 +24,9 @@ class Wishes:
 
 
 def wishes_of(problem: ProtectionProblem, rules: Sequence[CellRule]) -> Wishes:
-    """The rules on the aggregate cells of a problem; costs multiply. A cell that is withheld
-    because a member is not available can be neither exact nor published. Raises InvalidInput for a pattern that fits no cell."""
+    """The wishes of all rules for the aggregate cells of a problem; costs multiply. A cell with a member that is not available is withheld:
+    it can be neither exact nor published. Raises InvalidInput for a pattern that fits no cell.
+    """
     keys = [problem.space.key(int(cell)) for cell in np.flatnonzero(problem.aggregate)]
     exact, published, cost = np.zeros(len(keys), dtype=bool), np.zeros(len(keys), dtype=bool), np.ones(len(keys))
     for rule in rules:

@@ -1,19 +1,18 @@
 """Additive rounding of the aggregates: values that add up, within the intervals that were found safe (METHOD §4).
 
-A nearest multiple leaves no choice, so nothing printed there can add up. Here the safe publication, [m − b/2, m + b/2] around the nearest
-multiple m of each rounded cell, stays what it is, and a value r inside each of these intervals is printed:
+Nearest multiples leave no choice, so in general they do not add up. Here the safe publication stays as it is: [m − b/2, m + b/2] around
+the nearest multiple m of each rounded cell. A value r inside each of these intervals is printed:
 
     min Σ_k |r_k − m_k| / b_k   over   M r = 0 inside each composition,   m − b/2 ≤ r ≤ m + b/2,   exact cells as they are,
 
-a withheld cell being any value above its external bound, and r within what the other cells leave of each interval (`possible`); r on
-the grid of the decimals. The truth is such a point, so the linear program has one. Its vertex is on the grid as a rule; where not, a
-small MILP looks among the neighbours. The model is that of controlled rounding ([2] §3, methods/rounding), with a step of the grid as
-its base and each cell's safe interval as its reach.
+A withheld cell may have any value above its external bound. r lies within what the other cells leave of each interval (`possible`), on the
+grid of the decimals. The truth is such a point, so the linear program has a solution. Its vertex is usually on the grid; if not, a small
+MILP searches the neighbours. The model is controlled rounding ([2] §3, methods/rounding): its base is a step of the grid, its reach is
+the safe interval of each cell.
 
-r is computed from nothing but the safe publication and what is public: whoever holds that can compute it, so it tells nothing new. The
-world reads [r − b'/2, r + b'/2] with b' = b + 2 |r − m|, which contains the safe interval, and with it the truth. b' is between b and
-2 b, and it may pass the maximum relative base. Who knows the rule may find m and b again, which the repair found safe; an audit of
-what is printed asks for less than that.
+r is computed from the safe publication and public data only, so it tells nothing new. The public reads [r − b'/2, r + b'/2] with
+b' = b + 2 |r − m|. This interval contains the safe interval, and so the truth. b' is between b and 2 b, and may exceed the maximum
+relative base. Somebody who knows the rule may compute m and b, which repair has found safe; an audit of the printed values requires less.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ ADDITIVE_NODES = 1000
 
 
 def additive(space: CellSpace, publication: Publication, decimals: Ints, lowest: Floats, highest: Floats) -> Publication | None:
-    """The publication with additive values; None where none is found on the grid.
+    """The publication with additive values; None if none are found on the grid.
 
-    `decimals`: of the grid of each aggregate cell; `lowest highest`: what everybody knows of it, such as its public external bound.
+    `decimals`: the grid of each aggregate cell. `lowest`, `highest`: public bounds of each aggregate cell, such as its external bound.
     """
     told, exact, per_unit = ~publication.withheld, publication.exact, 10.0**decimals
     M = sp.csr_array(sp.kron(sp.eye_array(len(space.aggregates)), space.national_relations, format="csr"))
@@ -84,6 +83,6 @@ def neighbour_of(M: sp.csr_array, middle: Floats, weight: Floats, lower: Floats,
 
 
 def _amiss(M: sp.csr_array, value: Floats, told: Bools) -> bool:
-    """Does a relation between published cells miss by anything?"""
+    """Does a relation between published cells fail to add up exactly?"""
     between = abs(M) @ (~told).astype(float) == 0
     return bool((M @ value)[between].any())

@@ -1,18 +1,18 @@
 """The sum of the visible countries instead of a total that must be withheld: the "charter" rule (METHOD §4).
 
-Let V be the sum of the member countries whose value is public, T the total, s the share that a domain asks for. Where T is withheld,
-every member is at least 0, V > 0 and V ≥ s T, the table may say V, labelled as what it is. V itself everybody can add up. But that it
-stands there tells T ≤ V / s:
+Let V be the sum of the member countries whose value is public, T the total, and s the share in the domain file. If T is withheld, every
+member is at least 0, V > 0 and V ≥ s T, the table may print V, labelled as such a sum. Everybody can compute V. But a printed V also
+tells T ≤ V / s:
 
     0 ≤ Σ hidden countries ≤ V (1/s − 1)
 
-and that may bring an attacker close to one of them, by itself or together with other cells. So V goes out as the interval
-[V, V/s] of T, and the attacker has it. All sums that are possible are proposed at once; each attack that succeeds takes back the one that
-is worth least for the price it had in the attack, until none succeeds. It ends: without any sum the publication is the safe one that was
-given. What is taken back first may have been more than needed: this is a rule, not an optimum.
+This may bring an attacker close to a hidden country, alone or together with other cells. So V is published as the interval [V, V/s] of T,
+and the attacker has this interval. All possible sums are proposed at once. Each attack that succeeds removes the sum that is worth least
+relative to its price in the attack, until no attack succeeds. This ends: without any sum, the publication is the given safe one. The
+first removals may have been unnecessary: this is a heuristic, not an optimum.
 
-A cell that stays withheld says a little too, to somebody who knows the rule: V covers less than s of T, or to say so would have helped an
-attacker. As with the choice of a base (METHOD §4), the audit does not cover that.
+A cell that stays withheld also tells a little to somebody who knows the rule: V covers less than s of T, or its sum would have helped an
+attacker. As with the choice of a base (METHOD §4), the audit does not cover this.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def charter(
     weights: Floats,
     progress: Callable[[str], None],
 ) -> Publication:
-    """A safe publication, with sums of visible countries in some of its withheld cells, as safe. 0 < share ≤ 1.
+    """The safe publication with sums of visible countries in some of its withheld cells; it stays safe. 0 < share ≤ 1.
 
     `weights`: loss per unit of each aggregate cell; a sum V is worth weight · V.
     """

@@ -1,18 +1,17 @@
-"""No cell coarser than what the others tell of it: precision that is given up for nothing is taken back.
+"""Sharpening: no cell is coarser than the interval that the other published cells leave. This costs no protection.
 
-A published parent and its published other parts fix an interval for a part, as a composition and a public member do for another
-composition, and parts for their total. A base coarser than that interval protects nothing: everybody computes the interval, and only the
-reader who does not loses. So, after a safe choice is found, each aggregate cell takes the option of least loss whose interval
-still contains what the whole publication implies for it.
+A published parent and its other published parts leave an interval for a part. So do a composition and a public member for another
+composition, and parts for their total. A base coarser than that interval protects nothing: everybody can compute the interval. So, after
+a safe choice is found, each aggregate cell takes the option of least loss whose interval still contains the implied interval.
 
-That is safe without another audit. Let X be the tables that the attacker cannot tell from the truth, and [L, U] a box that contains X.
-If every new interval contains [L_k, U_k], every table of X fits the new publication as well: his new X is no smaller, whatever
-he knows besides. The box comes from the bounds of all cells by propagation along the relations M x = 0, one relation at a time; it is wider
-than the best one, which would take two linear programs for each cell.
+This is safe without another audit. Let X be the tables that the attacker cannot tell from the truth, and [L, U] a box that contains X.
+If every new interval contains [L_k, U_k], every table of X fits the new publication too: the new X is no smaller, whatever else the
+attacker knows. The box comes from the bounds of all cells by propagation along the relations M x = 0, one relation at a time. It is wider
+than the tightest box, which would take two linear programs for each cell.
 
-That is as far as precision comes for nothing. Of a cell that is still coarser than a relation beside it tells (`outdone`), no finer base
-of the ladder has an interval around its nearest multiple that contains the implied one: to print it would tell something, and only an
-audit could say to whom. Such a cell stays as it is, for withholding it would protect nobody either, and the report names it.
+A cell may still be coarser than what one relation tells (`outdone`). Then no finer base of the ladder has an interval around its nearest
+multiple that contains the implied one. To print a finer base would tell something, and only an audit could say to whom. Such a cell stays
+as it is, because withholding it would protect nobody either, and the report names it.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-BOX_PASSES = 20  # over all relations; each tightens the box, none is needed for it to be right
-LEFT_OF_TERMS = 1e-15  # of the sums that a bound is the difference of
-NARROWER_WIDTH = 0.99  # times a published width: what is said to be narrower than it
+BOX_PASSES = 20  # over all relations; each pass tightens the box, which is valid after any number of passes
+LEFT_OF_TERMS = 1e-15  # relative to the two sums whose difference is a bound
+NARROWER_WIDTH = 0.99  # times a published width: an interval below this counts as narrower
 
 
 def sharpen(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> Ints:
-    """The option of each aggregate cell, nowhere of more loss than the given one, and as safe."""
+    """The sharpened choice: no cell loses more than in the given choice, and it is as safe."""
     low, high = implied(problem, ladder, choice)
     contains = (ladder.low >= low[:, None] * (1 - 1e-12)) & (ladder.high >= high[:, None] * (1 - 1e-12))
     loss = np.where(contains, ladder.loss, np.inf)
@@ -40,26 +39,26 @@ def sharpen(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> Ints:
 
 
 def implied(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> tuple[Floats, Floats]:
-    """(low, high) of every aggregate cell: how far below and above the truth it may lie by all that the choice publishes."""
+    """(low, high) of every aggregate cell: how far below and above the truth it may lie, given everything that the choice publishes."""
     every = np.arange(len(choice))
     return _left(problem, ladder.cells, ladder.low[every, choice], ladder.high[every, choice])
 
 
 def box(problem: ProtectionProblem, publication: Publication) -> tuple[Floats, Floats]:
-    """(lower, upper) of every aggregate cell: the interval that all that is published leaves of it."""
+    """(lower, upper) of every aggregate cell: the interval that everything published leaves."""
     truth = problem.a[publication.cells]
     low, high = _left(problem, publication.cells, *_own(problem, publication))
     return truth - low, truth + high
 
 
 def _own(problem: ProtectionProblem, publication: Publication) -> tuple[Floats, Floats]:
-    """How far below and above the truth each cell may lie by what is published of it alone."""
+    """How far below and above the truth each cell may lie, given only its own published interval."""
     truth, exact = problem.a[publication.cells], publication.exact
     return np.where(exact, 0.0, truth - publication.lower), np.where(exact, 0.0, publication.upper - truth)
 
 
 def _left(problem: ProtectionProblem, cells: Ints, below: Floats, above: Floats) -> tuple[Floats, Floats]:
-    """The same, by what is published of all of them."""
+    """The same, given the published intervals of all cells."""
     low, high = _free(problem)
     low[cells], high[cells] = np.minimum(low[cells], below), np.minimum(high[cells], above)
     M = sp.csr_array(problem.space.relations)
@@ -72,9 +71,9 @@ def _left(problem: ProtectionProblem, cells: Ints, below: Floats, above: Floats)
 
 
 def outdone(problem: ProtectionProblem, publication: Publication) -> Bools:
-    """Rounded cells for which one relation alone, without them, leaves a narrower interval inside their own.
+    """Rounded cells for which one relation alone leaves a narrower interval, inside the published one.
 
-    That is the parent less its other parts, the sum of the parts, or the sum of the members: public knowledge all of it.
+    The relation is the parent less its other parts, the sum of the parts, or the sum of the members. All of this is public.
     """
     cells = publication.cells
     low, high = _free(problem)
@@ -90,7 +89,7 @@ def outdone(problem: ProtectionProblem, publication: Publication) -> Bools:
 
 
 def _free(problem: ProtectionProblem) -> tuple[Floats, Floats]:
-    """(low, high) of every cell by what is public of it alone."""
+    """(low, high) of every cell, given only what is public about the cell itself."""
     return np.where(problem.public, 0.0, problem.a - problem.lb), np.where(problem.public, 0.0, problem.ub - problem.a)
 
 
@@ -111,7 +110,7 @@ def _tighten(M: sp.csr_array, low: Floats, high: Floats, below: Floats, above: F
 
 
 def _others(row: Ints, reach: Floats, rows: int) -> Floats:
-    """For each entry the sum of the others of its row, never too small; ∞ where one of them is."""
+    """For each entry the sum of the other entries of its row, never too small; ∞ if one of them is ∞."""
     endless = np.isinf(reach)
     finite = np.where(endless, 0.0, reach)
     total, count = np.bincount(row, finite, rows)[row], np.bincount(row, endless, rows)[row]

@@ -1,22 +1,22 @@
 """No printed value that the other printed values exclude.
 
-A rounded cell says that the total lies in [m − b/2, m + b/2]. The other cells may leave less of it: the total is at least the sum of the
-visible countries; EU28 less a public United Kingdom bounds EU27_2020; so do a parent and its other parts. Where m itself lies outside of
-what is left, [L, U], the interval is right and the figure is not: nobody who adds up can make sense of it.
+A rounded cell says that the total lies in [m − b/2, m + b/2]. The other cells may narrow this interval to [L, U]: the total is at least the
+sum of the visible countries; EU28 less a public United Kingdom bounds EU27_2020; so do a parent and its other parts. If m lies outside
+[L, U], the interval is right but the printed figure is impossible.
 
 Such a cell gets a multiple r of another base b' ≤ b, with
 
     L ≤ r ≤ U,   r − b'/2 ≤ L,   U ≤ r + b'/2:
 
-the roundest such base (of the ladder, then of one, two, three digits), of these the smallest; r is the multiple nearest to the middle, for
-|r − (L + U)/2| must be at most (U − L)/2 and (b' − U + L)/2. Where there is none the cell is withheld: the others tell [L, U] anyway.
+It takes the roundest such base (of the ladder, then of one, two, three digits), and of these the smallest. r is the multiple nearest to the
+middle, because |r − (L + U)/2| must be at most (U − L)/2 and (b' − U + L)/2. If there is no such base, the cell is withheld: the other
+cells tell [L, U] anyway.
 
-This is as safe as before, without another audit, for the reason given in `implied`: the new interval contains the box of all that an
-attacker cannot tell from the truth. r and b' follow from what was published before and from what is public, so they tell nothing new. And
-a box that was computed from the narrower intervals lies in the one that a reader computes from the wider.
+This is as safe as before, without another audit, for the reason given in `implied`: the new interval contains the box of all tables that
+an attacker cannot tell from the truth. r and b' follow from the earlier publication and public data, so they tell nothing new. The box
+from the narrower intervals lies inside the box that a reader computes from the wider ones.
 
-The box is that of propagation along the relations, one at a time: what a reader finds by adding and subtracting, not what linear programs
-would find.
+The box comes from propagation along the relations, one at a time: what a reader finds by adding and subtracting, without linear programs.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats
 
-LEFT_OF_VALUE = 1e-12  # of a value, as in `implied`
+LEFT_OF_VALUE = 1e-12  # relative to a value; a tolerance as in `implied`
 DIGITS = (np.arange(1.0, 10.0), np.arange(10.0, 100.0), np.arange(100.0, 1000.0))
 
 
 def impossible(problem: ProtectionProblem, publication: Publication) -> Bools:
-    """The rounded cells whose printed value the others exclude, by one relation or by several in turn."""
+    """The rounded cells whose printed value the other cells exclude, by one relation or several in turn."""
     lower, upper = box(problem, publication)
     value = np.nan_to_num(publication.value)
     slack = LEFT_OF_VALUE * (1 + np.abs(value) + publication.base)
@@ -43,15 +43,15 @@ def impossible(problem: ProtectionProblem, publication: Publication) -> Bools:
 
 
 def possible(problem: ProtectionProblem, publication: Publication, mantissas: Sequence[float], smallest: float, kept: Bools) -> Publication:
-    """The publication with every printed value possible, as safe and nowhere coarser; a cell for which no base of three digits fits is
-    withheld, unless it is one of the `kept` ones (cells,), which then stay as they are. Bases are whole multiples of `smallest`.
+    """The publication with every printed value possible; it is as safe, and no cell is coarser. If no base of up to three digits fits, the
+    cell is withheld; a `kept` cell (cells,) stays as it is instead. Bases are whole multiples of `smallest`.
     """
     wrong = np.flatnonzero(impossible(problem, publication))
     lower, upper = box(problem, publication)
     value, base = publication.value.copy(), publication.base.copy()
     for k in wrong.tolist():
         if upper[k] - lower[k] <= LEFT_OF_VALUE * abs(upper[k]):
-            value[k], base[k] = problem.a[publication.cells[k]], 0.0  # the others fix it
+            value[k], base[k] = problem.a[publication.cells[k]], 0.0  # the other cells fix it
             continue
         fit = _roundest(float(lower[k]), float(upper[k]), float(base[k]), mantissas, smallest)
         if fit is not None:

@@ -2,12 +2,12 @@
 
     min Σ_k loss(o_k)  over options o_k  such that  Σ_k q⁺_k high(o_k) + q⁻_k low(o_k) ≥ rhs  for every cut (`cut.py`)
 
-What repair leaves was raised attack by attack, each for itself. A move here lowers one to three cells at random, the dear ones most
-often; raises others, at least loss per unit of what is missing, until every cut holds again; and lowers what has become more than
-enough. It stays where nothing is lost by it. No linear program is solved: repair attacks the result, and what still succeeds are new
-cuts for the next search.
+Repair raises bases for one attack at a time, so the sum may be too high. A move here lowers one to three random cells, preferably those
+with much loss. Then it raises other cells, at least loss per unit of what is missing, until every cut holds again, and lowers cells that
+are now higher than needed. The move is kept if the loss does not grow. No linear program is solved: repair attacks the result, and
+successful attacks give new cuts for the next search.
 
-As every safe choice meets the cuts, the relaxation of the same problem bounds from below what the ladder allows (`least`).
+Every safe choice meets the cuts, so the relaxation of this problem is a lower bound on the loss of any safe choice (`least`).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from sdc_tasks.solver.lp import LiveLP
 MOVES, AT_LEAST = 5, 200  # for each cell; in all
 MOST_LOWERED = 3  # cells and options that a move lowers
 TO_EXACT = 0.4  # chance of lowering a cell as far as it goes
-NEAR_CUTS, NEAR_CELLS = 30, 40  # cuts around a move, and cells in these, that are looked at for what has become more than enough
+NEAR_CUTS, NEAR_CELLS = 30, 40  # cuts around a move, and cells in these cuts, that are checked for being higher than needed
 ROW_NOISE = 1e-9  # of a right-hand side
 
 
 def cover(ladder: Ladder, cuts: Sequence[Cut], choice: Ints, seed: int) -> Ints:
-    """A choice that meets the cuts and loses no more than the given one, which meets them."""
+    """A choice that meets the cuts and loses no more than the given choice, which also meets them."""
     search = _Search(ladder, [cut for cut in cuts if cut.rhs > 0], choice)
     rng = np.random.default_rng(seed)
     for _ in range(AT_LEAST + MOVES * len(choice)):
@@ -41,17 +41,17 @@ def cover(ladder: Ladder, cuts: Sequence[Cut], choice: Ints, seed: int) -> Ints:
 
 
 def spare(ladder: Ladder, cuts: Sequence[Cut], choice: Ints) -> Ints:
-    """The choice with every cell lowered as far as all cuts still hold, the dear ones first: then none can be lowered alone."""
+    """Lowers every cell as far as all cuts still hold, cells with much loss first. Then no cell can be lowered alone."""
     search = _Search(ladder, [cut for cut in cuts if cut.rhs > 0], choice)
     search.spare(np.flatnonzero(choice), {})
     return search.choice
 
 
 def least(ladder: Ladder, cuts: Sequence[Cut]) -> float:
-    """A lower bound on the loss of every choice that meets the cuts, so of every safe one; 0 without cuts.
+    """A lower bound on the loss of every choice that meets the cuts, and so of every safe choice; 0 without cuts.
 
-    The linear relaxation, one column for each cell and option, a gain counted at most as far as the cut needs it. Its prices λ ≥ 0 are
-    all that is taken from the solver: Σ λ − Σ_k max_o (Σ λ gain_ko − loss_ko)⁺ is a bound whatever they are.
+    It is the linear relaxation: one column for each cell and option, each gain counted only as far as the cut needs it. Only the prices
+    λ ≥ 0 come from the solver: Σ λ − Σ_k max_o (Σ λ gain_ko − loss_ko)⁺ is a bound for any λ ≥ 0.
     """
     cuts = [cut for cut in cuts if cut.rhs > 0]
     if not cuts:
@@ -83,7 +83,7 @@ def least(ladder: Ladder, cuts: Sequence[Cut]) -> float:
 
 
 class _Search:
-    """The choice in hand; `_given` by cut is the share of its right-hand side that the choice gives, each cell at most 1."""
+    """The present choice. `_given` (cuts,): the share of the right-hand side that the choice gives; each cell counts at most 1."""
 
     def __init__(self, ladder: Ladder, cuts: Sequence[Cut], choice: Ints) -> None:
         self.choice = choice.copy()
@@ -115,7 +115,7 @@ class _Search:
             self._take(k, option, {})
 
     def _some(self, rng: np.random.Generator) -> Ints:
-        """A raised cell, and perhaps others that share a cut with it."""
+        """A raised cell, and perhaps other cells in the same cuts."""
         raised = np.flatnonzero(self.choice)
         dear = self._loss[raised, self.choice[raised]]
         first = int(rng.choice(raised, p=dear / dear.sum()) if dear.sum() > 0 else rng.choice(raised))
@@ -128,7 +128,7 @@ class _Search:
         return np.append(first, rng.choice(around, min(more, len(around)), replace=False))
 
     def _lower(self, k: int, rng: np.random.Generator) -> int:
-        """An option below that of the cell, if there is one that it may take."""
+        """An allowed option below the present one of the cell, if there is one."""
         allowed = np.flatnonzero(np.isfinite(self._loss[k, : self.choice[k]]))
         if not len(allowed):
             return int(self.choice[k])
@@ -162,7 +162,7 @@ class _Search:
             self._take(k, option, before)
 
     def spare(self, near: Ints, before: dict[int, int], most: int | None = None) -> None:
-        """Lowers these cells as far as every cut still holds, the dear ones first."""
+        """Lowers these cells as far as every cut still holds, cells with much loss first."""
         near = near[self.choice[near] > 0]
         for k in near[np.argsort(-self._loss[near, self.choice[near]], kind="stable")][:most].tolist():
             now = self.choice[k]
@@ -179,7 +179,7 @@ class _Search:
         self.choice[k] = option
 
     def _gives(self, k: int) -> tuple[Ints, Floats]:
-        """(cuts), (cuts, options): the cuts that name a cell, and the share of each that it gives by its options."""
+        """(cuts,), (cuts, options): the cuts that name a cell, and the share that each option of the cell gives to each cut."""
         if k not in self._known:
             at = slice(self._start[k], self._start[k + 1])
             price = self._price[at]

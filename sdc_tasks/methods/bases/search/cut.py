@@ -1,11 +1,11 @@
-"""What a successful attack says of every safe publication.
+"""A cut: what a successful attack says about every safe publication.
 
-For a fixed primary the attacker's reach is concave in the slacks `low_k high_k ≥ 0` that the published intervals leave around the true
-values. So the prices of an attack, the dual values of the aggregate rows, bound it from above for any other publication, and
+For a fixed primary the attacker's reach is concave in the slacks `low_k, high_k ≥ 0` that the published intervals leave around the true
+values. So the prices of an attack (the dual values of the aggregate rows) bound the reach from above for any other publication, and
 
     Σ_{q_k > 0} q_k high_k + Σ_{q_k < 0} |q_k| low_k ≥ rhs
 
-holds for every publication against which the attack fails, rounded to whatever bases.
+holds for every publication against which the attack fails, whatever its bases.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ENDLESS = 1e30  # stands for the slack of a withheld cell
 
 @dataclass(frozen=True)
 class Cut:
-    """What every safe publication satisfies for the sake of one `primary`: Σ price⁺ high + Σ price⁻ low ≥ rhs, over aggregate `cells`.
+    """An inequality that every safe publication satisfies, from one `primary`: Σ price⁺ high + Σ price⁻ low ≥ rhs over aggregate `cells`.
 
     `primary` is a cell of the space, `cells` are positions in the publication, each named once for each sign of its prices.
     """
@@ -34,7 +34,7 @@ class Cut:
     rhs: float = field(repr=False)
 
     def apart_from(self, exact: Bools) -> Cut:
-        """The same, said of publications in which these cells leave no slack."""
+        """The same cut for publications in which these cells leave no slack."""
         others = ~exact[self.cells]
         return replace(self, cells=self.cells[others], price=self.price[others])
 
@@ -50,5 +50,5 @@ def cut_of(attack: Attack, needs: Requirements, ladder: Ladder, choice: Ints) ->
 
 
 def slack_of(ladder: Ladder, cells: Ints, price: Floats) -> Floats:
-    """(cells, options): the slack that each option leaves on the side that the price is for."""
+    """(cells, options): the slack that each option leaves on the side of the price."""
     return np.asarray(np.minimum(np.where(price[:, None] > 0, ladder.high[cells], ladder.low[cells]), ENDLESS))

@@ -1,13 +1,13 @@
-"""What the publication lacks for one requirement: the least further uncertainty of the aggregates that makes it hold.
+"""The least additional uncertainty of the aggregates that makes one requirement hold.
 
 In the notation of `methods/attack/polyhedron.py`, with the published slacks `low high ≥ 0` of the aggregate cells around their true values:
 
     L = min Σ_k w_k (s⁻_k + s⁺_k)   over  A z = 0,  lower ≤ z ≤ upper,  −low − s⁻ ≤ B z ≤ high + s⁺,  σ z_p ≥ need,  s ≥ 0
 
-L = 0 says that the requirement holds, and z is its witness, as it may be of others: those need no LP. Otherwise widening the slacks
-by s makes it hold, and the prices q of the aggregate rows (|q_k| ≤ w_k, one sign for each) give a *cut* that every safe publication
-satisfies (`cut.py`). It is the deepest one at that point, measured in loss. Its right-hand side is recomputed here by weak duality
-from q and the prices of the national relations: whatever the solver meant, the cut is valid.
+If L = 0, the requirement holds and z is its witness; z may also be a witness of other requirements, which then need no LP. Otherwise the
+slacks widened by s make it hold, and the prices q of the aggregate rows (|q_k| ≤ w_k, one sign for each) give a *cut* that every safe
+publication satisfies (`cut.py`). It is the deepest cut at that point, measured in loss. Weak duality recomputes its right-hand side from
+q and the prices of the national relations, so the cut is valid even if the solver is wrong.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
 NEED_DECADES = 4  # needs within one live model differ by at most this many powers of ten
-LOSS_NOISE = 1e-7  # of the least loss that the need could cost: less than that is the solver's noise
-DUST = 1e-9  # a price below this share of the weight is noise as well; leaving it out keeps the cut valid
+LOSS_NOISE = 1e-7  # relative to the least loss that the need could cost: a smaller loss is noise of the solver
+DUST = 1e-9  # a price below this share of the weight is noise; without it the cut stays valid
 
 
 @dataclass(frozen=True)
 class Lack:
-    """The further slack (below, above) of every aggregate cell that a requirement asks for, and the cut that says so."""
+    """The additional slack (below, above) of every aggregate cell that a requirement needs, and the cut that proves it."""
 
     below: Floats = field(repr=False)
     above: Floats = field(repr=False)
@@ -42,7 +42,7 @@ class Lack:
 
 @dataclass(frozen=True)
 class Demand:
-    """Requirements that are one: σ u ≥ need for a column u of the core; the neediest primary speaks for the others."""
+    """Requirements on the same side of one column u of the core, as one: σ u ≥ need; `need` is the largest among their primaries."""
 
     model: int
     column: int
@@ -52,21 +52,21 @@ class Demand:
 
 
 def order(demand: Demand) -> tuple[float, int, int, int]:
-    """The largest needs first: what they widen serves many others."""
+    """The largest needs come first: the slack that they need serves many others."""
     return -demand.need, demand.model, demand.column, demand.side
 
 
 class Extension:
     """The live elastic models of one problem, one for each size of needs.
 
-    `weights`: loss per unit of slack of each aggregate cell; those that must stay `exact` get none.
+    `weights`: loss per unit of slack of each aggregate cell; `exact` cells get no slack.
     """
 
     def __init__(
         self, problem: ProtectionProblem, weights: Floats, needs: Requirements, broken: Sequence[Attack], exact: Bools | None = None
     ) -> None:
         self.count = int(problem.aggregate.sum())
-        # A sliding level joins two attacks, and other profiles know more than this model does: both are left to repair.
+        # A sliding level needs two attacks, and other profiles know more than this model: repair treats both.
         external = [needs.profiles[profile] == EXTERNAL for profile in needs.profile.tolist()]
         broken = [attack for attack in broken if attack.side and external[attack.primary]]
         sizes = [int(np.ceil(np.log10(attack.need) / NEED_DECADES)) for attack in broken]
@@ -89,12 +89,12 @@ class Extension:
         return sum(model.live.solves for model in self._models)
 
     def face(self, low: Floats, high: Floats) -> None:
-        """The slacks of the publication in hand, one entry per aggregate cell; infinite where withheld."""
+        """Sets the slacks of the present publication, one entry per aggregate cell; infinite for a withheld cell."""
         for model in self._models:
             model.face(low, high)
 
     def lack(self, demand: Demand) -> Lack | None:
-        """What the publication in hand lacks for the demand; None where it holds."""
+        """What the present publication lacks for the demand; None if the demand is met."""
         return self._models[demand.model].lack(demand, self.count)
 
 
@@ -128,14 +128,14 @@ class _Elastic:
         self._number: dict[Demand, int] = {}
 
     def remember(self, demands: Sequence[Demand]) -> None:
-        """Makes room for the last point found for each of the demands: where it puts the columns of all of them, and B u."""
+        """Makes room for the last point found for each demand: its values in the columns of all demands, and B u."""
         count, m = len(demands), len(self._weight)
         self._number = {demand: i for i, demand in enumerate(demands)}
         self._column = np.array([demand.column for demand in demands], dtype=np.int64)
         self._put, self._moved, self._mirrored = np.zeros((count, count)), np.zeros((count, m)), np.zeros(count, dtype=bool)
 
     def place(self, cell: int) -> tuple[int, int]:
-        """Column of the core and sign of a suppressed cell; sign 0 where the cell can be computed back."""
+        """Column of the core and sign of a suppressed cell; sign 0 if the attacker can compute the cell."""
         picked = sp.csr_array(self.system.R[self.system.columns_of(np.array([cell]))])
         return (int(picked.indices[0]), int(picked.data[0])) if picked.nnz else (0, 0)
 
@@ -156,7 +156,7 @@ class _Elastic:
         self.live.set_bounds(column, np.array([lower]), np.array([upper]))
         result = self.live.solve(reduced=False)
         self.live.set_bounds(column, self._lower[column], self._upper[column])
-        if result.status is not Status.OPTIMAL:  # says nothing, for a need at the very edge of the national tables: left to repair
+        if result.status is not Status.OPTIMAL:  # no answer, for a need at the very edge of the national tables: repair treats it
             return None
         n, m, unit = len(self._lower), len(self._weight), self.system.unit
         self._keep(demand, result.x[:n])
@@ -173,9 +173,9 @@ class _Elastic:
         self._mirrored[at] = (-u >= self._lower).all() and (-u <= self._upper).all()
 
     def _shown(self, demand: Demand, need: float) -> bool:
-        """Is one of the points remembered, or the mirror image of one, a witness of the demand once it is scaled down to its need?
+        """Is a remembered point, or its mirror image, a witness of the demand after it is scaled down to the need?
 
-        Between a witness and the truth, all are witnesses.
+        Every point between a witness and the truth is a witness.
         """
         reach = self._put[:, self._number[demand]] * (demand.side / need)
         for at in np.flatnonzero((reach >= 1 - LOSS_NOISE) | ((reach <= LOSS_NOISE - 1) & self._mirrored))[::-1].tolist():

@@ -2,13 +2,13 @@
 
     min Σ_k w_k h_k  over h ≥ 0  such that each requirement has a witness z with |B z| ≤ h
 
-is one linear program with a copy of z for each requirement. It is solved by cutting planes. Only requirements that the exact publication
-breaks can ever be active: wider intervals never help the attacker. A pass takes some of them one by one, widens h by what each lacks
-(`extension.py`), and keeps the cuts: it ends with an h that meets them all. The master LP over all cuts gives the lower bound; the next
-pass starts from the master's optimum within a box around the best h (Marsten's boxstep) while the two are far apart, and half-way
-between them (in-out separation, Ben-Ameur and Neto) once they are near. Few requirements are ever active: passes over those that lacked
-something in the last pass or the one before alternate with rounds over all, which make h safe, an upper bound. The lower bound is
-recomputed from the master's prices by weak duality.
+is one linear program with a copy of z for each requirement. Cutting planes solve it. Only requirements that the exact publication breaks
+can be active: wider intervals never help the attacker. A pass takes some of them one by one, widens h by what each lacks (`extension.py`)
+and keeps the cuts; its final h meets them all. The master LP over all cuts gives the lower bound. While this bound is far from the best h,
+the next pass starts from the master's optimum within a box around the best h (Marsten's boxstep). Later it starts half-way between the two
+(in-out separation, Ben-Ameur and Neto). Few requirements are active, so two kinds of pass alternate: passes over the requirements that
+lacked something in one of the last two passes, and rounds over all requirements, which make h safe and give the upper bound. Weak duality
+recomputes the lower bound from the master's prices.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ WIDEST = 1.0
 FIRST_BOX = 0.5  # the box at first, as a share of the half-widths
 BOXED_GAP = 0.15  # gap beyond which a step stays in the box
 FIRST_GAP = 0.03  # gap of the first round; a quarter of it in the next, and so on
-LATELY = 1  # passes after which a demand that lacked nothing is left to the next round
+LATELY = 1  # passes after which a demand that lacked nothing waits for the next round
 DEMAND_ROUNDS, ACTIVE_PASSES = 30, 60  # at most; rounds over all demands, passes over the active ones in a round
 FLOOR = 1e-3  # a half-width counts at least as this share of the mean one
 
 
 @dataclass(frozen=True)
 class HalfWidths:
-    """Safe `half`-widths of the aggregate cells, their `loss` Σ w h, and a proven lower `bound` on the loss of any.
+    """Safe `half`-widths of the aggregate cells, their `loss` Σ w h, and a proven lower `bound` on the loss of any safe half-widths.
 
     `prices` λ ≥ 0 belong to the first of the `cuts`: the bound is Σ λ rhs.
     """
@@ -49,7 +49,7 @@ class HalfWidths:
 
     @property
     def gap(self) -> float:
-        """(loss − bound) / loss; 0 where nothing is lost."""
+        """(loss − bound) / loss; 0 without loss."""
         return (self.loss - self.bound) / self.loss if self.loss > 0 else 0.0
 
     def blame(self) -> dict[int, float]:
@@ -63,9 +63,9 @@ class HalfWidths:
 
 
 def minimum_uncertainty(extension: Extension, weights: Floats, gap: float, progress: Progress, cuts: Sequence[Cut] = ()) -> HalfWidths:
-    """Half-widths within `gap` of the least loss, or what `DEMAND_ROUNDS` rounds leave. `weights` > 0: loss per unit, (aggregate cells,).
+    """Half-widths within `gap` of the least loss, or the best of `DEMAND_ROUNDS` rounds. `weights` (aggregate cells,) > 0: loss per unit.
 
-    `cuts` that are known already save the first steps.
+    `cuts`: known cuts, which save the first steps.
     """
     master = _Master(weights, [_scaled(cut, weights) for cut in cuts if len(cut.cells)])
     best, active = widen(extension, extension.demands, master.least().half, master.cuts)
@@ -88,9 +88,9 @@ def minimum_uncertainty(extension: Extension, weights: Floats, gap: float, progr
 def _least_for(
     active: Sequence[Demand], extension: Extension, best: Floats, gap: float, master: _Master
 ) -> tuple[Floats, _Least, list[Demand]]:
-    """The least half-widths for these demands alone, from `best`, which meets them; and the demands that lacked something lately.
+    """The least half-widths for these demands alone, from `best`, which meets them; and the demands that lately lacked something.
 
-    A demand that lacks nothing for a while has no more say here: the loss may fall below what it asks for, until the next round.
+    A demand that lacks nothing for a while is ignored until the next round. Until then, the half-widths may not meet it.
     """
     weights, box, last = master.weights, FIRST_BOX, dict.fromkeys(active, 0)
     for number in range(ACTIVE_PASSES):
@@ -124,7 +124,7 @@ def widen(extension: Extension, demands: Sequence[Demand], half: Floats, cuts: l
 
 
 def _scaled(cut: Cut, weights: Floats) -> Cut:
-    """The same cut with |price| ≤ weight, as those of `extension.py` are: prices and right-hand sides near 1 for the master."""
+    """The same cut with |price| ≤ weight, as in `extension.py`: prices and right-hand sides near 1 for the master."""
     size = float((np.abs(cut.price) / weights[cut.cells]).max())
     return replace(cut, price=cut.price / size, rhs=cut.rhs / size)
 
@@ -139,7 +139,7 @@ class _Least:
 
 
 class _Master:
-    """min Σ y over the `cuts`, to which anybody may append; y_k = w_k h_k, so all cost and prices are near 1."""
+    """min Σ y over the `cuts`, to which callers may append; y_k = w_k h_k, so all costs and prices are near 1."""
 
     def __init__(self, weights: Floats, cuts: Sequence[Cut] = ()) -> None:
         self.weights, self.cuts = weights, list(cuts)
@@ -182,7 +182,7 @@ class _Master:
 
 
 def _symmetric(cuts: Sequence[Cut], weights: Floats) -> sp.csr_array:
-    """(cuts, aggregate cells): |price| / weight, what a unit of loss in a cell gives to each cut where low = high."""
+    """(cuts, aggregate cells): |price| / weight, what a unit of loss in a cell gives to each cut if low = high."""
     starts = np.concatenate([[0], np.cumsum([len(cut.cells) for cut in cuts])])
     cells = np.concatenate([cut.cells for cut in cuts])
     shares = np.abs(np.concatenate([cut.price for cut in cuts])) / weights[cells]

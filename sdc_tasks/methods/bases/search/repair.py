@@ -4,13 +4,13 @@ An attack that succeeds gives a cut that every safe choice satisfies (`cut.py`),
 
     need ≤ reach + Σ_k price⁺_k (high_k − high⁰_k) + Σ_k price⁻_k (low_k − low⁰_k).
 
-Repair takes the attacks one by one: it raises bases at least loss until the cut holds, attacks again from where it stands, and goes on
-until the attack fails; then the next, which meets the bases already raised. An attack that a witness has shown to fail in the meantime
-is not made again. Cells of one stratum rise together. A full audit follows, because a raised interval need not contain the one before.
-It ends: every raise moves a cell towards withheld, and withholding everything is the baseline.
+Repair takes the attacks one by one. It raises bases at least loss until the cut holds, attacks again, and repeats this until the attack
+fails. The next attack meets the bases already raised. An attack is not repeated if a witness has meanwhile shown that it fails. Cells of
+one stratum rise together. A full audit follows, because a raised interval need not contain the earlier one. Repair ends: every raise
+moves a cell towards withheld, and withholding everything is the baseline.
 
-Below a choice that is safe no cell need rise further than there: that choice meets every cut. An attack that fails by an LP gives a cut
-as well, one that the choice in hand meets and a lower one may not.
+If a safe choice above is given, no cell needs to rise above it: the safe choice meets every cut. An attack that an LP shows to fail also
+gives a cut: the present choice meets it, a lower choice may not.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Progress = Callable[[str], None]
 
 
 class Stuck(Unprotectable):
-    """An attack succeeds although no aggregate cell that it leans on may be raised any further; `decided` are these cells."""
+    """An attack succeeds although no aggregate cell that it uses may be raised further; `decided` are these cells."""
 
     def __init__(self, decided: Ints) -> None:
         super().__init__("bases: an attack succeeds although no aggregate cell that it leans on may be raised any further")
@@ -39,10 +39,10 @@ class Stuck(Unprotectable):
 def repair(
     attacker: Attacker, ladder: Ladder, choice: Ints, rounds: int, progress: Progress, cuts: list[Cut], safe: Ints | None = None
 ) -> Ints:  # fmt: skip
-    """A safe choice, nowhere below the given one. What still fails at audit number `rounds` is withheld, cell by cell.
+    """A safe choice, nowhere below the given one. From audit number `rounds` on, cells that attacks still use are withheld one by one.
 
-    With a choice above it that is `safe`, nowhere above that one; what still fails then is put where the safe one has it. The cuts of all
-    attacks on the way are appended to `cuts`. Raises Stuck where that ladder leaves no way up.
+    With a `safe` choice above: the result is nowhere above it, and such cells take its option instead. The cuts of all attacks are appended
+    to `cuts`. Raises Stuck if the ladder has no higher allowed option.
     """
     choice = choice.copy()
     most = np.full(len(choice), ladder.withheld) if safe is None else safe
@@ -73,13 +73,13 @@ def repair(
 
 
 def _close(attacker: Attacker, ladder: Ladder, choice: Ints) -> list[Cut]:
-    """What the attacks that just failed say of other choices: the cuts among them that not every choice meets."""
+    """The cuts from attacks that just failed, except those that every choice meets."""
     return [cut for attack in attacker.failed if (cut := cut_of(attack, attacker.needs, ladder, choice)).rhs > 0]
 
 
 def raise_to(cut: Cut, need: float, ladder: Ladder, choice: Ints, most: Ints) -> bool:
-    """Raises bases until the cut of an attack with this need holds, as far as `most`, each time the one that costs least per unit of what
-    is still missing; then those back that turn out higher than it takes, the dear ones first. False where it takes nothing.
+    """Raises bases, at most to `most`, until the cut of an attack with this need holds: each time the base with the least loss per unit of
+    what is missing. Then it lowers bases that are higher than needed, those with much loss first. False if it raised nothing.
     """
     slack = np.abs(cut.price)[:, None] * slack_of(ladder, cut.cells, cut.price)
     gives: dict[int, Floats] = {}  # a cell may be named on both sides
@@ -115,7 +115,7 @@ def raise_to(cut: Cut, need: float, ladder: Ladder, choice: Ints, most: Ints) ->
 
 
 def _last(cut: Cut, ladder: Ladder, choice: Ints, most: Ints) -> None:
-    """The last resort: every cell that a successful attack leans on goes as far as it may."""
+    """The last resort: every cell that a successful attack uses rises as far as allowed."""
     cells = np.unique(cut.cells)
     free = cells[np.isfinite(ladder.loss[cells, most[cells]]) & (choice[cells] < most[cells])]
     if not len(free):
