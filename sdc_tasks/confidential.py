@@ -26,7 +26,7 @@ def leave_no_core() -> None:
 def forget_locals(error: BaseException) -> None:
     """Takes the local variables out of the frames that an exception, and those it came from, left behind; files and lines stay.
 
-    Else whoever collects errors with local variables (Sentry, structlog, a debugger's log) collects tables.
+    Otherwise a tool that collects errors with local variables (Sentry, structlog, a debugger's log) collects tables.
     """
     known: set[int] = set()
     waiting: list[BaseException | None] = [error]
@@ -39,7 +39,7 @@ def forget_locals(error: BaseException) -> None:
 
 
 def keeps_to_itself(step: Callable[Given, Made]) -> Callable[Given, Made]:
-    """A function whose exceptions tell no local variables of what it called."""
+    """Decorates a function: its exceptions hold no local variables of the functions that it called."""
 
     @wraps(step)
     def kept(*arguments: Given.args, **named: Given.kwargs) -> Made:

@@ -1,8 +1,7 @@
 """The linear algebra under NumPy and SciPy on one thread.
 
-OpenBLAS deals a long sum out over as many threads as the machine has cores, and adds up their parts: the last digit depends on how many
-there are. Somewhere a comparison then falls the other way, and a release is another one. Its programs are small here; one thread is as
-quick.
+OpenBLAS splits a long sum over as many threads as the machine has cores: the last digit depends on their number. A comparison may then
+have another result, and the release differs. Our matrices are small; one thread is as fast.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ SETTERS = ("scipy_openblas_set_num_threads64_", "scipy_openblas_set_num_threads"
 
 
 def one_thread() -> None:
-    """From here on, in this process: what is loaded is told, what will be loaded reads it."""
+    """From here on, in this process: libraries that are loaded get one thread; libraries loaded later read it from the environment."""
     os.environ.update(dict.fromkeys(NAMES, "1"))
     for path in _loaded():
         library = ctypes.CDLL(path)

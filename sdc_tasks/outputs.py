@@ -54,7 +54,7 @@ class Summary:
 
 @keeps_to_itself
 def write_out(desk: Desk, release_id: str, out: Path) -> Path:
-    """Writes audit.json, report.html and findings.csv, and table.csv where exactly this is what the world may see.
+    """Writes audit.json, report.html and findings.csv; and table.csv if the world may see exactly this table.
 
     Returns the path of the report.
     """
@@ -65,7 +65,7 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
     if current is not None and current.publication_digest == publication.digest:
         report.write_table(table, desk.domain, problem.space, desk.period, publication)
     else:
-        table.unlink(missing_ok=True)  # an earlier table must not pass for that of this release, nor one under embargo for a public one
+        table.unlink(missing_ok=True)  # an earlier table must not look like that of this release, nor one under embargo like a public one
     facts = gather(
         desk.domain, problem, adjustment_of(desk, release_id), publication, merged,
         compared=compared(desk, release_id), together=together(problem, publication) if merged.passed else None,
@@ -79,15 +79,15 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
 
 @keeps_to_itself
 def write_findings(desk: Desk, out: Path) -> Path:
-    """Writes findings.csv, whatever becomes of the release. Returns its path."""
+    """Writes findings.csv, also when the release fails. Returns its path."""
     out.mkdir(parents=True, exist_ok=True)
     report.write_whole(out / "findings.csv", findings(desk))
     return out / "findings.csv"
 
 
 def findings(desk: Desk) -> str:
-    """All that is wrong with the deliveries of the period, and with what lies beside them, as CSV; never a value. Of superseded files
-    nothing is told.
+    """All that is wrong with the deliveries of the period, and with what lies beside them, as CSV; never a value. It leaves out
+    superseded files.
     """
     columns = ("COUNTRY", "FILE", "SEVERITY", "CODE", "LINE", "CELL", "MESSAGE")
     rows: list[tuple[object, ...]] = []
@@ -139,7 +139,7 @@ def _step_facts(desk: Desk, release_id: str) -> list[report.StepFact]:
 
 
 def brief(desk: Desk, release_id: str) -> str:
-    """What somebody reads before he agrees, in Markdown: digest, verdict, losses, what is other than in the last version. Counts only."""
+    """What somebody reads before he agrees, in Markdown: digest, verdict, losses, changes since the last version. Counts only."""
     problem, publication, merged = decided(desk, release_id)
     told = summary(desk, release_id)
     visible = f", {told.visible} as sum of the visible countries" if told.visible else ""

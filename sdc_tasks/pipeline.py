@@ -57,14 +57,14 @@ def baseline(problem: ProtectionProblem, domain: Domain) -> tuple[attack.Require
 
 
 def profiles_of(problem: ProtectionProblem, domain: Domain) -> tuple[str, ...]:
-    """The profiles that a release must withstand: those of the domain, and where a version of the period is out, who kept it."""
+    """The profiles that a release must withstand: those of the domain, and attackers who kept a version of the period that is out."""
     return tuple(dict.fromkeys((*domain.audit.profiles, *problem.earlier.profiles)))
 
 
 def unprotected(problem: ProtectionProblem, requirements: attack.Requirements) -> tuple[Ints, Ints]:
-    """The primaries that their own national tables do not fully protect; and the others, which do not stay so beside what is out already.
+    """The primaries that their own national tables do not fully protect; and those that lose protection by what is out already.
 
-    No treatment of the aggregates mends either: each is reported to its NSI.
+    No treatment of the aggregates can repair either of them: each is reported to its NSI.
     """
     kept = [profile in problem.earlier.profiles for profile in requirements.profiles]
     before = np.array(kept, dtype=bool)[requirements.profile]
@@ -103,7 +103,7 @@ def choose_bases(
 ) -> Publication:
     """The safe publication that loses least, of those that the rules of the domain propose (methods/bases/comparison.py).
 
-    What the report compares it with goes to `keep`, what was decided and why to `note`, or else to `progress`. Indicators that the domain
+    `keep` gets what the report compares it with; `note`, or else `progress`, gets what was decided and why. Indicators that the domain
     rounds as whole tables are decided first (methods/rounding/release.py).
     """
     note = note or progress
@@ -129,7 +129,7 @@ def choose_bases(
 def bases_case(
     problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, progress: Progress = quiet, note: Progress = quiet
 ) -> Case:
-    """What bases are chosen for, as the domain asks."""
+    """The case for which bases are chosen, with the options of the domain."""
     return case_of(problem, requirements, domain.bases, domain.audit.seed, progress, note)
 
 
@@ -143,7 +143,7 @@ def audit(
 ) -> AuditReport:
     """One chunk of the audit, for Airflow to map over workers; `merge` joins them.
 
-    Raises InvalidInput for a table that calls a value the sum of the visible countries which it is not.
+    Raises InvalidInput for a table in which a value with a VISIBLE_SHARE is not the sum of the visible countries.
     """
     if (wrong := attack.mislabelled(problem, publication)).any():
         keys = ", ".join(problem.space.key(int(cell)) for cell in publication.cells[wrong][:5])

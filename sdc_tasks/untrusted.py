@@ -17,7 +17,7 @@ ROOM, RATIO = 64 << 20, 100  # what a compressed file may unpack to: ROOM bytes,
 
 
 def opened_regular(path: Path, follow: bool) -> IO[bytes]:
-    """A regular file, open for reading; never waits for a pipe or a device. Raises OSError for anything else, and for a link where these
+    """Opens a regular file for reading; never waits for a pipe or a device. Raises OSError for anything else, and for a link where links
     are not followed.
     """
     file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW))
@@ -28,7 +28,7 @@ def opened_regular(path: Path, follow: bool) -> IO[bytes]:
 
 
 def settings_text(path: Path, most: int, what: str) -> str:
-    """The text of a file of settings of at most that many bytes; `what` it is, for messages. Raises InvalidInput."""
+    """The text of a file of settings, at most `most` bytes; messages call the file `what`. Raises InvalidInput."""
     try:
         with opened_regular(path, follow=True) as stream:
             data = stream.read(most + 1)
@@ -79,7 +79,7 @@ def _too_large(path: Path, most: int) -> InvalidInput:
 
 
 def formula(text: str) -> bool:
-    """Would a spreadsheet compute with this text, or lose where it begins? A signed number is a number."""
+    """Would a spreadsheet compute with this text, or drop its first character? A signed number is a number."""
     if text[:1] in ("=", "@", "\t", "\r"):
         return True
     return text[:1] in ("+", "-") and not text[1:].replace(".", "", 1).isdecimal()

@@ -1,6 +1,6 @@
 """What `sdc audit` and `sdc verify-certificate` are about: a domain, a period, its deliveries, and what was published of them before.
 
-Both take the same options, and ask the same of them; what was told before is computed by each with its own program.
+Both take and check the same options. Each computes by its own program what earlier tables told.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class CaseOptions:
     )
     earlier_inbox: Annotated[
         list[Path] | None,
-        typer.Option("--earlier-inbox", help="folder with the deliveries behind each --earlier, in their order; default: those of now"),
+        typer.Option("--earlier-inbox", help="folder with the deliveries of each --earlier, in the same order; default: the present ones"),
     ] = None
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What Ctrl-C means to a command that computes for long: end soon, with what was found so far.
+"""Ctrl-C in a command that computes for long: it ends soon, with what was found so far.
 
 The handler raises nothing, so that no import, solver or file is torn apart: it notes the request, and the command looks at the note.
 Until there is something to save, it ends the process at once.

@@ -1,4 +1,4 @@
-"""What an office does around releases: agree, take back, explain, verify the log, keep the keys, purge. All on the warehouse alone."""
+"""What an office does around releases: agree, take back, explain, verify the log, keep the keys, purge. It needs the warehouse alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def approve(
     note: Annotated[str, typer.Option("--note", help="kept with the approval")] = "",
     actor: ActorOption = None,
 ) -> None:
-    """Agrees that a release goes out: exactly this publication, on its passed audit. The submitter cannot."""
+    """Agrees that exactly this publication of a release goes out, on its passed audit. The submitter cannot agree."""
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.operations.decisions import approve, claimed
 
@@ -52,7 +52,7 @@ def verify_log(
     head: Annotated[str | None, typer.Option("--head", help="digest of an entry that was noted earlier: it must still be there")] = None,
     show: Annotated[bool, typer.Option("--show", help="print every entry")] = False,
 ) -> None:
-    """Checks that the log is one unbroken chain and agrees with the releases, and these with their audits. Exit code 3 if not."""
+    """Checks that the log is one unbroken chain, and that log, releases and audits agree. Exit code 3 if not."""
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.database.checks import failures, known_checks
     from sdc_tasks.warehouse.log import broken, entries
@@ -169,7 +169,7 @@ def maintenance(warehouse: WarehouseOption, actor: ActorOption = None) -> None:
 
 
 def new_key() -> None:
-    """Makes a payload key and prints it: for the secret backend that sets SDC_PAYLOAD_KEYS, and for nobody else's eyes."""
+    """Makes a payload key and prints it. Put it into the secret backend that sets SDC_PAYLOAD_KEYS, and show it to nobody."""
     from sdc_tasks.warehouse.keyring import new_key
 
     print(new_key())

@@ -59,7 +59,7 @@ def release(
     from sdc_tasks import outputs, steps
     from sdc_tasks.domains import load_domain
 
-    load_domain(domain).of(period)  # an unknown one leaves no folder and no database behind
+    load_domain(domain).of(period)  # an unknown domain leaves no folder and no database behind
     out_folder.mkdir(parents=True, exist_ok=True)
     url = warehouse or f"sqlite:///{(out_folder / 'warehouse.db').resolve()}"
     began = time.monotonic()
@@ -123,16 +123,17 @@ def audit(
     differences: Annotated[
         Path | None, typer.Option("--differences", help="CSV of the values that contradict the deliveries, with figures; confidential")
     ] = None,
-    json: Annotated[Path | None, typer.Option("--json", help="write the certificate here; it knows no tolerance")] = None,
+    json: Annotated[Path | None, typer.Option("--json", help="write the certificate here; the tolerance does not change it")] = None,
     intervals: Annotated[
-        Path | None, typer.Option("--intervals", help="CSV by suppressed cell: what the attacker leaves of its requirement, in quarters")
+        Path | None,
+        typer.Option("--intervals", help="CSV by suppressed cell: the share of its requirement that the attacker leaves, in quarters"),
     ] = None,
     witnesses: Annotated[Path | None, typer.Option("--witnesses", help=WITNESSES)] = None,
 ) -> None:
     """Judges any table of the aggregates, also one made elsewhere, against the deliveries of an inbox.
 
     It tells apart whether the table is safe, where it contradicts the deliveries, and what was not judged. A cell without a row counts as
-    withheld; of a printed value that the deliveries contradict the attacker is given the true total. Exit codes: 0 safe; 2 bad input; 3 not
+    withheld. Where the deliveries contradict a printed value, the attacker is given the true total. Exit codes: 0 safe; 2 bad input; 3 not
     safe; 5 safe, but it contradicts the deliveries by more than the tolerance; 6 safe as far as it was judged, for it has rows of which the
     domain does not know the cell, or values that need a national cell which is not available.
     """
@@ -209,7 +210,7 @@ def audit(
 
 
 def _tell_contradictions(problem: ProtectionProblem, found: Contradictions) -> None:
-    """Which values contradict the deliveries, and the class of the difference: no figures."""
+    """Prints which values contradict the deliveries, and the class of each difference; no figures."""
     if not len(found.cells):
         return
     near = int(found.within.sum())
@@ -223,7 +224,7 @@ def _tell_contradictions(problem: ProtectionProblem, found: Contradictions) -> N
 
 
 def _tell_unjudged(problem: ProtectionProblem, read: ReadTable, hints: list[str]) -> None:
-    """What of the table was not judged, or not as it was meant."""
+    """Prints what was not judged, or was judged in another way than the table may mean it."""
     key = problem.space.key
     if len(read.absent):
         cells = ", ".join(key(int(cell)) for cell in read.absent[:NAMED_CELLS])

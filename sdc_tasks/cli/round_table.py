@@ -53,7 +53,7 @@ def round_table(
     weights: Annotated[
         Literal["one", "inverse", "sqrt"], typer.Option(help="controlled: what moving a cell costs, 1, 1/a or 1/√a")
     ] = "one",
-    solver: Annotated[SolverName, typer.Option(help="who solves the mixed-integer models")] = "highs",
+    solver: Annotated[SolverName, typer.Option(help="the solver of the mixed-integer models")] = "highs",
     time_limit: Annotated[float, typer.Option("--time-limit", min=0.1, help="seconds of the search")] = 60.0,
     gap: Annotated[float, typer.Option(min=0.0, help="stop when (distance − bound) / distance is proven to be no more than this")] = 1e-3,
     seed: SeedOption = None,

@@ -1,4 +1,4 @@
-"""`sdc verify-certificate`: every statement of a certificate computed again, without the attacker and without an LP solver."""
+"""`sdc verify-certificate`: computes every statement of a certificate again, without the attacker and without an LP solver."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def verify_certificate(
 
 
 def asked_of(spec: Domain, problem: ProtectionProblem) -> tuple[str, ...]:
-    """The profiles that a certificate must be of: those asked for, and where something was published before, those who kept it."""
+    """The profiles that a certificate must name: those asked for, and attackers who kept what was published before."""
     return tuple(dict.fromkeys((*spec.audit.profiles, *problem.earlier.profiles)))
 
 
@@ -98,7 +98,7 @@ def examine(
 
 
 def _of_others(told: dict[str, object], digests: dict[str, str]) -> list[str]:
-    """Where the certificate is about something else altogether, nothing more is said about it."""
+    """What else the certificate is about; then no statement of it is checked."""
     names = {
         "domain": "another domain file",
         "problem": "other deliveries, or beside other tables than --earlier",

@@ -19,9 +19,9 @@ def what_if(
     inbox: InboxOption,
     top: Annotated[int, typer.Option(min=1, help="cells to list")] = 25,
 ) -> None:
-    """Ranks countries, and primary cells by key, by their share of the least possible loss: what to talk about with an NSI.
+    """Ranks countries, and primary cells by key, by their share of the least possible loss: what to discuss with an NSI.
 
-    A share is a price at the margin: what a slightly smaller requirement would win. Without a flag, others may cost more.
+    A share is a marginal price: what a slightly smaller requirement would gain. Without one flag, other flags may cost more.
     """
     from sdc_tasks import pipeline
     from sdc_tasks.domains import load_domain

@@ -1,7 +1,8 @@
 """The release calendar of a domain: for each reference period the instants that its cycle goes by.
 
-opens ≤ deliveries ≤ protection ≤ approval ≤ embargo: deliveries are taken in, must be there, the table must be protected, agreed to,
-and may be seen. A release starts by itself when the deliveries are due, or else when the cycle opens.
+opens ≤ deliveries ≤ protection ≤ approval ≤ embargo. From `opens` on deliveries are taken in. They must be there at `deliveries`, the table
+must be protected at `protection` and agreed to at `approval`; the world may see it from `embargo` on. A release starts by itself when the
+deliveries are due; without that instant, when the cycle opens.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def bounds(period: str) -> tuple[date, date]:
     """
     found = WRITTEN.fullmatch(period)
     if found is None:
-        raise ValueError(f"period {period} is none; such as 2024, 2024-Q3, 2024-07, 2024-W31")
+        raise ValueError(f"{period} is not a reference period; write it such as 2024, 2024-Q3, 2024-07, 2024-W31")
     year, letter, number, week = found.groups()
     try:
         if week is not None:
@@ -123,10 +124,10 @@ def reference(period: str) -> tuple[date, date]:
     which nobody would find what is out of it, nor its embargo.
     """
     if (name := canonical(period)) != period:
-        raise ValueError(f"period {period} is written {name} here, for a period has one name. Remedy: say {name}")
+        raise ValueError(f"period {period} is written {name} here: a period has one name. Remedy: write {name}")
     return bounds(period)
 
 
 def _given(cycle: Cycle) -> dict[str, datetime]:
-    """The instants that are there, in their order."""
+    """The instants that are given, in their order."""
     return {name: instant for name in Cycle.model_fields if (instant := getattr(cycle, name)) is not None}

@@ -1,1 +1,1 @@
-"""The rooms of a release that `pipeline.py` leads through: the problem put together, the gate, the certificate."""
+"""The rooms of a release that `pipeline.py` calls: assembly of the problem, the gate, the certificate."""

@@ -20,7 +20,7 @@ MOST_PLACES = 9  # decimal places of a value, as in domain files
 def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret | None = None) -> ProtectionProblem:
     """All countries, hierarchies and compositions as one relation system, with protection levels from flags and shares.
 
-    `salt` keys the digests of what is confidential; without one they are no other's, not even those of the same tables once more.
+    `salt` keys the digests of what is confidential; without one they are random, and differ each time, even for the same tables.
     Raises InvalidInput or Retriable where a country is missing and the domain does not publish partial aggregates.
     """
     if not tables:
@@ -71,12 +71,12 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret 
 
 
 def still_promised(problem: ProtectionProblem, before: Sequence[ProtectionProblem]) -> ProtectionProblem:
-    """The problem, with what earlier releases of the period promised to protect and what is hidden still.
+    """The problem, with the cells that earlier releases of the period promised to protect and that are still hidden.
 
-    A cell that was primary then and is hidden now stays primary, with its levels of then, whatever its flag is now: the tables that are out
-    were made to protect it, and the new one beside them must not tell it.
+    A cell that was primary then and is hidden now stays primary, with its earlier levels, whatever its flag is now: the tables that are out
+    were made to protect it, and the new one beside them must not reveal it.
 
-    Raises InvalidInput where such a cell is none of the cells of now: nobody would ask what the new table tells of it.
+    Raises InvalidInput where such a cell is not a cell of this release: nobody would ask what the new table tells of it.
     """
     level = {name: getattr(problem, name).copy() for name in ("lpl", "upl", "spl")}
     primary, lost = problem.primary.copy(), list[str]()
@@ -100,7 +100,7 @@ def still_promised(problem: ProtectionProblem, before: Sequence[ProtectionProble
 def _small_counts(space: CellSpace, least: Ints, value: Floats, public: Bools, primary: Bools) -> Bools:
     """The national cells that small count rounding protects: hidden counts of 1 … least − 1. Raises InvalidInput for other primaries.
 
-    What is asked for is that nobody tells them closer than to `least` whole numbers (methods/rounding/counts.py).
+    The requirement: nobody tells them closer than to `least` whole numbers (methods/rounding/counts.py).
     """
     small = ~public & (value > 0) & (value < least)
     other = np.flatnonzero((least > 0) & primary & ~small)
@@ -194,6 +194,6 @@ def _integral(space: CellSpace, domain: Domain, value: Floats) -> Bools:
 
 
 def _external_bound(space: CellSpace, domain: Domain) -> Floats:
-    """What the world knows of any cell: at least 0, unless the indicator is signed."""
+    """The lower bound that the world knows of any cell: 0, unless the indicator is signed."""
     lowest = space.spread(-np.inf if indicator.signed else 0.0 for indicator in domain.indicators)
     return np.tile(lowest, len(space.areas))

@@ -1,4 +1,4 @@
-"""What is written of an audit: the certificate, and the attacker's intervals. Never a value, nothing finer than quarters."""
+"""What an audit writes: the certificate, and the attacker's intervals. Never a value, nothing finer than quarters."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def certificate_of(
 
 
 def _proofs(problem: ProtectionProblem, report: AuditReport) -> list[str]:
-    """What the evidence holds about each primary: tables that protect it, or an attack that succeeds; of counted cells, perhaps nothing."""
+    """What the evidence holds about each primary: tables that protect it, or an attack that succeeds; perhaps nothing for counted cells."""
     plain = np.where(report.protected, "witness", "attack")
     counted = np.where(report.protected, "whole table", "none")
     return [str(each) for each in np.where(problem.integral[report.primaries], counted, plain)]

@@ -38,7 +38,7 @@ def pass_gate(
     if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):
         raise ReleaseBlocked(f"{release_id}: the audit leaves out primaries. Remedy: audit all chunks")
     if set(small := attack.small_told(problem, publication).tolist()) - set(report.small):
-        raise ReleaseBlocked(f"{release_id}: {problem.space.key(small[0])} tells a small count, of which the audit says nothing")
+        raise ReleaseBlocked(f"{release_id}: {problem.space.key(small[0])} tells a small count, and the audit does not name it")
     if not report.passed:
         cells = [problem.space.key(int(cell)) for cell in [*report.small, *report.primaries[~report.protected]][:5]]
         raise ReleaseBlocked(
@@ -50,7 +50,7 @@ def pass_gate(
 
 
 def _beside(problem: ProtectionProblem, report: AuditReport) -> str:
-    """What to do where only who kept the earlier versions succeeds."""
+    """What to do where only an attacker who kept the earlier versions succeeds."""
     kept = np.array([profile in problem.earlier.profiles for profile in report.profiles], dtype=bool)
     only = int((report.held[~kept].all(axis=0) & ~report.held[kept].all(axis=0)).sum()) if kept.any() else 0
     if not only:

@@ -54,10 +54,10 @@ def open_cycle(desk: Desk) -> None:
 @keeps_to_itself
 def discover(desk: Desk, inbox: Path) -> list[Waiting]:
     """Receives every file of the inbox, in the order of their names, and opens the cycle. Returns what is to be judged, the files of one
-    country together: these, what lies there and is not read, and earlier files that count, or were never judged, though they do not lie
-    there any more. The inbox may be anything with the methods of a path.
+    country together: these, what lies there and is not read, and earlier files that count, or were never judged, also if they no longer lie
+    there. The inbox may be anything with the methods of a path.
 
-    Raises InvalidInput where there is no such folder, or nothing of the period lies there or counts.
+    Raises InvalidInput where there is no such folder, or no file of the period lies there or counts.
     """
     if not inbox.is_dir():
         raise InvalidInput(f"inbox {inbox}: no such folder")
@@ -84,7 +84,7 @@ def discover(desk: Desk, inbox: Path) -> list[Waiting]:
 
 
 def _waiting(desk: Desk) -> dict[str, str | None]:
-    """The names of the files that lie in the inbox, count, or were never judged, and whose they seem to be."""
+    """The names of the files that lie in the inbox, count, or were never judged, and the country that each seems to be of."""
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     lying = store.lying(desk.engine, desk.domain.id, desk.period)
     country = {each.key.digest: each.country for each in known}
@@ -99,7 +99,7 @@ def _as_one(names: Sequence[str]) -> Waiting:
 
 
 def news(desk: Desk, inbox: Path) -> list[Waiting]:
-    """As `discover`, but only what was never judged since it came."""
+    """As `discover`, but only files that were never judged since they came."""
     found = discover(desk, inbox)
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     unjudged = {each.key.digest for each in known if each.state is DeliveryState.RECEIVED}
@@ -109,7 +109,7 @@ def news(desk: Desk, inbox: Path) -> list[Waiting]:
 
 
 def ready(desk: Desk) -> str | None:
-    """The id that a release of what is accepted now would get, where nothing hinders it and it was never run; marks it on the board."""
+    """The id of a release of the deliveries accepted now, if nothing hinders it and it was never run; marks it on the board."""
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     accepted = [each for each in known if each.state is DeliveryState.ACCEPTED]
     missing = set(desk.domain.countries) - {each.country for each in accepted}
@@ -168,7 +168,7 @@ def ingest(desk: Desk, inbox: Path, name: str) -> tuple[str, str]:
 
 
 def _taken(desk: Desk, inbox: Path, name: str) -> tuple[str, str | None]:
-    """The digest of what lies in the inbox under this name now, or of what came under it last and matters; and whose it seems to be.
+    """The digest of what lies in the inbox under this name now, or else of what came last under it and matters; and the country of it.
 
     Takes in what is new there of the same country, too.
     """
@@ -198,8 +198,8 @@ def _take(desk: Desk, inbox: Path, name: str) -> store.StoredDelivery:
 
 
 def _counting(desk: Desk, inbox: Path, mine: str, country: str | None) -> tuple[list[store.StoredDelivery], list[store.StoredDelivery]]:
-    """The files of the country that count, if they are accepted, and those that they replace: of each series the highest. A file of
-    nobody stands alone.
+    """The files of the country that count if they are accepted (the highest of each series), and those that they replace. A file
+    without a country stands alone.
     """
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     if country is None:
@@ -236,7 +236,7 @@ def _replacing(each: store.StoredDelivery, other: store.StoredDelivery) -> Findi
 
 
 def _refused(desk: Desk, files: Sequence[store.StoredDelivery], delivery: intake.Delivery, why: str) -> InvalidInput:
-    """Marks as refused what did not count before, or everything where nothing is new."""
+    """Marks the files as refused that did not count before, or all files where none is new."""
     fresh = [each for each in files if each.state is not DeliveryState.ACCEPTED]
     for each in fresh or files:
         store.refuse(desk.engine, each.key, delivery.country)
@@ -252,7 +252,7 @@ def _told(result: CheckResult) -> str:
 
 
 def _previous(desk: Desk, country: str, files: Sequence[store.StoredDelivery]) -> NationalTable | None:
-    """The delivery of the same country and period that this one would replace, if it still can be read."""
+    """The delivery of the same country and period that this one would replace, if it can still be read."""
     known = [each for each in store.deliveries(desk.engine, desk.domain.id, desk.period) if each.country == country]
     before = [each for each in known if each.state is DeliveryState.ACCEPTED]
     if {each.key for each in before} <= {each.key for each in files}:

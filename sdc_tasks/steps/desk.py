@@ -27,8 +27,8 @@ ROLE_OF = {"SDC_PUBLISHER_URL": "sdc_publisher", "SDC_APPROVER_URL": "sdc_desk"}
 
 @dataclass(frozen=True)
 class Desk:
-    """Where a release is worked on: the warehouse, the domain, the reference period. `publishing` is the warehouse in the name of the
-    account that may publish, where that is another one.
+    """Where a release is worked on: the warehouse, the domain, the reference period. `publishing` is the warehouse opened by the
+    account that may publish, where that is another account.
     """
 
     engine: Engine

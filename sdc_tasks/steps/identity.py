@@ -1,7 +1,7 @@
 """What decides the bytes of a release, and so its id.
 
-A release is known by its id, made of domain, period and a keyed digest of all that decides its bytes, the accepted deliveries and the
-program among it. What another program has begun no step goes on with.
+The id of a release is made of domain, period and a keyed digest of all that decides its bytes, also the accepted deliveries and the
+program. No step continues what another program has begun.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def embargo_of(desk: Desk) -> datetime | None:
 
 
 def inputs_of(desk: Desk, accepted: Sequence[store.StoredDelivery]) -> str:
-    """Keyed digest of all that decides the bytes: also what was published before, but for this very release."""
+    """Keyed digest of all that decides the bytes: also what was published before, except this release itself."""
     deliveries = [each.key.digest if each.times == 1 else f"{each.key.digest} {each.times}" for each in accepted]
     told = versions(desk)
     again = _inputs_digest(desk, deliveries, told[:-1])
@@ -57,13 +57,13 @@ def versions(desk: Desk) -> list[str]:
 
 
 def releases_of(desk: Desk) -> list[reader.ReleaseInfo]:
-    """The releases of the period by version, those among them that nobody outside sees."""
+    """The releases of the period by version, also those that nobody outside sees."""
     mine = [each for each in reader.releases(desk.engine, desk.domain.id) if each.period == desk.period]
     return sorted(mine, key=lambda each: each.version)
 
 
 def require_own(desk: Desk, release_id: str) -> None:
-    """Raises InvalidInput where another program than this one began the release: what that one left, and found safe, is not this one's."""
+    """Raises InvalidInput where another program began the release: its results and its verdicts do not count for this program."""
     begun = journal.environment_of(desk.engine, release_id)
     if begun != lineage.environment():
         raise InvalidInput(

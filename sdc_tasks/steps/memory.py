@@ -31,7 +31,7 @@ def once(
     notes: Sequence[str] = (),
     beside: Iterable[str] = (),
 ) -> str:
-    """The digest of what the step left for this release; computes it unless a sound result is there, and what it left `beside` is sound.
+    """The digest of what the step left for this release; computes it unless a sound result is there, and its results `beside` are sound.
     Keeps the notes.
     """
     require_own(desk, release_id)

@@ -1,4 +1,4 @@
-"""From an audited publication to a published one: who must agree, what he answered, and the one transaction that publishes."""
+"""From an audited publication to a published one: who must agree, what they answered, and the one transaction that publishes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def awaiting(desk: Desk, release_id: str) -> tuple[str, list[str]]:
 
 
 def wait(desk: Desk, release_id: str) -> None:
-    """Somebody is asked: the run waits for the answer."""
+    """Notes that somebody is asked, and that the run waits for the answer."""
     journal.finish_run(desk.engine, release_id, RunState.WAITING)
 
 

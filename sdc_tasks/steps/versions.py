@@ -1,4 +1,4 @@
-"""What is out of the period already, and what a further version would tell beside it."""
+"""The versions of the period that are out, and what a further version would tell beside them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def known(desk: Desk, release_id: str, problem: ProtectionProblem) -> list[Relea
 
 
 def told_before(desk: Desk, release_id: str) -> list[tuple[ProtectionProblem, Publication]]:
-    """The other releases of the period. Raises InvalidInput where one cannot be read any more."""
+    """The other releases of the period. Raises InvalidInput where one can no longer be read."""
     others = [each for each in versions(desk) if each != release_id]
     try:
         return [(load(desk, each, "assemble", ProtectionProblem), load(desk, each, "bases", Publication)) for each in others]
@@ -45,7 +45,7 @@ def told_before(desk: Desk, release_id: str) -> list[tuple[ProtectionProblem, Pu
 
 
 def told_so_far(desk: Desk, problem: ProtectionProblem, told: Sequence[tuple[ProtectionProblem, Publication]]) -> Earlier:
-    """What the other releases of the period have told. Raises InvalidInput where that cannot be related to the cells of now."""
+    """What the other releases of the period have told. Raises InvalidInput where it cannot be related to the cells of this release."""
     try:
         return earlier(problem, told, desk.domain.audit.revised_by)
     except ValueError as error:

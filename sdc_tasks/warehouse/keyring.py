@@ -72,7 +72,7 @@ def new_key() -> str:
 
 
 def key_file(warehouse: Path) -> Path:
-    """Where the keys of a SQLite warehouse are, unless somebody else keeps them."""
+    """The file with the keys of a SQLite warehouse, unless its keys are kept elsewhere."""
     return warehouse.with_name(f"{warehouse.name}.key")
 
 

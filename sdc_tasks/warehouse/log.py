@@ -2,8 +2,8 @@
 
 An entry holds the digest of the one before; its own digest is sha256 of the JSON list of all its fields. It is written in the
 transaction of what it tells, as the last thing, so that there is never one without the other. PostgreSQL sets number, instant, account
-and digests itself. Who owns the database can still write the whole log
-anew: note the newest digest elsewhere now and then (`sdc verify-log` prints it) and ask later whether it is still part of the chain.
+and digests itself. The owner of the database can still write the whole log anew: note the newest digest elsewhere now and then
+(`sdc verify-log` prints it), and check later whether it is still part of the chain.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sdc_tasks.warehouse.database.engine import actor_of, reading
 from sdc_tasks.warehouse.database.schema import log
 from sdc_tasks.warehouse.forms.canonical import digest_of_entry
 
-EMBEDDED = "file"  # the account of a SQLite warehouse: whoever may write the file
+EMBEDDED = "file"  # the account of a SQLite warehouse: anybody who may write the file
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Entry:
 
 
 def record(connection: Connection, action: str, subject: str, **details: object) -> None:
-    """Adds an entry to the transaction: the last thing that it writes, for all others that log wait from here on.
+    """Adds an entry to the transaction, as the last thing that it writes: from here on all other writers of the log wait.
 
     PostgreSQL sets number, instant, account and digests itself, and takes none from anybody.
     """

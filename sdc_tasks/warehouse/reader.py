@@ -21,8 +21,8 @@ HISTORY_TYPES = {**RELEASE_TYPES, "started_at": UtcTime(), "finished_at": UtcTim
 
 @dataclass(frozen=True)
 class ReleaseInfo:
-    """A published version. It is `visible` once its `embargo` has passed, by the clock of the database; its cells are, unless it was
-    `retracted`, for that reason.
+    """A published version. It is `visible` once its `embargo` has passed, by the clock of the database. Its cells are visible too, unless
+    it was retracted; `retracted` is the reason.
     """
 
     release_id: str
@@ -55,7 +55,7 @@ class ReleasedCell:
 
 
 def releases(engine: Engine, domain: str | None = None) -> list[ReleaseInfo]:
-    """Every published version, newest first, also those that nobody outside sees yet, or no longer."""
+    """Every published version, newest first, also those that nobody outside sees (yet, or any more)."""
     found = [ReleaseInfo(**row) for row in _query(engine, "releases", RELEASE_TYPES)]
     return [each for each in found if domain is None or each.domain == domain]
 
@@ -80,7 +80,7 @@ def released_cells(engine: Engine, domain: str, period: str, version: int | None
 
 
 def history(engine: Engine, domain: str | None = None) -> list[Record]:
-    """Every release, also those that nothing was published of (`version` is None then), newest first, with what its terms ask for."""
+    """Every release, also the unpublished ones (`version` is None then), newest first, with what its terms ask for."""
     found = _query(engine, "history", HISTORY_TYPES)
     return [each for each in found if domain is None or each["domain"] == domain]
 

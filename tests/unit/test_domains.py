@@ -165,10 +165,10 @@ def test_a_composition_may_follow_another_of_its_code(edited):
     ("aggregates", "areas", "said"),
     [
         (THEN.replace("until: 2019", "until: 2012"), AREAS, "from 2013 is after until 2012"),
-        (THEN.replace("from: 2013", "from: yesterday"), AREAS, "period yesterday is none; such as 2024"),
+        (THEN.replace("from: 2013", "from: yesterday"), AREAS, "yesterday is not a reference period; write it such as 2024"),
         (THEN.replace("until: 2019", "until: 2021"), AREAS, r"from 2020-01-01 until before 2022-01-01: aggregate EU2: members \['BE'\]"),
         (THEN.replace("EU1", "EU2").replace("2020-Q1", "2019"), AREAS, "codes of aggregates.*EU2 stands more than once"),
-        (THEN, AREAS.replace(",2019", ",9"), r"areas\.csv: period 9 is none"),
+        (THEN, AREAS.replace(",2019", ",9"), r"areas\.csv: 9 is not a reference period"),
     ],
 )
 def test_validity_that_contradicts_itself_is_refused(edited, aggregates, areas, said):
@@ -182,7 +182,7 @@ def test_a_period_without_compositions_or_beside_their_bounds_is_refused(edited)
         domain.of("2012")
     with pytest.raises(InvalidInput, match="EU2 is valid from 2013-07-01 until before 2020-01-01, which is a part of 2013"):
         domain.of("2013")
-    with pytest.raises(InvalidInput, match="period May is none"):
+    with pytest.raises(InvalidInput, match="May is not a reference period"):
         domain.of("May")
 
 

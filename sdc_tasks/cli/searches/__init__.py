@@ -1,1 +1,1 @@
-"""Commands that search while somebody waits: shown on the way, stopped in time, never without what was found so far."""
+"""Commands that search while somebody waits. They show progress, stop in time, and write the best result found so far."""

@@ -39,7 +39,7 @@ def cta(
     file: Annotated[Path | None, typer.Argument(help="a τ-ARGUS JJ file, FILE.jj or FILE.jj.gz")] = None,
     table: Annotated[Path | None, typer.Option("--table", help="the same with FILE.cells.csv beside it, as export-jj writes it")] = None,
     method: Annotated[Method, typer.Option(help="how to search")] = "auto",
-    solver: Annotated[SolverName, typer.Option(help="who solves the mixed-integer models")] = "highs",
+    solver: Annotated[SolverName, typer.Option(help="the solver of the mixed-integer models")] = "highs",
     weights: Annotated[
         Literal["file", "one", "inverse", "sqrt"], typer.Option(help="what moving a cell by one costs: as in the file, 1, 1/a or 1/√a")
     ] = "file",
@@ -48,7 +48,7 @@ def cta(
         float, typer.Option("--time-limit", min=0.0, help="seconds, reading included; the search gets at least half of them")
     ] = 60.0,
     gap: Annotated[float, typer.Option(min=0.0, help="stop when (table − bound) / table is proven to be no more than this")] = 1e-4,
-    seed: Annotated[int, typer.Option(min=0, help="another one searches in another order")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="another seed searches in another order")] = 1,
     threads: Annotated[int, typer.Option(min=1, help="more of them change the time, not the result")] = 2,
     solution: Annotated[
         Path | None, typer.Option("--out", help="lines `i a_i x_i p_i`, p the side a primary went to: 1, −1, else 0; .csv with --table")

@@ -42,7 +42,7 @@ def suppress(
         typer.Option("--time-limit", min=0.0, help="seconds of the search; without it counted work ends it, on any machine the same"),
     ] = None,
     gap: Annotated[float, typer.Option(min=0.0, help="stop when (cost − bound) / cost is proven to be no more than this")] = 1e-4,
-    seed: Annotated[int, typer.Option(min=0, help="another one searches in another order")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="another seed searches in another order")] = 1,
     place: Annotated[Path | None, typer.Option("--out", help="the table with its pattern, .jj or .jj.gz: u, m secondary, s, z")] = None,
     facts: Annotated[Path | None, typer.Option("--json", help="objective, bound, gap, history …; no cell and no value")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="pattern and bound over time, .svg or .png")] = None,

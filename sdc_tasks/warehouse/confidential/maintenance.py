@@ -72,9 +72,9 @@ def _whole(engine: Engine, index: int) -> bool:
 
 
 def rotate(engine: Engine) -> int:
-    """Encrypts by the newest key what another key, or none, still holds. May be stopped and run again. Returns how many there were.
+    """Encrypts by the newest key all payloads under another key, or none. May be stopped and run again. Returns how many there were.
 
-    From its first transaction on nobody saves by another key: who was not given the newest one saves nothing (`secret.key_in_use`).
+    From its first transaction on nobody saves by another key: a program without the newest key saves nothing (`secret.key_in_use`).
     """
     done = 0
     secret_of(engine)
@@ -99,7 +99,7 @@ def rotate(engine: Engine) -> int:
 
 
 def _forget(engine: Engine) -> None:
-    """SQLite: what was overwritten leaves the write-ahead log too. Raises Retriable while somebody still reads what was there."""
+    """SQLite: removes overwritten bytes from the write-ahead log too. Raises Retriable while somebody still reads them."""
     if engine.dialect.name != "sqlite":
         return
     connection = engine.raw_connection()  # outside any transaction

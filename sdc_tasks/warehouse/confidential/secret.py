@@ -1,10 +1,10 @@
-"""The secret of a warehouse: what the names are keyed by that people see of what is confidential.
+"""The secret of a warehouse: the key of the names under which people see confidential things.
 
 It is made once, when the pipeline first opens the warehouse, at random or as SDC_WAREHOUSE_SECRET says. It lies in the confidential
 schema, encrypted as every payload is. Two warehouses of one secret give the same names to the same deliveries, and so the same bytes.
 
-Its row also tells by which key the warehouse is encrypted just now. Who saves holds this row, so that keys are not replaced meanwhile, and
-saves by that key or not at all: a program that was started with the old keys cannot leave behind what the new ones do not open.
+Its row also names the key that encrypts at present. A writer locks this row, so that nobody replaces keys meanwhile, and encrypts by that
+key or saves nothing. So a program that was started with the old keys cannot leave payloads that the new keys do not open.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def secret_of(engine: Engine) -> Secret:
 
 
 def salt_of(engine: Engine, domain: str, period: str) -> Secret:
-    """What keys the digests of the releases of a period, the names of its deliveries, and the seeds of its roundings."""
+    """The key of the digests of the releases of a period, of the names of its deliveries, and of the seeds of its roundings."""
     return secret_of(engine).derive("release", domain, period)
 
 
 def key_in_use(connection: Connection) -> str:
-    """The name of the key that encrypts, which stays it until the end of this transaction. Raises InvalidInput where it is not at hand."""
+    """The name of the key that encrypts; it stays the same until this transaction ends. Raises InvalidInput where the key was not given."""
     name: str = connection.execute(select(secret.c.key_id).with_for_update(read=True)).scalar_one()
     if name not in keys_of(connection).keys:
         raise InvalidInput(
@@ -60,7 +60,7 @@ def key_in_use(connection: Connection) -> str:
 
 
 def seal_anew(connection: Connection) -> None:
-    """Encrypts the secret by the newest key, which is the one in use from here on; waits for those who save by another."""
+    """Encrypts the secret by the newest key, which is the key in use from here on; waits for writers that use another."""
     serialise(connection, "secret")
     row = connection.execute(select(secret).with_for_update()).one()
     keys = keys_of(connection)

@@ -124,7 +124,7 @@ def take(engine: Engine, domain: str, period: str, file: str, content: bytes, co
 
 
 def lying(engine: Engine, domain: str, period: str) -> set[tuple[str, str]]:
-    """The files that lay in the inbox when it was last looked into: (name, digest)."""
+    """The files that lay in the inbox when we last looked: (name, digest)."""
     with reading(engine) as connection:
         rows = connection.execute(select(inbox.c.file, inbox.c.digest).where(inbox.c.domain == domain, inbox.c.period == period))
         return {(row.file, row.digest) for row in rows}
@@ -141,7 +141,7 @@ def note_unread(engine: Engine, domain: str, period: str, why: Mapping[str, str]
 
 
 def not_read(engine: Engine, domain: str, period: str) -> dict[str, str]:
-    """What lay in the inbox when it was last looked into and is not read: name → why."""
+    """What lay in the inbox when we last looked, and is not read: name → why."""
     with reading(engine) as connection:
         here = (unread.c.domain == domain, unread.c.period == period)
         rows = connection.execute(select(unread.c.file, unread.c.why).where(*here).order_by(unread.c.file))
@@ -149,7 +149,7 @@ def not_read(engine: Engine, domain: str, period: str) -> dict[str, str]:
 
 
 def left(engine: Engine, domain: str, period: str, files: Sequence[str]) -> None:
-    """Forgets all files but these: the others have left the inbox."""
+    """Forgets that files lie in the inbox, except these: the others have left it."""
     with writing(engine) as connection:
         serialise(connection, "inbox", domain, period)
         connection.execute(delete(inbox).where(inbox.c.domain == domain, inbox.c.period == period, inbox.c.file.not_in(files)))
@@ -187,7 +187,7 @@ def _accept(connection: Connection, key: DeliveryKey, country: str) -> DeliveryS
 
 
 def supersede(engine: Engine, key: DeliveryKey, country: str, by: str) -> None:
-    """A file that came together with the one that replaces it, and was never judged."""
+    """Marks a file as superseded that came together with the one that replaces it, and was never judged."""
     with writing(engine) as connection:
         serialise(connection, "delivery", key.domain, key.period, country)
         _supersede(connection, key, country, by)

@@ -74,7 +74,7 @@ def open_warehouse(url: str, keys: Keyring | None = None, actor: str = "unknown"
 
 
 def acting(engine: Engine, actor: str) -> Engine:
-    """The same warehouse, opened in the name of somebody else."""
+    """The same warehouse, opened in another name."""
     return engine.execution_options(sdc_actor=normal(actor))
 
 
@@ -84,7 +84,7 @@ def actor(engine: Engine) -> str:
 
 
 def keys_of(connection: Connection) -> Keyring:
-    """What encrypts and decrypts here. Raises InvalidInput where the warehouse was opened without."""
+    """The keys that encrypt and decrypt here. Raises InvalidInput where the warehouse was opened without keys."""
     keys: Keyring | None = connection.get_execution_options().get("sdc_keys")
     if keys is None:
         raise InvalidInput(f"what is confidential is encrypted, and there is no key. {REMEDY}")
@@ -92,7 +92,7 @@ def keys_of(connection: Connection) -> Keyring:
 
 
 def actor_of(connection: Connection) -> str:
-    """Who opened the warehouse, in the form in which names are compared."""
+    """The name in which the warehouse was opened, in the form in which names are compared."""
     return str(connection.get_execution_options()["sdc_actor"])
 
 
@@ -120,8 +120,8 @@ def serialise(connection: Connection, *names: str) -> None:
 
 
 def relaxed(connection: Connection) -> None:
-    """Lets this transaction return before PostgreSQL has it on the disk: for what lies elsewhere, too. Whatever is committed after it,
-    and is on the disk, brings it along.
+    """Lets this transaction return before PostgreSQL has it on the disk: for data that lie elsewhere, too. A later transaction that is on
+    the disk puts this one there as well.
     """
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
@@ -167,7 +167,7 @@ def _set_pragmas(connection: sqlite3.Connection, record: ConnectionPoolEntry) ->
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Readers do not wait for writers then. Switching a new file does not queue for its lock as all else does, so try again."""
+    """With it, readers do not wait for writers. Switching a new file to it does not wait for the file's lock, so try again."""
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -180,7 +180,7 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    """Writers queue up before they read, so what they read still holds when they write; readers cannot write."""
+    """Writers take turns before they read, so what they read is still true when they write; readers cannot write."""
     reads = connection.get_execution_options().get("sdc_reading", False)
     connection.exec_driver_sql(f"PRAGMA query_only = {int(reads)}")
     connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")

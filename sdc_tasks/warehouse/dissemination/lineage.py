@@ -1,6 +1,6 @@
 """From a published cell back to all that made it: deliveries, settings, program and solvers, seeds, the rungs, the audit, who agreed.
 
-Everything comes from the operations and dissemination schemas: no confidential byte is read, none is told.
+Everything comes from the operations and dissemination schemas: no confidential byte is read or returned.
 """
 
 from __future__ import annotations

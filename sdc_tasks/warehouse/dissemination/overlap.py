@@ -1,7 +1,7 @@
 """Whether another domain has published the same figures of a period.
 
-What was published is attacked together with what comes next, but only within a domain: a domain knows its cells, another one's it does
-not. So the figures of a structure (dataflow, whatever its version) and period belong to the domain that published them first.
+An audit attacks earlier publications together with the next one, but only within a domain: a domain does not know the cells of another.
+So the figures of a structure (dataflow, in any version) and period belong to the domain that published them first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sdc_tasks.warehouse.operations.journal import Terms
 
 
 def refusal(connection: Connection, terms: Terms, period: str) -> str:
-    """Why this domain publishes none of the period, with the remedy; empty where no other domain has published an indicator of it."""
+    """Why this domain may not publish the period, with the remedy; empty where no other domain has published an indicator of it."""
     structure, mine = figures(terms.settings)
     query = text(statement("queries/others_out", connection.dialect.name))
     for domain, settings in connection.execute(query, {"period": period, "domain": terms.domain}):

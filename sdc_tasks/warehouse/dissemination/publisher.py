@@ -93,8 +93,8 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms,
 
 
 class Changes(NamedTuple):
-    """How many cells a publication treats otherwise than an earlier one (exact, rounded, withheld, or its base), prints another value
-    of, has in addition, and lacks.
+    """Changes between an earlier publication and this one: how many cells have another treatment (exact, rounded, withheld, or the base),
+    have another value, are new, and are gone.
     """
 
     treatment: int
@@ -104,7 +104,7 @@ class Changes(NamedTuple):
 
 
 def changes(engine: Engine, domain: str, period: str, earlier: str, decided: Publication, space: CellSpace) -> Changes:
-    """What is other in this publication than in the stored one with digest `earlier`: counts, whether or not that one may be seen yet."""
+    """The changes since the stored publication with digest `earlier`: counts only, so they may be told before the world may see it."""
     key = {"domain": domain, "period": period, "publication_digest": earlier}
     told = ("cell", "obs_status", "rounding_base", "visible_share", "value")
     with reading(engine) as connection:
@@ -145,7 +145,7 @@ def _require_passed_audit(release: Release, space: CellSpace, profiles: tuple[st
 
 
 def _versions(connection: Connection, domain: str, period: str) -> list[Any]:
-    """All that was released of the period, with the reason where it was retracted."""
+    """All releases of the period, with the reason where one was retracted."""
     return _asked(connection, "versions", domain=domain, period=period)
 
 
@@ -192,7 +192,7 @@ def _store(connection: Connection, decided: Publication, space: CellSpace, domai
     if not stored:
         connection.execute(insert(publication).values(domain=domain, period=period, digest=decided.digest, cells=len(decided.cells)))
         told, of, portions = Printed(), tuple(key.values()), _portions(decided, space)
-        embedded = connection.dialect.name == "sqlite"  # what it stores just now it need not read again; PostgreSQL does that by itself
+        embedded = connection.dialect.name == "sqlite"  # rows just stored need no second reading; PostgreSQL sees to that by itself
         if embedded:
             portions = _telling(told, portions)
         rows = chain.from_iterable(zip(*map(repeat, of), *columns, strict=False) for columns in portions)

@@ -1,4 +1,4 @@
-"""Digests that the program and the database take of the same things, each by itself, and that must agree.
+"""Digests that the program and the database compute of the same things, each by itself, and that must agree.
 
 PostgreSQL has them as SQL (`sql/migrations`). SQLite has no sha256: the functions of this module are registered with every connection of
 the program, and its triggers call them. At a prompt without them such a statement fails, which refuses it.
@@ -70,7 +70,7 @@ def instant(at: datetime) -> str:
 
 
 def told(document: str | None, *path: str) -> str | None:
-    """What a JSON document says at a path, as PostgreSQL's `jsonb #>> path` has it; None where it is no JSON, or says nothing there."""
+    """The text of a JSON document at a path, as by PostgreSQL's `jsonb #>> path`; None where it is no JSON, or has nothing there."""
     found = _json(document)
     for step in path:
         found = found.get(step) if isinstance(found, dict) else None

@@ -1,7 +1,7 @@
 """Names of people, in the one form in which they are compared.
 
-Who types a name proves nothing by it. What this form does is that nobody counts twice by writing his name otherwise: capitals, blanks,
-compatibility forms and combined accents fall together; what cannot be seen, and letters of two scripts in one name, are refused.
+A typed name proves nothing. But in this form nobody counts twice by writing his name in another way: capitals, blanks, compatibility forms
+and combined accents become the same. Invisible characters, and letters of two scripts in one name, are refused.
 PostgreSQL refuses the same names by itself (`operations.is_person`), SQLite by the function `is_person` of the program.
 """
 

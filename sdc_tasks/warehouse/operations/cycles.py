@@ -19,7 +19,7 @@ FINISHED = {"success", "failed", "skipped", "upstream_failed", "removed"}
 
 def open_cycle(engine: Engine, asked: Terms, period: str, areas: Sequence[str], instants: dict[str, datetime | None]) -> None:
     """Opens the cycle of a period, or brings it up to date. `areas` are the countries awaited, `instants` those of the calendar by
-    column; without one of its own a cycle was opened when it was first opened.
+    column. Without an opening instant in the calendar, a cycle opens when this is first called.
 
     Raises InvalidInput when the warehouse knows other terms of that digest.
     """
@@ -34,7 +34,7 @@ def open_cycle(engine: Engine, asked: Terms, period: str, areas: Sequence[str], 
 
 
 def note_dag_run(engine: Engine, dag_id: str, run_id: str, **known: object) -> None:
-    """What is known of a run of a DAG by now; what is not given stays as it is."""
+    """Notes what is known of a run of a DAG by now; a field that is not given stays as it is."""
     first = {"domain": "", "period": "", "state": "running", "triggered_by": ""}
     key = {"dag_id": dag_id, "run_id": run_id}
     with writing(engine) as connection:
@@ -57,7 +57,7 @@ def note_task_run(
     seconds: float | None = None,
     said: str = "",
 ) -> None:
-    """The state of a task instance, and the last that it said."""
+    """The state of a task instance, and its last message."""
     row = {
         "dag_id": dag_id,
         "run_id": run_id,

@@ -19,15 +19,15 @@ SHORTEST = 12  # digits of a digest that name a publication
 
 
 class OwnSubmission(InvalidInput):
-    """Who submitted a release wants to decide about it: somebody else has to."""
+    """The submitter of a release wants to decide about it: somebody else has to."""
 
 
 def approve(engine: Engine, release_id: str, publication: str, note: str = "") -> str:
-    """Agrees, in the name of who opened the warehouse, that this publication goes out; `publication` is its digest, or the beginning.
+    """Agrees, in the name in which the warehouse was opened, that this publication goes out; `publication` is its digest, or the beginning.
 
     On PostgreSQL an account agrees in its own name, unless it is one of the desk (`sdc_desk`), which vouches for whom it names.
-    Returns the digest of the audit that it is tied to. The same again changes nothing. Raises InvalidInput where there is no such
-    release, no passed audit of that publication, where it was retracted, or where the submitter himself wants to agree.
+    Returns the digest of the audit that the approval is tied to. The same approval again changes nothing. Raises InvalidInput where
+    there is no such release, no passed audit of that publication, where it was retracted, or where the submitter wants to agree.
     """
     with writing(engine) as connection:
         submitter, found = _asked(connection, release_id, publication)
@@ -52,8 +52,8 @@ def approve(engine: Engine, release_id: str, publication: str, note: str = "") -
 
 
 def reject(engine: Engine, release_id: str, publication: str, note: str = "") -> None:
-    """Refuses, in the name of who opened the warehouse, that this publication goes out: an entry of the log. Nothing hinders somebody
-    from being asked again, and from agreeing then. Raises InvalidInput as `approve` does.
+    """Refuses, in the name in which the warehouse was opened, that this publication goes out: an entry of the log. People may be asked
+    again, and may agree then. Raises InvalidInput as `approve` does.
     """
     with writing(engine) as connection:
         _, found = _asked(connection, release_id, publication)
@@ -62,7 +62,7 @@ def reject(engine: Engine, release_id: str, publication: str, note: str = "") ->
 
 
 def claimed(engine: Engine) -> str:
-    """In whose name the warehouse was opened, beside the accounts that are known: a name is typed, an account is not."""
+    """The name in which the warehouse was opened, and the accounts that are known: a name is typed, an account is not."""
     with reading(engine) as connection:
         return f"{actor_of(connection)} ({_accounts(connection)})"
 
@@ -111,7 +111,7 @@ def _asked(connection: Connection, release_id: str, publication: str) -> tuple[s
 
 
 def _vouched_for(connection: Connection) -> str:
-    """In whose name this transaction decides: the account's, whatever was typed, unless it is one of the desk, which vouches for people.
+    """The name in which this transaction decides: the account's, whatever was typed, unless it is one of the desk (it vouches for people).
 
     Raises InvalidInput for a name that could pass for that of somebody else.
     """
@@ -133,8 +133,8 @@ def _passed(connection: Connection, release_id: str, publication: str) -> Any:
 
 
 def retract(engine: Engine, release_id: str, reason: str) -> None:
-    """Takes a release back: nobody outside is shown its cells any more, but its reason. What was seen of it stays known to the attacker
-    of profile vintage. Raises InvalidInput where it was not released, or was retracted for another reason.
+    """Takes a release back: nobody outside sees its cells any more, only the reason. The attacker of profile vintage still knows
+    its cells. Raises InvalidInput where it was not released, or was retracted for another reason.
     """
     if not reason.strip():
         raise InvalidInput("a retraction needs a reason: it is shown in place of the table")

@@ -42,7 +42,7 @@ class Terms:
 
     @property
     def asks(self) -> str:
-        """The digest of all that they ask for: `sql/checks/submission_not_logged.sql` takes it of the stored row."""
+        """The digest of all that the terms ask for: `sql/checks/submission_not_logged.sql` computes it from the stored row."""
         days = "" if self.retention_days is None else self.retention_days
         return sha256_hex(f"{','.join(self.profiles)}|{self.approvals}|{days}|{self.settings}")
 
@@ -59,7 +59,7 @@ def start_run(engine: Engine, release_id: str, domain: str, period: str) -> None
 
 
 def submit(engine: Engine, release_id: str, asked: Terms, *, embargo: datetime | None = None, environment: str = "{}") -> None:
-    """Binds a run to its terms, in the name of who opened the warehouse; a repetition changes nothing.
+    """Binds a run to its terms, in the name in which the warehouse was opened; a repetition changes nothing.
 
     `embargo` is the instant before which nobody outside may see the release, `environment` the program that makes it (JSON).
     Raises InvalidInput when the warehouse knows other terms of that digest: somebody tampered with them.
