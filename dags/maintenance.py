@@ -13,7 +13,7 @@ ABOUT = """
 Keeps the warehouse in order. Nothing here changes what is published.
 
 ### When something is red
-- **`purge`**: somebody reads what is to be forgotten; clear the task.
+- **`purge`**: somebody is reading what is to be purged; clear the task.
 - **`checks`**: the warehouse is not as it should be; the log names the check and the first row. Release nothing until its owner has found
   out why (`sql/checks/<name>.sql`).
 - **`log_chain`**: an entry of the log was changed or is missing. Tell the owner of the data; compare with the digests noted earlier

@@ -78,7 +78,7 @@ def ready(domain: str, complete: Asset) -> list[str]:
 
 
 def _desks(domain: str) -> list[Any]:
-    """One for each period that this run is of: those of the events that started it, or that of its parameter."""
+    """A desk for each period of this run: the periods of the events that started it, or that of its parameter."""
     context = get_current_context()
     told = {
         event.extra["payload"]["period"]

@@ -1,4 +1,4 @@
-"""Deadlines of a release run: what is late is told once, on the operator's desk, in the log, by e-mail and webhook.
+"""Deadlines of a release run: what is late is reported once, on the operator's desk, in the log, by e-mail and webhook.
 
 `delivery`    the deliveries are due, and countries have none that is accepted: one alert a country
 `solver`      the ladder and the audit take longer than all their limits together

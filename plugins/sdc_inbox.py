@@ -1,7 +1,7 @@
 """Watches an inbox for new and corrected files, here or in an object store: what makes `national_delivery` start.
 
 A file counts once its size and time are the same at two looks, so that nothing is taken in half-copied; rename a file into its place
-where you can. After a restart everything that lies there is told once more: who listens must be able to hear things twice.
+where you can. After a restart it reports everything that lies there once more: whoever uses this must accept the same event twice.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Writes to the operator's desk what Airflow does: runs of our DAGs, their tasks, and the last that each task said. How long tasks take
 goes to Airflow's own metrics.
 
-It must never break or delay a task: what goes wrong here is logged by its kind, and forgotten. Of errors only those that this project
-words itself are kept; others may hold values, so their type stands for them.
+It must never break or delay a task: what goes wrong here is logged by its kind, and forgotten. It keeps the text of an error only if this
+project wrote the text. Other errors may hold values, so it keeps their type alone.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _note_task(task_instance: Any, state: str, said: str = "") -> None:
 
 @quietly
 def _note_run(dag_run: Any, state: str) -> None:
-    """Also what became of the tasks that never started: no other hook tells of them."""
+    """Notes a run, and also the tasks that never started: no other hook reports them."""
     if not _ours(dag_run.dag_id):
         return
     from sdc_tasks.warehouse.operations import cycles

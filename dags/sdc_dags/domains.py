@@ -1,4 +1,4 @@
-"""Which domains there are: a DAG for each domain file, whatever is wrong with another."""
+"""The domains that there are: a DAG for each domain file, whatever is wrong with another file."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def dag_name(file: Path) -> str:
 
 
 def refused_dag(dag_id: str, file: Path, said: str) -> DAG:
-    """A domain file that cannot be used is not overlooked."""
+    """A DAG that says so where a domain file cannot be used."""
     said = printable(said)
     name = printable(str(file))
     with DAG(

@@ -1,6 +1,6 @@
-"""What a task knows of the run that it is of: period, desk, folders; and what it tells of it.
+"""What a task knows of its run: period, desk, folders; and what it reports of the run.
 
-Between tasks travel ids, digests and names, never a value.
+Tasks pass ids, digests and names to each other, never a value.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def period_of(domain: schema.Domain) -> str:
-    """The period that this run is of. Raises InvalidInput where nothing tells it."""
+    """The period of this run. Raises InvalidInput where neither parameter nor data interval gives one."""
     context = get_current_context()
     if given := context["params"].get("period"):
         return str(given)

@@ -9,7 +9,6 @@ shared/       what several pages show: approvals, steps, what became of a releas
               numbers, instants and spans as text
 templates/, assets/   HTML (Jinja, escaped), one style sheet, one script; nothing from elsewhere
 
-Of the project only `sdc_tasks.warehouse.reader` and `sdc_tasks.warehouse.database.engine` are imported: no page can reach a confidential
-value.
-A value of a published table is shown once the world may see it, never before.
+The pages read the warehouse only through `sdc_tasks.warehouse.reader` and `sdc_tasks.warehouse.database.engine`: no page can reach a
+confidential value. A page shows a value of a published table only once the world may see it.
 """

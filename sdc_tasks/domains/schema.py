@@ -224,8 +224,8 @@ class Domain(Strict):
     def of(self, period: str) -> Domain:
         """The domain of a reference period: its countries and compositions, and a digest of nothing else.
 
-        Raises InvalidInput where that is no period, or one by another spelling, under which nobody would find what is out; where the domain
-        has no countries or compositions then; and where one of them is valid for a part of the period only.
+        Raises InvalidInput where that is no period, or another spelling of one (nobody would find what is out under it); where the domain
+        has no countries or compositions then; and where one of them is valid only for a part of the period.
         """
         try:
             span = Span(*reference(period))
@@ -271,7 +271,7 @@ class Domain(Strict):
         return other
 
     def with_profiles(self, profiles: tuple[str, ...]) -> Domain:
-        """The same domain, attacked by these profiles. Raises InvalidInput for those no audit can be of."""
+        """The same domain, attacked by these profiles. Raises InvalidInput for profiles that no audit can have."""
         try:
             audit = AuditOptions.model_validate({**self.audit.model_dump(), "profiles": profiles})
         except ValidationError as error:
@@ -282,8 +282,8 @@ class Domain(Strict):
 
     @property
     def digest(self) -> str:
-        """sha256 of the settings, given or left to their defaults, and of the code lists. Not of the calendar: next year's dates make no
-        new release of this year.
+        """sha256 of the settings, with their defaults, and of the code lists. It leaves out the calendar: next year's dates make no new
+        release of this year.
         """
         return self._digest
 

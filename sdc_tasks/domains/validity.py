@@ -1,4 +1,4 @@
-"""From when until when a composition or a country belongs to a domain, so that one file serves many years.
+"""The periods in which a composition or a country belongs to a domain, so that one file serves many years.
 
 `from` and `until` are reference periods as in SDMX (2013, 2020-Q1), both included; a bound that is left out is none.
 """

@@ -1,6 +1,6 @@
 """What it means that a cell has no record: a zero, or a figure that is missing.
 
-A zero that nobody wrote is believed only where the delivery itself shows it. `absent` of the indicator says more:
+A cell without a record counts as zero only where the delivery itself shows it. `absent` of the indicator changes that:
 
     not written   A zero where the cell is inside a breakdown, has no parts itself, and every relation that it is in holds without it.
                   With values of at least 0, a part beside parts that add up to their total is zero by arithmetic. Totals, signed
@@ -52,9 +52,9 @@ def _missing(indicator: Indicator, present: Bools, proven: Bools, needed: Bools,
 
 
 def _proven(value: Floats, present: Bools, available: Bools, domain: Domain) -> Bools:
-    """The cells without a record of which the delivery itself shows that they are zero.
+    """The cells without a record that the delivery itself shows to be zero.
 
-    The tolerance is that of the additivity, and below half of the last decimal that was sent: a figure of one unit never hides in it.
+    The tolerance is that of the additivity check, and below half of the last decimal that was sent: it cannot hide a figure of one unit.
     """
     M = domain.space.national_relations
     known = np.where(available, value, 0.0)
@@ -108,7 +108,7 @@ def _top(present: Bools, hierarchies: tuple[Hierarchy, ...]) -> Bools:
 
 
 def _tell(country: str, indicator: Indicator, missing: Bools, domain: Domain, found: Findings) -> None:
-    """One finding for each code of which nothing counts, the highest code of its branch; one for all other cells together."""
+    """One finding for each code whose cells are all missing, the highest of its branch alone; one for all other cells together."""
     if not missing.any():
         return
     space = domain.space

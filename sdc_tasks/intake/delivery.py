@@ -1,4 +1,4 @@
-"""What a country delivers: its files put together, every cell accounted for, laid out as a national table."""
+"""What a country delivers: its files together as one national table, in which every cell has a value or a finding."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def together(sheets: Sequence[Sheet], domain: Domain) -> Delivery:
 
 
 def _named_by_their_country(sheets: Sequence[Sheet], domain: Domain, found: Findings) -> None:
-    """An error for a file beside others whose name says no country: whoever sent it would read in the findings what the others hold."""
+    """An error for a file beside others if its name says no country: its sender could read in the findings what the others hold."""
     for sheet in sheets:
         if not countries_of(sheet.file, domain):
             others = " and ".join(each.file for each in sheets if each is not sheet)

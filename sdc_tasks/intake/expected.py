@@ -1,4 +1,4 @@
-"""What a country delivered last time, as a table of keys: which of them have no record now, and which have one for the first time."""
+"""The keys that a country delivered last time: which of them have no record now, and which keys have one for the first time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collects the findings of one file, and decides what of its text may be repeated in them."""
+"""Collects the findings of one file, and decides which of its text a finding may repeat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies in an inbox: the deliveries, and what is none or is not read.
+"""What lies in an inbox: the deliveries, and everything else, which is not read.
 
 Senders fill inboxes. A folder, a link, a pipe or a device there must not stop nor hold up the files of the others, and must not have us
 read what lies elsewhere. So only regular files are opened, without following links and without waiting, and each other thing is told.
@@ -31,8 +31,8 @@ class Inbox:
 
 
 def look(inbox: Path, ignore: Iterable[str] = ()) -> Inbox:
-    """What lies there, but for names that begin with a dot or fit a pattern of `ignore`. The inbox may be anything with the methods of a
-    path.
+    """What lies in the inbox, except names that begin with a dot or match a pattern of `ignore`. The inbox may be anything with the
+    methods of a path.
 
     Names under `unread` are made printable, so that they can be told; they may differ from those in the folder. Raises OSError where the
     folder cannot be read.

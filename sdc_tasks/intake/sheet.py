@@ -60,7 +60,7 @@ class Sheet:
 
 
 def sender(data: bytes, file: str, domain: Domain) -> str | None:
-    """Whose file this is taken to be until it is read: the country of its first record, at a glance, unless its name says another."""
+    """The country that a file seems to be of until it is read: that of its first record, unless its name says another."""
     country, named = _first(data, domain), countries_of(file, domain)
     return country if country in named or not named else named[0]
 
@@ -139,7 +139,7 @@ def _entries(keys: Keys, found: Findings) -> Entries | None:
 
 
 def _possible(keys: Keys, value: Floats, found: Findings) -> None:
-    """A finding for each value that its indicator cannot have: what no release could be made of is the sender's to mend, alone."""
+    """A finding for each value that its indicator cannot have: no release could use it, so the sender alone must correct it."""
 
     def each(code: str, wrong: Callable[[int], Bools], message: Callable[[int], str]) -> None:
         for i in range(len(keys.domain.indicators)):

@@ -1,4 +1,4 @@
-"""Whose record is it, and of which cell: every coded column against the code lists of the domain."""
+"""The country and the cell of each record: every coded column is compared with the code lists of the domain."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def _obs_status(keys: Keys, found: Findings) -> None:
 
 
 def _unsent(records: Records, domain: Domain, flag: Ints, unavailable: Bools) -> Bools:
-    """A confidential value that is not told: nobody knows what protection it needs, nor whether an aggregate gives it away."""
+    """A confidential value that was not sent: nobody knows what protection it needs, nor whether an aggregate reveals it."""
     primary = np.array([*(spec.role is Role.PRIMARY for spec in domain.flags.values()), False])[flag]
     suppressed = records.where("OBS_VALUE", {"", ":"}.__contains__) & records.where(domain.attributes.obs_status, "Q".__eq__)
     return np.asarray(suppressed | records.where("OBS_VALUE", "x".__eq__) | (unavailable & primary))

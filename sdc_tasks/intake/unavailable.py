@@ -4,9 +4,8 @@ The true values of these cells are unknown to us, and to everybody else as far a
 requirement of their own, and every aggregate that they are part of is withheld. Then it does not matter which values stand for them:
 the tables x that an attacker cannot tell apart are those with x = a in the cells he can read, with all relations, and with the published
 intervals; none of these depends on what stands for a hidden cell whose aggregates are all withheld. So neither do the bounds of any
-other cell, nor the verdict. Where the relations and the public cells leave one value only, everybody can compute it, and it is the one
-found here. That the country may publish such a value one day is a matter of its own next delivery, which is judged together with what
-was told before.
+other cell, nor the verdict. Where the relations and the public cells leave only one value, everybody can compute it, and it is the one
+found here. If the country publishes such a value one day, its next delivery has it, and is audited together with what was published before.
 
 The values are found as a linear program, min Σ |M u| over the relations of the unknown cells u, within the tolerance of the
 additivity; as whole numbers where the indicator is counted. Where nothing fits, the delivery contradicts itself.

@@ -1,4 +1,4 @@
-"""What a release report says, as counts, classes and published values: all that pages and figures ever see.
+"""What a release report says, as counts, classes and published values: pages and figures see nothing else.
 
 Of aggregate cells: counts, and value and base of those that a passed audit lets out. Of national cells: counts per country, keys of
 cells that are not protected, and for blocks of many cells a class of the CTA deviation. `gather` fills these types.

@@ -1,4 +1,4 @@
-"""From a release to the facts that its report may tell.
+"""From a release to the facts that its report may show.
 
 `gather` is the only function of the report that is handed confidential arrays. It returns counts, classes and published values:
 what leaves this module can be shown to whoever reads the report.
@@ -69,7 +69,7 @@ def gather(
     deliveries: Sequence[DeliveryFact] = (),
     steps: Sequence[StepFact] = (),
 ) -> ReportFacts:
-    """Reduces a release to what may be told. Raises ValueError when the audit is not of all of this problem and publication."""
+    """Reduces a release to what the report may show. Raises ValueError when the audit is not of all of this problem and publication."""
     if (report.problem, report.publication) != (problem.digest, publication.digest):
         raise ValueError("the audit report is not about this problem and this publication")
     if not np.array_equal(publication.cells, np.flatnonzero(problem.aggregate)):

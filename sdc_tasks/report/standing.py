@@ -1,4 +1,4 @@
-"""How a table made elsewhere stands to the deliveries: where it contradicts them, and by how much; which totals look rounded.
+"""Compares a table made elsewhere with the deliveries: where it contradicts them, and by how much; which totals look rounded.
 
 Official totals differ from sums by rounding, so a difference within a tolerance is told apart from one beyond it. A difference between
 a printed value and the true sum may be a secret. Hence a class of its size for the terminal (`share`), and figures for a file that only its

@@ -1,4 +1,4 @@
-"""What became of a release, in one word that the pages colour."""
+"""The state of a release, in one word that the pages colour."""
 
 from __future__ import annotations
 

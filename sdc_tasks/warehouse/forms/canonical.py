@@ -115,7 +115,7 @@ def register(connection: sqlite3.Connection) -> Inserted:
     inserted: Inserted = {}
 
     def printed_digest(domain: str, period: str, publication: str) -> str:
-        """Of the stored rows. Asks the same connection, so within its transaction."""
+        """Digest of the stored rows. Asks the same connection, so within its transaction."""
         known, changes = inserted.pop((domain, period, publication), ("", -1))
         if changes == connection.total_changes:
             return known
