@@ -1,22 +1,22 @@
-"""A second program for the same verdict: recomputes every statement of a certificate by arithmetic. No LP, no code of the attacker's.
+"""A second program for the same verdict: it recomputes each statement of a certificate by arithmetic, without LPs or the attacker's code.
 
-From the deliveries (`ProtectionProblem`), the table (`Publication`) and the evidence alone:
+Its only inputs are the deliveries (`ProtectionProblem`), the table (`Publication`) and the evidence. It checks that
 
-- evidence has a form (`form`); whatever has not is refused, whatever it says;
-- a witness is a table: every relation, bound and published interval holds, but for misses that are together small (`MISS`) beside the
-  requirement it proves. It moves a primary at least as far as the requirement asks, and leaves each attacker what he knows, a
-  coalition what all of them know but the victim (`witnesses`, `knowledge`);
-- a successful attack is shown by weak duality, from the bounds of the world alone (`duality`), and reaches as far as the evidence says;
-- a requirement is the promised level, cut at the external bounds, and lower only where the same duality shows that the national tables
-  alone do not keep it; of whole numbers, where trying shows that no whole national table does (`promise`, `integers`);
-- against integer knowledge only tables of whole numbers count, and these must fit exactly. Of a counted cell that no such table shows
-  the certificate says that it is not protected, and nothing about how far the attacker gets;
-- what earlier releases told is set up again from their deliveries and tables (`earlier`): beside anything else, it is another problem;
-- where small counts must not be told (`ProtectionProblem.least`), every sum and difference of compositions is looked at again (`small`);
+- the evidence has the right form (`form`); otherwise it is refused, whatever it says;
+- each witness is a table: every relation, bound and published interval holds, except for misses whose sum is small (`MISS`) relative to the
+  requirement that it proves. The witness moves a primary at least as far as required, and agrees with what each attacker knows; for a
+  coalition, with what all members except the victim know (`witnesses`, `knowledge`);
+- weak duality, with the bounds of the `World` only, proves each successful attack (`duality`), and it reaches as far as the evidence says;
+- each requirement is the promised level, cut at the external bounds. It is lower only if the same duality shows that the national tables
+  alone do not keep it; for whole numbers, only if trying all values shows that no whole national table does (`promise`, `integers`);
+- against integer knowledge only whole tables count, and they fit exactly. If no such table shows a cell of counts, the certificate says
+  that the cell is not protected, and nothing about how far the attacker gets;
+- what earlier releases tell is rebuilt from their deliveries and tables (`earlier`): with other releases it would be another problem;
+- no sum or difference of compositions tells a small count, if small counts must be protected (`ProtectionProblem.least`; `small`);
 - the certificate says what follows from all this, neither more nor less (`certificate`).
 
-What can be changed without being refused is what no statement rests on: a witness may be scaled, left out or replaced as long as what is
-left proves every claim; multipliers likewise, as long as they give the same bound; `lot` says where the audit found a witness.
+A change is accepted only if no statement depends on it: witnesses may be scaled, left out or replaced as long as the rest proves every
+claim; multipliers too, as long as they give the same bound. `lot` only says where the audit found a witness.
 """
 
 from sdc_tasks.methods.recheck.certificate import AUDIENCE, Asked, differences, expected, read

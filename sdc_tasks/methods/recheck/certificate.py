@@ -1,7 +1,7 @@
 """A certificate, statement by statement: it must say what follows from the deliveries, the table, the domain file and the evidence.
 
-What is expected is made anew from what was re-checked, and compared as a whole: a statement that is missing, or one more, is refused
-like one that is wrong. So nothing stands in a certificate that nobody can recompute.
+The expected certificate is made anew from the re-checked facts and compared as a whole: a missing or additional statement is refused like
+a wrong one. So every statement of a certificate can be recomputed.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ AUDIENCE = "the statistical office: names primary cells and confidential files b
 
 @dataclass(frozen=True)
 class Asked:
-    """What a certificate must be of: the domain with its digest, the period, the profiles, and the rounding of indicators as whole tables;
-    `digests` of the problem, the publication, the requirements and the evidence; the publications `beside` which it was audited.
+    """What a certificate must be about: the domain with its digest, the period, the profiles, the rounding of indicators as whole tables;
+    `digests` of the problem, the publication, the requirements and the evidence; `beside`: the publications that the audit also considered.
     """
 
     domain: str
@@ -34,7 +34,7 @@ class Asked:
 
 
 def read(text: str) -> dict[str, object]:
-    """The statements. Raises ValueError where the text is no JSON object, names a key twice, or holds what is no number."""
+    """The statements. Raises ValueError if the text is no JSON object, names a key twice, or contains NaN or an infinite number."""
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(pairs)
@@ -52,7 +52,7 @@ def read(text: str) -> dict[str, object]:
 
 
 def expected(problem: ProtectionProblem, publication: Publication, found: Recheck, asked: Asked) -> dict[str, object]:
-    """What a certificate says of all this."""
+    """The certificate that follows from these facts."""
     key = problem.space.key
     held = np.asarray(found.protected.all(axis=0))
     broken = int((found.share < 1).sum())
@@ -99,7 +99,7 @@ def expected(problem: ProtectionProblem, publication: Publication, found: Rechec
 
 
 def differences(told: object, other: object, where: str = "") -> Iterator[str]:
-    """What is said otherwise than expected: places, never what is said there."""
+    """The places where the certificate differs from the expected one; never the values there."""
     if isinstance(told, dict) and isinstance(other, dict):
         yield from (f"{where}{key}: missing" for key in other if key not in told)
         yield from (f"{where}{key}: not known" for key in told if key not in other)

@@ -1,13 +1,13 @@
-"""The most that an attacker's uncertainty can be, by weak duality: shows attacks, and what national tables do not protect.
+"""Upper bounds on an attacker's uncertainty, by weak duality: they prove attacks, and what national tables do not protect.
 
 For multipliers y of rows `low ≤ A u ≤ high` and bounds `lower ≤ u ≤ upper`, every u that fits has
 
     c·u  ≤  Σ max(y·low, y·high) + Σ max(d·lower, d·upper),    d = c − Aᵀy
 
-whatever y is, so that multipliers need not be trusted. No bound is taken but those of the world: where d leans on a cell that nothing
-holds, the right side is infinite, and nothing is shown. The noise of a solver would lean on every such cell. So multipliers are written
-as fractions of `PARTS` where they are near one (relations have entries ±1, which makes them such fractions), and what cancels then cancels
-exactly; other noise counts with what the rows imply about the cell (`_implied`).
+This holds for any y, so the multipliers need not be trusted. Only bounds of the world are used: if d is not 0 at an unbounded cell, the
+right side is infinite and nothing is shown. The noise of a solver would make d nonzero at every such cell. So a multiplier near a fraction
+of `PARTS` is replaced by that fraction (relations have entries ±1, so true multipliers are such fractions), and sums cancel exactly. Any
+other noise is charged with the bounds that the rows imply for the cell (`_implied`).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from sdc_tasks.methods.recheck.world import World
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 PARTS = 5040.0  # divided by every number up to ten
-FRACTION_MISS = 1e-5  # of a part, within which a multiplier is that fraction
-MULTIPLIER_NOISE = 1e-9  # a multiplier of a cell below this may be that of a solver's noise
-BOUND_ROUNDS = 8  # in which bounds are drawn from rows
+FRACTION_MISS = 1e-5  # of a part: a multiplier this close to a fraction counts as that fraction
+MULTIPLIER_NOISE = 1e-9  # a multiplier of a cell below this may be noise of a solver
+BOUND_ROUNDS = 8  # rounds of deriving bounds from rows
 
 Room = tuple[Floats, Floats]
 
@@ -43,7 +43,7 @@ class Core:
         return found
 
     def room(self, held: Ints, lower: Floats, upper: Floats) -> Room:
-        """Bounds of each class, for somebody who also knows this of the columns `held`."""
+        """Bounds of each class, for an attacker who also knows these bounds of the columns `held`."""
         low, high = self.world.lower.copy(), self.world.upper.copy()
         np.maximum.at(low, held, lower)
         np.minimum.at(high, held, upper)
@@ -55,7 +55,7 @@ class Core:
         return found
 
     def most(self, column: int, way: int, room: Room, rows: Ints, multipliers: Floats) -> float:
-        """The weak dual bound on how far one column goes that way; infinite where the multipliers lean on what nothing holds."""
+        """The weak dual bound on how far one column goes that way; infinite if the multipliers use a cell without a bound."""
         y = np.where(_near(multipliers), np.rint(PARTS * multipliers), PARTS * multipliers)
         ends = np.where(y > 0, self.world.high[rows], self.world.low[rows])
         if np.isinf(ends[y != 0]).any():
@@ -69,7 +69,7 @@ class Core:
         return float((y[y != 0] @ ends[y != 0] + leaning.sum()) / PARTS)
 
     def _implied(self, room: Room) -> Room:
-        """What the rows say about each class beside its own bounds."""
+        """The bounds of each class that follow from the rows and its own bounds."""
         C = sp.coo_array(self.rows)
         row, u = C.row.astype(np.int64), C.col.astype(np.int64)
         v: Floats = C.data
@@ -96,7 +96,7 @@ def _leaning(left: Floats, room: Room) -> Floats:
 
 
 def _others(ends: Floats, row: Ints, count: int) -> Floats:
-    """Of each entry, the sum of the ends of the other entries of its row: infinite where one of these is."""
+    """For each entry, the sum of the ends of the other entries of its row; infinite if one of them is."""
     open_ = np.isinf(ends)
     finite = np.where(open_, 0.0, ends)
     total, opens = np.bincount(row, finite, count), np.bincount(row, open_, count)
@@ -106,7 +106,9 @@ def _others(ends: Floats, row: Ints, count: int) -> Floats:
 
 
 def classes(world: World) -> sp.csr_array:
-    """(columns, classes) with entries ±1: equations of one cell fix it, of two tie them, until none is left; no entry where fixed."""
+    """(columns, classes) with entries ±1: an equation of one cell fixes it, one of two cells ties them, until none is left. The row of a
+    fixed column is empty.
+    """
     equations = sp.csr_array(world.A[(world.low == 0) & (world.high == 0)])
     tied = sp.csr_array(sp.eye_array(equations.shape[1]))
     while True:

@@ -1,9 +1,9 @@
-"""What earlier releases of the period tell, set up again from their deliveries and tables: cell by cell, by dictionaries.
+"""What earlier releases of the period tell, rebuilt from their deliveries and tables: cell by cell, with dictionaries.
 
-The same attackers as in `methods/attack/vintage.py`, which explains them, without any of its code: so that what an audit was made beside
-can be checked (its problem has another digest otherwise). Order of the unknowns: by country and key as they come in the release of now,
-then in the earlier ones; then by value. Order of the rows: what is known of cells of now, what bounds of then narrow, the relations and
-published cells of each release, what is assumed of revisions.
+The attackers are those of `methods/attack/vintage.py`, which explains them; the code is independent. It checks which earlier releases an
+audit considered (with others, the problem has another digest). Order of the unknowns: by country and key as they appear in the present
+release, then in the earlier ones; then by value. Order of the rows: known values of present cells, bounds narrowed by earlier releases,
+the relations and published cells of each release, the assumptions about revisions.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Unknown = tuple[int, int, float]  # country and key by their first place, value
 
 
 def told_before(problem: ProtectionProblem, releases: Sequence[tuple[ProtectionProblem, Publication]], revision: float | None) -> Earlier:
-    """As `Earlier` says. `revision` as percent: 0: it is known how far a cell was revised; None: nothing is.
+    """The same as `methods/attack/vintage.earlier`. `revision` in percent; 0: the revision is known; None: nothing is assumed.
 
-    Raises ValueError where a release has other dimensions.
+    Raises ValueError if a release has other dimensions.
     """
     if not releases:
         return Earlier()
@@ -99,7 +99,7 @@ def _entries(matrix: sp.csr_array) -> list[dict[int, float]]:
 def _assumed(
     values: Sequence[Unknown], column: Mapping[Unknown, int], revision: float | None
 ) -> list[tuple[dict[int, float], float, float]]:
-    """Rows for the values of one cell: neighbours where it is known how far it was revised, else every two, nearest first."""
+    """Rows for pairs of values of one cell: neighbouring values if the revision is known, else all pairs, nearest first."""
     if revision is None:
         return []
     cells: dict[tuple[int, int], list[Unknown]] = {}

@@ -1,4 +1,4 @@
-"""Does the evidence have the form in which an audit writes it? Whatever has not is no evidence, whatever it says."""
+"""Does the evidence have the form in which an audit writes it? Anything else is refused as evidence, whatever it says."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from sdc_tasks.methods.recheck.tolerance import SIDES
 from sdc_tasks.model.results import Evidence, Multipliers
 from sdc_tasks.model.table import Bools, Ints
 
-LARGEST_NUMBER = 1e30  # of any number: beyond all that a table holds, and NaN is not within either
+LARGEST_NUMBER = 1e30  # larger than any number in a table; the comparison also refuses NaN
 
 
 def require_form(evidence: Evidence, primaries: Ints, integral: Bools, widths: list[int], rows: list[int], attackers: list[int]) -> None:
-    """Raises ValueError where something is no proof about these primaries.
+    """Raises ValueError if an entry cannot be a proof about these primaries.
 
-    `integral` says which of them are counted; of each profile, `widths` is the number of cells that a witness may move, `rows` that of
-    relations, `attackers` that of those who act alone, 0 where they do not.
+    `integral` (primaries,): whether the cell holds counts. For each profile: `widths`, the number of cells that a witness may move; `rows`,
+    the number of relations; `attackers`, the number of attackers who act alone, 0 if they act together.
     """
     _tables("witnesses", evidence.witness, evidence.profile, evidence.lot, widths)
     _tables("whole tables", evidence.whole, evidence.whole_profile, evidence.whole_lot, widths)
@@ -69,7 +69,7 @@ def _multipliers(name: str, m: Multipliers, primaries: Ints, rows: list[int], at
 
 
 def _places(name: str, profile: Ints, cell: Ints, side: Ints, knower: Ints, primaries: Ints, attackers: list[int]) -> None:
-    """What an entry is about."""
+    """Checks the profile, the cell, the side and the attacker of each entry."""
     _ask(bool(((profile >= 0) & (profile < len(attackers))).all()), f"{name}: of a profile that is not audited")
     _ask(bool(np.isin(cell, primaries).all()), f"{name}: about a cell that is no primary")
     _ask(bool(np.isin(side, SIDES).all()), f"{name}: of no side")

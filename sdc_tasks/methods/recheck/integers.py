@@ -1,6 +1,6 @@
-"""That no whole table reaches so far: by drawing bounds from relations, and trying the values of one cell after the other.
+"""Proves that no whole table reaches a level: derives bounds from relations, and tries the values of one cell after another.
 
-Slower than a MILP and independent of any. It counts its steps, and gives up rather than believe.
+It is slower than a MILP, and independent of any solver. It counts its steps; at the limit it gives up and proves nothing.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from sdc_tasks.methods.recheck.tolerance import WHOLE
 from sdc_tasks.methods.recheck.world import World
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-DRAWING_ROUNDS = 4_000  # rounds of drawing bounds, for one requirement
-MOST_COLUMNS = 400  # columns that hang together, above which it is not tried
+DRAWING_ROUNDS = 4_000  # rounds of deriving bounds, for one requirement
+MOST_COLUMNS = 400  # linked columns; with more, no proof is tried
 
 
 @dataclass(repr=False)
 class Exhaustion:
-    """The whole tables of a world around one column: the rows and columns that hang together with it, dense."""
+    """The whole tables of a world around one column: the rows and columns linked to it, dense."""
 
     A: Floats
     low: Floats
@@ -34,7 +34,7 @@ class Exhaustion:
 
     @classmethod
     def around(cls, world: World, integral: Bools, column: int, held: Ints, lower: Floats, upper: Floats) -> Exhaustion | None:
-        """For somebody who knows this of the columns `held`; None where too much hangs together."""
+        """For an attacker who knows these bounds of the columns `held`; None if too many columns are linked."""
         told = np.isfinite(world.low) | np.isfinite(world.high)
         A = sp.csr_array(world.A[told])
         m, n = A.shape
@@ -54,7 +54,7 @@ class Exhaustion:
         )  # fmt: skip
 
     def reaches_no_more(self, side: int, reach: int) -> bool:
-        """Is it shown that the column goes no further than `reach` to that side, or of both sides together?"""
+        """Is it proven that the column goes no further than `reach` to that side, or to both sides together?"""
         if side:
             return self._none_beyond(side, reach)
         down = next((each for each in range(reach + 1) if self._none_beyond(-1, each)), None)
@@ -85,7 +85,7 @@ class Exhaustion:
         return True
 
     def _drawn(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats] | None:
-        """What the rows leave of these bounds; None where they leave nothing."""
+        """These bounds, narrowed by the rows; None if no value is left."""
         A, up = self.A, self.A > 0
         used = self.A != 0
         while self.steps > 0:
@@ -109,7 +109,7 @@ class Exhaustion:
 
 
 def _others(ends: Floats) -> Floats:
-    """(rows, columns): of each entry, the sum of the other ends of its row; infinite where one of these is."""
+    """(rows, columns): for each entry, the sum of the other ends of its row; infinite if one of them is."""
     open_ = np.isinf(ends)
     finite = np.where(open_, 0.0, ends)
     opens = open_.sum(axis=1, keepdims=True) - open_

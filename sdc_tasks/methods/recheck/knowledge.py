@@ -1,6 +1,6 @@
-"""What each profile knows, told a second time: nothing here is read from the registry but the names (model/profiles).
+"""What each profile knows, written a second time: only the names come from the registry (model/profiles).
 
-A profile that the registry has and this program has not, or the reverse, is an error at import.
+If a profile is missing here or in the registry, the import fails.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 @dataclass(frozen=True)
 class Insight:
-    """A profile in the words of this program: of which `cells` its respondents know something, None where it has none; whether each of
-    them attacks `alone`; whether it has what was `published` before; and what is assumed of how far values were `revised`.
+    """A profile as this program sees it. `cells`: the cells of which its respondents know something, None without respondents; `alone`:
+    each respondent attacks alone; `published`: it knows earlier releases; `revised`: what it assumes about the size of revisions.
     """
 
     cells: Callable[[ProtectionProblem], Bools] | None = None
@@ -43,7 +43,7 @@ if INSIGHTS.keys() != PROFILES.keys():
 
 
 def insight_of(profile: str) -> Insight:
-    """Raises ValueError for a profile whose knowledge nobody has told here."""
+    """Raises ValueError for a profile that this module does not define."""
     if profile not in INSIGHTS:
         raise ValueError(f"attacker profile {profile}: the second program does not know what it knows")
     return INSIGHTS[profile]
@@ -51,8 +51,8 @@ def insight_of(profile: str) -> Insight:
 
 @dataclass(frozen=True, repr=False)
 class Known:
-    """What respondents know, one cell each: its `lower` and `upper` deviation, and its `owner`; `victim` is the owner of each primary, −1
-    for none. `alone`: each is an attacker; else all but those of the victim are one.
+    """What respondents know, one cell for each entry: its `lower` and `upper` deviation, its `owner`. `victim`: the owner of each primary,
+    −1 for none. `alone`: each entry is an attacker of its own; otherwise all entries except those of the victim are one attacker.
     """
 
     alone: bool
@@ -64,8 +64,8 @@ class Known:
 
 
 def attackers(problem: ProtectionProblem, profile: str, primaries: Ints) -> Known:
-    """The respondents of a profile. Single-unit cells that are parts of one another have the same. Raises ValueError for a profile whose
-    knowledge nobody has told here.
+    """The respondents of a profile. Single-unit cells that are parts of one another share a respondent. Raises ValueError for a profile
+    that this module does not define.
     """
     ours = insight_of(profile)
     if ours.cells is not None and np.isneginf(problem.known[problem.suppressed]).any():
@@ -82,7 +82,7 @@ def attackers(problem: ProtectionProblem, profile: str, primaries: Ints) -> Know
     n, totals = problem.space.national_size, _totals(problem)
     for cell in sorted(single):
         above = [cell]
-        for each in above:  # grows: all that the cell is a part of
+        for each in above:  # the list grows to all totals that contain the cell
             above += [cell - cell % n + total for total in totals[each % n] if cell - cell % n + total not in above]
         for each in above[1:]:
             if each in single:
@@ -95,7 +95,7 @@ def attackers(problem: ProtectionProblem, profile: str, primaries: Ints) -> Know
 
 
 def _totals(problem: ProtectionProblem) -> list[list[int]]:
-    """Of each cell of a national table, the totals that it is a part of."""
+    """For each cell of a national table, the totals that contain it."""
     M = sp.coo_array(problem.space.national_relations)
     total = dict(zip(M.row[M.data < 0].tolist(), M.col[M.data < 0].tolist(), strict=True))
     totals: list[list[int]] = [[] for _ in range(problem.space.national_size)]

@@ -1,4 +1,4 @@
-"""What is required of each primary against each attacker: the promise, cut where it is proven that the national tables do not keep it."""
+"""The requirement of each primary against each attacker: the promised level, lower only if the national tables provably do not keep it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sdc_tasks.methods.recheck.tolerance import SIDES
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-LEVEL_MISS, BOUND_MISS = 1e-9, 1e-6  # by which a level, and a bound of an LP, may miss a whole number and count as it
+LEVEL_MISS, BOUND_MISS = 1e-9, 1e-6  # a level, or a bound of an LP, this close to a whole number counts as that number
 
 
 @dataclass(repr=False)
 class Needs:
-    """Against one profile: `general` (sides, primaries) as distances; `special` (primary, attacker) → sides, against him alone. `cut`
-    (primaries,): something general is less than promised.
+    """Requirements against one profile: `general` (sides, primaries), distances; `special`: (primary, attacker) → sides, against him alone.
+    `cut` (primaries,): whether a general requirement is less than promised.
     """
 
     general: Floats
@@ -31,11 +31,11 @@ class Needs:
         return needed
 
     def of(self, side: int, p: int, knower: int) -> float:
-        """That of one primary against one attacker; −1: against all of whom nothing special is asked."""
+        """The requirement of one primary against one attacker; −1: against all attackers without a special requirement."""
         return float(self.special.get((p, knower), self.general[:, p])[SIDES.index(side)])
 
     def lower(self, reached: dict[tuple[int, int, int], float]) -> None:
-        """Cuts to (side, primary, attacker) → level; what holds against one attacker alone becomes special, beside all that is general."""
+        """Cuts to (side, primary, attacker) → level. A cut against one attacker makes a special requirement, a copy of the general one."""
         for (side, p, knower), level in reached.items():
             if knower < 0:
                 i = SIDES.index(side)
@@ -51,7 +51,7 @@ class Needs:
         self.special |= fresh
 
     def whole(self, integral: Bools) -> None:
-        """Of whole numbers, the whole step below."""
+        """Rounds the requirements of whole numbers down."""
         self.general[:, integral] = np.floor(self.general[:, integral] + BOUND_MISS)
         for (p, _), level in self.special.items():
             if integral[p]:
@@ -59,7 +59,7 @@ class Needs:
 
 
 def promised(problem: ProtectionProblem, primaries: Ints) -> Floats:
-    """(sides, primaries): the levels, cut at the external bounds; of whole numbers the next whole step."""
+    """(sides, primaries): the levels, cut at the external bounds; for whole numbers, levels are rounded up and bounds down."""
     below, above = (problem.a - problem.lb)[primaries], (problem.ub - problem.a)[primaries]
     lpl, upl, spl = problem.lpl[primaries], problem.upl[primaries], problem.spl[primaries]
     whole = problem.integral[primaries]
@@ -69,7 +69,7 @@ def promised(problem: ProtectionProblem, primaries: Ints) -> Floats:
 
 
 def rows(needs: list[Needs], primaries: Ints) -> dict[str, np.ndarray]:
-    """All that is required, row by row: profile by profile, cell by cell, against everybody (knower −1) and then against single ones."""
+    """All requirements, row by row: by profile and cell, first against everybody (knower −1), then against single attackers."""
     told = [
         (number, int(cell), knower, *level.tolist(), cut)
         for number, each in enumerate(needs)

@@ -13,12 +13,12 @@ from sdc_tasks.model.results import Publication
 
 
 def small_told(problem: ProtectionProblem, publication: Publication) -> tuple[int, ...]:
-    """Aggregate cells of which something in 1 … least − 1 is left, alone or as the first of several, less what is public of it."""
+    """Aggregate cells that, alone or as the first of a sum or difference, leave a count in 1 … least − 1 less its public counts."""
     space, n = problem.space, problem.space.national_size
     if not problem.least.any():
         return ()
     M = space.national_relations
-    made_of: dict[int, list[int]] = {}  # of each total, its parts in one relation
+    made_of: dict[int, list[int]] = {}  # for each total, its parts in one relation
     for start, end in zip(M.indptr[:-1].tolist(), M.indptr[1:].tolist(), strict=True):
         entries = dict(zip(M.indices[start:end].tolist(), M.data[start:end].tolist(), strict=True))
         made_of[next(cell for cell, sign in entries.items() if sign < 0)] = [cell for cell, sign in entries.items() if sign > 0]

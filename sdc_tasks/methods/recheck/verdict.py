@@ -26,12 +26,12 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 @dataclass(frozen=True)
 class Recheck:
-    """`protected` (profiles, primaries): proven by witnesses; `exposed`: a successful attack is. Both false: not shown either way, which
-    of counted cells (`whole`) says that no whole table of the evidence shows it, and of others that the evidence does not tell (`faults`).
+    """`protected` (profiles, primaries): witnesses prove protection. `exposed`: a successful attack is proven. If both are false: for cells
+    of counts (`whole`), no whole table of the evidence shows protection; for other cells, the evidence is incomplete (`faults`).
 
-    `share` (sides, primaries): what the strongest attack that is shown leaves of a requirement, 1 where it is met; of counted cells 0
-    where it is not. `cut` (primaries,): less is required than promised. `required`: all requirements row by row. `small contradictions`:
-    aggregate cells that tell a small count, and whose printed interval excludes the true value.
+    `share` (sides, primaries): what the strongest proven attack leaves of a requirement, 1 if it is met; for cells of counts 0 if not met.
+    `cut` (primaries,): less is required than promised. `required`: all requirements row by row. `small`: aggregate cells that tell a small
+    count. `contradictions`: aggregate cells whose printed interval excludes the true value.
     """
 
     primaries: Ints = field(repr=False)
@@ -50,7 +50,7 @@ class Recheck:
 
 @dataclass(frozen=True, repr=False)
 class _Case:
-    """One profile: its worlds, with the publication and without, and who knows what."""
+    """One profile: its worlds with and without the publication, and what its attackers know."""
 
     number: int
     problem: ProtectionProblem
@@ -61,14 +61,14 @@ class _Case:
     tied: sp.csr_array
 
     def told(self, cell: int, knower: int) -> tuple[Ints, Floats, Floats]:
-        """(columns, lower, upper) of what the attackers of a cell know."""
+        """(columns, lower, upper): what the attackers of a cell know."""
         known = self.known
         victim = known.victim[np.searchsorted(self.primaries, cell)]
         mine = np.arange(len(known.cells)) == knower if known.alone else known.owner != victim
         return np.searchsorted(self.world.cells, known.cells[mine]), known.lower[mine], known.upper[mine]
 
     def most(self, core: Core, proofs: Multipliers, i: int) -> float:
-        """The most that the attacked cell can be off, by proof number i."""
+        """The largest deviation of the attacked cell that proof number i allows."""
         cell = int(proofs.cell[i])
         column, room = int(np.searchsorted(self.world.cells, cell)), core.room(*self.told(cell, int(proofs.knower[i])))
         span = np.arange(proofs.start[i], proofs.start[i + 1])
@@ -78,8 +78,8 @@ class _Case:
 
 
 def recheck(problem: ProtectionProblem, publication: Publication, profiles: Sequence[str], evidence: Evidence) -> Recheck:
-    """The verdict that the evidence proves, profile by profile. Raises ValueError where it is no evidence, or proves what it does not say,
-    and where no profile is named, or an unknown one.
+    """The verdict that the evidence proves, profile by profile. Raises ValueError if the evidence is malformed or does not prove what it
+    says, and if no profile is named, or an unknown one.
     """
     profiles, primaries = named(profiles), np.flatnonzero(problem.primary)
     cases = [_case(problem, publication, profile, number, primaries) for number, profile in enumerate(profiles)]
@@ -121,7 +121,7 @@ def _case(problem: ProtectionProblem, publication: Publication, profile: str, nu
 
 
 def _needs(case: _Case, evidence: Evidence) -> Needs:
-    """What is required: the promise, and what is proven that the national tables do not keep of it. Raises ValueError for other cuts."""
+    """The requirements: the promise, cut where the national tables provably do not keep it. Raises ValueError for any other cut."""
     problem, primaries = case.problem, case.primaries
     needs = Needs(promised(problem, primaries), np.zeros(len(primaries), dtype=bool))
     core, cut, reached = Core(case.nothing, case.tied), evidence.cut, dict[tuple[int, int, int], float]()
@@ -147,9 +147,9 @@ def _needs(case: _Case, evidence: Evidence) -> Needs:
 
 
 def _judge(case: _Case, publication: Publication, needs: Needs, evidence: Evidence) -> tuple[Bools, Floats, Bools]:
-    """(sides, primaries, attackers) what no table shows; (sides, primaries) the share that is left; what an attack is shown on.
+    """(sides, primaries, attackers): not shown by any table; (sides, primaries): the share that is left; where an attack is proven.
 
-    Raises ValueError where an attack of the evidence is none, or reaches another level than it says.
+    Raises ValueError if an attack of the evidence does not succeed, or reaches another level than it says.
     """
     problem, primaries, known = case.problem, case.primaries, case.known
     integral = problem.integral[primaries]

@@ -16,8 +16,8 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 def prove(
     world: World, witnesses: sp.csr_array, primaries: Ints, needed: Floats, open_: Bools, known: Known, slack: Floats, short: float
 ) -> None:  # fmt: skip
-    """Closes what the witnesses, and their mirror images, prove, with `slack` to rows and bounds together, and to what he knows;
-    `short` of the requirement, as a share, still counts as reached.
+    """Closes the requirements that the witnesses and their mirror images prove. `slack`: allowed miss of rows and bounds together, and of
+    an attacker's knowledge. `short`: the share of a requirement that may be missing.
     """
     at, held = np.searchsorted(world.cells, primaries), np.searchsorted(world.cells, known.cells)
     width = np.zeros((2, *needed.shape[1:]))
@@ -35,7 +35,7 @@ def prove(
 
 
 def _excess(*sides: Floats) -> float:
-    """By how much rows or bounds are missed, all together: small misses of many may add up in one cell."""
+    """The sum of all misses of rows or bounds: many small misses may add up in one cell."""
     return float(np.maximum(np.maximum(*sides), 0.0).sum())
 
 
@@ -48,7 +48,7 @@ def _tables(witnesses: sp.csr_array, n: int) -> Iterator[Floats]:
 
 
 def _off(known: Known, z: Floats) -> Floats:
-    """(primaries or 1, attackers): how far a witness is from what each attacker of each primary knows."""
+    """(primaries or 1, attackers): how far a witness differs from what each attacker of each primary knows."""
     each = np.maximum(known.lower - z, z - known.upper)
     if known.alone:
         return each[None, :]

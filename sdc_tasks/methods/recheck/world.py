@@ -1,4 +1,4 @@
-"""What an attacker faces: relations, bounds and what was published, as rows over the cells that are hidden."""
+"""What an attacker faces: relations, bounds and published intervals, as rows over the hidden cells."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 @dataclass(frozen=True, repr=False)
 class World:
-    """What an attacker faces, in the unit of the data: rows low ≤ A z ≤ high, columns lower ≤ z ≤ upper; z of what `cells` names."""
+    """What an attacker faces, in the unit of the data: rows low ≤ A z ≤ high, columns lower ≤ z ≤ upper; `cells` names the columns of z."""
 
     cells: Ints
     A: sp.csr_array
@@ -27,7 +27,7 @@ class World:
 
 
 def world_of(problem: ProtectionProblem, publication: Publication | None, profile: str) -> World:
-    """The rows and bounds; None: with every aggregate withheld."""
+    """The rows and bounds. Without a publication: every aggregate is withheld."""
     space = problem.space
     first = len(space.countries) * space.national_size
     cells = np.flatnonzero(problem.suppressed)
@@ -55,16 +55,16 @@ def world_of(problem: ProtectionProblem, publication: Publication | None, profil
 
 
 def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
-    """Aggregate cells whose printed interval excludes the true value: it is of other deliveries, and tells nothing of these."""
+    """Aggregate cells whose printed interval excludes the true value: it was made from other deliveries and tells nothing about these."""
     truth = problem.a[len(problem.space.countries) * problem.space.national_size :]
     noise = EXACT * (1 + np.abs(truth))
     return np.asarray((publication.lower - truth > noise) | (truth - publication.upper > noise))
 
 
 def whole_world(problem: ProtectionProblem, publication: Publication | None, world: World) -> tuple[World, Bools]:
-    """The same for an attacker who knows which values are whole numbers; and of which columns he knows it.
+    """The world for an attacker who knows which values are whole numbers; and which columns these are.
 
-    Of a rounded whole number he knows that the upper end of its interval would have been rounded up.
+    He knows that the upper end of the interval of a rounded whole number would have been rounded up.
     """
     n, before = len(world.cells), problem.earlier
     whole = np.concatenate([problem.integral[world.cells], before.integral[: len(world.lower) - n]])
@@ -89,5 +89,5 @@ def whole_world(problem: ProtectionProblem, publication: Publication | None, wor
 
 
 def whole_known(known: Known, world: World, whole: Bools) -> Known:
-    """What respondents know of cells that are whole numbers."""
+    """What respondents know about cells that are whole numbers."""
     return replace(known, lower=np.where(whole[np.searchsorted(world.cells, known.cells)], np.ceil(known.lower - WHOLE), known.lower))

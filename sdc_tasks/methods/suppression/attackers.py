@@ -5,8 +5,8 @@ For an item (class p, side, need) and y ∈ [0, 1]ᵏ the attacker's side is
     max ± u_p    M u = 0,   −c⁻_i y_i ≤ u_i ≤ c⁺_i y_i
 
 By duality every multiplier λ of the relations gives, with r = ± e_p − Mᵀ λ, the valid inequality Σ_i (r⁺_i c⁺_i + r⁻_i c⁻_i) y_i ≥ need;
-whoever computes λ need not be trusted. Strengthened: divided by the need, the classes that are hidden anyway taken to the right-hand
-side, coefficients cut there at 1. An item of width (side 0) adds up the two sides.
+λ need not be trusted. The cut is strengthened: divided by the need, classes that are hidden anyway moved to the right-hand side,
+coefficients cut at 1. An item of width (side 0) adds the two sides.
 
 In a network the capacities c± may be cut at the need beforehand (see reduce.py): then the most violated strengthened cut is a minimum cut
 of a graph, found by a maximum flow (`Flows`); c± that would be larger than 1 are what makes the plain programs give weak cuts. Each failing
@@ -27,10 +27,10 @@ from sdc_tasks.methods.suppression.reduce import Reduced, network_ends
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import Basis, LiveLP
 
-MET_SHARE = 1 - 1e-6  # of a need: what counts as met
-DEEP = 1e-3  # a cut that is missed by this is worth having
+MET_SHARE = 1 - 1e-6  # of a need: a reach of this share counts as met
+DEEP = 1e-3  # a cut that is violated by this much is worth adding
 MOST_NEEDS = 1e4  # outside networks: no class needs to move further than this many needs
-NOISE = 1e-9  # multipliers are rounded to this; whatever they are, the cut is valid
+NOISE = 1e-9  # multipliers are rounded to this; the cut is valid for any multipliers
 FLOW_UNITS = 2**22  # a need in the whole numbers of the flow program
 
 
@@ -56,7 +56,7 @@ class Attackers(ABC):
         self.table, self.calls = table, 0
 
     def cuts(self, item: int, y: Floats, most: int = 1, thorough: bool = True) -> list[ProtectionCut]:
-        """Violated cuts of an item, up to about `most`. None if y meets it, or, where not `thorough`, if none comes easily."""
+        """Violated cuts of an item, up to about `most`. No cut if y meets the item; unless `thorough`, also if none is found cheaply."""
         side = int(self.table.item_side[item])
         found: list[ProtectionCut] = []
         seen: set[bytes] = set()

@@ -1,4 +1,4 @@
-"""What suppressing a cell costs, for each of the choices of `names.py`; at least 0, one number for each of the n cells."""
+"""The cost of suppressing a cell, for each choice in `names.py`: one number ≥ 0 for each of the n cells."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sdc_tasks.model.table import Bools, Floats
 
 @dataclass(frozen=True)
 class Priced:
-    """What costs are made of: the relations M (m, n), the values, the primary cells, and what a file says (n), where it does."""
+    """The inputs of the costs: the relations M (m, n), the values, the primary cells, and the columns of a file (n), if it has them."""
 
     M: sp.csr_array = field(repr=False)
     a: Floats = field(repr=False)
@@ -26,7 +26,7 @@ class Priced:
 
 
 def cell_costs(cells: Priced, costs: CellCosts) -> Floats:
-    """(n): the cost of each cell. Raises InvalidInput where the cells do not have what the costs are made of."""
+    """(n): the cost of each cell. Raises InvalidInput if the cells lack an input of these costs."""
     return FORMULAS[costs](cells)
 
 
@@ -43,7 +43,7 @@ def _frequency(cells: Priced) -> Floats:
 
 
 def _distance(cells: Priced) -> Floats:
-    """1 for cells that share a relation with a primary, 2 for those that share one with these, and so on; far cells cost n."""
+    """1 for cells that share a relation with a primary, 2 for cells that share one with those, and so on; cells out of reach cost n."""
     shares = sp.csr_array((np.ones(cells.M.nnz), cells.M.indices, cells.M.indptr), shape=cells.M.shape)
     steps = np.where(cells.primary, 0.0, float(len(cells.a)))
     reached, step = cells.primary.copy(), 0

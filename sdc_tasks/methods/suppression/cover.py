@@ -1,15 +1,15 @@
-"""Safe patterns of a reduced problem: grow one item by item, then give back what it does not need ([2] §4.2 with linear programs).
+"""Safe patterns of a reduced problem: a pattern grows item by item, then unneeded classes are opened again ([2] §4.2 with linear programs).
 
 For an item (class p, side, need) that the hidden classes S do not meet yet, in u = z / need:
 
     min  Σ_{i∉S} price_i |u_i| / min(room_i, 1)      M u = 0,   u_p = ±1,   |u_i| ≤ room_i
 
-`room_i` is what bounds leave class i, in needs; dividing by it stands in for the fixed charge. First with the smaller of both rooms, so
-that z and −z are both deviations and one direction meets both sides; else for the side alone. What moves is hidden. `price` is the cost for
-a first pattern; with a solution y* of the master problem, cost · (1 − y*) follows its lead.
+`room_i` is the room of class i within its bounds, in needs; the division by it approximates the fixed charge. The first attempt uses the
+smaller of both rooms, so that z and −z are both deviations and one direction meets both sides; the second one treats the side alone. Every
+class that moves is hidden. For a first pattern `price` is the cost; with a solution y* of the master problem, it is cost · (1 − y*).
 
 Every direction is a *witness* for all items that its extension to the bounds meets; witnesses are kept from one pattern to the next.
-To give back: the dearest hidden class first, if the items whose witnesses all used it find others among what stays hidden.
+Pruning opens hidden classes, the most expensive first, if every item whose witnesses all used the class has another witness without it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sdc_tasks.methods.suppression.reduce import Reduced
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import LiveLP, Status
 
-LOST_AFTER = 3000  # simplex iterations for one direction, from scratch: most need hundreds, some more than a hundred thousand
+LOST_AFTER = 3000  # simplex iterations for one direction from scratch: most need hundreds, a few need more than a hundred thousand
 STILL = 1e-7  # of a need: moves below the solver's tolerance are rounding
 MEMORY = 200_000_000  # bytes that the witnesses may take from one pattern to the next
 JOINT = 6  # programs for all items at once, before each has its own
@@ -35,14 +35,14 @@ AHEAD = 1.5  # needs: how far a joint program moves a class that an item is abou
 
 
 class Directions(Protocol):
-    """Who finds deviations that move some classes alone."""
+    """A way to find deviations that move only some classes."""
 
     def cheapest(self, p: int, sign: int, far: float, up: Floats, down: Floats, cost: Floats) -> Floats | None:
-        """(k): a cheap u with u_p = sign · far, M u = 0 and −down ≤ u ≤ up, at Σ cost |u|; None where none is found."""
+        """(k): a u with u_p = sign · far, M u = 0, −down ≤ u ≤ up and a low Σ cost |u|; None if none is found."""
 
 
 class LinearDirections:
-    """A live linear program over some classes: the cheapest u there is."""
+    """A live linear program over some classes: it finds the cheapest u."""
 
     def __init__(self, table: Reduced, classes: Ints) -> None:
         self.classes, k = classes, len(table.cost)
@@ -60,7 +60,7 @@ class LinearDirections:
 
     @cached_property
     def _inner(self) -> LiveLP:
-        """The same by an interior point: slower at most programs, and never lost in one."""
+        """The same by an interior point method: slower for most programs, but never stuck in one."""
         live = self._live()
         live.interior()
         return live
@@ -126,11 +126,11 @@ class _Witnesses:
         self._used += 1
 
     def within(self, hidden: Bools) -> Ints:
-        """The rows of witnesses that move hidden classes alone."""
+        """The rows of witnesses that move only hidden classes."""
         return np.flatnonzero(~(self._moves[: self._used] & np.packbits(~hidden)).any(axis=1))
 
     def without(self, rows: Ints, cell: int) -> Ints:
-        """Of some rows, those that do not move a class."""
+        """The rows among `rows` that do not move a class."""
         return np.asarray(rows[(self._moves[rows, cell // 8] & (128 >> cell % 8)) == 0])
 
     def met(self, rows: Ints) -> Bools:
@@ -139,7 +139,7 @@ class _Witnesses:
         return np.unpackbits(found, count=self._items).astype(bool)
 
     def forget(self) -> None:
-        """Keeps the newest that there is memory for."""
+        """Keeps the newest witnesses, as many as the memory limit allows."""
         most = max(64, MEMORY // max(1, self._moves.shape[1] + self._meets.shape[1]))
         first = max(0, self._used - most)
         self._moves, self._meets = self._moves[first:].copy(), self._meets[first:].copy()
@@ -147,7 +147,7 @@ class _Witnesses:
 
 
 class Cover:
-    """Grows and prunes patterns of one reduced problem, with all witnesses that were ever found."""
+    """Grows and prunes patterns of one reduced problem, with the witnesses found so far."""
 
     def __init__(self, table: Reduced, directions: Callable[[Reduced, Ints], Directions] = LinearDirections) -> None:
         self.table, self.programs, self._directions = table, 0, directions
@@ -156,7 +156,7 @@ class Cover:
         self._everything = directions(table, np.arange(k))
 
     def grown(self, start: Bools, price: Floats, over: Callable[[], bool]) -> Bools | None:
-        """A pattern ⊇ start that meets every item; None where some item has no direction at all, or when it is `over` before."""
+        """A pattern ⊇ start that meets every item; None if an item has no direction at all, or if the run is `over` first."""
         hidden = start | self.table.forced
         everything = np.ones(len(hidden), dtype=bool)
         self._together(hidden)
@@ -178,7 +178,7 @@ class Cover:
         return hidden
 
     def pruned(self, pattern: Bools, over: Callable[[], bool], most: int = 8) -> Bools:
-        """A pattern ⊆ pattern that meets every item: classes given back, until it is `over`, where at most `most` items need witnesses."""
+        """A smaller pattern that meets every item. It opens a class if at most `most` items need new witnesses; stops when `over`."""
         hidden = pattern.copy()
         rows = self._witnesses.within(hidden)
         met = self._witnesses.met(rows)
@@ -199,11 +199,11 @@ class Cover:
         return hidden
 
     def forget(self) -> None:
-        """Between two patterns: old witnesses go where there are too many."""
+        """Called between two patterns: drops old witnesses if there are too many."""
         self._witnesses.forget()
 
     def _together(self, hidden: Bools) -> None:
-        """Witnesses within a pattern for many items at once: Σ ± u_p / need_p as large as can be, over the items not met yet."""
+        """Finds witnesses within a pattern for many items at once: max Σ ± u_p / need_p over the items not met yet."""
         table, program = self.table, LinearDirections(self.table, np.flatnonzero(hidden))
         for turn in range(JOINT):
             open_items = np.flatnonzero(~self.met(hidden) & ~table.lone[table.item_class])

@@ -2,8 +2,8 @@
 
 result = suppress(problem, PatternOptions(gap=0.01))             # a call that returns when it is done
 
-run = SuppressionRun(problem, Limit(60.0), gap=0.01)             # in whatever thread watches
-execute(run, options)                                            # in whatever thread works
+run = SuppressionRun(problem, Limit(60.0), gap=0.01)             # in the thread that watches
+execute(run, options)                                            # in the thread that works
 run.best, run.bound, run.history                                 # at any time
 
 auto     exact
@@ -11,7 +11,7 @@ exact    cutting planes ([2] §4.1), anytime: exact.py
 paths    shortest paths ([2] §4.2), for two-dimensional and 1H2D tables: paths.py
 cover    linear programs, one for each primary and side; in a network they are the minimum-cost flows of [2] §4.2: cover.py
 
-Whatever a method finds counts only when `verify.py`, which shares no code with it, finds it safe.
+A pattern counts only if `verify.py`, which shares no code with the methods, finds it safe.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from sdc_tasks.solver.clock import Limit
 class PatternOptions:
     """How to search.
 
-    `seconds` end anything: then the result depends on how busy the machine is. Without them a search ends by counted work, and the same
-    problem, options and versions of the solvers give the same pattern. `gap`: (cost − bound) / cost at which a proof is good enough.
-    `seed`: another one searches in another order. `work`: what is counted, for the exact method.
+    `seconds`: a time limit for any method; with it, the result depends on the load of the machine. Without it, a search ends by counted
+    work, and equal problem, options and solver versions give the same pattern. `gap`: the search ends when (cost − bound) / cost is this
+    small. `seed`: another seed searches in another order. `work`: the counted work of the exact method.
     """
 
     method: PatternMethod = "auto"
@@ -53,7 +53,7 @@ def suppress(
 ) -> SuppressionResult:
     """The cheapest safe pattern that a method finds for a problem, verified, and the bound that it proves ([2] §4, eq. 5–7).
 
-    `report` hears of each better pattern and bound. Raises Unprotectable, naming the cell, where even hiding every cell protects it not.
+    `report` receives each better pattern and bound. Raises Unprotectable, naming the cell, if even hiding every cell does not protect it.
     """
     options = options or PatternOptions()
     run = SuppressionRun(problem, Limit(options.seconds), options.gap, report)
@@ -61,7 +61,7 @@ def suppress(
 
 
 def execute(run: SuppressionRun, options: PatternOptions) -> str:
-    """Searches until the run is over or the work is done; says which: time or work."""
+    """Searches until the run is over or the work is done; returns "time" or "work"."""
     return _METHODS[options.method](run, options)
 
 

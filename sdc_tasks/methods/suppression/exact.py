@@ -1,10 +1,10 @@
 """Cell suppression solved exactly by cutting planes ([2] §4.1, eq. 11–15; Fischetti & Salazar-González), anytime.
 
 The master problem is  min cost · y,  y ∈ {0, 1}ᵏ over the classes of the reduced problem (reduce.py), under the cuts found so far. For its
-solution every item's attacker is asked; those that fail give strengthened cuts (attackers.py).
+solution every item's attacker is asked; items that are not met give strengthened cuts (attackers.py).
 
-1. Everything hidden, which is safe or nothing is; then a first pattern (cover.py). Items that the primaries meet among themselves are met
-   by every pattern; nobody asks for them again. Patterns of a network grow by shortest paths (paths.py), others by linear programs.
+1. Hide every cell: if this is not safe, no pattern is. Then find a first pattern (cover.py). Items that the primaries alone meet are met by
+   every pattern and are not asked again. Patterns of a network grow by shortest paths (paths.py), others by linear programs.
 2. The LP relaxation, stabilised by in-out separation: cuts are sought at a point between the master's solution and a point that is known to
    satisfy all of them (at first everything hidden); where none is violated there, that point moves in. Each round proves a bound: by weak
    duality from the master's multipliers, recomputed here. Every few rounds cost · (1 − y*) leads to a new pattern.
@@ -12,7 +12,7 @@ solution every item's attacker is asked; those that fail give strengthened cuts 
 4. Integer rounds: the master with the cuts that bind or nearly so is solved by HiGHS; its solution is attacked; its completion is a
    pattern. Cuts left out come back when they are violated.
 
-Ends when the gap asked for is proven, by counted work (rounds, nodes), or by the clock. With an `Abort` clock nothing depends on the time.
+It ends when the requested gap is proven, by counted work (rounds, nodes), or by the clock. With an `Abort` clock no result depends on time.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import LiveLP
 from sdc_tasks.solver.milp import LiveMilp, Milp
 
-VIOLATED = 1e-4  # a cut is worth adding when it is missed by this
-CLOSE = 1e-4  # relative: the stabilising point has come as near to the master's as need be
+VIOLATED = 1e-4  # a cut is worth adding if it is violated by this much
+CLOSE = 1e-4  # relative: the stabilising point is near enough to the master's solution
 NEAR = 0.2  # slack up to which a cut joins the integer master
 
 
 @dataclass(frozen=True)
 class Work:
-    """What ends a run beside its gap: rounds of the LP relaxation, integer rounds, nodes of each; `nested` cuts are sought for each
-    failing item of a network, `cuts` in a round."""
+    """The limits of counted work: rounds of the LP relaxation, integer rounds, nodes of each integer round. `nested`: cuts sought for each
+    unmet item of a network; `cuts`: cuts sought in a round."""
 
     rounds: int = 400
     integer_rounds: int = 200
@@ -51,7 +51,7 @@ class Work:
 
 
 def suppress_exactly(run: SuppressionRun, work: Work | None = None, seed: int = 1) -> str:
-    """Searches for the cheapest safe pattern and proves a bound; why it ended: work or time. Raises Unprotectable where there is none."""
+    """Searches for the cheapest safe pattern and proves a bound; returns "work" or "time". Raises Unprotectable if no pattern is safe."""
     return _Search(run, reduce(run.problem), work or Work(), seed).go()
 
 
@@ -93,7 +93,7 @@ class _Search:
         self.upper = np.ones(k)
         self.lower = table.forced.astype(float)
         self.y = self.lower.copy()
-        self.items = np.arange(len(table.item_need))  # not those that the primaries meet among themselves
+        self.items = np.arange(len(table.item_need))  # later without the items that the primaries alone meet
         self.next = 0
 
     def go(self) -> str:
@@ -131,7 +131,7 @@ class _Search:
                 self.patterns.complete(self.y > 1 - 1e-6, table.cost * (1 - self.y), f"LP round {count + 1}")
 
     def separate(self, y: Floats) -> list[ProtectionCut]:
-        """The cuts that failing items give at a point: of all items, or until there are enough for a round; the next goes on from there."""
+        """The cuts of unmet items at a point, until there are enough for a round; the next round continues with the next item."""
         found: list[ProtectionCut] = []
         nested = self.work.nested if self.table.network else 1
         for thorough in (True,) if self.table.network else (False, True):
@@ -146,7 +146,7 @@ class _Search:
         return found
 
     def prove(self, multipliers: Floats) -> None:
-        """The bound that the multipliers of the master's rows prove, whoever computed them; and the reduced costs with it."""
+        """Lifts the bound to what the multipliers of the master's rows prove (any multipliers are valid), with the reduced costs."""
         table = self.table
         mu = np.maximum(multipliers, 0.0) * self.unit
         rows = self.pool.matrix(self.pool.cuts)
@@ -179,7 +179,7 @@ class _Search:
             before = len(self.pool.cuts)
             cuts = self.pool.add(self.separate(y))
             violated = np.flatnonzero(rows @ y < 1 - VIOLATED)
-            if not cuts:  # no attacker gets through: the master's pattern needs no completion
+            if not cuts:  # no attack succeeds: the master's pattern needs no completion
                 self.run.offer(table.pattern(y > 0.5, self.run.problem), f"integer round {count + 1}")
             self.patterns.complete(y > 0.5, table.cost, f"integer round {count + 1}")
             if self.run.over():

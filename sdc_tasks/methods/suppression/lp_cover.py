@@ -1,7 +1,7 @@
-"""Complementary suppression of one table by linear programs: every primary cell ends up protected, which is proved, not hoped.
+"""Complementary suppression of one table by linear programs; it proves that every primary cell is protected.
 
-Source: the general scheme of [2] §4.2 (for each primary find the cheapest set of cells that moves it by its level, suppress that set,
-go on), with a linear program in place of network flows, so that any relations `M a = 0` will do.
+Source: the general scheme of [2] §4.2 (for each primary find the cheapest set of cells that moves it by its level, and suppress that
+set), with a linear program instead of network flows, so that it accepts any relations `M a = 0`.
 
 For a primary p that is not yet protected by the cells already suppressed (S), with level l = max(lpl_p, upl_p) and z = l·u:
 
@@ -11,13 +11,13 @@ For a primary p that is not yet protected by the cells already suppressed (S), w
 dearer per unit). Because |z| ≤ a both a + z and a − z are tables of non-negative cells: one direction z protects both sides. Only
 where this is infeasible each side gets its own program (u_p = ±1, falling cells bounded by a_i / l, rising ones free).
 
-What z moves is suppressed. Then z is a *witness*: with t⁺ the longest step that keeps a + t z ≥ 0 and t⁻ that of a − t z ≥ 0, every
-cell q is known no better than from a_q − t⁻ z_q to a_q + t⁺ z_q (z_q > 0; sides exchanged otherwise). Most primaries are settled by
-the witnesses of others; levels are taken in descending order because large moves carry small ones along.
+Every cell that z moves is suppressed. Then z is a *witness*: let t⁺ be the longest step with a + t z ≥ 0, and t⁻ the longest one with
+a − t z ≥ 0. Nobody can exclude any value of cell q from a_q − t⁻ z_q to a_q + t⁺ z_q (z_q > 0; sides exchanged otherwise). Witnesses of
+other cells settle most primaries. Levels are treated in descending order, because large moves also serve small levels.
 
-Clean-up: a secondary cell is given back, the most valuable first, if the few primaries whose witnesses used it find others.
+Clean-up: a secondary cell is opened again, the most valuable first, if the few primaries whose witnesses used it have other witnesses.
 Empty cells are public zeros: they never move and are never suppressed. The table is positive (a ≥ 0); `lpl` is cut at a. The attacker
-is the external one: a unit that knows its own cell, and sliding levels, are not considered.
+is the external one: units that know their own cell, and sliding levels, are not considered.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ EMPTY = 1e-9  # of a need: no room
 
 
 def shortest_paths(run: SuppressionRun, seed: int = 1) -> str:
-    """Why it ended: work or time. Raises InvalidInput for a table that is no network, Unprotectable where there is no safe pattern."""
+    """Offers patterns to the run; returns "work" or "time". Raises InvalidInput if this is no network, Unprotectable if none is safe."""
     table = reduce(run.problem)
     if not table.network:
         raise InvalidInput(

@@ -1,6 +1,6 @@
 """Patterns of one run, in the order of their quality: everything hidden, then grown and pruned ones; each is offered to the run.
 
-`cover` is that alone: a first pattern and what it does not need given back. The exact method begins with it and asks for more.
+`cover` does only this: a first pattern, then pruning. The exact method begins with it and asks for more patterns.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from sdc_tasks.methods.suppression.reduce import Reduced, reduce
 from sdc_tasks.methods.suppression.run import SuppressionRun
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-TASTE = 0.02  # relative: by how much a seed varies prices
+TASTE = 0.02  # relative: how much a seed varies prices
 
 
 def cover(
     run: SuppressionRun, seed: int = 1, table: Reduced | None = None, directions: Callable[[Reduced, Ints], Directions] = LinearDirections
 ) -> str:
-    """Why it ended: work or time. Raises Unprotectable where there is no safe pattern. `table`: the problem reduced, if it is already."""
+    """Offers patterns to the run; returns "work" or "time". `table`: the reduced problem. Raises Unprotectable if no pattern is safe."""
     table = table or reduce(run.problem)
     Patterns(run, table, attackers_of(table), seed, directions).begin()
     return "time" if run.left <= 0 else "work"
@@ -44,7 +44,7 @@ class Patterns:
         self._taste = 1 + TASTE * np.random.default_rng(seed).random(len(table.cost))
 
     def begin(self) -> None:
-        """Everything hidden, which is safe or nothing is; then a first pattern."""
+        """Offers the pattern that hides everything (if it is not safe, none is); then a first pattern."""
         everything = np.ones(len(self.table.cost), dtype=bool)
         if not self.run.offer(self.table.pattern(everything, self.run.problem), "everything hidden"):
             self._refuse()
@@ -62,7 +62,7 @@ class Patterns:
         return hidden
 
     def _refuse(self) -> None:
-        """Raises Unprotectable where a primary is not protected even by hiding everything."""
+        """Raises Unprotectable if hiding everything does not protect a primary."""
         table, problem = self.table, self.run.problem
         everything = np.ones(len(table.cost))
         failing = [item for item in range(len(table.item_need)) if self.attackers.cuts(item, everything)]

@@ -11,9 +11,9 @@ and a pattern is *safe* if for every primary p
 
 Cell suppression is min Σ cost_i y_i over the safe patterns; the primaries themselves cost nothing.
 
-A requirement beyond an external bound is cut at the bound (METHOD §2). `fixed` cells stay open whatever it costs: empty cells that are
-public zeros, cells that were published before. `singleton` primaries have one respondent each, who knows his cell; all of them may collude
-against the one that is attacked ([2] eq. 9): z_i = 0 for every other singleton i. Whoever withstands that withstands outsiders as well.
+A requirement beyond an external bound is cut at the bound (METHOD §2). `fixed` cells always stay open: empty cells that are public zeros,
+cells that were published before. A `singleton` primary has one respondent, who knows the cell; all singletons may collude against the
+attacked one ([2] eq. 9): z_i = 0 for every other singleton i. A pattern that withstands this attack also withstands outsiders.
 Units are those of the data.
 """
 
@@ -29,17 +29,17 @@ import scipy.sparse as sp
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
-ADDITIVE = 1e-6  # relative: a miss of a relation as a share of the largest value in it
+ADDITIVE = 1e-6  # allowed miss of a relation, as a share of its largest value
 MASKS = ("primary", "fixed", "singleton")
 NUMBERS = ("a", "lb", "ub", "lpl", "upl", "spl", "cost")
 
 
 @dataclass(frozen=True)
 class SuppressionProblem:
-    """What is to be hidden, and what it must withstand. All arrays have one entry for each of the n cells.
+    """One table, its primary cells and their protection levels. All arrays have one entry for each of the n cells.
 
-    `lpl upl spl` are distances ≥ 0, read on `primary` cells alone. `label` names a cell in messages. Raises InvalidInput on a table that
-    contradicts itself; no message holds a value.
+    `lpl`, `upl`, `spl` are distances ≥ 0, used for `primary` cells only. `label` names a cell in messages. Raises InvalidInput if the table
+    contradicts itself; no message contains a value.
     """
 
     M: sp.csr_array = field(repr=False)
@@ -72,7 +72,7 @@ class SuppressionProblem:
         self._check()
 
     def name(self, cell: int) -> str:
-        """How messages call a cell."""
+        """The name of a cell in messages."""
         return f"cell {int(cell)}" if self.label is None else self.label(int(cell))
 
     @cached_property
@@ -82,7 +82,7 @@ class SuppressionProblem:
 
     @property
     def lone(self) -> Bools:
-        """(n): the cells that their only respondent knows."""
+        """(n): whether the cell has a single respondent, who knows it."""
         return np.asarray(self.singleton, dtype=bool)
 
     @cached_property

@@ -1,16 +1,16 @@
-"""A suppression problem made small without changing its least cost.
+"""Reduces a suppression problem without changing its least cost.
 
-- Cells that stay open (fixed, or without room) do not move: they are gone.
-- A relation with one cell left fixes it (z = 0); with two, z_j = t z_i: the two are hidden together or neither helps. So cells fall into
-  classes with one deviation u each, z_i = t_i u; a class that holds a primary with a requirement is hidden (`forced`), any other costs
-  the sum of its cells. Repeated until nothing changes; equal relations are kept once.
+- Cells that stay open (fixed, or without room) do not move: they are removed.
+- A relation with one remaining cell fixes it (z = 0). A relation with two ties them, z_j = t z_i: hiding only one does not help. So
+  cells form classes with one deviation u each, z_i = t_i u. A class with a primary that has a requirement is hidden (`forced`); any other
+  class costs the sum of its cells. This is repeated until nothing changes; equal relations are kept once.
 - An *item* is one requirement: class, side, need. side +1: max u ≥ need; −1: min u ≤ −need; 0: max u − min u ≥ need.
 
-Least cost of the problem = `offset` + least cost of the reduced one. A primary that cannot move at all, or whose bounds hold it below its
-level even when everything is hidden, is found later by the attackers' programs; one that a relation fixes is refused here.
+Least cost of the problem = `offset` + least cost of the reduced problem. A primary that a relation fixes is refused here. The attackers'
+programs later find a primary that cannot move, or that cannot reach its level even if everything is hidden.
 
-Relations that follow from others are dropped where that leaves a network, as of a 1H2D table ([2] §2.2). A class that holds a singleton is
-`lone`: it does not move in items of other classes. A primary that shares its class with somebody else's singleton is given away. `network`:
+Relations that follow from others are dropped if a network remains, as for a 1H2D table ([2] §2.2). A class with a singleton is `lone`: it
+does not move in items of other classes. A primary in one class with another respondent's singleton is disclosed. `network`:
 every class stands in at most two relations, with opposite signs after some relations were multiplied by −1. Then z splits into cycles with
 entries of one size ([2] §2.2, §4.2), and no deviation needs to exceed the need of the item it serves.
 """

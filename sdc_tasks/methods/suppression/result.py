@@ -1,4 +1,4 @@
-"""What every method of this room returns: a pattern that was verified, what it costs, and how much better one could be."""
+"""The result of every suppression method: a verified pattern, its cost, and the proven bound on the least cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Pattern:
 class SuppressionResult:
     """The best verified pattern of a method, and the proven bound: no safe pattern costs less.
 
-    `best` is None where no safe pattern was found before the end. `ended` says why the method stopped: proven, gap, work, time.
+    `best` is None if no safe pattern was found. `ended` says why the method stopped: proven, gap, work or time.
     """
 
     best: Pattern | None = field(repr=False)

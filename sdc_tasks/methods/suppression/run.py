@@ -1,7 +1,7 @@
-"""One run of a method: the best verified pattern so far, the best proven bound, how they came about, and when to stop.
+"""One run of a method: the best verified pattern so far, the best proven bound, their history, and when to stop.
 
-A pattern counts when the verifier finds it safe, whoever offers it. So a method can be interrupted at any time, by a limit, a signal or an
-operator, and what was found by then is there. Methods offer from one thread; others may look, and ask to stop.
+A pattern counts only if the verifier finds it safe. So a limit, a signal or an operator can interrupt a method at any time, and the best
+pattern so far remains. Methods offer patterns from one thread; other threads may read, and may ask the run to stop.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PROVEN = 1e-6  # relative: what rounding leaves between the bound and the cost o
 
 
 class SuppressionRun:
-    """Keeps the best of what a method finds for one problem. Stops by the clock, the gap, or by request."""
+    """Keeps the best pattern and bound that a method finds for one problem. Stops by the clock, the gap, or on request."""
 
     def __init__(
         self, problem: SuppressionProblem, clock: Clock | None = None, gap: float = 0.0, report: Callable[[Moment], None] | None = None
@@ -59,11 +59,11 @@ class SuppressionRun:
         return self.left <= 0 or (gap is not None and gap <= self.gap_wanted)
 
     def stop(self) -> None:
-        """Asks the method to end soon; what was found stays."""
+        """Asks the method to end soon; the best pattern is kept."""
         self._asked_to_stop.set()
 
     def offer(self, hidden: Bools, method: str) -> bool:
-        """Whether a pattern (n) is safe and the cheapest so far."""
+        """Verifies a pattern (n); True if it is safe and the cheapest so far."""
         cost = self.problem.cost_of(hidden)
         if cost >= self.cost or not verify(self.problem, hidden).safe:
             return False
@@ -74,13 +74,13 @@ class SuppressionRun:
         return True
 
     def lift(self, bound: float, method: str) -> None:
-        """A proven lower bound on the cost of any safe pattern; one that the pattern at hand disproves is ignored."""
+        """Records a proven lower bound on the cost of any safe pattern; a bound above the cost of a verified pattern is ignored."""
         if self.bound * (1 + 1e-9) < bound <= self.cost * (1 + PROVEN):
             self.bound = min(bound, self.cost)
             self._note(method)
 
     def result(self, method: str, ended: str) -> SuppressionResult:
-        """What was found, and why it ended: as the method says, unless the gap explains it."""
+        """The result. `ended`: why the method stopped, as it says, unless the gap explains it."""
         gap = self.gap
         if gap is not None and gap <= self.gap_wanted:
             ended = "proven" if gap <= PROVEN else "gap"

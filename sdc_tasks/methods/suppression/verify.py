@@ -1,10 +1,10 @@
-"""Is a pattern safe? A second program, which shares no code with any search of this room nor with the solver's rooms.
+"""Is a pattern safe? A second program, which shares no code with the searches of this package or with `sdc_tasks/solver`.
 
-Shown, not believed: a primary counts as protected when points x are at hand with
+A primary counts as protected only if points x are found with
 
     M x = M a,   lb ≤ x ≤ ub,   x_i = a_i wherever the pattern is open,   x_p ≥ a_p + upl_p    (or ≤ a_p − lpl_p)
 
-as plain arithmetic finds. The solver only proposes points; a wrong answer of it can call a safe pattern unsafe, never an unsafe one safe.
+Plain arithmetic checks this. The solver only proposes points: if it is wrong, a safe pattern may count as unsafe, never the reverse.
 
 With d = x − a every such point is extended to the ends of its line a + t d: t⁺ and −t⁻ are the longest steps that the bounds allow, and all
 primaries are read off at both ends. So a point settles many primaries. Points come from programs `max Σ ± x_p / level_p` over families of
@@ -30,8 +30,8 @@ FAMILIES = 6  # joint programs before single ones
 
 @dataclass(frozen=True)
 class PatternVerdict:
-    """`unprotected`: positions of primaries not shown to be protected. `programs`: linear programs that it took. `misused`: cells that
-    must stay open but are hidden, or primaries left open.
+    """`unprotected`: positions of primaries not shown to be protected. `programs`: the number of linear programs solved. `misused`: cells
+    that must stay open but are hidden, or primaries left open.
     """
 
     unprotected: Ints = field(repr=False)
