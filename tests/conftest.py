@@ -141,6 +141,8 @@ def _database(server_url: str, template: str = "") -> Iterator[URL]:
     name = f"sdc_{uuid4().hex}"
     with server.connect() as connection:
         connection.exec_driver_sql(f"CREATE DATABASE {name}" + (f" TEMPLATE {template}" if template else ""))
+        if template:  # what a database allows does not come with its template
+            connection.exec_driver_sql(f"REVOKE TEMPORARY ON DATABASE {name} FROM PUBLIC")
     yield url.set(database=name)
     with server.connect() as connection:
         connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
