@@ -1,7 +1,7 @@
 """The engine: one problem, one method, one run that can be watched and stopped.
 
-run = Run(problem, options.seconds, options.gap, report)     # in whatever thread watches
-execute(run, options)                                        # in whatever thread works
+run = Run(problem, options.seconds, options.gap, report)     # in the thread that watches
+execute(run, options)                                        # in the thread that works
 run.table, run.bound, run.history                            # at any time
 
 auto            polygon bound; alternating projections and elastic LPs for a first table; local search by regions. A plain
@@ -38,7 +38,7 @@ from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.names import SolverName
 
 MOST_ROUNDS = 200
-SETTLED = 0.005  # relative: when a round of the relaxation lifts the bound by no more, its sizes are good enough to start from
+SETTLED = 0.005  # relative: if a round of the relaxation lifts the bound by no more, its sizes are good enough to start from
 WORTH_A_THREAD = 1500  # sensitive cells, after presolve, up to which the whole MILP is worth a thread beside the local search
 WHOLE_MILP_SENSES = 100  # sensitive cells whose whole MILP ends a search by rounds
 WHOLE_MILP_NODES = 1000  # where that ends on any machine
@@ -49,8 +49,9 @@ QUICK_SENSES = 200  # sensitive cells of a two-dimensional table up to which loc
 class EngineOptions:
     """How to solve.
 
-    `seconds` end anything; `rounds` end a search (auto: batches of regions; bcd: cycles of partitions; benders: sense vectors), and `nodes`
-    a MILP, where they end on any machine. `threads` never changes a result, only the time. `polygon`: valid inequalities for the MILPs.
+    `seconds`: a time limit for any method. `rounds` end a search (auto: batches of regions; bcd: cycles of partitions; benders: sense
+    vectors) and `nodes` end a MILP, in the same way on any machine. `threads` changes the time, never a result. `polygon`: valid
+    inequalities for the MILPs.
     """
 
     method: Method = "auto"
@@ -68,7 +69,7 @@ class EngineOptions:
 def execute(run: Run, options: EngineOptions, start: Floats | None = None) -> None:
     """Solves run.problem until the run is over, from a table `start` (n, units) if there is one.
 
-    Raises Unprotectable where no table can protect every cell, ValueError where work is to be counted and the method is told no end to it.
+    Raises Unprotectable if no table can protect every cell, ValueError if work must be counted and the options give no limit.
     """
     if run.clock.counted and (end := METHODS[options.method].ended_by) and getattr(options, end) is None:
         raise ValueError(f"{options.method} without an end: {end} are needed where no clock may end it")
@@ -95,12 +96,12 @@ def execute(run: Run, options: EngineOptions, start: Floats | None = None) -> No
 
 
 def _flat(problem: CtaProblem) -> bool:
-    """A plain two-dimensional table, or less: no cell is in more than two relations. There, Benders' first table is next to optimal."""
+    """Is this a plain two-dimensional table, or less (no cell in more than two relations)? There Benders' first table is nearly optimal."""
     return bool((np.diff(problem.by_cell.indptr) <= 2).all()) and len(problem.sensitive) > QUICK_SENSES
 
 
 def _auto(reduction: Reduction, run: Run, options: EngineOptions) -> None:
-    """All up at once; a relaxation good enough to start from; a first table; then better tables and better bounds side by side."""
+    """First the table with all senses up, a relaxation to start from, a first table; then better tables and better bounds in parallel."""
     problem, relaxation = reduction.problem, Relaxation(reduction.problem)
     rounds, before = relaxation.tighten(MOST_ROUNDS, lambda: run.left), 0.0
     with ThreadPoolExecutor(1) as beside:
@@ -132,7 +133,7 @@ def _auto(reduction: Reduction, run: Run, options: EngineOptions) -> None:
 
 
 def _prove(problem: CtaProblem, run: Run, rounds: Iterator[float], whole: EngineOptions | None = None) -> None:
-    """Better bounds: the rest of the relaxation, then, where that has a chance, the whole MILP with the relaxation's rows."""
+    """Finds better bounds: the rest of the relaxation; then, if `whole` is given, the whole MILP with the relaxation's rows."""
     for bound in rounds:
         run.lift(bound, "polygon")
     if whole is not None and not run.over:

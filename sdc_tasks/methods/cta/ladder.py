@@ -1,14 +1,14 @@
-"""The ladder of strategies: each rung is tried when the one before returned no table good enough, and says so.
+"""The ladder of strategies: a rung is tried if the rung before returned no table that is good enough, and each rung records its result.
 
     auto            the fast path: bound, first table, local search by regions
     bcd             block coordinate descent, from an earlier table that protects every cell, or from fix-and-relax
     milp            the whole model through PuLP with CBC, or through HiGHS, from the table of an earlier rung if there is one
-    fix-and-relax   a start point alone
+    fix-and-relax   only a start point
     benders         for two-dimensional tables
     (none)          an empty ladder, or no table good enough: audit-driven bases alone
 
-Each rung ends by counted work, the same on any machine. Its seconds are an abort: nothing is left of a rung that reaches them, and the
-release stops there, for going on without it would give other figures.
+Each rung ends by counted work, the same on any machine. Its seconds are an abort: a rung that reaches them returns nothing, and the
+release stops, because without this rung it would give other figures.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from sdc_tasks.solver.clock import Abort
 def climb(problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, before: Adjustment, accept_short: float = 0.0) -> Adjustment:
     """The next rung: `before` plus what this one returned. `truth` = a of the whole release, for the adjusted table x.
 
-    A table that leaves no more than the share `accept_short` of the sensitive cells short ends the climb: the audit mends what is left.
+    A table that leaves at most the share `accept_short` of the sensitive cells short ends the climb: the audit repairs the rest.
 
-    Does nothing where an earlier rung was accepted.
+    Does nothing if an earlier rung was accepted.
     """
     if before.accepted:
         return before
@@ -59,7 +59,7 @@ def climb(problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, b
 
 
 def _better(rung: Rung, before: Adjustment) -> bool:
-    """Is this table to be used instead of the earlier one: better protected, then closer."""
+    """Is this table better than the earlier one: better protected, or equally protected and closer?"""
 
     def rank(r: Rung) -> tuple[int, float]:
         return r.unprotected, r.objective if r.objective is not None else float("inf")

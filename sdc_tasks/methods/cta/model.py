@@ -9,13 +9,13 @@
 Two settings (METHOD §3):
 
 - the *paper setting*, `table_problem`: every cell of a table may move and carries a weight; the adjusted table itself is the result;
-- the *attacker-consistent setting*, `release_problem`: public national cells are fixed and gone, only aggregate cells carry weight. The
-  adjusted table is then one that the world cannot tell from the truth as long as every published interval holds it. Asking for the
-  mirror image as well (|z_i| ≤ a_i − lb_i, `mirror`) leaves no table at all on real deliveries, where a primary may lean on smaller
-  neighbours to one side only: by default the audit, not the mirror, proves the other side.
+- the *attacker-consistent setting*, `release_problem`: public national cells are fixed and left out, only aggregate cells carry weight.
+  An attacker cannot tell the adjusted table from the truth as long as every published interval contains it. With the mirror image as an
+  additional condition (|z_i| ≤ a_i − lb_i, `mirror`), real deliveries have no table: the neighbours of a primary may be too small for one
+  side. So, by default, the audit proves the other side.
 
-L2 minimises Σ w_i z_i² over the same tables. A sliding level asks for |z| ≥ spl on the side that is taken: it raises both levels.
-Everything is divided by `unit`, near the median level, so that a solver's tolerances mean the same in any currency.
+L2 minimises Σ w_i z_i² over the same tables. A sliding level requires |z| ≥ spl on the side that is taken: it raises both levels.
+Everything is divided by `unit`, near the median level, so that a solver's tolerances have the same meaning in any currency.
 """
 
 from __future__ import annotations

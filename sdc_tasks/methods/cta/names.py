@@ -1,4 +1,4 @@
-"""The methods of controlled tabular adjustment by name, for whoever offers a choice without loading them. What each does: `engine.py`."""
+"""The names of the methods of controlled tabular adjustment; importing this loads no method. `engine.py` says what each method does."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ BOUND_EXCESS = 1e-6  # relative: by how much a bound may exceed the objective of
 
 
 class Run:
-    """Keeps the best of what methods find for one problem, in weight · data units. Stops by time, gap, or by request."""
+    """Keeps the best table and bound that methods find for one problem, in weight · data units. Stops by time, by gap or on request."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Run:
 
     @property
     def over(self) -> bool:
-        """Time is up, somebody asked to stop, or the table is proven within the gap asked for."""
+        """Is time up, did somebody ask to stop, or is the table proven to be within the requested gap?"""
         gap = self.gap
         return self.out_of_time or (gap is not None and gap <= self.gap_wanted)
 
@@ -92,11 +92,11 @@ class Run:
         return None if best is None else self.restore(best.z)
 
     def stop(self) -> None:
-        """Asks all methods to end soon; what was found stays."""
+        """Asks all methods to end soon; the best table is kept."""
         self._asked_to_stop.set()
 
     def offer(self, z: Floats, method: str) -> bool:
-        """A table of deviations, verified here as a table of the whole problem. Returns whether it is the best so far."""
+        """Verifies a table of deviations as a table of the whole problem. Returns whether it is the best so far."""
         verdict = verify(self.problem, self.restore(z))
         if not verdict.is_table:
             return False
@@ -110,7 +110,7 @@ class Run:
         return True
 
     def lift(self, bound: float, method: str) -> None:
-        """A lower bound on the objective of any protected table. The run forgets all bounds of a method that a verified table disproves."""
+        """Records a lower bound on the objective of any protected table. If a verified table disproves it, all bounds of its method go."""
         with self._lock:
             before = self.bound
             if self._bounds.get(method, 0.0) > -math.inf:

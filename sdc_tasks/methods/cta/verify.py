@@ -1,7 +1,7 @@
-"""An independent look at an adjusted table: additivity, bounds, protection, objective, by plain arithmetic on z.
+"""An independent check of an adjusted table: additivity, bounds, protection and objective, by plain arithmetic on z.
 
-It knows nothing of any model's columns, and no result leaves the engine without it: a tool in use today has returned "feasible" tables
-with all 657 sensitive cells unprotected.
+It uses no model's columns, and the engine returns no result without it: a tool in use today has returned "feasible" tables with all 657
+sensitive cells unprotected.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FEASIBLE_SHARE = 1e-6  # relative: a miss as a share of the largest deviation in
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an independent look at a table finds; `objective` in weight · data units (L2: weight · data units²).
+    """The result of the independent check of a table; `objective` in weight · data units (L2: weight · data units²).
 
     `violation`: the largest miss of a relation, as a share of the largest deviation in it, or of a bound, as a share of the deviation
     itself (either measured against at least the smallest level). `unprotected`: sensitive cells that did not move by their level.
@@ -36,7 +36,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Incumbent:
-    """A table of deviations with what the verifier says of it."""
+    """A table of deviations with its verdict."""
 
     z: Floats = field(repr=False)
     verdict: Verdict

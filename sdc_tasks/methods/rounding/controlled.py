@@ -2,12 +2,12 @@
 
     min Σ_i w_i |x_i − a_i|   over   A x = rhs,   x_i / b whole,   |x_i − a_i| ≤ s · b,   ⌊lb_i⌋ ≤ x_i ≤ ⌈ub_i⌉ in multiples of b
 
-`b` is the base and `s` the reach: 1 means a nearest or next-nearest multiple, and more is tried only where no table is found with less. In
-the zero-restricted variant a cell that is a multiple already stays, and all others move by less than s · b. Protection levels of primary
-cells are kept by cuts (protection.py): the model is solved, attacked, and solved again with the protection equations that were broken
-(Salazar's model, which [3] compares itself with). In two dimensions without levels the relaxation is whole, and the answer exact at once.
+`b` is the base and `s` the reach: 1 means a nearest or next-nearest multiple; more is tried only if less gives no table. In
+the zero-restricted variant a cell that is already a multiple stays, and all other cells move by less than s · b. Cuts keep the protection
+levels of primary cells (protection.py): the model is solved, attacked, and solved again with the protection equations that were broken
+(Salazar's model, with which [3] compares itself). In two dimensions without levels, the relaxation is integral and the first answer exact.
 
-What everybody may know is that the truth lies within s · b of what is printed, s included.
+It is public that the truth lies within s · b of the printed value, and so is s.
 """
 
 from __future__ import annotations

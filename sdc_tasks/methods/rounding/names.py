@@ -1,4 +1,4 @@
-"""Choices of the rounding methods, for whoever offers them without loading these."""
+"""The names of the options of the rounding methods; importing this loads no method."""
 
 from typing import Literal
 

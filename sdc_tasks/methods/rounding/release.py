@@ -1,11 +1,11 @@
-"""Indicators of a release that are rounded as whole tables, instead of cell by cell to safe bases: who proposes, and who judges.
+"""Rounds indicators of a release as whole tables, instead of cell by cell to safe bases: a method proposes, the attacker judges.
 
     small-count    [4]; `counts.py`
     controlled     [2] §3: all aggregates to multiples of one base; what is told is the reach, ± base as a rule; `aggregates.py`
     quadratic      [3]: those that attacks lean on to multiples, those beside them adjusted, margins exact; `aggregates.py`
 
-Each method proposes publications, the most precise first. The attacker of the audit faces them in turn, beside what was decided of other
-indicators, and the first that he breaks nothing of is taken; withholding everything is the last, and the baseline.
+Each method proposes publications, the most precise first. The attacker of the audit faces them in turn, together with what was decided for
+other indicators. The first publication that he cannot break is taken; the last one, the baseline, withholds everything.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def round_part(
     progress: Progress,
     note: Progress,
 ) -> Publication:
-    """What is published of the part. `decided`: of the whole, with the part withheld; `requirements` and `seed` are those of the audit.
+    """The publication of the part. `decided`: the publication of the whole, with the part withheld; `requirements`, `seed`: of the audit.
 
-    `progress` hears how the search goes, `note` what was tried and taken. The seed of the rounding follows from the salt of the problem:
-    nobody who has the program alone can round another table as this one was.
+    `progress` receives the progress of the search, `note` what was tried and taken. The seed of the rounding follows from the salt of the
+    problem: with the program alone, nobody can repeat this rounding on another table.
     """
     judge, drawn = _Judge(part, decided, requirements, seed), part.problem.salt.seed("rounding", *part.problem.space.indicators)
     for what, publication in _proposals(part, requirements, wanted, drawn, seed, progress):
