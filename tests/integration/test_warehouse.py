@@ -421,9 +421,18 @@ def test_a_passed_audit_must_be_in_the_warehouse_for_this_run_and_period(warehou
         publish_it(warehouse, Release("r2", release.problem, FIRST, release.report))
     with pytest.raises(ReleaseBlocked, match="stored for sbs 2025"):
         publish_it(warehouse, release, period="2025")
+    with pytest.raises(ReleaseBlocked, match="stored for trade 2024"):
+        publish_it(warehouse, release, terms=replace(TERMS, domain="trade"))
 
 
-@pytest.mark.parametrize("report", [replace(audited(FIRST), problem="q" * 64), audited(SECOND)], ids=["problem", "publication"])
+OF_SOMETHING_ELSE = {
+    "problem": replace(audited(FIRST), problem="q" * 64),
+    "publication": audited(SECOND),
+    "profiles": audited(FIRST, profiles=("external", "coalition", "vintage")),
+}
+
+
+@pytest.mark.parametrize("report", OF_SOMETHING_ELSE.values(), ids=OF_SOMETHING_ELSE)
 def test_the_stored_audit_is_of_this_problem_and_publication(warehouse, report):
     """What the caller brings along agrees with itself; in the warehouse stands the audit of something else."""
     prepared(warehouse)
@@ -431,6 +440,16 @@ def test_the_stored_audit_is_of_this_problem_and_publication(warehouse, report):
     with pytest.raises(ReleaseBlocked, match="r1: no passed audit of it is stored for sbs 2024"):
         publish_it(warehouse, Release("r1", report.problem, decided, report))
     assert not count(warehouse, "dissemination.release")
+
+
+def test_the_stored_audit_passed(warehouse):
+    """The caller says that it did; the warehouse knows better."""
+    start_run(warehouse, "r1", "sbs", "2024")
+    submit(warehouse, "r1", TERMS)
+    failed = audited(FIRST, down=0.5)
+    save_audit(warehouse, "r1", failed, certificate(failed), printed(FIRST, SPACE))
+    with pytest.raises(ReleaseBlocked, match="r1: no passed audit of it is stored for sbs 2024"):
+        publish_it(warehouse, Release("r1", failed.problem, FIRST, audited(FIRST)))
 
 
 def test_a_release_has_one_content(warehouse):
