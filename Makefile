@@ -66,7 +66,7 @@ lint: $(READY)  ## ruff, mypy, import contracts
 test: lint sbom  ## lint, SBOM and the tests, but for full-size runs: minutes
 	@$(BIN)/pytest $(SIDE_BY_SIDE)
 
-test-all: lint sbom coverage  ## everything: full-size runs, laws on all examples, coverage, a part of test-faults, test-stack; half an hour
+test-all: lint sbom coverage  ## what .ci/run runs: full-size runs, laws on all examples, coverage, a part of test-faults, test-stack; half an hour
 	@$(BIN)/pytest $(SIDE_BY_SIDE) $(WHOLE) --ignore=tests/unit
 	@$(BIN)/pytest $(SIDE_BY_SIDE) --dist load $(SOME_FAULTS)
 	@$(MAKE) test-stack
