@@ -16,6 +16,7 @@ MAKEFLAGS += --no-print-directory
 # Nothing of the user's: no caches, settings or Airflow of the home folder.
 export UV_CACHE_DIR := $(CURDIR)/$(VENV)/cache
 export UV_NO_CONFIG := 1
+export MPLCONFIGDIR := $(CURDIR)/$(VENV)/matplotlib
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
