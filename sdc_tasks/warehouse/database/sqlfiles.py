@@ -10,6 +10,8 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from sqlalchemy import TextClause, text
+
 from sdc_tasks.warehouse.database.schema import SCHEMAS
 
 
@@ -26,8 +28,14 @@ SQL = _folder()
 def statement(path: str, dialect: str) -> str:
     """The text of `sql/<path>.sql` for that engine."""
     own = SQL / f"{path}.{dialect}.sql"
-    text = (own if own.exists() else SQL / f"{path}.sql").read_text(encoding="utf-8")
-    return without_schemas(text) if dialect == "sqlite" else text
+    written = (own if own.exists() else SQL / f"{path}.sql").read_text(encoding="utf-8")
+    return without_schemas(written) if dialect == "sqlite" else written
+
+
+@cache
+def clause(path: str, dialect: str) -> TextClause:
+    """The same for SQLAlchemy, which reads a text anew for each object that holds it."""
+    return text(statement(path, dialect))
 
 
 def statements(path: str, dialect: str) -> list[str]:
@@ -35,6 +43,6 @@ def statements(path: str, dialect: str) -> list[str]:
     return [part for part in statement(path, dialect).split("\n\n") if part.strip()]
 
 
-def without_schemas(text: str) -> str:
+def without_schemas(written: str) -> str:
     """`operations.run` → `run`: table names are unique across the schemas."""
-    return re.sub(rf"\b({'|'.join(SCHEMAS)})\.", "", text)
+    return re.sub(rf"\b({'|'.join(SCHEMAS)})\.", "", written)

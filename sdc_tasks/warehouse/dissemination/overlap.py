@@ -9,17 +9,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine
 
 from sdc_tasks.warehouse.database.engine import reading
-from sdc_tasks.warehouse.database.sqlfiles import statement
+from sdc_tasks.warehouse.database.sqlfiles import clause
 from sdc_tasks.warehouse.operations.journal import Terms
 
 
 def refusal(connection: Connection, terms: Terms, period: str) -> str:
     """Why this domain may not publish the period, with the remedy; empty where no other domain has published an indicator of it."""
     structure, mine = figures(terms.settings)
-    query = text(statement("queries/others_out", connection.dialect.name))
+    query = clause("queries/others_out", connection.dialect.name)
     for domain, settings in connection.execute(query, {"period": period, "domain": terms.domain}):
         other, theirs = figures(settings)
         if other == structure and (both := sorted(mine & theirs)):

@@ -15,7 +15,7 @@ from itertools import chain, repeat, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, Engine, func, insert, select, text
+from sqlalchemy import Connection, Engine, func, insert, select
 
 from sdc_tasks.errors import NAMED_CELLS, ReleaseBlocked, Retriable
 from sdc_tasks.model.profiles import VINTAGE
@@ -25,7 +25,7 @@ from sdc_tasks.warehouse.database.bulk import insert_many
 from sdc_tasks.warehouse.database.engine import reading, serialise, writing
 from sdc_tasks.warehouse.database.schema import approval, eu_cell, publication, submission
 from sdc_tasks.warehouse.database.schema import release as release_table
-from sdc_tasks.warehouse.database.sqlfiles import statement
+from sdc_tasks.warehouse.database.sqlfiles import clause
 from sdc_tasks.warehouse.dissemination.overlap import refusal
 from sdc_tasks.warehouse.forms.canonical import PORTION, PRINTED, Columns, Printed
 from sdc_tasks.warehouse.log import record
@@ -151,7 +151,7 @@ def _versions(connection: Connection, domain: str, period: str) -> list[Any]:
 
 def _asked(connection: Connection, query: str, **values: object) -> list[Any]:
     """The rows that a query of `sql/queries` finds within this transaction."""
-    return list(connection.execute(text(statement(f"queries/{query}", connection.dialect.name)), values))
+    return list(connection.execute(clause(f"queries/{query}", connection.dialect.name), values))
 
 
 def _embargo(connection: Connection, release: Release, terms: Terms, audit_digest: str) -> datetime | None:
