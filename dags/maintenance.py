@@ -39,13 +39,15 @@ def purge() -> int:
 
 @task(trigger_rule="all_done")
 def checks() -> None:
-    """Looks for damage in the database, and runs every file of `sql/checks`. **Red:** a page or an index is damaged, or a check returns
-    rows; release nothing until it is known why.
+    """Opens the secret, looks for damage in the database, and runs every file of `sql/checks`. **Red:** the secret is not what was stored,
+    a page or an index is damaged, or a check returns rows; release nothing until it is known why.
     """
     from sdc_tasks.warehouse.confidential.maintenance import damage
+    from sdc_tasks.warehouse.confidential.secret import secret_of
     from sdc_tasks.warehouse.database.checks import failures
 
     office = _office()
+    secret_of(office)
     _require(damage(office) or failures(office))
     log.info("every check passes")
 

@@ -67,7 +67,7 @@ def export_jj(
     write_private(cells_file(file), text.getvalue())
     moving = int((~table.fixed).sum())
     out.print(f"{len(table.a)} cells, {moving} of them may move, {len(table.rhs)} relations, {len(table.primary)} primaries")
-    out.tell("confidential", f", true values of every country: {file}; keys: {cells_file(file)!s}", "bold")
+    out.tell("confidential", f", true values of every country: {file}; keys: {cells_file(file)}", "bold")
 
 
 def attacker_table(problem: ProtectionProblem, requirements: Requirements, weights: Floats) -> JJTable:

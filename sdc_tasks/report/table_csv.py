@@ -98,25 +98,28 @@ def read_table(path: Path, domain: Domain, space: CellSpace, period: str) -> Pub
     """As `read_published`. Raises InvalidInput also for a row of which the domain does not know the cell, and for a status that says
     otherwise than value and base.
     """
-    found = read_published(path, domain, space, period)
-    for wrong in (*found.unknown, *found.contradicted):
-        raise InvalidInput(f"{path}, {wrong}")
-    return found.publication
+    return _clear(path, read_published(path, domain, space, period)).publication
 
 
 def read_own(path: Path, domain: Domain, space: CellSpace, period: str) -> Publication:
     """A table as `write_table` writes it: each cell once, and every base one that its value is a multiple of. Raises InvalidInput as
     `read_table` does, and where a cell or a base says less.
     """
-    found = read_published(path, domain, space, period)
-    publication = read_table(path, domain, space, period)
+    found = _clear(path, read_published(path, domain, space, period))
     for cells, wrong in (
         (found.absent, "has no row; a withheld cell has one, without an OBS_VALUE"),
         (found.off_base, "is no multiple of its ROUNDING_BASE; take the table that was published"),
     ):
         if len(cells):
             raise InvalidInput(f"{path}: {space.key(int(cells[0]))} {wrong} ({len(cells)} cells in all)")
-    return publication
+    return found.publication
+
+
+def _clear(path: Path, found: ReadTable) -> ReadTable:
+    """The table, if it says nothing of other cells and contradicts itself nowhere."""
+    for wrong in (*found.unknown, *found.contradicted):
+        raise InvalidInput(f"{path}, {wrong}")
+    return found
 
 
 def read_published(path: Path, domain: Domain, space: CellSpace, period: str) -> ReadTable:

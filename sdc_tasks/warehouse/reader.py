@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Boolean, Engine, Select, Table, select, text
+from sqlalchemy import Boolean, Engine, Select, Table, select
 
 from sdc_tasks.warehouse.database.engine import reading
 from sdc_tasks.warehouse.database.schema import UtcTime, alert, approval, audit, cycle, log, run, rung, step, submission, task_run, terms
 from sdc_tasks.warehouse.database.schema import dag_run as dag_run_table
-from sdc_tasks.warehouse.database.sqlfiles import statement
+from sdc_tasks.warehouse.database.sqlfiles import clause
 
 Record = dict[str, Any]
 RELEASE_TYPES = {"released_at": UtcTime(), "embargo": UtcTime(), "visible": Boolean()}
@@ -74,7 +74,7 @@ def released_cells(engine: Engine, domain: str, period: str, version: int | None
     world may not see it (yet, or any more).
     """
     with reading(engine) as connection:
-        query = text(statement("queries/released_cells", engine.dialect.name))
+        query = clause("queries/released_cells", engine.dialect.name)
         rows = connection.execute(query, {"domain": domain, "period": period, "version": version})
         return [ReleasedCell(*row) for row in rows]
 
@@ -203,6 +203,6 @@ def _of_run(engine: Engine, table: Table, release_id: str, order: str) -> list[R
 
 
 def _query(engine: Engine, name: str, types: dict[str, Any], **parameters: Any) -> list[Record]:
-    query = text(statement(f"queries/{name}", engine.dialect.name))
+    query = clause(f"queries/{name}", engine.dialect.name)
     with reading(engine) as connection:
         return [dict(row) for row in connection.execute(query.columns(**types), parameters).mappings()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
 import signal
@@ -11,7 +10,6 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -32,6 +30,7 @@ from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.weights import Weights, aggregate_weights
+from support.desk import Ended, sdc, signals_kept
 from support.waiting import until
 
 SECRET = "748591"
@@ -59,40 +58,10 @@ KEYS = [f"AT.{activity}.{size}" for activity in ("TOTAL", "C", "D") for size in 
 UP = np.array([1.0, 0, 1, 0, 0, 0, 1, 0, 1]) * 74859.1  # cell 8 and its totals rise
 
 
-@dataclass(frozen=True)
-class Ended:
-    """How a command ended: its exit code, what it printed, and what it complained about."""
-
-    code: int
-    said: str
-    complained: str
-
-    @property
-    def text(self) -> str:
-        return self.said + self.complained
-
-
-def sdc(*arguments: object) -> Ended:
-    """`sdc` with these arguments, in this process."""
-    from sdc_tasks import cli
-
-    code = 0
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as said, redirect_stderr(io.StringIO()) as complained:
-        patch.setattr(sys, "argv", ["sdc", *map(str, arguments)])
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-    return Ended(code, said.getvalue(), complained.getvalue())
-
-
 @pytest.fixture(autouse=True)
 def own_signals() -> Iterator[None]:
-    """`sdc cta` keeps SIGINT and SIGTERM until its process ends; here the process goes on."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+    with signals_kept():
+        yield
 
 
 @pytest.fixture

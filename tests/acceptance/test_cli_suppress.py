@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import signal
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sdc_tasks.methods.suppression.names import METHODS
+from support.desk import Ended, sdc, signals_kept
 
 GRID = np.array([[20, 24, 28, 72], [38, 38, 40, 116], [40, 39, 42, 121], [98, 101, 110, 309]])
 PRIMARY = 6  # second row, third column
@@ -34,35 +31,10 @@ def drawn(grid: np.ndarray = GRID, statuses: str = "ssssssussssmzsss", costs: st
     return "\n".join(["0", "16", *cells, "8", *relations, ""])
 
 
-@dataclass(frozen=True)
-class Run:
-    """How a command ended: its exit code, what it printed, and what it complained about or showed on the way."""
-
-    code: int
-    said: str
-    told: str
-
-
-def sdc(*arguments: object) -> Run:
-    from sdc_tasks import cli
-
-    code = 0
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as said, redirect_stderr(io.StringIO()) as told:
-        patch.setattr(sys, "argv", ["sdc", *map(str, arguments)])
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-    return Run(code, said.getvalue(), told.getvalue())
-
-
 @pytest.fixture(autouse=True)
 def own_signals() -> Iterator[None]:
-    """`sdc suppress` keeps SIGINT and SIGTERM until its process ends; here the process goes on."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+    with signals_kept():
+        yield
 
 
 @pytest.fixture
@@ -81,7 +53,7 @@ def statuses(jj: Path) -> str:
 def test_the_pattern_of_figure_11_with_its_facts(table, tmp_path, method):
     out, facts, plot = tmp_path / "out.jj", tmp_path / "facts.json", tmp_path / "plot.svg"
     run = sdc("suppress", table, "--method", method, "--out", out, "--json", facts, "--plot", plot)
-    assert run.code == 0, run.told
+    assert run.code == 0, run.complained
     assert statuses(out) == "msmsmsussssszsss"
     assert out.read_text().replace(" m ", " s ") == drawn().replace(" m ", " s "), "nothing but statuses changes"
     told = json.loads(facts.read_text())
@@ -91,7 +63,7 @@ def test_the_pattern_of_figure_11_with_its_facts(table, tmp_path, method):
     proves = method in {"auto", "exact"}
     assert (told["status"], told["bound"], told["gap"]) == (("optimal", 86.0, 0.0) if proves else ("feasible", 0.0, 1.0))
     assert told["history"][-1][1:3] == [86.0, told["bound"]]
-    assert "16 cells, 8 relations, 1 primaries" in run.told
+    assert "16 cells, 8 relations, 1 primaries" in run.complained
     assert plot.read_text().lstrip().startswith("<?xml")
     assert {stat.S_IMODE(path.stat().st_mode) for path in (out, facts)} == {0o600}
 
@@ -121,7 +93,7 @@ def test_costs_change_what_is_cheapest(table, tmp_path):
 )
 def test_options_that_cannot_be(table, options, message):
     run = sdc("suppress", table, *options)
-    assert (run.code, message in run.told, "Remedy: " in run.told) == (2, True, True), run.told
+    assert (run.code, message in run.complained, "Remedy: " in run.complained) == (2, True, True), run.complained
 
 
 @pytest.mark.parametrize(
@@ -137,7 +109,7 @@ def test_options_that_cannot_be(table, options, message):
 def test_counts_that_are_none(table, tmp_path, content, message):
     (tmp_path / "counts.csv").write_text(content)
     run = sdc("suppress", table, "--costs", "frequency", "--counts", tmp_path / "counts.csv")
-    assert (run.code, message in run.told, "Remedy: " in run.told) == (2, True, True), run.told
+    assert (run.code, message in run.complained, "Remedy: " in run.complained) == (2, True, True), run.complained
 
 
 def test_a_table_that_does_not_add_up_says_where_and_by_how_much(tmp_path):
@@ -147,7 +119,7 @@ def test_a_table_that_does_not_add_up_says_where_and_by_how_much(tmp_path):
     path.write_text(drawn(wrong))
     run = sdc("suppress", path, "--out", tmp_path / "out.jj")
     assert run.code == 2
-    assert f"{path}, line 20: this relation, as 1 more, does not hold for the values: it is off by 0.046 of what" in run.told
+    assert f"{path}, line 20: this relation, as 1 more, does not hold for the values: it is off by 0.046 of what" in run.complained
     assert not (tmp_path / "out.jj").exists()
 
 
@@ -157,8 +129,8 @@ def test_what_nothing_can_protect_is_named_and_nothing_is_written(tmp_path):
     path.write_text(drawn(statuses="zzzzzzuzzzzzzzzz"))
     run = sdc("suppress", path, "--out", out, "--json", facts)
     assert run.code == 3
-    assert "cell 6: its relations (1, 6) give it away" in run.told
-    assert "Remedy: " in run.told
+    assert "cell 6: its relations (1, 6) give it away" in run.complained
+    assert "Remedy: " in run.complained
     assert not out.exists()
     told = json.loads(facts.read_text())
     assert (told["status"], told["objective"], told["unprotected"]) == ("unprotectable", None, 1)
@@ -185,14 +157,14 @@ def find(run, options):
 END = "\nfrom sdc_tasks.cli import main\nmain()\n"
 
 
-def process(script: str, *arguments: object) -> Run:
+def process(script: str, *arguments: object) -> Ended:
     """`sdc suppress` in a process of its own, with another engine."""
     done = subprocess.run(
         [sys.executable, "-c", BEGIN + script + END, "suppress", *map(str, arguments)],
         capture_output=True, text=True, check=False, timeout=120, env={**os.environ},
     )  # fmt: skip
     assert "Traceback" not in done.stderr, done.stderr
-    return Run(done.returncode, done.stdout, done.stderr)
+    return Ended(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize("found", [True, False])
@@ -216,7 +188,7 @@ def test_ctrl_c_before_there_is_a_run_ends_at_once(table, tmp_path):
     )
     run = process(script, table, "--out", tmp_path / "out.jj")
     assert (run.code, (tmp_path / "out.jj").exists()) == (3, False)
-    assert "interrupted: no pattern yet, nothing was written" in run.told
+    assert "interrupted: no pattern yet, nothing was written" in run.complained
 
 
 @pytest.mark.parametrize("found", [True, False])

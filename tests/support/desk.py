@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import signal
 import subprocess
 import sys
-from collections.abc import Iterable
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,6 +67,15 @@ def sdc(*arguments: object) -> Ended:
         except SystemExit as end:
             code = int(end.code or 0)
     return Ended(code, said.getvalue(), complained.getvalue())
+
+
+@contextmanager
+def signals_kept() -> Iterator[None]:
+    """A command that searches keeps SIGINT and SIGTERM until its process ends; in a test the process goes on."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def sdc_process(*arguments: object) -> Ended:

@@ -16,7 +16,7 @@ from sdc_tasks.warehouse.confidential.secret import key_in_use, seal_anew, secre
 from sdc_tasks.warehouse.confidential.store import plain
 from sdc_tasks.warehouse.database.engine import keys_of, reading, serialise, writing
 from sdc_tasks.warehouse.database.schema import artefact, payload
-from sdc_tasks.warehouse.database.sqlfiles import statement
+from sdc_tasks.warehouse.database.sqlfiles import clause
 from sdc_tasks.warehouse.log import record
 
 MOST_TOLD = 20  # lines about damage
@@ -35,7 +35,7 @@ BATCH = 16  # payloads that are held in memory, and locked, at a time
 def purge(engine: Engine) -> int:
     """Deletes every payload whose retention ended, leaves its row in `operations.artefact`, and returns how many there were."""
     with writing(engine) as connection:
-        overdue = sorted(connection.execute(text(statement("checks/payload_overdue", engine.dialect.name))).scalars())
+        overdue = sorted(connection.execute(clause("checks/payload_overdue", engine.dialect.name)).scalars())
         for digest in overdue:
             connection.execute(update(artefact).where(artefact.c.digest == digest).values(purged_at=datetime.now(UTC)))
             connection.execute(delete(payload).where(payload.c.digest == digest))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine
 
 from sdc_tasks.warehouse.database.engine import reading
-from sdc_tasks.warehouse.database.sqlfiles import SQL, statement
+from sdc_tasks.warehouse.database.sqlfiles import SQL, clause
 
 
 def known_checks(dialect: str) -> list[str]:
@@ -29,5 +29,5 @@ def failures(engine: Engine, names: Sequence[str] | None = None) -> list[str]:
 
 
 def rows_of_check(connection: Connection, name: str) -> list[dict[str, Any]]:
-    query = text(statement(f"checks/{name}", connection.dialect.name))
+    query = clause(f"checks/{name}", connection.dialect.name)
     return [dict(row) for row in connection.execute(query).mappings()]
