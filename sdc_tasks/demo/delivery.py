@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sdc_tasks.demo.enterprises import Microtable
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.methods.primary import LevelRule, PPercentRule, protection_levels, sensitive
-from sdc_tasks.methods.suppression.lp_cover import lp_cover
+from sdc_tasks.methods.suppression.covering.lp_cover import lp_cover
 from sdc_tasks.model.table import Floats, Ints, inside, read_only
 
 Texts = npt.NDArray[np.str_]

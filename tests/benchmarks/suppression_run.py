@@ -27,10 +27,10 @@ from benchmarks.registry import HERE
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.jj import read_jj
 from sdc_tasks.intake.tables.suppression import suppression_of
-from sdc_tasks.methods.suppression.attackers import attackers_of
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.names import METHODS, PatternMethod
-from sdc_tasks.methods.suppression.reduce import reduce
+from sdc_tasks.methods.suppression.pattern.attackers import attackers_of
+from sdc_tasks.methods.suppression.pattern.reduce import reduce
 from sdc_tasks.report.cta_figures import bare, picture
 
 DATA = HERE.parents[2] / "shared/data/jj"  # not part of this project: a table that is absent is left out, with a reason

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.suppression.lp_cover import lp_cover
+from sdc_tasks.methods.suppression.covering.lp_cover import lp_cover
 from support.laws import law
 
 # Two hierarchies: a total of two groups with two and three parts; a total of two or three classes.

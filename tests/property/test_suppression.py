@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.suppression.attackers import Attackers, Flows, Programs
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.names import METHODS, PatternMethod
+from sdc_tasks.methods.suppression.pattern.attackers import Attackers, Flows, Programs
+from sdc_tasks.methods.suppression.pattern.reduce import is_network, reduce
+from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.methods.suppression.reduce import is_network, reduce
-from sdc_tasks.methods.suppression.verify import verify
 from support.laws import law
 from support.oracles.suppression import least_by_enumeration, least_by_model, unprotected
 

@@ -11,8 +11,8 @@ from sdc_tasks.intake.tables.jj import JJTable
 from sdc_tasks.intake.tables.suppression import suppression_of
 from sdc_tasks.methods.suppression.engine import PatternOptions, execute, suppress
 from sdc_tasks.methods.suppression.exact import Work
+from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.methods.suppression.run import SuppressionRun
 from sdc_tasks.solver.clock import Abort, TimeUp
 
 

@@ -23,8 +23,8 @@ from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.names import COSTS, METHODS, CellCosts, PatternMethod
 
 if TYPE_CHECKING:
-    from sdc_tasks.methods.suppression.result import Pattern
-    from sdc_tasks.methods.suppression.run import SuppressionRun
+    from sdc_tasks.methods.suppression.pattern.result import Pattern
+    from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
     from sdc_tasks.model.table import Floats
 
 METHOD_HELP = "; ".join(f"{name}: {what}" for name, what in METHODS.items())
@@ -54,7 +54,7 @@ def suppress(
     from sdc_tasks.intake.tables.jj import read_jj, write_jj, write_private
     from sdc_tasks.intake.tables.suppression import suppressed, suppression_of
     from sdc_tasks.methods.suppression import engine
-    from sdc_tasks.methods.suppression.run import SuppressionRun
+    from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
     from sdc_tasks.solver.clock import Limit
 
     interruption: Interruption = context.obj

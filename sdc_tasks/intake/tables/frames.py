@@ -14,8 +14,8 @@ from sdc_tasks.methods.suppression.costs import Priced, cell_costs
 from sdc_tasks.methods.suppression.engine import PatternOptions
 from sdc_tasks.methods.suppression.engine import suppress as suppress_problem
 from sdc_tasks.methods.suppression.names import CellCosts
+from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.methods.suppression.result import SuppressionResult
 from sdc_tasks.model.table import Floats, Hierarchy
 
 if TYPE_CHECKING:

@@ -21,13 +21,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import get_args
 
+from sdc_tasks.methods.suppression.covering.patterns import cover
 from sdc_tasks.methods.suppression.exact import Work, suppress_exactly
 from sdc_tasks.methods.suppression.names import PatternMethod
 from sdc_tasks.methods.suppression.paths import shortest_paths
-from sdc_tasks.methods.suppression.patterns import cover
+from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
+from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.methods.suppression.result import SuppressionResult
-from sdc_tasks.methods.suppression.run import SuppressionRun
 from sdc_tasks.model.moment import Moment
 from sdc_tasks.solver.clock import Limit
 

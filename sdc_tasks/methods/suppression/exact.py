@@ -22,12 +22,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.suppression.attackers import Attackers, ProtectionCut, attackers_of
-from sdc_tasks.methods.suppression.cover import LinearDirections
+from sdc_tasks.methods.suppression.covering.cover import LinearDirections
+from sdc_tasks.methods.suppression.covering.patterns import Patterns
 from sdc_tasks.methods.suppression.paths import PathDirections
-from sdc_tasks.methods.suppression.patterns import Patterns
-from sdc_tasks.methods.suppression.reduce import Reduced, reduce
-from sdc_tasks.methods.suppression.run import SuppressionRun
+from sdc_tasks.methods.suppression.pattern.attackers import Attackers, ProtectionCut, attackers_of
+from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
+from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import LiveLP
 from sdc_tasks.solver.milp import LiveMilp, Milp

@@ -16,9 +16,9 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.suppression.patterns import cover
-from sdc_tasks.methods.suppression.reduce import Reduced, network_ends, reduce
-from sdc_tasks.methods.suppression.run import SuppressionRun
+from sdc_tasks.methods.suppression.covering.patterns import cover
+from sdc_tasks.methods.suppression.pattern.reduce import Reduced, network_ends, reduce
+from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.table import Floats, Ints
 
 MOST_PATHS = 200  # of one primary and side

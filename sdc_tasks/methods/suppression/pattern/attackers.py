@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-from sdc_tasks.methods.suppression.reduce import Reduced, network_ends
+from sdc_tasks.methods.suppression.pattern.reduce import Reduced, network_ends
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import Basis, LiveLP
 

@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sdc_tasks.methods.suppression.pattern.result import Pattern, SuppressionResult
+from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.methods.suppression.result import Pattern, SuppressionResult
-from sdc_tasks.methods.suppression.verify import verify
 from sdc_tasks.model.moment import Moment
 from sdc_tasks.model.table import Bools
 from sdc_tasks.solver.clock import Clock, Limit

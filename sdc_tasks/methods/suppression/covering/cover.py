@@ -21,9 +21,9 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.suppression.attackers import MET_SHARE, MOST_NEEDS
-from sdc_tasks.methods.suppression.lp_cover import DEAREST
-from sdc_tasks.methods.suppression.reduce import Reduced
+from sdc_tasks.methods.suppression.covering.lp_cover import DEAREST
+from sdc_tasks.methods.suppression.pattern.attackers import MET_SHARE, MOST_NEEDS
+from sdc_tasks.methods.suppression.pattern.reduce import Reduced
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import LiveLP, Status
 

@@ -10,10 +10,10 @@ from collections.abc import Callable
 import numpy as np
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.suppression.attackers import Attackers, attackers_of
-from sdc_tasks.methods.suppression.cover import Cover, Directions, LinearDirections
-from sdc_tasks.methods.suppression.reduce import Reduced, reduce
-from sdc_tasks.methods.suppression.run import SuppressionRun
+from sdc_tasks.methods.suppression.covering.cover import Cover, Directions, LinearDirections
+from sdc_tasks.methods.suppression.pattern.attackers import Attackers, attackers_of
+from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
+from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 TASTE = 0.02  # relative: how much a seed varies prices
