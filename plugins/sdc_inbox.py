@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from airflow.triggers.base import BaseEventTrigger, TriggerEvent
@@ -32,22 +32,34 @@ class InboxTrigger(BaseEventTrigger):
         return "sdc_inbox.InboxTrigger", {"inbox": self.inbox, "seconds": self.seconds}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        told: Marks = {}
-        before: Marks = {}
+        looks = Looks()
         while True:
             try:
                 now = await asyncio.to_thread(marks, self.inbox)
-            except OSError as error:  # a share that is away comes back
+            except OSError as error:  # a share that is away comes back; a look that failed saw nothing
                 self.log.warning("inbox not read (%s)", type(error).__name__)
-                now = before
-            for period, files in sorted(now.items()):
-                settled = {name: mark for name, mark in files.items() if before.get(period, {}).get(name) == mark}
-                news = sorted(name for name, mark in settled.items() if told.get(period, {}).get(name) != mark)
-                told[period] = {name: mark for name, mark in {**told.get(period, {}), **settled}.items() if name in files}
-                if news:
-                    yield TriggerEvent({"period": period, "files": news})
-            before = now
+            else:
+                for period, files in looks.news(now):
+                    yield TriggerEvent({"period": period, "files": files})
             await asyncio.sleep(self.seconds)
+
+
+class Looks:
+    """What one look after another finds: the files that are new, or other than before, and the same at the last two looks."""
+
+    def __init__(self) -> None:
+        self._told: Marks = {}
+        self._before: Marks = {}
+
+    def news(self, now: Marks) -> Iterator[tuple[str, list[str]]]:
+        """Each period with such files, in the order of periods, and their names in order."""
+        for period, files in sorted(now.items()):
+            told = self._told.get(period, {})
+            settled = {name: mark for name, mark in files.items() if self._before.get(period, {}).get(name) == mark}
+            self._told[period] = {name: mark for name, mark in {**told, **settled}.items() if name in files}
+            if news := sorted(name for name, mark in settled.items() if told.get(name) != mark):
+                yield period, news
+        self._before = now
 
 
 def marks(inbox: str) -> Marks:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from sdc_tasks.warehouse import reader
 from support.dags.airflow_home import HOME, PLAIN
@@ -66,26 +69,16 @@ def test_deliveries_are_judged_as_they_come_and_the_release_is_marked(bag: Any, 
     assert len(ready(warehouse_of_run)) == 2
 
 
-def heard(inbox: str, *moves: Any) -> list[dict[str, Any]]:
-    """What the trigger tells while somebody works in the inbox: each move is made once nothing more was told for a while."""
-    from sdc_inbox import InboxTrigger
+def heard(inbox: str, *moves: Callable[[], object]) -> list[tuple[str, list[str]]]:
+    """What is told while somebody works in the inbox, which is looked into three times after each move."""
+    from sdc_inbox import Looks, marks
 
-    async def listen() -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        stream = InboxTrigger(inbox, seconds=0.02).run()
-
-        async def take() -> None:
-            async for event in stream:
-                found.append(event.payload)
-
-        task = asyncio.create_task(take())
-        for move in (*moves, lambda: None):
-            await asyncio.sleep(0.5)
-            move()
-        task.cancel()
-        return found
-
-    return asyncio.run(listen())
+    looks, found = Looks(), []
+    for move in moves:
+        move()
+        for _ in range(3):
+            found.extend(looks.news(marks(inbox)))
+    return found
 
 
 def test_the_inbox_tells_of_new_and_of_corrected_files_alone(bag: Any, tmp_path: Path) -> None:
@@ -106,12 +99,39 @@ def test_the_inbox_tells_of_new_and_of_corrected_files_alone(bag: Any, tmp_path:
         lambda: put("2024", "AT.csv", "A", at=2),
         lambda: put("nothing", "AT.csv", "a"),
     )
-    assert found == [
-        {"period": "2024", "files": ["BE.csv"]},
-        {"period": "2024", "files": ["AT.csv"]},
-        {"period": "2023", "files": ["AT.csv"]},
-        {"period": "2024", "files": ["AT.csv"]},
+    assert found == [("2024", ["BE.csv"]), ("2024", ["AT.csv"]), ("2023", ["AT.csv"]), ("2024", ["AT.csv"])]
+
+
+def test_a_file_counts_once_it_is_the_same_at_two_looks(bag: Any) -> None:
+    from sdc_inbox import Looks
+
+    looks = Looks()
+    assert [list(looks.news({"2024": {"AT.csv": mark}})) for mark in ("1 byte", "2 bytes", "2 bytes", "2 bytes")] == [
+        [],
+        [],
+        [("2024", ["AT.csv"])],
+        [],
     ]
+
+
+def test_the_trigger_looks_until_there_is_something(bag: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look that fails is no second look: a file may have grown in between."""
+    import sdc_inbox
+
+    looked = iter([OSError("away"), {}, {"2024": {"AT.csv": "1"}}, OSError("away"), {"2024": {"AT.csv": "2"}}, {"2024": {"AT.csv": "2"}}])
+
+    def marks(inbox: str) -> Any:
+        found = next(looked)
+        if isinstance(found, OSError):
+            raise found
+        return found
+
+    async def first() -> Any:
+        return await anext(sdc_inbox.InboxTrigger("{period}", seconds=0).run())
+
+    monkeypatch.setattr(sdc_inbox, "marks", marks)
+    assert asyncio.run(first()).payload == {"period": "2024", "files": ["AT.csv"]}
+    assert list(looked) == []
 
 
 def test_an_inbox_may_lie_in_an_object_store(bag: Any, tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ ROOMS = ("sdc_tasks", "dags", "plugins", "docker")
 MOST_MODULES = 14  # of a package, beside its __init__
 MOST_LINES = 200
 TOOLS = ("benchmarks", "mutants")
-SLEEPERS = {"tests/dags/test_national_delivery.py": 1}  # that nothing more is told can only be waited for
 OF_TOOLS = tuple(f"tests/{room}/" for room in TOOLS)
 CHOICES = (
     {"cbc", "highs"},
@@ -242,14 +241,14 @@ def test_a_law_says_how_many_examples_it_has_by_law():
 
 
 def test_tests_do_not_sleep():
-    """They wait for what they need: `until` of `support/waiting.py`. This number goes down, never up."""
-    asleep: dict[str, int] = defaultdict(int)
+    """They wait for what they need: `until` of `support/waiting.py`."""
+    asleep = set()
     for path, syntax in modules("tests"):
         if not path.startswith(("tests/support/", *OF_TOOLS)):
             for node in ast.walk(syntax):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "sleep":
-                    asleep[path] += 1
-    assert asleep == SLEEPERS
+                    asleep.add(path)
+    assert asleep == set()
 
 
 def test_nobody_in_support_imports_a_test():
