@@ -39,16 +39,19 @@ TABLES = {
     **{name: DATA / f"castro/{name}.jj.gz" for name in ("dale", "osorio", "hie1327d", "hier13", "hier133a", "two5in6", "ninenew")},
 }
 COMPARED: tuple[PatternMethod, ...] = tuple(name for name in METHODS if name != "auto")
+COLOURS = ("#2a6fae", "#b4460f", "#c58a17", "#566472", "#7a3b8f", "#2f7d5b")
 PATIENCE = 600.0  # seconds for reading and the attack beside the limit
-NO_NETWORK = "no network"
+NOT_FOR_THIS = "not for this table"
 OTHERS = """\
 What others had on `tw_Var1` ([2] Table 2, their machines): Benders 18.7e6 (604 s, stopped), shortest paths 20.4e6 (1 s), HiTaS 25.7e6
 (4 s), hypercube 54.2e6 (4 s). The tables of Castro have no published optimum for these costs."""
 LEGEND = """\
 *first* is when a pattern cheaper than hiding everything was verified, *best* when the last one was; *cpu* is all of the search. *at risk*
 counts requirements of the best pattern that the attackers' own programs find not met: none are expected, since another program has
-verified it. *bound* is proven by `exact` alone. *all hidden*: no cheaper pattern was found in the time, and everything but the open cells
-is hidden."""
+verified it. *bound* is proven by `exact` alone. `hypercube` and `hitas` are as published, then completed until the whole
+table is safe; *alone* is what they cost before, and how many primaries they leave at risk. They need tables whose relations are those of
+dimensions. `paths` and `network` need networks; there `network` and `cover` are the same. *all hidden*: no cheaper pattern was found in
+the time, and everything but the open cells is hidden."""
 out = Console(highlight=False)
 
 
@@ -72,6 +75,8 @@ class Record:
     load: float
     history: list[list[float | None]]
     refused: str = ""
+    alone: float | None = None
+    alone_at_risk: int | None = None
 
     def to_json(self) -> dict[str, object]:
         return asdict(self)
@@ -85,7 +90,7 @@ def measure(table: str, method: PatternMethod, limit: float) -> Record:
     try:
         result = suppress(problem, PatternOptions(method, limit))
     except InvalidInput:
-        return Record(*about, None, None, 0.0, None, None, 0.0, 0.0, None, load, [], NO_NETWORK)
+        return Record(*about, None, None, 0.0, None, None, 0.0, 0.0, None, load, [], NOT_FOR_THIS)
     cpu = time.process_time() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     found = [moment for moment in result.history if moment.objective is not None]
@@ -97,10 +102,11 @@ def measure(table: str, method: PatternMethod, limit: float) -> Record:
         attackers, y = attackers_of(reduced), reduced.classes(result.pattern).astype(float)
         at_risk = sum(bool(attackers.cuts(item, y)) for item in range(len(reduced.item_need)))
     secondaries = None if result.pattern is None else int((result.pattern & ~problem.primary).sum())
+    alone = (None, None) if result.alone is None else (result.alone.cost, len(result.alone.at_risk))
     history = [[round(moment.seconds, 2), moment.objective, moment.bound] for moment in result.history]
     return Record(
         *about, result.cost, secondaries, result.bound, min(cheaper, default=None), last, round(cpu, 2), round(peak, 1), at_risk,
-        round(load, 2), history,
+        round(load, 2), history, "", *alone,
     )  # fmt: skip
 
 
@@ -119,9 +125,10 @@ def page(records: Sequence[Record], reasons: dict[str, str], said: str, now: dat
                 as_number(record.bound or None), gap,
                 _seconds(record.first), _seconds(record.best), f"{record.cpu:.1f}", f"{record.peak_mib:.0f}",
                 NONE if record.at_risk is None else str(record.at_risk),
+                NONE if record.alone is None else f"{as_number(record.alone)}, {record.alone_at_risk} at risk",
             ])  # fmt: skip
     head = ["table", "method", "cells", "primaries", "cost", "secondaries", "bound", "gap to the best bound", "first s", "best s", "cpu s",
-            "peak MiB", "at risk"]  # fmt: skip
+            "peak MiB", "at risk", "alone"]  # fmt: skip
     limits = ", ".join(sorted({f"{record.limit:g} s" for record in records}))
     return [
         "# Cell suppression", f"Written {now:%Y-%m-%d %H:%M} UTC by `{said}`; limit {limits} a pair.", machine("suppression.json"), LEGEND,
@@ -146,7 +153,7 @@ def drawn(records: Sequence[Record]) -> bytes:
         axes.set_xlabel("seconds", fontsize=8)
         axes.set_ylabel("cost of the secondaries", fontsize=7)
         axes.tick_params(labelsize=7)
-        for colour, method in zip(("#2a6fae", "#b4460f", "#566472"), COMPARED, strict=False):
+        for colour, method in zip(COLOURS, COMPARED, strict=True):
             for record in records:
                 if (record.table, record.method) == (name, method) and len(record.history) > 1:
                     told = np.array([[np.nan if value is None else value for value in moment] for moment in record.history])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from benchmarks.document import NONE
-from benchmarks.suppression_run import NO_NETWORK, Record, drawn, page
+from benchmarks.suppression_run import NOT_FOR_THIS, Record, drawn, page
 
 EXACT = Record("drawn", "exact", 5.0, 16, 1, 80.0, 3, 60.0, 0.2, 1.5, 1.4, 90.0, 0, 0.1, [[0.1, 300.0, 0.0], [1.5, 80.0, 60.0]])
-COVER = Record("drawn", "cover", 5.0, 16, 1, 100.0, 4, 0.0, None, 0.1, 5.0, 80.0, None, 0.1, [[0.1, 100.0, 0.0]])
-PATHS = Record("drawn", "paths", 5.0, 16, 1, None, None, 0.0, None, None, 0.0, 0.0, None, 0.1, [], NO_NETWORK)
+COVER = Record("drawn", "cover", 5.0, 16, 1, 100.0, 4, 0.0, None, 0.1, 5.0, 80.0, None, 0.1, [[0.1, 100.0, 0.0]], "", 90.0, 2)
+PATHS = Record("drawn", "paths", 5.0, 16, 1, None, None, 0.0, None, None, 0.0, 0.0, None, 0.1, [], NOT_FOR_THIS)
 
 
 def test_rows_by_hand():
@@ -19,7 +19,8 @@ def test_rows_by_hand():
     rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in text.splitlines() if line.startswith("| drawn")]
     assert [row[1] for row in rows] == ["exact", "cover, all hidden"]
     assert [row[7] for row in rows] == ["25.00 %", "40.00 %"]
-    assert [row[-1] for row in rows] == ["0", NONE]
+    assert [row[-2] for row in rows] == ["0", NONE]
+    assert [row[-1] for row in rows] == [NONE, "90, 2 at risk"]
     assert "the file is not here" in text
     assert "limit 5 s a pair" in text
 

@@ -23,7 +23,7 @@ from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.names import COSTS, METHODS, CellCosts, PatternMethod
 
 if TYPE_CHECKING:
-    from sdc_tasks.methods.suppression.pattern.result import Pattern
+    from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern
     from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
     from sdc_tasks.model.table import Floats
 
@@ -44,7 +44,7 @@ def suppress(
     gap: Annotated[float, typer.Option(min=0.0, help="stop when (cost − bound) / cost is proven to be no more than this")] = 1e-4,
     seed: Annotated[int, typer.Option(min=0, help="another seed searches in another order")] = 1,
     place: Annotated[Path | None, typer.Option("--out", help="the table with its pattern, .jj or .jj.gz: u, m secondary, s, z")] = None,
-    facts: Annotated[Path | None, typer.Option("--json", help="objective, bound, gap, history …; no cell and no value")] = None,
+    facts: Annotated[Path | None, typer.Option("--json", help="objective, bound, gap, history …; no value")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="pattern and bound over time, .svg or .png")] = None,
 ) -> None:
     """Finds the cheapest secondary cells that keep every primary cell of a table at its protection levels.
@@ -118,7 +118,7 @@ def _status(run: SuppressionRun, best: Pattern | None, worker: Worker, interrupt
 
 
 def _facts(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: float, asked: dict[str, str | int]) -> str:
-    """The run as JSON: figures of the whole table, none of a cell."""
+    """The run as JSON: figures of the whole table, none of a cell; keys of those that a published method leaves at risk."""
     problem = run.problem
     body = {
         "objective": None if best is None else best.cost,
@@ -130,9 +130,16 @@ def _facts(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: flo
         **asked,
         "cells": len(problem.a),
         "primaries": len(problem.primaries),
+        **({} if run.alone is None else {"alone": _alone(run, run.alone)}),
         "history": [[round(m.seconds, 3), m.objective, m.bound, m.method] for m in list(run.history) if m.seconds <= elapsed],
     }
     return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(fact)}" for name, fact in body.items()) + "\n}\n"
+
+
+def _alone(run: SuppressionRun, alone: Alone) -> dict[str, float | int | list[str]]:
+    """What a published method left before it was completed; the cells at risk by their keys."""
+    at_risk = alone.at_risk.tolist()
+    return {"objective": alone.cost, "at_risk": len(at_risk), "keys": [run.problem.name(cell) for cell in at_risk]}
 
 
 def _show(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: float, status: Status, place: Path | None) -> None:
@@ -154,6 +161,8 @@ def _show(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: floa
     table.add_row("gap", f"{best.gap(bound):.3%}")
     table.add_row("secondaries", str(int((best.hidden & ~run.problem.primary).sum())))
     table.add_row("primaries", f"{len(run.problem.primaries)}, all protected")
+    if run.alone is not None:
+        table.add_row("the method alone", f"{run.alone.cost:.10g}, {len(run.alone.at_risk)} primaries at risk")
     table.add_row("seconds", f"{elapsed:.1f}")
     out.print(table)
     if place is not None:

@@ -9,7 +9,9 @@ run.best, run.bound, run.history                                 # at any time
 auto     exact
 exact    cutting planes ([2] §4.1), anytime: exact.py
 paths    shortest paths ([2] §4.2), for two-dimensional and 1H2D tables: paths.py
-cover    linear programs, one for each primary and side; in a network they are the minimum-cost flows of [2] §4.2: cover.py
+network  minimum-cost flows ([2] §4.2), for the same tables: network.py
+cover    linear programs, one for each primary and side: cover.py
+hypercube, hitas   what offices know ([2] §4.3), for tables whose dimensions are known, completed until they are safe: baselines/
 
 A pattern counts only if `verify.py`, which shares no code with the methods, finds it safe.
 """
@@ -21,9 +23,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import get_args
 
+from sdc_tasks.methods.suppression.baselines.hitas import modular
+from sdc_tasks.methods.suppression.baselines.hypercube import hypercubes
 from sdc_tasks.methods.suppression.covering.patterns import cover
 from sdc_tasks.methods.suppression.exact import Work, suppress_exactly
 from sdc_tasks.methods.suppression.names import PatternMethod
+from sdc_tasks.methods.suppression.network import minimum_cost_flows
 from sdc_tasks.methods.suppression.paths import shortest_paths
 from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
@@ -73,6 +78,18 @@ def _paths(run: SuppressionRun, options: PatternOptions) -> str:
     return shortest_paths(run, options.seed)
 
 
+def _network(run: SuppressionRun, options: PatternOptions) -> str:
+    return minimum_cost_flows(run, options.seed)
+
+
+def _hypercube(run: SuppressionRun, options: PatternOptions) -> str:
+    return hypercubes(run, options.seed)
+
+
+def _hitas(run: SuppressionRun, options: PatternOptions) -> str:
+    return modular(run, options.seed)
+
+
 def _cover(run: SuppressionRun, options: PatternOptions) -> str:
     return cover(run, options.seed)
 
@@ -81,6 +98,9 @@ _METHODS: Mapping[PatternMethod, Callable[[SuppressionRun, PatternOptions], str]
     "auto": _exact,
     "exact": _exact,
     "paths": _paths,
+    "network": _network,
     "cover": _cover,
+    "hypercube": _hypercube,
+    "hitas": _hitas,
 }
 assert set(_METHODS) == set(get_args(PatternMethod)), "a method without a name, or a name without a method"

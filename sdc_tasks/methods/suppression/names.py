@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-PatternMethod = Literal["auto", "exact", "paths", "cover"]
+PatternMethod = Literal["auto", "exact", "paths", "network", "cover", "hypercube", "hitas"]
 CellCosts = Literal["value", "one", "file", "frequency", "log", "distance"]
 
 METHODS: Mapping[PatternMethod, str] = {
     "auto": "what suits the table",
     "exact": "cutting planes, with a proven bound",
     "paths": "shortest paths, for two-dimensional tables with one hierarchy at most; no bound",
+    "network": "minimum-cost flows, for the same tables; no bound",
     "cover": "linear programs, one primary after the other, then what is not needed is given back; no bound",
+    "hypercube": "what offices know: a hypercube for each suppressed cell, completed so that the table is safe; no bound",
+    "hitas": "what offices know: sub-tables one by one from the top, completed so that the table is safe; no bound",
 }
 COSTS: Mapping[CellCosts, str] = {
     "value": "|a|",

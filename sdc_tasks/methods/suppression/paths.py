@@ -15,9 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
-from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.covering.patterns import cover
-from sdc_tasks.methods.suppression.pattern.reduce import Reduced, network_ends, reduce
+from sdc_tasks.methods.suppression.network import network_of
+from sdc_tasks.methods.suppression.pattern.reduce import Reduced, network_ends
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.table import Floats, Ints
 
@@ -28,13 +28,7 @@ EMPTY = 1e-9  # of a need: no room
 
 def shortest_paths(run: SuppressionRun, seed: int = 1) -> str:
     """Offers patterns to the run; returns "work" or "time". Raises InvalidInput if this is no network, Unprotectable if none is safe."""
-    table = reduce(run.problem)
-    if not table.network:
-        raise InvalidInput(
-            "paths: the relations of this table are no network; those of two-dimensional tables, with one hierarchy at most, are. "
-            "Remedy: choose method auto, exact or cover"
-        )
-    return cover(run, seed, table, PathDirections)
+    return cover(run, seed, network_of(run.problem, "paths"), PathDirections)
 
 
 class PathDirections:

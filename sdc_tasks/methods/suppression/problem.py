@@ -27,6 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.suppression.grid import Grid
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 ADDITIVE = 1e-6  # allowed miss of a relation, as a share of its largest value
@@ -38,7 +39,8 @@ NUMBERS = ("a", "lb", "ub", "lpl", "upl", "spl", "cost")
 class SuppressionProblem:
     """One table, its primary cells and their protection levels. All arrays have one entry for each of the n cells.
 
-    `lpl`, `upl`, `spl` are distances ≥ 0, used for `primary` cells only. `label` names a cell in messages. Raises InvalidInput if the table
+    `lpl`, `upl`, `spl` are distances ≥ 0, used for `primary` cells only. `label` names a cell in messages. `grid`: where each cell
+    stands, if the table is known to be crossed from dimensions. Raises InvalidInput if the table
     contradicts itself; no message contains a value.
     """
 
@@ -55,6 +57,7 @@ class SuppressionProblem:
     rhs: Floats | None = field(default=None, repr=False)
     singleton: Bools | None = field(default=None, repr=False)
     label: Callable[[int], str] | None = field(default=None, repr=False, compare=False)
+    grid: Grid | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in NUMBERS:

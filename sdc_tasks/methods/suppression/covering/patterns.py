@@ -44,11 +44,15 @@ class Patterns:
         self._taste = 1 + TASTE * np.random.default_rng(seed).random(len(table.cost))
 
     def begin(self) -> None:
-        """Offers the pattern that hides everything (if it is not safe, none is); then a first pattern."""
+        """Offers the pattern that hides everything, then a first pattern."""
+        self.hide_everything()
+        self.complete(self.table.forced, self.table.cost, "first pattern")
+
+    def hide_everything(self) -> None:
+        """Offers the pattern that hides everything. Raises Unprotectable if it is not safe: then none is."""
         everything = np.ones(len(self.table.cost), dtype=bool)
         if not self.run.offer(self.table.pattern(everything, self.run.problem), "everything hidden"):
             self._refuse()
-        self.complete(self.table.forced, self.table.cost, "first pattern")
 
     def complete(self, start: Bools, price: Floats, step: str) -> Bools | None:
         """The classes of a pattern that holds `start` (k), grown and offered, pruned and offered; None when the run is over before."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sdc_tasks.model.moment import Moment
-from sdc_tasks.model.table import Bools, read_only
+from sdc_tasks.model.table import Bools, Ints, read_only
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,19 @@ class Pattern:
 
 
 @dataclass(frozen=True)
+class Alone:
+    """What a published method left before it was completed: the cost of its secondaries, and the positions of primaries `at_risk`."""
+
+    cost: float
+    at_risk: Ints = field(repr=False)
+
+
+@dataclass(frozen=True)
 class SuppressionResult:
     """The best verified pattern of a method, and the proven bound: no safe pattern costs less.
 
     `best` is None if no safe pattern was found. `ended` says why the method stopped: proven, gap, work or time.
+    `alone`: of a method that is completed (hypercube, hitas), what it left without that.
     """
 
     best: Pattern | None = field(repr=False)
@@ -36,6 +45,7 @@ class SuppressionResult:
     ended: str
     seconds: float
     history: tuple[Moment, ...] = field(repr=False)
+    alone: Alone | None = field(default=None, repr=False)
 
     @property
     def pattern(self) -> Bools | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sdc_tasks.methods.suppression.pattern.result import Pattern, SuppressionResult
+from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern, SuppressionResult
 from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.moment import Moment
@@ -31,6 +31,7 @@ class SuppressionRun:
         self.problem, self.clock, self.gap_wanted = problem, clock or Limit(), max(gap, PROVEN)
         self.best: Pattern | None = None
         self.bound = 0.0
+        self.alone: Alone | None = None
         self.history: list[Moment] = []
         self._began, self._report = time.monotonic(), report
         self._asked_to_stop = threading.Event()
@@ -84,7 +85,7 @@ class SuppressionRun:
         gap = self.gap
         if gap is not None and gap <= self.gap_wanted:
             ended = "proven" if gap <= PROVEN else "gap"
-        return SuppressionResult(self.best, self.bound, method, ended, self.elapsed, tuple(self.history))
+        return SuppressionResult(self.best, self.bound, method, ended, self.elapsed, tuple(self.history), self.alone)
 
     def _note(self, method: str) -> None:
         moment = Moment(self.elapsed, None if self.best is None else self.best.cost, self.bound, method)

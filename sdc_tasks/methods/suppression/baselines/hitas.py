@@ -1,0 +1,101 @@
+"""HiTaS, the modular method of offices ([2] §4.3; de Wolf 2002), then completed so that what comes out is safe.
+
+Sub-tables without substructure are protected one by one, from the top down, each at least cost by the exact method ([2] §4.1). What is
+hidden in one table is primary in all others that hold it, with a small level: nobody may recalculate it. What stays open in a higher table
+stays open below. Where a table cannot be protected so, its margins may be hidden as well, and the tables above are done again
+(backtracking). Cells are hidden, never opened again: so this ends.
+
+The level of a secondary in other tables is left open by the publication; here it is `PASSED_ON` of its value.
+
+What this leaves open to attack comes from the sub-tables being judged one at a time, and from small levels of secondaries.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.suppression.baselines.completed import complete, grid_for
+from sdc_tasks.methods.suppression.exact import suppress_exactly
+from sdc_tasks.methods.suppression.grid import Grid, Subtable
+from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.table import Bools, Ints
+
+PASSED_ON = 1e-4  # of the value: how far a secondary must be able to rise and fall in the other tables that hold it
+
+
+def modular(run: SuppressionRun, seed: int = 1) -> str:
+    """Offers the completed pattern of HiTaS; returns "work" or "time". Raises InvalidInput if the table has no dimensions that are known,
+    Unprotectable if no pattern is safe."""
+    grid = grid_for(run.problem, "hitas")
+    return complete(run, top_down(run, grid, seed), seed, "hitas")
+
+
+def top_down(run: SuppressionRun, grid: Grid, seed: int = 1) -> Bools:
+    """(n): the cells that HiTaS alone hides; those so far if the run is over before."""
+    return _TopDown(run, grid, seed).found()
+
+
+class _TopDown:
+    def __init__(self, run: SuppressionRun, grid: Grid, seed: int) -> None:
+        self.run, self.problem, self.seed, self.tables = run, run.problem, seed, grid.subtables
+        n = len(self.problem.a)
+        self.hidden = self.problem.primary.copy()
+        self.level = np.array([self.problem.lpl, self.problem.upl, self.problem.spl])
+        self.holding: list[list[int]] = [[] for _ in range(n)]  # of each cell: the tables that hold it
+        for number, table in enumerate(self.tables):
+            for cell in table.cells.ravel().tolist():
+                self.holding[cell].append(number)
+        self.dealt_with = np.full(n, np.iinfo(np.int64).max)  # of each cell: the highest level of a table that was done
+
+    def found(self) -> Bools:
+        queue = list(range(len(self.tables)))  # a heap: tables are sorted from the top down
+        done = [False] * len(self.tables)
+        while queue and self.run.left > 0:
+            number = heapq.heappop(queue)
+            new = self._protect(self.tables[number])
+            done[number] = True
+            for cell in new:
+                for other in self.holding[cell]:
+                    if done[other] and other != number:
+                        done[other] = False
+                        heapq.heappush(queue, other)
+        return self.hidden
+
+    def _protect(self, table: Subtable) -> list[int]:
+        """Hides what a table needs; the cells that were open before."""
+        cells = table.cells.ravel()
+        was_open = ~self.hidden[cells]
+        pattern = None
+        if not was_open.all():
+            sealed = was_open & (self.dealt_with[cells] < table.level)
+            pattern = self._solved(table, sealed)
+            if pattern is None and sealed.any():
+                pattern = self._solved(table, np.zeros(len(cells), dtype=bool))
+        self.dealt_with[cells] = np.minimum(self.dealt_with[cells], table.level)
+        if pattern is None:
+            return []
+        new: Ints = cells[pattern & was_open]
+        self.hidden[new] = True
+        self.level[:, new] = np.outer([1.0, 1.0, 0.0], PASSED_ON * np.abs(self.problem.a[new]))
+        return [int(cell) for cell in new]
+
+    def _solved(self, table: Subtable, sealed: Bools) -> Bools | None:
+        """(cells): the cheapest pattern of a table in which sealed cells stay open; None if there is none."""
+        problem, cells = self.problem, table.cells.ravel()
+        hidden = self.hidden[cells]
+        lpl, upl, spl = self.level[:, cells]
+        M = table.relations
+        inside = SuppressionProblem(
+            M, problem.a[cells], problem.lb[cells], problem.ub[cells], lpl, upl, spl, problem.cost[cells], hidden,
+            ~hidden & (problem.fixed[cells] | sealed), M @ problem.a[cells], problem.lone[cells],
+        )  # fmt: skip
+        run = SuppressionRun(inside, self.run.clock, self.run.gap_wanted)
+        try:
+            suppress_exactly(run, seed=self.seed)
+        except Unprotectable:
+            return None
+        return None if run.best is None else run.best.hidden
