@@ -17,11 +17,15 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from pluggy import HookimplMarker
-from rich.markup import escape
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+    from sdc_tasks.cli.terminal import Terminal
 
 hookimpl = HookimplMarker("airflow")
 HERE = Path(__file__).resolve().parent
@@ -31,24 +35,24 @@ VAR = HERE.parent / "var"
 def main() -> int:
     wanted = arguments()
     settle(wanted)
-    from rich.console import Console
+    from sdc_tasks.cli.terminal import Terminal
 
     home = Path(os.environ["AIRFLOW_HOME"])
-    with logged_to(home / "run.log") as terminal:
-        console = Console(file=terminal, highlight=False, soft_wrap=True)
+    with logged_to(home / "run.log") as screen:
+        terminal = Terminal(file=screen)
         try:
-            with console.status("starting Airflow"):
+            with terminal.status("starting Airflow"):
                 dag = prepare(wanted, home)
-            console.print(f"[bold]{dag.dag_id} {wanted.period}[/], Airflow in this process; its log: {home / 'run.log'}")
-            state, release_id = run(dag, wanted, console)
+            terminal.tell((f"{dag.dag_id} {wanted.period}", "bold"), f", Airflow in this process; its log: {home / 'run.log'}")
+            state, release_id = run(dag, wanted, terminal)
         except SystemExit as refusal:
-            console.print(f"[bold red]{refusal}[/]")
+            terminal.tell((str(refusal), "bold red"))
             return 1
         except KeyboardInterrupt:
-            console.print("stopped; run it again and it goes on where it stopped")
+            terminal.tell("stopped; the same command goes on where it stopped")
             return 1
         except Exception as error:
-            console.print(f"[bold red]{type(error).__name__}[/]; see {home / 'run.log'}")
+            terminal.tell((type(error).__name__, "bold red"), f"; see {home / 'run.log'}")
             logging.getLogger("sdc").exception("Airflow failed")
             return 1
     conclude(wanted, state, release_id)
@@ -134,7 +138,7 @@ def prepare(wanted: argparse.Namespace, home: Path) -> Any:
     return dag
 
 
-def run(dag: Any, wanted: argparse.Namespace, console: Any) -> tuple[str, str | None]:
+def run(dag: Any, wanted: argparse.Namespace, terminal: Terminal) -> tuple[str, str | None]:
     """Runs the DAG. Returns the state of the run and the id of the release."""
     from airflow.models.taskinstance import TaskInstance
     from airflow.models.xcom import XComModel
@@ -142,8 +146,8 @@ def run(dag: Any, wanted: argparse.Namespace, console: Any) -> tuple[str, str | 
     from airflow.sdk.listener import get_listener_manager
     from airflow.utils.session import create_session
 
-    with console.status("starting") as status:
-        progress = Progress(console, status)
+    with terminal.status("starting") as status:
+        progress = Progress(terminal, status)
         get_listener_manager().add_listener(progress)
         say = logging.getLogger("sdc.release")
         say.setLevel(logging.INFO)
@@ -157,16 +161,17 @@ def run(dag: Any, wanted: argparse.Namespace, console: Any) -> tuple[str, str | 
         stuck = Counter(each for (each,) in session.query(TaskInstance.task_id).filter_by(**where, state="upstream_failed"))
         if stuck:
             order = [task.task_id for task in dag.topological_sort() if task.task_id in stuck]
-            console.print(f"[dim]not run: {', '.join(name if stuck[name] == 1 else f'{stuck[name]} × {name}' for name in order)}[/]")
+            told = ", ".join(name if stuck[name] == 1 else f"{stuck[name]} × {name}" for name in order)
+            terminal.tell((f"not run: {told}", "dim"))
         found = session.query(XComModel).filter_by(**where, task_id="assemble", key="return_value").one_or_none()
         return str(done.state), None if found is None else XComModel.deserialize_value(found)
 
 
 class Progress:
-    """A listener that prints a line per task that ends, with the last that its step said."""
+    """A listener of Airflow. It prints a line for each task that ends, with the last message of its step."""
 
-    def __init__(self, console: Any, status: Any) -> None:
-        self.console, self.status = console, status
+    def __init__(self, terminal: Terminal, status: Status) -> None:
+        self.terminal, self.status = terminal, status
         self.began, self.task, self.said = time.monotonic(), "", ""
         self.handler = logging.Handler()
         self.handler.emit = self._say  # type: ignore[method-assign]
@@ -179,33 +184,33 @@ class Progress:
 
     @hookimpl
     def on_task_instance_success(self, task_instance: Any) -> None:
-        self._line(task_instance, f"[dim]{escape(self.said)}[/]" if self.said else "")
+        self._line(task_instance, (self.said, "dim"))
 
     @hookimpl
     def on_task_instance_skipped(self, task_instance: Any) -> None:
-        self._line(task_instance, f"[yellow]skipped[/] [dim]{escape(self.said)}[/]")
+        self._line(task_instance, ("skipped ", "yellow"), (self.said, "dim"))
 
     @hookimpl
     def on_task_instance_failed(self, task_instance: Any, error: Any) -> None:
         again = str(task_instance.state) == "up_for_retry"
-        mark = "[yellow]again soon[/]" if again else "[bold red]FAILED[/]"
-        self._line(task_instance, f"{mark} {escape(str(error) or type(error).__name__)}")
+        mark = ("again soon ", "yellow") if again else ("FAILED ", "bold red")
+        self._line(task_instance, mark, (str(error) or type(error).__name__, ""))
 
-    def _line(self, task_instance: Any, mark: str) -> None:
-        done, known = _progress(task_instance)
+    def _line(self, task_instance: Any, *told: tuple[str, str]) -> None:
+        done, known = ended(task_instance)
         seconds = time.monotonic() - self.began
-        self.console.print(f"[dim]\\[{done:3}/{known}][/] {_name(task_instance):<20} [dim]{seconds:6.1f} s[/]  {mark}".rstrip())
+        self.terminal.tell((f"[{done:3}/{known}]", "dim"), f" {_name(task_instance):<20} ", (f"{seconds:6.1f} s  ", "dim"), *told)
 
     def _say(self, record: logging.LogRecord) -> None:
         self.said = record.getMessage()
-        self.status.update(f"{self.task}: {escape(self.said)}")
+        self.status.update(f"{self.task}: {self.said}")
 
 
 def _name(task_instance: Any) -> str:
     return f"{task_instance.task_id} {task_instance.rendered_map_index or ''}".rstrip()
 
 
-def _progress(task_instance: Any) -> tuple[int, int]:
+def ended(task_instance: Any) -> tuple[int, int]:
     """How many task instances of the run have ended, this one included, and how many there are; mapped ones count once expanded."""
     from airflow.models.taskinstance import TaskInstance
     from airflow.utils.session import create_session
@@ -221,7 +226,7 @@ def conclude(wanted: argparse.Namespace, state: str, release_id: str | None) -> 
     """The release in figures, as `sdc release` shows them, or what there is to say without."""
     from sdc_tasks import outputs, steps
     from sdc_tasks.cli.release import show
-    from sdc_tasks.cli.shared import out
+    from sdc_tasks.cli.terminal import out
     from sdc_tasks.errors import SdcError
 
     if release_id is not None:
@@ -231,7 +236,10 @@ def conclude(wanted: argparse.Namespace, state: str, release_id: str | None) -> 
             show(outputs.summary(desk, release_id), warehouse, wanted.out / "report.html")
         except SdcError:
             pass  # the release did not come as far as a verdict
-    out.print("published" if state == "success" else f"[bold red]not released[/]: run {state}")
+    if state == "success":
+        out.tell("published")
+    else:
+        out.tell(("not released", "bold red"), f": run {state}")
 
 
 if __name__ == "__main__":

@@ -30,12 +30,13 @@ from typing import Any
 import httpx
 import psutil
 import psycopg
-from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from seeds import seed
 from topology import CODE, ONCE, SERVERS, Service, as_process, services
+
+from sdc_tasks.cli.terminal import Terminal
 
 HOST = "127.0.0.1"
 COMPONENTS = {"api-server": "metadatabase", "scheduler": "scheduler", "dag-processor": "dag_processor", "triggerer": "triggerer"}
@@ -96,7 +97,7 @@ class Stack:
 # --- up -----------------------------------------------------------------------------------------------------------------------
 
 
-def up(stack: Stack, console: Console) -> None:
+def up(stack: Stack, terminal: Terminal) -> None:
     """Starts every service that does not run, in the order of compose.yaml, and waits for their health. Raises StackError."""
     began = time.monotonic()
     _folders(stack)
@@ -109,10 +110,10 @@ def up(stack: Stack, console: Console) -> None:
     for name in missing:
         if name in ports and _taken(ports[name]):
             raise StackError(f"port {ports[name]} of {name} is taken. Remedy: another one, see `python docker/stack.py --help`")
-    with console.status("starting") as status:
+    with terminal.status("starting") as status:
 
         def say(text: str) -> None:
-            console.print(f"[dim]{time.monotonic() - began:6.1f} s[/]  {text}")
+            terminal.tell((f"{time.monotonic() - began:6.1f} s", "dim"), f"  {text}")
 
         for name in (each for each in SERVERS if each in missing):
             _start_server(stack, wanted[name])
@@ -399,7 +400,7 @@ def demo(stack: Stack, deliveries: Path) -> str | None:
 
 def main() -> int:
     wanted = arguments()
-    console = Console(highlight=False, soft_wrap=True)
+    terminal = Terminal()
     home = wanted.home.resolve()
     kept = json.loads((home / "stack.json").read_text()) if (home / "stack.json").exists() else {}
     ports = {name: getattr(wanted, name) or kept.get(name) or getattr(Stack, name) for name in ("port", "postgres", "redis")}
@@ -407,19 +408,19 @@ def main() -> int:
     try:
         if wanted.what == "secrets":
             seed(wanted.folder, "redis:6379", 0o644, UID)
-            console.print(f"secrets: {wanted.folder}")
+            terminal.print(f"secrets: {wanted.folder}")
         elif wanted.what == "up":
-            up(stack, console)
-            _tell(stack, console, None if wanted.demo is None else demo(stack, wanted.demo))
+            up(stack, terminal)
+            _tell(stack, terminal, None if wanted.demo is None else demo(stack, wanted.demo))
         elif wanted.what == "down":
-            console.print(f"ended: {', '.join(down(stack)) or 'nothing ran'}")
+            terminal.print(f"ended: {', '.join(down(stack)) or 'nothing ran'}")
         else:
-            return _status(stack, console)
+            return _status(stack, terminal)
     except StackError as error:
-        console.print(f"[bold red]{error}[/]")
+        terminal.tell((str(error), "bold red"))
         return 1
     except KeyboardInterrupt:
-        console.print("stopped; what was started runs on: make down")
+        terminal.print("stopped; the services that have started keep running. `make down` ends them")
         return 1
     return 0
 
@@ -440,23 +441,23 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _tell(stack: Stack, console: Console, run: str | None) -> None:
-    console.print(f"\n[bold]{stack.url}[/]")
+def _tell(stack: Stack, terminal: Terminal, run: str | None) -> None:
+    terminal.tell("\n", (stack.url, "bold"))
     for user, role in (("admin", "everything"), ("operator", "triggers and re-runs"), ("approver", "agrees"), ("viewer", "looks")):
-        console.print(f"  {user:<9} {stack.password(user)}   [dim]{role}[/]")
-    console.print(f"[dim]logs: {stack.home / 'logs'}; inbox: {stack.home / 'inbox'}; it ends with `make down`[/]")
+        terminal.tell(f"  {user:<9} {stack.password(user)}   ", (role, "dim"))
+    terminal.tell((f"logs: {stack.home / 'logs'}; inbox: {stack.home / 'inbox'}; `make down` ends it", "dim"))
     if run is not None:
-        console.print(f"first release: {stack.url}/dags/eu_release_sbs/runs/{run}")
+        terminal.print(f"first release: {stack.url}/dags/eu_release_sbs/runs/{run}")
 
 
-def _status(stack: Stack, console: Console) -> int:
+def _status(stack: Stack, terminal: Terminal) -> int:
     answering = healthy(stack)
     names = [name for name in stack.services() if name != ONCE]
     for name in names:
         here = process(stack, name)
         memory = sum(each.memory_info().rss for each in family(stack, name)) / 2**20
         state = "down" if here is None else "up" if name in (*answering, *SERVERS) else "no answer"
-        console.print(f"{name:<15} {state:<10} {here.pid if here else '':>8} {memory:7.0f} MB")
+        terminal.print(f"{name:<15} {state:<10} {here.pid if here else '':>8} {memory:7.0f} MB")
     return int(any(process(stack, name) is None for name in names))
 
 

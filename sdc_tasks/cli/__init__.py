@@ -33,7 +33,6 @@ def main() -> None:
 
 
 def _complain(kind: str, message: str) -> None:
+    from sdc_tasks.cli.terminal import Terminal
 
-    from sdc_tasks.cli.shared import Terminal
-
-    Terminal(stderr=True).tell(kind, f": {message}", "bold red")
+    Terminal(stderr=True).tell((kind, "bold red"), f": {message}")

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, out, problem_of_inbox
+from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, problem_of_inbox
+from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def export_jj(
     write_private(cells_file(file), text.getvalue())
     moving = int((~table.fixed).sum())
     out.print(f"{len(table.a)} cells, {moving} of them may move, {len(table.rhs)} relations, {len(table.primary)} primaries")
-    out.tell("confidential", f", true values of every country: {file}; keys: {cells_file(file)}", "bold")
+    out.tell(("confidential", "bold"), f", true values of every country: {file}; keys: {cells_file(file)}")
 
 
 def attacker_table(problem: ProtectionProblem, requirements: Requirements, weights: Floats) -> JJTable:

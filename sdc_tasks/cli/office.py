@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from sdc_tasks.cli.shared import out
+from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 
 WarehouseOption = Annotated[str, typer.Option("--warehouse", envvar="SDC_WAREHOUSE_URL", help="database URL")]

@@ -12,7 +12,8 @@ from rich.table import Table
 
 from sdc_tasks.cli.case import CaseOptions, about_a_case
 from sdc_tasks.cli.evidence import write_evidence
-from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, out, refuse_place
+from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, refuse_place
+from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def demo(
     """Writes synthetic national deliveries, properly protected within each country, and their domain file."""
     from sdc_tasks.demo import write_demo
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True) as bar:
         task = bar.add_task("writing deliveries", total=countries)
         path = write_demo(
@@ -65,7 +66,7 @@ def release(
     began = time.monotonic()
 
     def say(message: str) -> None:
-        out.tell(f"{time.monotonic() - began:7.1f} s", f"  {message}", "dim")
+        out.tell((f"{time.monotonic() - began:7.1f} s", "dim"), f"  {message}")
 
     desk = steps.open_desk(url, domain, period, say)
     waiting = steps.discover(desk, inbox)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.table import Table as Grid
 
-from sdc_tasks.cli.shared import QUIET_SECONDS, SeedOption, drawn_seed, out, refuse_place
+from sdc_tasks.cli.shared import QUIET_SECONDS, SeedOption, drawn_seed, refuse_place
+from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.names import Quality
 
@@ -86,7 +87,7 @@ def round_counts(
     for result in results:
         out.print(_shown(result))
     if inner is not None:
-        out.tell("confidential", f", original counts: {inner}", "bold")
+        out.tell(("confidential", "bold"), f", original counts: {inner}")
     if published is not None:
         out.print(f"publication: {published}")
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.table import Table
 
-from sdc_tasks.cli.shared import SeedOption, drawn_seed, out, refuse_place
+from sdc_tasks.cli.shared import SeedOption, drawn_seed, refuse_place
+from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.solver.names import SolverName
 

@@ -1,14 +1,12 @@
-"""What several commands share: the terminal, the options that say which deliveries, and what these ask to protect."""
+"""What several commands share: the options that say which deliveries, and what these ask to protect."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.series import series_of
@@ -18,23 +16,6 @@ if TYPE_CHECKING:
     from sdc_tasks.model.problem import ProtectionProblem
     from sdc_tasks.model.secret import Secret
 
-
-class Terminal(Console):
-    """Shows text that others wrote as text: no markup and no control character in it (told as `\\x1b`) changes the screen."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(highlight=False, soft_wrap=True, markup=False, **options)
-
-    def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str("".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text), **options)
-
-    def tell(self, first: str, rest: str, style: str) -> None:
-        """A line whose beginning has a style."""
-        self.print(first, style=style, end="")
-        self.print(rest)
-
-
-out = Terminal()
 QUIET_SECONDS = 1.0  # between two lines where the output is no terminal
 
 DomainOption = Annotated[str, typer.Option("--domain", help="a domain's name, such as sbs, or the path of a domain file")]

@@ -10,7 +10,7 @@ import typer
 
 from sdc_tasks.cli.case import CaseOptions, about_a_case
 from sdc_tasks.cli.evidence import evidence_of
-from sdc_tasks.cli.shared import out
+from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, out, problem_of_inbox
+from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, problem_of_inbox
+from sdc_tasks.cli.terminal import out
 
 if TYPE_CHECKING:
     from sdc_tasks.model.table import CellSpace

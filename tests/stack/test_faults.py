@@ -6,10 +6,10 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from rich.console import Console
 from sqlalchemy import Engine, create_engine, text
 from stack import StackError, kill, process, start_server, stop_server, up
 
+from sdc_tasks.cli.terminal import Terminal
 from sdc_tasks.warehouse.database.checks import run_checks
 from support.stack_fixture import ENDED, Run, Running, wait_for
 
@@ -53,7 +53,7 @@ def test_a_release_outlives_it(stack: Running, period: str, strike: Callable[[Ru
 
     def over() -> bool:
         try:
-            up(stack.stack, Console(file=sys.stderr, highlight=False))  # whatever died of it, now or later, as a supervisor would
+            up(stack.stack, Terminal(file=sys.stderr))  # whatever died of it, now or later, as a supervisor would
         except StackError:  # it was still dying when it was looked at
             return False
         return run.state in ENDED

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import psutil
 import pytest
-from rich.console import Console
 from stack import Stack, StackError, down, family, kill, popen, process, program, surroundings, up
 
+from sdc_tasks.cli.terminal import Terminal
 from support import stack_fixture  # puts docker/ on the path
 from support.waiting import until
 
-QUIET = Console(file=open(os.devnull, "w"))  # noqa: SIM115
+QUIET = Terminal(file=open(os.devnull, "w"))  # noqa: SIM115
 
 
 @pytest.fixture

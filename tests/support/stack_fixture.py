@@ -17,13 +17,14 @@ from typing import Any
 import httpx
 import pytest
 import yaml
-from rich.console import Console
 
 from support import ROOT
 
 sys.path.insert(0, str(ROOT / "docker"))
 
 from stack import Stack, StackError, down, up
+
+from sdc_tasks.cli.terminal import Terminal
 
 PERIOD = "2024"
 COUNTRIES = ("AT", "BE", "BG", "CY")
@@ -224,7 +225,7 @@ def stack(request: pytest.FixtureRequest) -> Iterator[Running]:
     running = Running(Stack(home, *ports, settings=QUICK))
     prepare_domains(home, DOMAINS)
     try:
-        up(running.stack, Console(file=sys.stderr, highlight=False))
+        up(running.stack, Terminal(file=sys.stderr))
         yield running
     except StackError as error:
         pytest.fail(str(error), pytrace=False)

@@ -21,7 +21,8 @@ from rich.table import Table
 
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, image_kind
-from sdc_tasks.cli.shared import out, refuse_place
+from sdc_tasks.cli.shared import refuse_place
+from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
 from sdc_tasks.methods.cta.names import Method
 from sdc_tasks.solver.names import SolverName

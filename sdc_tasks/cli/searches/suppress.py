@@ -18,7 +18,8 @@ from rich.table import Table
 
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow
-from sdc_tasks.cli.shared import Terminal, out, refuse_place
+from sdc_tasks.cli.shared import refuse_place
+from sdc_tasks.cli.terminal import Terminal, out
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.names import COSTS, METHODS, CellCosts, PatternMethod
 
