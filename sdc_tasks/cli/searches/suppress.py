@@ -10,6 +10,7 @@ import json
 import math
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ import typer
 from rich.table import Table
 
 from sdc_tasks.cli.interrupt import Interruption
+from sdc_tasks.cli.searches.given import APRIORI_HELP, DISCOUNT_HELP, KEEP_HELP, PREVIOUS_HELP, GivenFiles, given_problem
 from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import Terminal, out
@@ -38,6 +40,10 @@ def suppress(
     method: Annotated[PatternMethod, typer.Option(help=METHOD_HELP)] = "auto",
     costs: Annotated[CellCosts, typer.Option(help=COST_HELP)] = "value",
     counts: Annotated[Path | None, typer.Option("--counts", help="with costs by frequency: a CSV file cell,count")] = None,
+    apriori: Annotated[Path | None, typer.Option("--apriori", help=APRIORI_HELP)] = None,
+    previous: Annotated[Path | None, typer.Option("--previous", help=PREVIOUS_HELP)] = None,
+    keep: Annotated[Path | None, typer.Option("--keep", help=KEEP_HELP)] = None,
+    keep_discount: Annotated[float | None, typer.Option("--keep-discount", help=f"{DISCOUNT_HELP} [default: 10]")] = None,
     time_limit: Annotated[
         float | None,
         typer.Option("--time-limit", min=0.0, help="seconds of the search; without it counted work ends it, on any machine the same"),
@@ -52,9 +58,11 @@ def suppress(
 
     Ctrl-C and the time limit end with the best pattern found so far. Exit codes: 0 a safe pattern, 2 bad input, 3 none.
     """
+    from sdc_tasks.intake.tables.given.earlier import read_earlier_jj
     from sdc_tasks.intake.tables.jj import read_jj, write_jj, write_private
     from sdc_tasks.intake.tables.suppression import suppressed, suppression_of
     from sdc_tasks.methods.suppression import engine
+    from sdc_tasks.methods.suppression.given.instructions import kept_open
     from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
     from sdc_tasks.solver.clock import Limit
 
@@ -62,8 +70,14 @@ def suppress(
     for each in (place, facts, plot):
         refuse_place(each, file)
     draw = None if plot is None else drawing(plot, f"Suppression, costs: {costs}", "pattern")
+    files = GivenFiles(apriori, previous, keep, keep_discount)
     table = read_jj(file)
-    problem = suppression_of(table, costs, _frequencies(counts, costs, len(table.a)))
+    n = len(table.a)
+    given = given_problem(
+        files, suppression_of(table, costs, _frequencies(counts, costs, n)), [(str(i),) for i in range(n)],
+        lambda path: read_earlier_jj(path, table.A),
+    )  # fmt: skip
+    problem = given.problem
     seconds = math.inf if time_limit is None else time_limit
     run, options = SuppressionRun(problem, Limit(seconds), gap), engine.PatternOptions(method, seconds, gap, seed)
     told = Terminal(stderr=True)
@@ -75,9 +89,11 @@ def suppress(
     best, bound, elapsed = run.best, run.bound, run.elapsed
     status = _status(run, best, worker, interruption)
     if best is not None and place is not None:
-        write_jj(place, suppressed(table, best.hidden))
+        write_jj(place, suppressed(table, problem, best.hidden, kept_open(given.instructions, n)))
     if facts is not None:
-        write_private(facts, _facts(run, best, bound, elapsed, {"status": status, "method": method, "costs": costs, "seed": seed}))
+        shift = given.facts(None if best is None else best.hidden)
+        asked = {"status": status, "method": method, "costs": costs, "seed": seed, **shift}
+        write_private(facts, _facts(run, best, bound, elapsed, asked))
     if plot is not None and draw is not None:
         plot.write_bytes(draw(list(run.history)))
     _show(run, best, bound, elapsed, status, place)
@@ -118,7 +134,7 @@ def _status(run: SuppressionRun, best: Pattern | None, worker: Worker, interrupt
     return "feasible" if best is not None else "none"
 
 
-def _facts(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: float, asked: dict[str, str | int]) -> str:
+def _facts(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: float, asked: Mapping[str, str | int]) -> str:
     """The run as JSON: figures of the whole table, none of a cell; keys of those that a published method leaves at risk."""
     problem = run.problem
     body = {

@@ -34,10 +34,15 @@ def suppression_of(table: JJTable, costs: CellCosts = "value", frequency: Floats
     )  # fmt: skip
 
 
-def suppressed(table: JJTable, hidden: Bools) -> JJTable:
-    """The table with the statuses of a pattern (n): u stays, every other hidden cell is m, z stays, all else is s."""
-    status = np.where(table.status == "m", "s", table.status)
-    return replace(table, status=np.where(hidden & (status != "u"), "m", status))
+def suppressed(table: JJTable, problem: SuppressionProblem, hidden: Bools, stays: Bools) -> JJTable:
+    """The table with the statuses of a pattern `hidden` (n) of a problem of its cells, and the levels of the problem.
+
+    u where the problem has a primary, every other hidden cell is m; z stays, and cells that an instruction keeps open (`stays`, n) are z;
+    all else is s.
+    """
+    status = np.where((table.status == "z") | stays, "z", "s")
+    status = np.where(problem.primary, "u", np.where(hidden, "m", status))
+    return replace(table, status=status, lpl=problem.lpl, upl=problem.upl, spl=problem.spl)
 
 
 def read_frequencies(path: Path, n: int) -> Floats:

@@ -6,8 +6,9 @@
   class costs the sum of its cells. This is repeated until nothing changes; equal relations are kept once.
 - An *item* is one requirement: class, side, need. side +1: max u ≥ need; −1: min u ≤ −need; 0: max u − min u ≥ need.
 
-Least cost of the problem = `offset` + least cost of the reduced problem. A primary that a relation fixes is refused here. The attackers'
-programs later find a primary that cannot move, or that cannot reach its level even if everything is hidden.
+Least cost of the problem = `offset` + least cost of the reduced problem. A primary that a relation fixes, or whose class has less room than
+it needs, is refused here. The attackers' programs later find a primary that cannot move, or that cannot reach its level even if everything
+is hidden.
 
 Relations that follow from others are dropped if a network remains, as for a 1H2D table ([2] §2.2). A class with a singleton is `lone`: it
 does not move in items of other classes. A primary in one class with another respondent's singleton is disclosed. `network`:
@@ -28,6 +29,7 @@ from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 NOTHING = 1e-8  # of entries ±1: rounding
+ROOM_NOISE = 1e-6  # relative: a class whose room is this close to what it needs has enough
 
 
 @dataclass(frozen=True)
@@ -80,12 +82,14 @@ def reduce(problem: SuppressionProblem) -> Reduced:
     forced = np.zeros(k, dtype=bool)
     forced[class_of[wanted]] = True
     lone = _lone(problem, wanted, class_of, k)
+    items = _items(problem, wanted, class_of, t, k)
+    _refuse_narrow(problem, wanted & np.isin(class_of, _narrow(*items, below, above)))
     cost = np.zeros(k)
     secondary = inside[~problem.primary[inside]]
     np.add.at(cost, class_of[secondary], problem.cost[secondary])
     R = _network_form(_distinct(sp.csr_array(M @ T)))
     return Reduced(
-        R, below, above, np.where(forced, 0.0, cost), forced, lone, *_items(problem, wanted, class_of, t, k), class_of, t,
+        R, below, above, np.where(forced, 0.0, cost), forced, lone, *items, class_of, t,
         offset=float(cost[forced].sum()), network=is_network(R),
     )  # fmt: skip
 
@@ -141,12 +145,12 @@ def _room(problem: SuppressionProblem, inside: Ints, class_of: Ints, t: Floats, 
 
 def _lone(problem: SuppressionProblem, wanted: Bools, class_of: Ints, k: int) -> Bools:
     """(k): classes with a singleton."""
-    singles = np.zeros(k, dtype=np.int64)
+    singles = np.zeros(k + 1, dtype=np.int64)  # the last one is for cells of no class
     np.add.at(singles, class_of[problem.lone & (class_of >= 0)], 1)
     others = singles[class_of] - problem.lone
     if len(given := np.flatnonzero(wanted & (class_of >= 0) & (others > 0))):
         raise Unprotectable(_stuck(problem, given))
-    return singles > 0
+    return singles[:k] > 0
 
 
 def _items(problem: SuppressionProblem, wanted: Bools, class_of: Ints, t: Floats, k: int) -> tuple[Ints, Ints, Floats]:
@@ -160,6 +164,23 @@ def _items(problem: SuppressionProblem, wanted: Bools, class_of: Ints, t: Floats
     kind, cell = np.nonzero(need)
     order = np.lexsort((kind, cell, -need[kind, cell]))
     return cell[order], np.array([1, -1, 0])[kind[order]], need[kind[order], cell[order]]
+
+
+def _narrow(item_class: Ints, item_side: Ints, item_need: Floats, below: Floats, above: Floats) -> Ints:
+    """Classes with an item that needs more than the room of the class within its bounds, whatever is hidden."""
+    up, down = above[item_class], below[item_class]
+    room = np.where(item_side > 0, up, np.where(item_side < 0, down, up + down))
+    return np.unique(item_class[room < item_need * (1 - ROOM_NOISE)])
+
+
+def _refuse_narrow(problem: SuppressionProblem, primary: Bools) -> None:
+    cells = np.flatnonzero(primary)
+    if len(cells):
+        more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+        raise Unprotectable(
+            f"{problem.name(cells[0])}{more}: a cell that its relations tie to it has less room than its level. "
+            "Remedy: let a fixed or empty cell beside it be suppressed, or lower its level"
+        )
 
 
 def _distinct(M: sp.csr_array) -> sp.csr_array:

@@ -1,0 +1,86 @@
+"""What an operator says of single cells before a table is protected; τ-ARGUS calls it a-priori information.
+
+    u   primary: the cell must be protected        s   safe: no primary, it may be hidden
+    z   the cell must stay open                    c   its cost                             pl   its protection levels
+
+An instruction goes before the table and before the chosen costs. `s` does not open the way to hide a cell that the table itself keeps open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.table import Bools
+
+What = Literal["u", "s", "z", "c", "pl"]
+STATUS = ("u", "s", "z")
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction. `numbers`: the cost; or lpl, upl and perhaps spl. `place`: file and line, for messages."""
+
+    cell: int
+    what: What
+    numbers: tuple[float, ...]
+    place: str
+
+
+def instructed(problem: SuppressionProblem, instructions: Sequence[Instruction]) -> SuppressionProblem:
+    """The problem after the instructions.
+
+    Raises InvalidInput, with place, cell and remedy, where they contradict each other or the table.
+    """
+    _refuse_twice(problem, instructions)
+    cost, levels = problem.cost.copy(), np.array([problem.lpl, problem.upl, problem.spl])
+    primary, fixed = problem.primary.copy(), problem.fixed.copy()
+    for each in instructions:
+        match each.what:
+            case "c":
+                cost[each.cell] = each.numbers[0]
+            case "pl":
+                levels[:, each.cell] = (*each.numbers, 0.0)[:3]
+            case "u":
+                if fixed[each.cell]:
+                    raise _refused(problem, each, "it stays open in the table, so that it cannot be primary. Remedy: drop the line")
+                primary[each.cell] = True
+            case "s":
+                if problem.lone[each.cell]:
+                    raise _refused(problem, each, "it has a single respondent and is primary for that. Remedy: drop the line")
+                primary[each.cell] = False
+            case "z":
+                if problem.primary[each.cell]:
+                    raise _refused(problem, each, "it is primary and must not stay open. Remedy: drop the line, or protect it otherwise")
+                fixed[each.cell] = True
+    for each in instructions:
+        if each.what == "pl" and not primary[each.cell]:
+            raise _refused(problem, each, "levels of a cell that is not primary. Remedy: add a line u for it, or drop this one")
+        if each.what == "u" and not levels[:, each.cell].any():
+            raise _refused(problem, each, "primary without a level. Remedy: add a line pl with its levels")
+    return replace(problem, cost=cost, lpl=levels[0], upl=levels[1], spl=levels[2], primary=primary, fixed=fixed)
+
+
+def kept_open(instructions: Sequence[Instruction], n: int) -> Bools:
+    """(n): the cells that the instructions keep open."""
+    found = np.zeros(n, dtype=bool)
+    found[[each.cell for each in instructions if each.what == "z"]] = True
+    return found
+
+
+def _refuse_twice(problem: SuppressionProblem, instructions: Sequence[Instruction]) -> None:
+    first: dict[tuple[int, str], Instruction] = {}
+    for each in instructions:
+        about = (each.cell, "status" if each.what in STATUS else each.what)
+        if about in first:
+            raise _refused(problem, each, f"{first[about].place} says the same of it, or another thing. Remedy: keep one of the two lines")
+        first[about] = each
+
+
+def _refused(problem: SuppressionProblem, instruction: Instruction, why: str) -> InvalidInput:
+    return InvalidInput(f"{instruction.place}: {problem.name(instruction.cell)}: {why}")

@@ -1,0 +1,131 @@
+"""`sdc suppress` with instructions for single cells and with earlier patterns. The table is that of [2], Figure 11."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from support.desk import sdc, signals_kept
+
+GRID = np.array([[20, 24, 28, 72], [38, 38, 40, 116], [40, 39, 42, 121], [98, 101, 110, 309]])
+PLAIN = "ssssssusssssssss"
+CHEAPEST = "msmsmsusssssssss"
+
+
+def drawn(grid: np.ndarray = GRID, statuses: str = PLAIN, transposed: bool = False) -> str:
+    """A JJ file in which primaries have levels of 10; `transposed`: the numbers of its cells mean other cells."""
+    index = np.arange(16).reshape(4, 4)
+    cells = [
+        f"{i} {value} 1 {status} 0 1000 {10 * (status == 'u')} {10 * (status == 'u')} 0"
+        for i, (value, status) in enumerate(zip(grid.ravel(), statuses, strict=True))
+    ]
+    lines = [*index, *index.T]
+    relations = [f"0 4 : {a} (1) {b} (1) {c} (1) {total} (-1)" for a, b, c, total in (lines[:7] if transposed else lines)]
+    return "\n".join(["0", "16", *cells, str(len(relations)), *relations, ""])
+
+
+@pytest.fixture(autouse=True)
+def own_signals() -> Iterator[None]:
+    with signals_kept():
+        yield
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "drawn.jj"
+    path.write_text(drawn())
+    return path
+
+
+def statuses(jj: Path) -> str:
+    lines = jj.read_text().splitlines()
+    return "".join(line.split()[3] for line in lines[2 : 2 + int(lines[1])])
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_instructions_change_primaries_levels_costs_and_what_stays_open(table, tmp_path):
+    """(1,1) stays open; (2,2) is dear beyond all others; (3,3) becomes primary with levels of its own, (2,3) is safe."""
+    given = written(tmp_path, "cells.hst", "# of the desk\n0,p\n6,s\n10,u\n10,pl,5,6\n5,c,1000\n")
+    out, facts = tmp_path / "out.jj", tmp_path / "facts.json"
+    run = sdc("suppress", table, "--apriori", given, "--out", out, "--json", facts)
+    assert run.code == 0, run.complained
+    assert statuses(out)[0] == "z"
+    assert statuses(out)[10] == "u"
+    assert out.read_text().splitlines()[12].split()[6:] == ["5", "6", "0"], "the levels are those of the file"
+    # rectangles with the primary 42 at (3,3) that use neither (1,1) nor (2,2): columns 1, 3 and rows 2, 3 cost 38 + 40 + 40; columns 2, 3
+    # and rows 1, 3 cost 24 + 28 + 39
+    assert statuses(out) == "zmmssssssmusssss"
+    assert json.loads(facts.read_text())["objective"] == 24 + 28 + 39
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("99,u", "line 1: 99 is no cell of the table"),
+        ("\n6,x", "line 2: 6: x is no instruction"),
+        ("6", "line 1: a key of 1 codes and what to do"),
+        ("3,c", "line 1: 3: c takes 1 numbers, not 0"),
+        ("3,pl,1", "line 1: 3: pl takes 2 or 3 numbers, not 1"),
+        ("3,c,many", "line 1: 3: a number of c is not a number"),
+        ("3,c,-1", "line 1: 3: a number below 0"),
+        ("6,z", "line 1: cell 6: it is primary and must not stay open"),
+        ("3,u", "line 1: cell 3: primary without a level"),
+        ("3,pl,1,1", "line 1: cell 3: levels of a cell that is not primary"),
+        ("3,z\n3,s", "line 2: cell 3: {file}, line 1 says the same of it, or another thing"),
+    ],
+)
+def test_instructions_that_cannot_be(table, tmp_path, lines, message):
+    given = written(tmp_path, "cells.hst", lines)
+    run = sdc("suppress", table, "--apriori", given, "--out", tmp_path / "out.jj")
+    assert run.refused(f"{given}, " + message.format(file=given), "Remedy: ")
+    assert not (tmp_path / "out.jj").exists()
+
+
+def test_what_was_open_stays_open(table, tmp_path):
+    """The cheapest pattern would hide cells that were open: it is not to be had any more."""
+    before = written(tmp_path, "before.jj", drawn(statuses="smmssmusssssssss"))
+    out = tmp_path / "out.jj"
+    assert sdc("suppress", table, "--out", out).code == 0
+    assert statuses(out) == CHEAPEST
+    run = sdc("suppress", table, "--previous", before, "--out", out)
+    assert run.code == 0, run.complained
+    assert statuses(out) == "smmssmusssssssss"
+
+
+def test_what_was_published_cannot_be_called_back(table, tmp_path):
+    for text, told in (
+        (drawn(statuses="ssssssssssusssss"), "cell 6: it published this primary cell"),
+        (
+            drawn(GRID * 2, statuses=CHEAPEST),
+            "cell 1, cell 3, cell 5, cell 7, cell 8 and 7 more: it published this cell with",
+        ),
+        (drawn(statuses=CHEAPEST, transposed=True), "its cells and relations are not those of the table"),
+    ):
+        before = written(tmp_path, "before.jj", text)
+        assert sdc("suppress", table, "--previous", before).refused(f"{before}: {told}", "Remedy: ")
+
+
+def test_a_pattern_moves_only_where_that_pays(table, tmp_path):
+    """Last year hid a pattern that costs 24 + 28 + 38 = 90 now, the cheapest one costs 86."""
+    last = written(tmp_path, "last.jj", drawn(GRID + 0, statuses="smmssmusssssssss"))
+    out, facts = tmp_path / "out.jj", tmp_path / "facts.json"
+    for discount, expected, far in (("1", CHEAPEST, (2, 2, 2)), ("10", "smmssmusssssssss", (4, 0, 0))):
+        assert sdc("suppress", table, "--keep", last, "--keep-discount", discount, "--out", out, "--json", facts).code == 0
+        told = json.loads(facts.read_text())
+        assert (statuses(out), (told["kept"], told["hidden_now"], told["opened_now"])) == (expected, far)
+    assert told["objective"] == pytest.approx(9.0)
+
+
+def test_a_discount_needs_a_pattern_and_is_at_least_one(table, tmp_path):
+    assert sdc("suppress", table, "--keep-discount", "3").refused("--keep-discount needs --keep", "Remedy: ")
+    last = written(tmp_path, "last.jj", drawn(statuses=CHEAPEST))
+    assert sdc("suppress", table, "--keep", last, "--keep-discount", "0.5").refused("at least 1", "Remedy: ")
