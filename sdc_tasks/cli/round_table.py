@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.table import Table
 
-from sdc_tasks.cli.shared import SeedOption, drawn_seed, refuse_place
+from sdc_tasks.cli.shared import SeedOption, codes_of_totals, dimensions_of, drawn_seed, is_jj, parents_by_dimension, refuse_place
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.solver.names import SolverName
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from sdc_tasks.model.table import Floats
 
 Fact = float | int | str | bool | None
-JJ = (".jj", ".jj.gz")
 
 
 def round_table(
@@ -124,25 +123,15 @@ class Source:
 
 def _source(file: Path, dims: str | None, value: str, totals: list[str], hierarchy: list[str]) -> Source:
     from sdc_tasks.intake.tables.jj import read_jj
-    from sdc_tasks.intake.tables.rounding import of_jj, read_table
+    from sdc_tasks.intake.tables.keyed import read_table
+    from sdc_tasks.intake.tables.rounding import of_jj
 
-    if file.name.lower().endswith(JJ):
+    if is_jj(file):
         if dims is not None or hierarchy or totals:
             raise InvalidInput(f"{file}: a JJ file brings its own relations. Remedy: leave out --dims, --totals and --hierarchy")
         table = of_jj(read_jj(file))
         return Source(table, ["cell", "value"], [(str(i),) for i in range(len(table.a))])
-    if dims is None:
-        raise InvalidInput(f"{file}: which columns are dimensions? Remedy: name them, as --dims REGION,ACTIVITY")
-    parents = {}
-    for each in hierarchy:
-        name, _, place = each.partition("=")
-        if not place or name in parents:
-            raise InvalidInput(f"--hierarchy {each}: DIMENSION=FILE is expected, each dimension once. Remedy: give it so")
-        parents[name] = Path(place)
-    named = {dimension: code for *of, code in (each.split("=", 1) for each in totals) for dimension in of or [""]}
-    if len(named) < len(totals) or "" in named.values():
-        raise InvalidInput("--totals: CODE once, and DIMENSION=CODE once for each dimension, are expected. Remedy: give it so")
-    read = read_table(file, [name.strip() for name in dims.split(",")], value, named, parents)
+    read = read_table(file, dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy))
     return Source(read.table, [*read.dimensions, value], list(read.keys))
 
 

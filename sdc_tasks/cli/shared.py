@@ -75,3 +75,35 @@ def refuse_place(place: Path | None, source: Path) -> None:
         raise InvalidInput(f"{place}: cannot be written. Remedy: name a file in a folder that can be")
     if place.resolve() == source.resolve():
         raise InvalidInput(f"{place}: this is the table itself. Remedy: write to another file")
+
+
+def is_jj(file: Path) -> bool:
+    """Does a name say that this is a table as τ-ARGUS writes it? All other tables are CSV or Parquet."""
+    return file.name.lower().endswith((".jj", ".jj.gz"))
+
+
+def dimensions_of(file: Path, dims: str | None) -> tuple[str, ...]:
+    """The dimensions in an option --dims."""
+    if dims is None:
+        raise InvalidInput(f"{file}: which columns are dimensions? Remedy: name them, as --dims REGION,ACTIVITY")
+    return tuple(name.strip() for name in dims.split(","))
+
+
+def codes_of_totals(totals: list[str] | None) -> dict[str, str]:
+    """The code of the total by dimension, under "" for every other, in options --totals."""
+    given = totals or []
+    named = {dimension: code for *of, code in (each.split("=", 1) for each in given) for dimension in of or [""]}
+    if len(named) < len(given) or "" in named.values():
+        raise InvalidInput("--totals: CODE once, and DIMENSION=CODE once for each dimension, are expected. Remedy: give it so")
+    return named
+
+
+def parents_by_dimension(hierarchy: list[str] | None) -> dict[str, Path]:
+    """The file of codes of each dimension, in options --hierarchy."""
+    parents: dict[str, Path] = {}
+    for each in hierarchy or []:
+        name, _, place = each.partition("=")
+        if not place or name in parents:
+            raise InvalidInput(f"--hierarchy {each}: DIMENSION=FILE is expected, each dimension once. Remedy: give it so")
+        parents[name] = Path(place)
+    return parents

@@ -69,10 +69,10 @@ def test_costs_of_a_column(column):
         ({}, {"dimensions": ["TOWN", "TRADE"]}, "no column TRADE"),
         ({}, {"costs": "file"}, "no column COST"),
         ({"COUNT": dict.fromkeys(INNER, 1)}, {"costs": "frequency"}, "M1.TOTAL|TOTAL.* more have no COUNT"),
-        ({"STATUS": {("M1", "P1"): "x"}}, {}, "line 2: M1.P1: its STATUS is none of s u m z"),
-        ({"LPL": {}, "UPL": {}}, {}, "line 7: M2.P3: primary without a level"),
+        ({"STATUS": {("M1", "P1"): "x"}}, {}, "row 0: M1.P1: its STATUS is none of s u m z"),
+        ({"LPL": {}, "UPL": {}}, {}, "row 5: M2.P3: primary without a level"),
         ({}, {"hierarchies": {"TOWN": {"M1": None, "M2": "M9", "M3": "M1"}}}, "parents .* are not codes"),
-        ({}, {"hierarchies": {"TOWN": {"ALL": None, "M1": "ALL", "M2": "ALL"}}}, "line 8: TOWN M3 is none of the codes in its hierarchy"),
+        ({}, {"hierarchies": {"TOWN": {"ALL": None, "M1": "ALL", "M2": "ALL"}}}, "row 6: TOWN M3 is none of the codes in its hierarchy"),
     ],
 )
 def test_what_is_no_table_is_told(change, options, message):

@@ -1,0 +1,174 @@
+"""A pattern is searched for somebody who waits: shown, stopped in time, written with what was found so far.
+
+The method works in a thread of its own. The main thread shows how far it is. At the limit, or at Ctrl-C, it asks the method to stop, gives
+it a moment, and writes the best pattern that the run holds. A run holds only patterns that its verifier has found safe.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich.table import Table
+
+from sdc_tasks.cli.interrupt import Interruption
+from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow
+from sdc_tasks.cli.shared import refuse_place
+from sdc_tasks.cli.terminal import Terminal, out
+from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.suppression.names import CellCosts, PatternMethod
+
+if TYPE_CHECKING:
+    from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern
+    from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
+    from sdc_tasks.methods.suppression.problem import SuppressionProblem
+    from sdc_tasks.model.table import Bools
+
+
+@dataclass(frozen=True)
+class PatternSearch:
+    """How to search, and where to write what."""
+
+    method: PatternMethod
+    costs: CellCosts
+    seconds: float | None
+    gap: float
+    seed: int
+    place: Path | None
+    facts: Path | None
+    plot: Path | None
+
+
+@dataclass(frozen=True)
+class TableAtHand:
+    """A table that was read: its problem, how to write it with a pattern, and what more to tell of one, if there is one."""
+
+    problem: SuppressionProblem
+    write: Callable[[Path, Bools], None]
+    more: Callable[[Bools | None], Mapping[str, int]]
+
+
+def search(file: Path, read: Callable[[], TableAtHand], asked: PatternSearch, interruption: Interruption) -> None:
+    """Reads a table, searches, writes and shows. Always ends the command: exit code 0 with a safe pattern, 3 with none."""
+    from sdc_tasks.methods.suppression import engine
+    from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
+    from sdc_tasks.solver.clock import Limit
+
+    for each in (asked.place, asked.facts, asked.plot):
+        refuse_place(each, file)
+    draw = None if asked.plot is None else drawing(asked.plot, f"Suppression, costs: {asked.costs}", "pattern")
+    table = read()
+    problem = table.problem
+    seconds = math.inf if asked.seconds is None else asked.seconds
+    run = SuppressionRun(problem, Limit(seconds), asked.gap)
+    options = engine.PatternOptions(asked.method, seconds, asked.gap, asked.seed)
+    told = Terminal(stderr=True)
+    told.print(f"{file}: {len(problem.a)} cells, {problem.M.shape[0]} relations, {len(problem.primaries)} primaries", style="dim")
+    interruption.something_to_save = True
+    worker = Worker(lambda: engine.execute(run, options))
+    worker.start()
+    follow(run, worker, seconds, interruption, told, lambda: _progress(run))
+    best, bound, elapsed = run.best, run.bound, run.elapsed
+    status = _status(run, best, worker, interruption)
+    if best is not None and asked.place is not None:
+        table.write(asked.place, best.hidden)
+    if asked.facts is not None:
+        from sdc_tasks.intake.tables.jj import write_private
+
+        said = {
+            "status": status,
+            "method": asked.method,
+            "costs": asked.costs,
+            "seed": asked.seed,
+            **table.more(None if best is None else best.hidden),
+        }
+        write_private(asked.facts, _facts(run, best, bound, elapsed, said))
+    if asked.plot is not None and draw is not None:
+        asked.plot.write_bytes(draw(list(run.history)))
+    _show(run, best, bound, elapsed, status, asked.place)
+    code = 0 if best is not None else Unprotectable.exit_code
+    if worker.is_alive():  # inside a solver that hears nobody
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    if worker.error is not None and not isinstance(worker.error, MemoryError):
+        raise worker.error
+    raise typer.Exit(code)
+
+
+def _progress(run: SuppressionRun) -> str:
+    best, bound = run.best, run.bound
+    if best is None:
+        return f"no safe pattern yet, bound {bound:.6g}"
+    return f"pattern {best.cost:.6g}, bound {bound:.6g}, gap {best.gap(bound):.2%}"
+
+
+def _status(run: SuppressionRun, best: Pattern | None, worker: Worker, interruption: Interruption) -> Status:
+    if best is not None and best.gap(run.bound) <= run.gap_wanted:
+        return "optimal"
+    if isinstance(worker.error, MemoryError):
+        return "out of memory"
+    if worker.error is not None:
+        return "unprotectable" if isinstance(worker.error, Unprotectable) else "failed"
+    if interruption.asked:
+        return "interrupted"
+    return "feasible" if best is not None else "none"
+
+
+def _facts(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: float, asked: Mapping[str, str | int]) -> str:
+    """The run as JSON: figures of the whole table, none of a cell; keys of those that a published method leaves at risk."""
+    problem = run.problem
+    body = {
+        "objective": None if best is None else best.cost,
+        "bound": bound,
+        "gap": None if best is None else best.gap(bound),
+        "secondaries": None if best is None else int((best.hidden & ~problem.primary).sum()),
+        "unprotected": len(problem.primaries) if best is None else 0,
+        "seconds": round(elapsed, 3),
+        **asked,
+        "cells": len(problem.a),
+        "primaries": len(problem.primaries),
+        **({} if run.alone is None else {"alone": _alone(run, run.alone)}),
+        "history": [[round(m.seconds, 3), m.objective, m.bound, m.method] for m in list(run.history) if m.seconds <= elapsed],
+    }
+    return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(fact)}" for name, fact in body.items()) + "\n}\n"
+
+
+def _alone(run: SuppressionRun, alone: Alone) -> dict[str, float | int | list[str]]:
+    """What a published method left before it was completed; the cells at risk by their keys."""
+    at_risk = alone.at_risk.tolist()
+    return {"objective": alone.cost, "at_risk": len(at_risk), "keys": [run.problem.name(cell) for cell in at_risk]}
+
+
+def _show(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: float, status: Status, place: Path | None) -> None:
+    """The end of the run on the terminal."""
+    if best is None:
+        reason = {"unprotectable": "no pattern can protect", "interrupted": "interrupted: none yet that protects"}
+        out.print(f"{reason.get(status, 'none yet that protects')} every primary cell", style="bold")
+        if place is not None:
+            out.print(f"{place} was not written")
+        return
+    ending = {
+        "optimal": "proven within the gap asked for",
+        "interrupted": "interrupted: the best pattern so far",
+        "out of memory": "out of memory: the best pattern so far",
+    }
+    table = Table(title=ending.get(status, "the best pattern so far"), show_header=False, title_justify="left")
+    table.add_row("objective", f"{best.cost:.10g}")
+    table.add_row("bound", f"{bound:.10g}")
+    table.add_row("gap", f"{best.gap(bound):.3%}")
+    table.add_row("secondaries", str(int((best.hidden & ~run.problem.primary).sum())))
+    table.add_row("primaries", f"{len(run.problem.primaries)}, all protected")
+    if run.alone is not None:
+        table.add_row("the method alone", f"{run.alone.cost:.10g}, {len(run.alone.at_risk)} primaries at risk")
+    table.add_row("seconds", f"{elapsed:.1f}")
+    out.print(table)
+    if place is not None:
+        out.print(f"table with its pattern, with true values, for your eyes only: {place}")

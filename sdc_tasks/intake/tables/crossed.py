@@ -1,0 +1,102 @@
+"""A table of dimensions as a suppression problem, and a pattern as a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.tables.jj import Letters, printed
+from sdc_tasks.intake.tables.keyed import USUAL, Columns, KeyedTable, Missing, keyed_table, numbers_in
+from sdc_tasks.intake.tables.rows import TextRows
+from sdc_tasks.methods.suppression.costs import Priced, cell_costs
+from sdc_tasks.methods.suppression.grid import grid_of
+from sdc_tasks.methods.suppression.names import CellCosts
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.table import Bools, Floats, Hierarchy
+
+TOLD_IN: Mapping[CellCosts, str] = {"file": "cost", "frequency": "count"}  # costs: the column that they are read from
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How to read a table: its dimensions, the column of values, codes of totals and parents by dimension, and where the rest stands."""
+
+    dimensions: tuple[str, ...]
+    value: str = "VALUE"
+    totals: Mapping[str, str] = field(default_factory=dict)
+    parents: Mapping[str, Path | Hierarchy] = field(default_factory=dict)
+    columns: Columns = USUAL
+    missing: Missing = "refuse"
+
+
+@dataclass(frozen=True)
+class CrossedSuppression:
+    """The problem of a table with dimensions. `keys` (n): the codes of each cell; `status` (n): its status before."""
+
+    problem: SuppressionProblem
+    dimensions: tuple[str, ...]
+    value: str
+    keys: tuple[tuple[str, ...], ...] = field(repr=False)
+    stays: Bools = field(repr=False)
+
+    def statuses(self, hidden: Bools) -> Letters:
+        """(n): u primary, m secondary, z as it was asked to stay, s open."""
+        return np.where(self.problem.primary, "u", np.where(hidden, "m", np.where(self.stays, "z", "s")))
+
+    def text(self, hidden: Bools) -> str:
+        """CSV: the dimensions, the value and STATUS of every cell. It holds true values."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow([*self.dimensions, self.value, "STATUS"])
+        statuses = self.statuses(hidden).tolist()
+        writer.writerows(
+            (*key, printed(a + 0.0), status) for key, a, status in zip(self.keys, self.problem.a.tolist(), statuses, strict=True)
+        )
+        return text.getvalue()
+
+
+def suppression_in(records: TextRows, wanted: Wanted, costs: CellCosts = "value", margins: float = 1.0) -> CrossedSuppression:
+    """The suppression problem of the table in records.
+
+    Empty cells and cells of status z stay open: empty cells are public zeros. `margins`: each dimension in which a cell is a total
+    multiplies its cost by this. Raises InvalidInput, with record, cell and remedy, where this is no table.
+    """
+    columns = wanted.columns
+    if columns.primary is None and columns.of(records, "status") is None:
+        raise InvalidInput(f"{records.name}: which cells are primary? Remedy: name a column of statuses (u: primary), or of primaries (1)")
+    keyed = keyed_table(records, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, columns, wanted.missing)
+    table, n = keyed.table, len(keyed.table.a)
+    primary = np.zeros(n, dtype=bool)
+    primary[table.primary] = True
+    levels = np.zeros((3, n))
+    levels[:, table.primary] = [table.lpl, table.upl, table.spl]
+    own = {name: _column(records, keyed, columns, column) for name, column in TOLD_IN.items() if name == costs}
+    grid = grid_of(keyed.axes)
+    cost = cell_costs(Priced(table.A, table.a, primary, own.get("file"), own.get("frequency")), costs) * margins**grid.margins
+    problem = SuppressionProblem(
+        table.A, table.a, table.lb, table.ub, levels[0], levels[1], levels[2], cost, primary, ~primary & (table.fixed | (table.a == 0)),
+        table.A @ table.a, label=table.label, grid=grid,
+    )  # fmt: skip
+    return CrossedSuppression(problem, keyed.dimensions, wanted.value, keyed.keys, keyed.stays)
+
+
+def _column(records: TextRows, keyed: KeyedTable, columns: Columns, name: str) -> Floats:
+    """(n): a column of numbers at the cells of the table; cells that are empty need none."""
+    column = columns.of(records, name)
+    if column is None:
+        raise InvalidInput(f"{records.name}: no column {name.upper()}. Remedy: add it, or choose other costs")
+    told = np.full(len(keyed.keys), np.nan)
+    told[keyed.cell] = numbers_in(records, column, np.nan)
+    missing = np.flatnonzero(np.isnan(told) & (keyed.table.a != 0))
+    if len(missing):
+        key = ".".join(keyed.keys[missing[0]])
+        raise InvalidInput(
+            f"{records.name}: {key} and {len(missing) - 1} more have no {column}. Remedy: give each cell a {records.word} with it"
+        )
+    return np.where(np.isnan(told), 0.0, told)

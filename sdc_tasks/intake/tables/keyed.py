@@ -1,0 +1,294 @@
+"""A table whose cells have a code in each dimension, out of lines with a cell each: to be rounded, or to suppress cells of.
+
+There is a column of codes for each dimension, a column of values with a decimal point, and, where cells are to be protected, the columns
+STATUS (s u m z as in JJ), LPL, UPL and SPL; LB and UB where the world knows bounds. They may have other names (`Columns`). A dimension is
+its total and its parts, or what a file of codes with parents says. Totals without a line are added up, others must be right. An inner cell
+without a line is empty, where the reader allows that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.tables.codes import read_tree
+from sdc_tasks.intake.tables.counts import FLAGS
+from sdc_tasks.intake.tables.jj import STATUSES, Letters
+from sdc_tasks.intake.tables.rows import TextRows, read_rows
+from sdc_tasks.intake.tables.totals import NONE, known_total, unnamed
+from sdc_tasks.methods.rounding.small_count.cells import TOTAL
+from sdc_tasks.methods.rounding.table import RoundingTable
+from sdc_tasks.model.table import SUM_SHARE, Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
+from sdc_tasks.untrusted import FORMULA, formula
+
+Missing = Literal["zero", "refuse"]
+MOST_CELLS = 5_000_000  # cells of a table, the empty ones included
+
+
+@dataclass(frozen=True)
+class KeyedTable:
+    """A table with the codes of each of its cells.
+
+    `cell` (records): which of them each record is; `given`: those that have a record; `stays`: those of status z.
+    """
+
+    table: RoundingTable
+    dimensions: tuple[str, ...]
+    axes: tuple[Hierarchy, ...] = field(repr=False)
+    keys: tuple[tuple[str, ...], ...] = field(repr=False)
+    cell: Ints = field(repr=False)
+    given: Bools = field(repr=False)
+    stays: Bools = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that tell more of a cell than its value. None: the usual name, where the table has such a column.
+
+    `primary` (1, 0, true, false, empty: 0) may stand in the place of a status, `level` in that of `lpl` and `upl`.
+    """
+
+    status: str | None = None
+    primary: str | None = None
+    lpl: str | None = None
+    upl: str | None = None
+    spl: str | None = None
+    level: str | None = None
+    lb: str | None = None
+    ub: str | None = None
+    cost: str | None = None
+    count: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.primary is not None and self.status is not None:
+            raise InvalidInput("a status and a column of primaries contradict one another. Remedy: name one of them")
+        if self.level is not None and (self.lpl is not None or self.upl is not None):
+            raise InvalidInput("one level for both sides, and a level for each, contradict one another. Remedy: name one or the other")
+
+    def of(self, records: TextRows, name: str) -> str | None:
+        """The column that tells this of a cell; None if the table has none. Raises InvalidInput if it lacks one that was named."""
+        named: str | None = getattr(self, name)
+        if named is not None:
+            records.column(named)
+            return named
+        if name in ("lpl", "upl") and self.level is not None:
+            return self.of(records, "level")
+        return name.upper() if name.upper() in records.header else None
+
+
+USUAL = Columns()
+
+
+def read_table(path: Path, dimensions: Sequence[str], value: str, totals: Mapping[str, str], parents: Mapping[str, Path]) -> KeyedTable:
+    """The table in a CSV or Parquet file. `totals`: the code of the total by dimension, under "" for every other; see totals.py.
+
+    Raises InvalidInput, with line, cell and remedy, where file and codes do not make a table.
+    """
+    return keyed_table(read_rows(path), dimensions, value, totals, parents)
+
+
+def keyed_table(
+    records: TextRows,
+    dimensions: Sequence[str],
+    value: str,
+    totals: Mapping[str, str],
+    parents: Mapping[str, Path | Hierarchy],
+    columns: Columns = USUAL,
+    missing: Missing = "zero",
+) -> KeyedTable:
+    """The table in records, as `read_table`. `missing`: what an inner cell without a record is, empty or a fault."""
+    path = records.name
+    for name in (*dimensions, value):
+        records.column(name)
+    if len(set(dimensions)) != len(dimensions) or value in dimensions or not dimensions:
+        raise InvalidInput(f"{path}: dimensions and values are columns of their own, each once. Remedy: name them so")
+    if unknown := sorted(set(parents) - set(dimensions)):
+        raise InvalidInput(f"{unknown[0]}: codes of a dimension that the table does not have. Remedy: name one of {', '.join(dimensions)}")
+    codes = [records.column(name) for name in dimensions]
+    if unknown := sorted(set(totals) - {"", *dimensions} | set(totals) & set(parents)):
+        raise InvalidInput(
+            f"total of {unknown[0]}: no such dimension, or one with a list of codes, whose top is its total. Remedy: drop it"
+        )
+    axes = tuple(
+        _axis(records, name, column, totals.get(name, totals.get("")), parents.get(name))
+        for name, column in zip(dimensions, codes, strict=True)
+    )
+    if "" in totals and totals[""] != NONE and not any(totals[""] in column for column in codes):
+        raise InvalidInput(f"{path}: no cell has the code of totals {totals['']}. Remedy: name the one that stands there")
+    if (size := int(np.prod([float(len(axis.codes)) for axis in axes]))) > MOST_CELLS:
+        raise InvalidInput(f"{path}: {size} cells, more than {MOST_CELLS}. Remedy: leave dimensions out, or round parts of the table")
+    cell = _cells(records, dimensions, axes, codes)
+    numbers = numbers_in(records, value)
+    _refuse_totals(records.name, dimensions, axes, codes, numbers, totals, parents)
+    space = CellSpace(("table",), (), ("value",), axes)
+    keys = tuple(product(*(axis.codes for axis in axes)))
+    given = np.zeros(len(keys), dtype=bool)
+    given[cell] = True
+    if missing == "refuse" and (gone := np.flatnonzero(~given & inside(axes).ravel())).size:
+        raise InvalidInput(
+            f"{path}: {'.'.join(keys[gone[0]])} and {len(gone) - 1} more inner cells have no {records.word}. Remedy: give every inner cell "
+            "one, or say that missing cells are empty, which everybody may know"
+        )
+    a = _complete(records, axes, keys, cell, numbers)
+    status = np.full(len(a), "s")
+    status[cell] = _statuses(records, columns)
+    table = _table(records, columns, space, a, status, cell, given, keys)
+    return KeyedTable(table, tuple(dimensions), axes, keys, cell, given, status == "z")
+
+
+def _axis(records: TextRows, name: str, column: list[str], named: str | None, parents: Path | Hierarchy | None) -> Hierarchy:
+    """The codes of a dimension with their parents."""
+    if "" in column:
+        raise InvalidInput(f"{records.at(column.index(''))}: no code in {name}. Remedy: give each cell a code in every dimension")
+    if (odd := next((i for i, code in enumerate(column) if formula(code)), None)) is not None:
+        raise InvalidInput(f"{records.at(odd)}: the code in {name} {FORMULA}")
+    total = known_total(records.name, name, column) if named is None else named
+    total = TOTAL if total is None or total == NONE else total
+    if parents is None:
+        parts = tuple(sorted(set(column) - {total}))
+        if not parts:
+            raise InvalidInput(f"{records.name}: dimension {name} has no code but {total}. Remedy: leave it out")
+        return Hierarchy(name, (total, *parts), (None, *[total] * len(parts)))
+    axis = parents if isinstance(parents, Hierarchy) else read_tree(parents, name, total)
+    source = "its hierarchy" if isinstance(parents, Hierarchy) else parents
+    for i, code in enumerate(column):
+        if code not in axis.index:
+            raise InvalidInput(
+                f"{records.at(i)}: {name} {code} is none of the codes in {source}. Remedy: add it there, or correct the {records.word}"
+            )
+    return axis
+
+
+def _refuse_totals(
+    path: str,
+    dimensions: Sequence[str],
+    axes: Sequence[Hierarchy],
+    codes: Sequence[list[str]],
+    numbers: Floats,
+    totals: Mapping[str, str],
+    parents: Mapping[str, Path | Hierarchy],
+) -> None:
+    """A total that is taken for a part would be counted once more."""
+    asked = [i for i, name in enumerate(dimensions) if name not in parents and totals.get(name, totals.get("")) != NONE]
+    asked = [i for i in asked if axes[i].codes[0] not in codes[i]]
+    at = [np.array([axis.index[code] for code in column]) for axis, column in zip(axes, codes, strict=True)]
+    inner = np.ones(len(numbers), dtype=bool)  # totals of the other dimensions need not all stand in the file
+    for i, axis in enumerate(axes):
+        if i not in asked:
+            inner &= ~np.isin(at[i], [axis.index[parent] for parent in set(axis.parent) - {None} if parent is not None])
+    for i in asked:
+        code = unnamed(at[i][inner], [each[inner] for j, each in enumerate(at) if j != i], numbers[inner])
+        if code is not None:
+            name, total = dimensions[i], axes[i].codes[code]
+            raise InvalidInput(
+                f"{path}: {name} {total} is the sum of all others, so a total. Remedy: --totals {name}={total}, or --totals {name}={NONE} "
+                "if it is none"
+            )
+
+
+def _cells(records: TextRows, dimensions: Sequence[str], axes: Sequence[Hierarchy], codes: Sequence[list[str]]) -> Ints:
+    """The cell of each line."""
+    at = [[axis.index[code] for code in column] for axis, column in zip(axes, codes, strict=True)]
+    cell = np.ravel_multi_index([np.array(each) for each in at], tuple(len(axis.codes) for axis in axes)).astype(np.int64)
+    order = np.argsort(cell, kind="stable")
+    if (double := np.flatnonzero(np.diff(cell[order]) == 0)).size:
+        first, second = order[double[0]], order[double[0] + 1]
+        key = ".".join(column[first] for column in codes)
+        raise InvalidInput(
+            f"{records.at(second)}: {key} stands in {records.word} {records.first + first} already. Remedy: give each cell once"
+        )
+    return cell
+
+
+def numbers_in(records: TextRows, column: str, empty: float | None = None) -> Floats:
+    """A column of numbers; what an empty field means, where it may be."""
+    found = np.zeros(len(records.rows))
+    for i, text in enumerate(records.column(column)):
+        try:
+            found[i] = empty if empty is not None and not text else float("none" if "_" in text else text)  # Python reads 1_000
+        except ValueError:
+            raise InvalidInput(f"{records.at(i)}: {column} is not a number. Remedy: digits and a decimal point, no separators") from None
+        if text and not np.isfinite(found[i]) and (empty is None or np.isnan(found[i])):
+            raise InvalidInput(f"{records.at(i)}: {column} is not finite. Remedy: give its value")
+    return found
+
+
+def _complete(records: TextRows, axes: Sequence[Hierarchy], keys: Sequence[tuple[str, ...]], cell: Ints, numbers: Floats) -> Floats:
+    """All cells: those inside as given or empty, totals added up; given totals must agree."""
+    shape = tuple(len(axis.codes) for axis in axes)
+    told = np.zeros(int(np.prod(shape)))
+    told[cell] = numbers
+    whole = added_up(np.where(inside(axes), told.reshape(shape), 0.0), axes)
+    found, size = whole.ravel(), float(np.abs(numbers).max(initial=0.0))
+    off = np.abs(found[cell] - numbers) > SUM_SHARE * (np.abs(numbers) + 1e-3 * size)
+    if off.any():
+        line = int(np.flatnonzero(off)[0])
+        raise InvalidInput(
+            f"{records.at(line)}: {'.'.join(keys[int(cell[line])])} is not the sum of its parts, nor are {int(off.sum()) - 1} more: it is "
+            f"off by {_share(found[cell[line]], numbers[line]):.2g} of that sum. "
+            "Remedy: correct them, name the code of totals, or give files of parents"
+        )
+    found[cell] = numbers
+    return found
+
+
+def _share(whole: float, told: float) -> float:
+    """How far a total is from the sum of its parts, as a share of that sum: no value is told."""
+    return abs(told - whole) / abs(whole) if whole else 1.0
+
+
+def _statuses(records: TextRows, columns: Columns) -> list[str]:
+    """(records): the status of each."""
+    if columns.primary is not None:
+        return ["u" if mark else "s" for mark in _marks(records, columns.primary)]
+    named = columns.of(records, "status")
+    return ["s"] * len(records.rows) if named is None else [text or "s" for text in records.column(named)]
+
+
+def _marks(records: TextRows, column: str) -> list[bool]:
+    texts = [text.lower() for text in records.column(column)]
+    if (odd := next((i for i, text in enumerate(texts) if text not in FLAGS), None)) is not None:
+        raise InvalidInput(f"{records.at(odd)}: {column} is neither 1 nor 0. Remedy: mark primary cells with 1, others with 0")
+    return [FLAGS[text] for text in texts]
+
+
+def _table(
+    records: TextRows,
+    columns: Columns,
+    space: CellSpace,
+    a: Floats,
+    status: Letters,
+    cell: Ints,
+    given: Bools,
+    keys: Sequence[tuple[str, ...]],
+) -> RoundingTable:
+    n = len(a)
+    ends = {"lb": -np.inf if (a < 0).any() else 0.0, "ub": np.inf, "lpl": 0.0, "upl": 0.0, "spl": 0.0}
+    told = {name: np.full(n, empty) for name, empty in ends.items()}
+    for name in ends:
+        if (column := columns.of(records, name)) is not None:
+            told[name][cell] = numbers_in(records, column, ends[name])
+    levels = np.array([told["lpl"], told["upl"], told["spl"]])
+    faults = (
+        (~np.isin(status, STATUSES), "its STATUS is none of s u m z. Remedy: s safe, u primary, m secondary, z fixed"),
+        ((a < told["lb"]) | (a > told["ub"]), "its value is not between LB and UB. Remedy: bounds hold the true value"),
+        (~(np.isfinite(levels) & (levels >= 0)).all(axis=0), "a level below 0, or without end. Remedy: levels are distances, at least 0"),
+        ((status == "u") & (levels.max(axis=0) == 0), "primary without a level. Remedy: give LPL, UPL, SPL"),
+    )
+    for mask, what in faults:
+        if mask[cell].any():
+            i = int(np.flatnonzero(mask[cell])[0])
+            raise InvalidInput(f"{records.at(i)}: {'.'.join(keys[int(cell[i])])}: {what}")
+    p = np.flatnonzero(status == "u")
+    empty = ~given & (a == 0)
+    return RoundingTable(
+        A=space.national_relations, rhs=np.zeros(space.national_relations.shape[0]), a=a, lb=told["lb"], ub=told["ub"],
+        fixed=(status == "z") | (told["lb"] == told["ub"]) | empty, primary=p,
+        lpl=told["lpl"][p], upl=told["upl"][p], spl=told["spl"][p], label=lambda i: ".".join(keys[i]),
+    )  # fmt: skip

@@ -1,0 +1,194 @@
+"""`sdc suppress` of tables with dimensions, CSV and Parquet: the table of [2], Figure 11, with codes; what is no table is told by line."""
+
+from __future__ import annotations
+
+import csv
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from sdc_tasks.methods.suppression.names import METHODS
+from support.desk import Ended, sdc, signals_kept
+
+CSV = """TOWN,JOB,VALUE,STATUS,LPL,UPL,COST,COUNT
+M1,P1,20,s,,,1,5
+M1,P2,24,s,,,1,5
+M1,P3,28,s,,,1,5
+M2,P1,38,s,,,1,5
+M2,P2,38,s,,,1,5
+M2,P3,40,u,10,10,1,2
+M3,P1,40,s,,,1,5
+M3,P2,39,s,,,1,5
+M3,P3,42,s,,,1,5
+"""
+TOTALS = [("M1", "TOTAL", 72), ("M2", "TOTAL", 116), ("M3", "TOTAL", 121), ("TOTAL", "P1", 98), ("TOTAL", "P2", 101), ("TOTAL", "P3", 110),
+          ("TOTAL", "TOTAL", 309)]  # fmt: skip
+WHOLE = CSV + "".join(f"{town},{job},{value},s,,,9,50\n" for town, job, value in TOTALS)
+FIGURE_11 = {("M1", "P1"), ("M1", "P3"), ("M2", "P1")}
+
+
+@pytest.fixture(autouse=True)
+def own_signals() -> Iterator[None]:
+    with signals_kept():
+        yield
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "table.csv"
+    path.write_text(WHOLE)
+    return path
+
+
+def suppressed(file: Path, *options: object, dims: str = "TOWN,JOB") -> tuple[Ended, list[dict[str, str]]]:
+    out = file.parent / "out.csv"
+    out.unlink(missing_ok=True)
+    ended = sdc("suppress", file, "--dims", dims, "--out", out, *options)
+    return ended, list(csv.DictReader(out.open(encoding="utf-8"))) if out.exists() else []
+
+
+def marked(rows: list[dict[str, str]], status: str = "m") -> set[tuple[str, str]]:
+    return {(row["TOWN"], row["JOB"]) for row in rows if row["STATUS"] == status}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_gives_the_pattern_of_figure_11(table, method):
+    facts = table.parent / "facts.json"
+    ended, rows = suppressed(table, "--method", method, "--json", facts)
+    assert ended.code == 0, ended.complained
+    assert (marked(rows), marked(rows, "u"), len(rows)) == (FIGURE_11, {("M2", "P3")}, 16)
+    assert list(rows[0]) == ["TOWN", "JOB", "VALUE", "STATUS"]
+    assert sum(float(row["VALUE"]) for row in rows) == 4 * 309
+    told = json.loads(facts.read_text())
+    assert (told["objective"], told["unprotected"], told["primaries"], told["cells"]) == (86.0, 0, 1, 16)
+    assert ("alone" in told) == (method in {"hypercube", "hitas"})
+    if "alone" in told:
+        assert told["alone"] == {"objective": 86.0, "at_risk": 0, "keys": []}
+    assert stat.S_IMODE((table.parent / "out.csv").stat().st_mode) == 0o600
+
+
+def test_totals_without_a_line_are_added_up(table):
+    table.write_text(CSV)
+    ended, rows = suppressed(table)
+    assert (ended.code, marked(rows)) == (0, FIGURE_11)
+    assert {row["VALUE"] for row in rows if (row["TOWN"], row["JOB"]) == ("TOTAL", "TOTAL")} == {"309"}
+
+
+def test_parquet_gives_the_same_as_csv(table):
+    parquet = table.with_suffix(".parquet")
+    pd.read_csv(table).to_parquet(parquet)
+    _, of_csv = suppressed(table)
+    ended, of_parquet = suppressed(parquet)
+    assert ended.code == 0, ended.complained
+    assert of_parquet == of_csv
+
+
+def test_columns_of_other_names(table):
+    table.write_text("TOWN;JOB;TURNOVER;SECRET;FAR\n" + "".join(
+        f"{town};{job};{value};{int(status == 'u')};{lpl}\n"
+        for town, job, value, status, lpl, *_ in (line.split(",") for line in CSV.splitlines()[1:])
+    ))  # fmt: skip
+    ended, rows = suppressed(table, "--value", "TURNOVER", "--primary", "SECRET", "--level", "FAR")
+    assert ended.code == 0, ended.complained
+    assert marked(rows) == FIGURE_11
+    assert list(rows[0]) == ["TOWN", "JOB", "TURNOVER", "STATUS"]
+
+
+@pytest.mark.parametrize("listed", ["code,parent\nALL,\nEAST,ALL\nM1,EAST\nM2,EAST\nM3,ALL\n", "EAST\n@M1\n@M2\nM3\n"])
+@pytest.mark.parametrize("method", ["exact", "hypercube", "hitas"])
+def test_a_hierarchy_of_either_kind(table, listed, method):
+    codes = table.parent / ("codes.hrc" if "@" in listed else "codes.csv")
+    codes.write_text(listed)
+    table.write_text(CSV)
+    ended, rows = suppressed(table, "--hierarchy", f"TOWN={codes}", "--method", method)
+    assert ended.code == 0, ended.complained
+    assert (len(rows), marked(rows)) == (5 * 4, FIGURE_11)
+
+
+def test_costs_of_columns_and_dearer_margins(table):
+    def objective(*options: object) -> float:
+        facts = table.parent / "facts.json"
+        ended, _ = suppressed(table, "--json", facts, *options)
+        assert ended.code == 0, ended.complained
+        return float(json.loads(facts.read_text())["objective"])
+
+    table.write_text(WHOLE.replace("M1,P1,20,s,,,1,5", "M1,P1,20,s,,,70,1"))
+    assert objective("--costs", "file") == 3
+    assert objective("--costs", "file", "--cost", "COUNT") == 1 + 5 + 5
+    assert objective("--costs", "frequency") == 11
+    table.write_text(WHOLE.replace(",9,50", ",0.1,50"))
+    assert objective("--costs", "file") == pytest.approx(0.3), "totals are cheap here"
+    assert objective("--costs", "file", "--margins", "10") == pytest.approx(3), "10 × 0.1 twice, 100 × 0.1 once: inner cells"
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (WHOLE, ("--dims", "TOWN,TRADE"), "no column TRADE"),
+        (WHOLE.replace("M3,P3,42,s,,,1,5\n", ""), (), "M3.P3 and 0 more inner cells have no line"),
+        (WHOLE.replace("M3,P3,42", "M3,P3,43"), (), "line 13: M3.TOTAL is not the sum of its parts, nor are 2 more: it is off by 0.0082"),
+        (WHOLE + "M1,P1,20,s,,,1,5\n", (), "line 18: M1.P1 stands in line 2 already"),
+        (WHOLE.replace("M1,P1,20", "M1,P1,2_0"), (), "line 2: VALUE is not a number"),
+        (WHOLE.replace("M2,P3,40,u,10,10", "M2,P3,40,u,-10,10"), (), "line 7: M2.P3: a level below 0"),
+        (WHOLE.replace("M2,P3,40,u,10,10", "M2,P3,40,u,,"), (), "line 7: M2.P3: primary without a level"),
+        (WHOLE.replace("M2,P3,40,u", "M2,P3,40,x"), (), "line 7: M2.P3: its STATUS is none of s u m z"),
+        (WHOLE.replace("STATUS", "FLAG"), (), "which cells are primary?"),
+        (WHOLE, ("--primary", "COUNT"), "line 2: COUNT is neither 1 nor 0"),
+        (WHOLE, ("--primary", "COUNT", "--status", "STATUS"), "contradict one another"),
+        (WHOLE, ("--level", "LPL", "--lpl", "LPL"), "contradict one another"),
+        (WHOLE, ("--status", "FLAG"), "no column FLAG"),
+        (WHOLE, ("--counts", "counts.csv"), "--counts: for JJ files alone"),
+        (WHOLE, ("--hierarchy", "TOWN"), "DIMENSION=FILE is expected"),
+        (WHOLE.replace("M1,P2,24,s,,,1,5", "M1,P2,24,s,,,1"), (), "line 3: 7 fields, but 8 columns"),
+        (WHOLE.replace("M1,P2", "\nM1,P2"), (), "line 3: 0 fields, but 8 columns"),
+        (WHOLE.replace("COST,COUNT", "X,Y"), ("--costs", "frequency"), "no column COUNT"),
+        (WHOLE.replace("20,s,,,1,5", "20,s,,,1,"), ("--costs", "frequency"), "M1.P1 and 0 more have no COUNT"),
+        ("", (), "no cells"),
+    ],
+)
+def test_what_is_no_table_is_told_by_line_and_remedy(table, content, options, message):
+    table.write_text(content)
+    ended, rows = suppressed(table, *options)
+    assert ended.refused(message, "Remedy: ")
+    assert rows == []
+
+
+def test_missing_cells_are_empty_where_one_says_so(table):
+    table.write_text(CSV.replace("M3,P3,42,s,,,1,5\n", ""))
+    ended, rows = suppressed(table, "--empty")
+    assert ended.code == 0, ended.complained
+    assert {row["STATUS"] for row in rows if (row["TOWN"], row["JOB"]) == ("M3", "P3")} == {"s"}
+
+
+def test_a_jj_file_takes_no_dimensions_and_another_file_needs_them(table, tmp_path):
+    jj = tmp_path / "table.jj"
+    jj.write_text("0\n")
+    assert sdc("suppress", jj, "--dims", "TOWN,JOB").refused("a JJ file brings its own relations", "Remedy: ")
+    assert sdc("suppress", table).refused("which columns are dimensions?", "Remedy: ")
+
+
+def test_nothing_that_protects_names_the_cell_by_its_codes(table):
+    table.write_text(WHOLE.replace(",s,", ",z,"))
+    ended, rows = suppressed(table)
+    assert (ended.code, rows) == (3, [])
+    assert "M2.P3: its relations" in ended.complained
+
+
+def test_what_is_given_beside_the_table_goes_by_codes(table):
+    """A word on single cells, and the pattern of the last period, as for JJ."""
+    words, last = table.parent / "cells.hst", table.parent / "last.csv"
+    words.write_text("M1,P1,z\nM2,P3,pl,5,5\n")
+    ended, rows = suppressed(table, "--apriori", words)
+    assert ended.code == 0, ended.complained
+    assert marked(rows) == {("M1", "P2"), ("M1", "P3"), ("M2", "P2")}
+    assert marked(rows, "z") == {("M1", "P1")}
+    last.write_text((table.parent / "out.csv").read_text())
+    ended, rows = suppressed(table, "--keep", last)
+    assert ended.code == 0, ended.complained
+    assert marked(rows) == {("M1", "P2"), ("M1", "P3"), ("M2", "P2")}, "86 before, 90 / 10 now"
+    ended, rows = suppressed(table, "--previous", last)
+    assert marked(rows) == {("M1", "P2"), ("M1", "P3"), ("M2", "P2")}
