@@ -42,8 +42,10 @@ and program is the same release: what is done already is not done again, and no 
   suffix), and re-run that country alone: *ingest* → *Task Instances* →
   the country → *Clear Task Instance*, with *Downstream* → *Confirm*. The release follows with the corrected file.
 - **one `ingest` whose log shows a crash, or whose worker died**: nothing is wrong with the file. Re-run that country alone.
-- **`assemble`**: a country is missing, and the domain file says `missing_country: {missing}`. As above; where the country had no file
-  at all, trigger again.
+- **`collect`, `assemble`**: a country is missing, and the domain file says `missing_country: {missing}`. As above; where the country
+  had no file at all, trigger again.
+- **one `suppress`**: nothing that the receiver may hide in the table of that country protects a primary. The log names cell and remedy;
+  ask the country for a corrected file, as for `ingest`.
 - **a rung, `cta_…`**: that strategy crashed, or did not end within the time of the domain file. The release stops, because going on
   without it would give other figures. Clear the rung with *Downstream* when the machine is less busy. If it fails again, call the
   methodologist.
@@ -94,6 +96,35 @@ def ingest(domain: str, file: dict[str, str]) -> str:
     at = desk(domain)
     _, digest = steps.ingest(at, place("inbox", at), file["file"])
     return digest
+
+
+@task(trigger_rule="all_done_min_one_success")  # whatever became of the countries; not if `discover` failed
+def collect(domain: str) -> list[dict[str, str]]:
+    """Opens the release of all accepted deliveries, and lists the countries whose tables the receiver looks at.
+
+    **Red:** as `assemble`: a country is missing, or something in the inbox is not read. The log says which.
+    """
+    from sdc_tasks import outputs, steps
+
+    at = desk(domain)
+    outputs.write_findings(at, place("out", at))
+    release_id, countries = steps.collect(at)
+    note_run(at, release_id=release_id)
+    return [{"release": release_id, "country": country} for country in countries]
+
+
+@task(map_index_template="{{ task.op_kwargs['table']['country'] }}", **HEAVY)
+def suppress(domain: str, table: dict[str, str]) -> str:
+    """Looks whether the national table protects its primaries. Where it does not, and the domain file asks for it, sets secondaries: these
+    cells are confidential in the release, and a finding tells the NSI which they are.
+
+    **Red:** *Unprotectable*: nothing that may be hidden protects a primary; the log and the findings of the country name cell and remedy.
+    Put a corrected file into the inbox and clear *ingest* of the country with *Downstream*. *TimeUp*: clear the instance when the machine
+    is less busy.
+    """
+    from sdc_tasks import steps
+
+    return steps.suppress(desk(domain), table["release"], table["country"])
 
 
 @task(trigger_rule="all_done_min_one_success")  # whatever became of the countries; not if `discover` failed
@@ -244,7 +275,16 @@ def release_dag(domain: Domain, file: Path) -> DAG:
     ) as dag:
         files = discover(source)
         countries = mapped(ingest, domain=source).expand(file=files)
-        problem = assemble(source)
+        if domain.suppression.active:
+            tables = collect(source)
+            looked_at = mapped(suppress, domain=source).expand(table=tables)
+            problem = assemble.override(trigger_rule="all_success")(source)
+            chain(files, tables, looked_at, problem)
+            chain(countries, tables)
+        else:
+            problem = assemble(source)
+            chain(files, problem)
+            chain(countries, problem)
         requirements = baseline(source)
         ladder = cta(source, domain.cta.ladder, requirements)
         chosen = bases(source)
@@ -253,8 +293,8 @@ def release_dag(domain: Domain, file: Path) -> DAG:
 
         agreed = [approvals(source, domain.governance.approvals)] if domain.governance.approvals else []
 
-        chain(files, countries, problem, requirements, ladder, chosen, attacks, judged, *agreed, published, page, done)
-        chain(files, problem)
+        chain(files, countries)
+        chain(problem, requirements, ladder, chosen, attacks, judged, *agreed, published, page, done)
         chain(requirements, chosen)
         chain(judged, page)
         chain(published, done)

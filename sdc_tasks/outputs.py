@@ -1,4 +1,4 @@
-"""What the operator gets of a release: table.csv, audit.json, report.html, and the summary for the terminal."""
+"""What the operator gets of a release: table.csv, audit.json, report.html, secondaries/, and the summary for the terminal."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
 from sdc_tasks.report.gather import gather
-from sdc_tasks.steps import Desk, adjustment_of, compared, decided
+from sdc_tasks.steps import Desk, adjustment_of, compared, decided, set_by_receiver
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.schema import DeliveryState
 from sdc_tasks.warehouse.dissemination import publisher
+
+SECONDARIES = "secondaries"  # folder of the lists for the NSIs
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,32 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
         compared=compared(desk, release_id), together=together(problem, publication) if merged.passed else None,
         period=desk.period, release_id=release_id,
         deliveries=_delivery_facts(desk), steps=_step_facts(desk, release_id),
+        receiver={each.country: len(each.cells) for each in set_by_receiver(desk, release_id)},
     )  # fmt: skip
     report.write_whole(out / "report.html", report.render(facts))
     write_findings(desk, out)
+    write_secondaries(desk, release_id, problem.space, out)
     return out / "report.html"
+
+
+@keeps_to_itself
+def write_secondaries(desk: Desk, release_id: str, space: CellSpace, out: Path) -> None:
+    """Writes secondaries/COUNTRY.csv for each country in whose table the receiver set secondaries: the keys of these cells with flag S, no
+    values, for its NSI. Takes away what an earlier release left there.
+    """
+    folder = out / SECONDARIES
+    found = {f"{each.country}.csv": each for each in set_by_receiver(desk, release_id) if len(each.cells)}
+    for old in folder.glob("*.csv") if folder.is_dir() else ():
+        if old.name not in found:
+            old.unlink()
+    domain = desk.domain
+    dimensions = [domain.areas.dimension, domain.indicator_dimension, *(source.dimension for source in domain.hierarchies)]
+    for name, each in found.items():
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow([*dimensions, "TIME_PERIOD", "FLAG"])
+        writer.writerows([each.country, *space.national_keys[cell], desk.period, "S"] for cell in each.cells.tolist())
+        report.write_whole(folder / name, text.getvalue())
 
 
 @keeps_to_itself

@@ -1,6 +1,7 @@
 """One release, as pure functions from national tables to a publication that may be released. Read this first.
 
     tables ── build_problem ──▶ ProtectionProblem ── baseline ──▶ Requirements      release/assembly.py
+                 secured        (with the secondaries that the receiver sets, where the domain asks for it: methods/receiver)
                                      │                               │
                                      ├── climb, rung by rung ──▶ Adjustment      how much uncertainty the aggregates need (methods/cta)
                                      ├── choose_bases ────────▶ Publication     exact, rounded, or withheld (methods/bases, rounding)
@@ -12,7 +13,7 @@ Nothing here reads a file, a database, a clock that matters or an environment va
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -25,19 +26,21 @@ from sdc_tasks.methods.bases.rules import Case
 from sdc_tasks.methods.cta.ladder import climb as climb_rung
 from sdc_tasks.methods.cta.model import release_problem
 from sdc_tasks.methods.parts import Part, part_of
+from sdc_tasks.methods.receiver.secondaries import secondaries
 from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Rung
+from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Rung, Secondaries
 from sdc_tasks.model.table import Ints
 from sdc_tasks.model.weights import aggregate_weights
-from sdc_tasks.release.assembly import build_problem, still_promised
+from sdc_tasks.release.assembly import build_problem, sets_secondaries, still_promised, with_secondaries
 from sdc_tasks.release.certificate import certificate_of as certificate
 from sdc_tasks.release.certificate import intervals, rounding_of
 from sdc_tasks.release.gate import pass_gate as release
 
 __all__ = [
     "audit", "baseline", "bases_case", "build_problem", "certificate", "choose_bases", "climb", "intervals", "merge", "profiles_of",
-    "release", "rounding_of", "still_promised", "to_bases", "unprotected",
+    "receiver_sets", "release", "rounding_of", "secured", "sets_secondaries", "still_promised", "to_bases", "unprotected",
+    "with_secondaries",
 ]  # fmt: skip
 
 Progress = Callable[[str], None]
@@ -49,6 +52,23 @@ def quiet(message: str) -> None:
 
 def forget(name: str, item: Publication | Adjustment) -> None:
     """Keeps nothing."""
+
+
+def receiver_sets(problem: ProtectionProblem, country: str, own: bool, domain: Domain, before: Sequence[ProtectionProblem]) -> Secondaries:
+    """The secondaries that the receiver sets in the table of a country, as the domain asks. `own`: the country has set some itself.
+    `before`: the problems of the versions of the period that are out.
+    """
+    return secondaries(problem, country, own, domain.suppression, domain.audit.profiles, before)
+
+
+def secured(
+    problem: ProtectionProblem, own: Mapping[str, bool], domain: Domain, before: Sequence[ProtectionProblem] = ()
+) -> ProtectionProblem:
+    """The problem as a release has it: with what earlier versions promised, and the secondaries of the receiver in every country."""
+    problem = still_promised(problem, before)
+    if not domain.suppression.active:
+        return problem
+    return with_secondaries(problem, [receiver_sets(problem, each, own[each], domain, before) for each in problem.space.countries])
 
 
 def baseline(problem: ProtectionProblem, domain: Domain) -> tuple[attack.Requirements, int]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, problem_of_inbox
+from sdc_tasks.cli.shared import Delivered, DomainOption, InboxOption, PeriodOption, delivered_by
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -61,16 +61,14 @@ class CaseOptions:
         """What the deliveries ask to protect, beside what `told_before` says of the tables that were published before; and the digests of
         these publications.
         """
-        from sdc_tasks import pipeline
-
-        problem = problem_of_inbox(self.spec, self.inbox, self.period, salt)
-        before = self._published_before(problem)
-        problem = pipeline.still_promised(problem, [then for then, _ in before])
+        delivered = delivered_by(self.spec, self.inbox, self.period, salt)
+        before = self._published_before(delivered)
+        problem = delivered.secured(self.spec, [then for then, _ in before])
         problem = replace(problem, earlier=told_before(problem, before, self.spec.audit.revised_by))
         return problem, [publication.digest for _, publication in before]
 
-    def _published_before(self, problem: ProtectionProblem) -> list[tuple[ProtectionProblem, Publication]]:
-        """The tables that were published before, each with what its deliveries asked to protect."""
+    def _published_before(self, delivered: Delivered) -> list[tuple[ProtectionProblem, Publication]]:
+        """The tables that were published before, by version, each with what a release of its deliveries protected."""
         from sdc_tasks import report
 
         tables = self.earlier or ()
@@ -78,7 +76,10 @@ class CaseOptions:
             raise InvalidInput(
                 "--earlier-inbox FOLDER: one for each --earlier TABLE. Remedy: name as many, or none where nothing was revised"
             )
-        thens = [problem_of_inbox(self.spec, folder, self.period) for folder in self.earlier_inbox or ()] or [problem] * len(tables)
+        sent = [delivered_by(self.spec, folder, self.period) for folder in self.earlier_inbox or ()] or [delivered] * len(tables)
+        thens: list[ProtectionProblem] = []
+        for each in sent:
+            thens.append(each.secured(self.spec, thens))
         return [(then, report.read_table(path, self.spec, then.space, self.period)) for path, then in zip(tables, thens, strict=True)]
 
 

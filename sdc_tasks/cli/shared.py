@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,7 +31,29 @@ SeedOption = Annotated[
 InboxOption = Annotated[Path, typer.Option("--inbox", help="folder with the national deliveries")]
 
 
+@dataclass(frozen=True)
+class Delivered:
+    """What the deliveries of a folder ask to protect, before the receiver sets secondaries; `own`: which countries have set some."""
+
+    problem: ProtectionProblem
+    own: Mapping[str, bool]
+
+    def secured(self, spec: Domain, before: Sequence[ProtectionProblem] = ()) -> ProtectionProblem:
+        """With what the problems of earlier tables promised, and with the secondaries of the receiver, of which the terminal is told."""
+        from sdc_tasks import pipeline
+
+        problem = pipeline.secured(self.problem, self.own, spec, before)
+        if number := int(self.problem.public.sum()) - int(problem.public.sum()):
+            out.print(f"{number} national cells are secondaries set by the receiver (suppression in the domain file)")
+        return problem
+
+
 def problem_of_inbox(spec: Domain, inbox: Path, period: str, salt: Secret | None = None) -> ProtectionProblem:
+    """What a release of the deliveries of a folder protects; every one of them must be there and accepted. Without a salt, a random one."""
+    return delivered_by(spec, inbox, period, salt).secured(spec.of(period))
+
+
+def delivered_by(spec: Domain, inbox: Path, period: str, salt: Secret | None = None) -> Delivered:
     """What the deliveries of a folder ask to protect; every one of them must be there and accepted. Without a salt, a random one."""
     from sdc_tasks import intake, pipeline
     from sdc_tasks.checks import suite
@@ -56,7 +80,8 @@ def problem_of_inbox(spec: Domain, inbox: Path, period: str, salt: Secret | None
                 f"{delivery.file}: this delivery is refused; {why or '`sdc release` tells why'}. All of them are needed here"
             )
         tables.append(delivery.table)
-    return pipeline.build_problem(tables, spec, salt)
+    own = {table.country: pipeline.sets_secondaries(table, spec) for table in tables}
+    return Delivered(pipeline.build_problem(tables, spec, salt), own)
 
 
 def drawn_seed(given: int | None) -> int:

@@ -26,6 +26,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.cta.options import CtaOptions
 from sdc_tasks.methods.primary import LevelRule
+from sdc_tasks.methods.receiver.options import SuppressionOptions
 from sdc_tasks.methods.rounding.options import Rounding, SmallCountRounding
 from sdc_tasks.model.profiles import EXTERNAL, named
 from sdc_tasks.model.strict import Strict
@@ -206,6 +207,9 @@ class Domain(Strict):
     flags: dict[str, Flag] = Field(description="codes of CONF_STATUS; a code that is not listed refuses the delivery")
     flag_when_empty: str | None = Field(default=None, description="the flag of a record without one; without this, it is refused")
     checks: CheckOptions = Field(default=CheckOptions(), description="content checks of a delivery")
+    suppression: SuppressionOptions = Field(
+        default=SuppressionOptions(), description="secondaries that the receiver sets where a national table does not protect its primaries"
+    )
     cta: CtaOptions = Field(default=CtaOptions(), description="controlled tabular adjustment: how much uncertainty the aggregates need")
     bases: BasesOptions = Field(default=BasesOptions(), description="how bases are chosen")
     audit: AuditOptions = Field(default=AuditOptions(), description="whom a release must withstand")

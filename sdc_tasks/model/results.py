@@ -107,6 +107,26 @@ class Publication:
         return h.hexdigest()
 
 
+@dataclass(frozen=True)
+class Secondaries:
+    """The secondaries that the receiver set in the table of a country (flag S), as positions in that table, ascending.
+
+    `unsafe`: the primaries that the table did not protect as it came. Of these, hiding more cannot protect the ones that were `shown` by an
+    earlier version of the period, nor the `known` ones, of which respondents know too much. `own`: the country had set secondaries itself.
+    """
+
+    country: str
+    cells: Ints = field(repr=False)
+    unsafe: Ints = field(repr=False)
+    shown: Ints = field(repr=False)
+    known: Ints = field(repr=False)
+    own: bool
+
+    def __post_init__(self) -> None:
+        for name in ("cells", "unsafe", "shown", "known"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+
 class Outcome(StrEnum):
     """What a rung of the CTA ladder returned."""
 

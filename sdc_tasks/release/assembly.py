@@ -11,6 +11,7 @@ from sdc_tasks.domains.schema import Domain, MissingCountry, Role
 from sdc_tasks.errors import InvalidInput, Retriable
 from sdc_tasks.methods.primary import protection_levels
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
+from sdc_tasks.model.results import Secondaries
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 
@@ -97,6 +98,20 @@ def still_promised(problem: ProtectionProblem, before: Sequence[ProtectionProble
     return replace(problem, primary=primary, **level)
 
 
+def sets_secondaries(table: NationalTable, domain: Domain) -> bool:
+    """Has the country flagged an available cell as secondary?"""
+    secondary = [code for code, spec in domain.flags.items() if spec.role is Role.SECONDARY]
+    return bool((table.available & np.isin(table.flag, secondary)).any())
+
+
+def with_secondaries(problem: ProtectionProblem, found: Sequence[Secondaries]) -> ProtectionProblem:
+    """The problem with the secondaries that the receiver has set: nobody reads these cells."""
+    public = problem.public.copy()
+    for each in found:
+        public[problem.space.countries.index(each.country) * problem.space.national_size + each.cells] = False
+    return replace(problem, public=public, known=np.where(public, np.nan, problem.known))
+
+
 def _small_counts(space: CellSpace, least: Ints, value: Floats, public: Bools, primary: Bools) -> Bools:
     """The national cells that small count rounding protects: hidden counts of 1 … least − 1. Raises InvalidInput for other primaries.
 
@@ -124,7 +139,8 @@ def _known(tables: Sequence[NationalTable], domain: Domain, countable: Bools) ->
 
     A single unit knows its cell. The larger of two knows its share, on the safe side of its rounding; half where no share was sent.
     Where an indicator may be negative (not `countable`), a part tells nothing of the whole. Of a hidden cell without units it is not
-    known who knows it: −∞, unless the domain file states that its flag then stands for one unit.
+    known who knows it: −∞, unless the domain file states that its flag then stands for one unit. The same holds for each cell where the
+    receiver may hide more cells.
     """
     value, units, share_1, flag = (
         np.concatenate([getattr(table, name) for table in tables]) for name in ("value", "units", "share_1", "flag")
@@ -132,7 +148,7 @@ def _known(tables: Sequence[NationalTable], domain: Domain, countable: Bools) ->
     error = np.zeros(len(value))
     hidden = ~np.isin(flag, [code for code, spec in domain.flags.items() if spec.role is Role.PUBLIC])
     stated = np.isin(flag, [code for code, spec in domain.flags.items() if spec.units_unknown == "one"])
-    unknown = hidden & (units < 0)
+    unknown = (hidden | domain.suppression.active) & (units < 0)
     for code, spec in sorted(domain.flags.items()):
         if spec.rule is not None:
             error[flag == code] = spec.rule.share_error[0]

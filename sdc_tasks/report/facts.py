@@ -217,12 +217,15 @@ class CompositionFact:
 
 @dataclass(frozen=True)
 class CountryFact:
-    """Primaries of one country; `baseline` of them are not fully protected by the country's own tables."""
+    """Primaries of one country; `baseline` of them are not fully protected by the country's own tables. `receiver`: secondaries that the
+    receiver set in these.
+    """
 
     area: Header
     primaries: int
     protected: int
     baseline: int
+    receiver: int
 
 
 @dataclass(frozen=True)

@@ -68,8 +68,12 @@ def gather(
     release_id: str | None,
     deliveries: Sequence[DeliveryFact] = (),
     steps: Sequence[StepFact] = (),
+    receiver: Mapping[str, int] | None = None,
 ) -> ReportFacts:
-    """Reduces a release to what the report may show. Raises ValueError when the audit is not of all of this problem and publication."""
+    """Reduces a release to what the report may show. `receiver`: how many secondaries the receiver set in each country.
+
+    Raises ValueError when the audit is not of all of this problem and publication.
+    """
     if (report.problem, report.publication) != (problem.digest, publication.digest):
         raise ValueError("the audit report is not about this problem and this publication")
     if not np.array_equal(publication.cells, np.flatnonzero(problem.aggregate)):
@@ -108,7 +112,7 @@ def gather(
         rungs=tuple(_rung(rung) for rung in adjustment.rungs),
         rules=_rules(domain, problem, adjustment, publication, report, *compared) if report.passed else (),
         steps=tuple(steps),
-        audit=_audit(problem, report, label, together if report.passed else None),
+        audit=_audit(problem, report, label, together if report.passed else None, receiver or {}),
         deliveries=tuple(sorted(own, key=lambda delivery: delivery.state != "refused")),
         common=common,
         rounding=tuple(_rounding(domain, problem, publication, label)),
@@ -465,7 +469,9 @@ def _three(number: float) -> float:
     return float(f"{number:.3g}")
 
 
-def _audit(problem: ProtectionProblem, report: AuditReport, label: _Labels, together: Together | None) -> AuditFacts:
+def _audit(
+    problem: ProtectionProblem, report: AuditReport, label: _Labels, together: Together | None, receiver: Mapping[str, int]
+) -> AuditFacts:
     space = problem.space
     country = report.primaries // space.national_size
     countries = [
@@ -474,6 +480,7 @@ def _audit(problem: ProtectionProblem, report: AuditReport, label: _Labels, toge
             primaries=int((country == i).sum()),
             protected=int((report.protected & (country == i)).sum()),
             baseline=int((report.baseline & (country == i)).sum()),
+            receiver=receiver.get(code, 0),
         )
         for i, code in enumerate(space.countries)
     ]

@@ -2,6 +2,7 @@
 
 desk           where a release is worked on
 deliveries     discover, ingest, ready: files of an inbox become accepted deliveries
+secondaries    collect, suppress: cells of national tables that the receiver hides, before `assemble`
 protection     assemble, baseline, adjust, choose_bases, audit_chunk, verdict: these become an audited publication
 publication    answer, publish: who agrees, and what goes out
 identity       what decides the bytes of a release, and its id
@@ -25,9 +26,10 @@ from sdc_tasks.steps.protection import (
     verdict,
 )
 from sdc_tasks.steps.publication import answer, awaiting, publish, wait
+from sdc_tasks.steps.secondaries import collect, set_by_receiver, suppress
 
 __all__ = [
-    "Desk", "Waiting", "adjust", "adjustment_of", "answer", "assemble", "audit_chunk", "awaiting", "baseline", "choose_bases", "climbed",
-    "compared", "decided", "discover", "ingest", "news", "open_cycle", "open_desk", "open_office", "publish", "ready", "require_own",
-    "verdict", "wait",
+    "Desk", "Waiting", "adjust", "adjustment_of", "answer", "assemble", "audit_chunk", "awaiting", "baseline", "choose_bases",
+    "climbed", "collect", "compared", "decided", "discover", "ingest", "news", "open_cycle", "open_desk", "open_office", "publish",
+    "ready", "require_own", "set_by_receiver", "suppress", "verdict", "wait",
 ]  # fmt: skip

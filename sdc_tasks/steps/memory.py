@@ -13,13 +13,13 @@ from typing import TypeVar
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Adjustment, AuditReport, Publication
+from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Secondaries
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import require_own
 from sdc_tasks.warehouse.confidential import artefacts, store
 from sdc_tasks.warehouse.operations import journal
 
-Item = TypeVar("Item", ProtectionProblem, Requirements, Adjustment, Publication, AuditReport)
+Item = TypeVar("Item", ProtectionProblem, Requirements, Adjustment, Publication, AuditReport, Secondaries)
 
 
 def once(

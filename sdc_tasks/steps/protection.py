@@ -4,72 +4,59 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from sdc_tasks import pipeline
 from sdc_tasks.confidential import keeps_to_itself
-from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable, SdcError
+from sdc_tasks.errors import ReleaseBlocked, SdcError
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication
 from sdc_tasks.model.table import Ints
-from sdc_tasks.steps.deliveries import read_files
 from sdc_tasks.steps.desk import Desk
-from sdc_tasks.steps.identity import embargo_of, inputs_of, release_id_of, require_own, terms_of
+from sdc_tasks.steps.identity import require_own
 from sdc_tasks.steps.memory import load, once
+from sdc_tasks.steps.secondaries import accepted, collect, delivered, failed, open_release, set_by_receiver, suppress
 from sdc_tasks.steps.versions import known, told_before, told_so_far
 from sdc_tasks.warehouse.confidential import store
-from sdc_tasks.warehouse.confidential.secret import salt_of
-from sdc_tasks.warehouse.database.schema import DeliveryState, RunState
-from sdc_tasks.warehouse.dissemination import lineage, overlap, publisher
+from sdc_tasks.warehouse.database.schema import RunState
+from sdc_tasks.warehouse.dissemination import publisher
 from sdc_tasks.warehouse.operations import journal
 
 
 @keeps_to_itself
 def assemble(desk: Desk) -> str:
-    """All accepted deliveries as one protection problem: that of a release, which is opened here. Returns its id.
+    """All accepted deliveries as one protection problem, with the secondaries that the receiver sets where the domain asks for it: that of
+    a release, which is opened here unless `collect` has opened it. Returns its id.
 
-    Raises Retriable while a delivery is received and not judged, InvalidInput where the domain does not publish what is there.
+    Raises Retriable while a delivery is received and not judged, InvalidInput where the domain does not publish what is there, and
+    Unprotectable where nothing that the receiver may hide protects a primary.
     """
-    if unread := store.not_read(desk.engine, desk.domain.id, desk.period):
-        raise InvalidInput(f"no release while something in the inbox is not read, which may be a delivery: {'; '.join(unread.values())}")
-    sent = store.deliveries(desk.engine, desk.domain.id, desk.period)
-    if unjudged := [each.file for each in sent if each.state is DeliveryState.RECEIVED]:
-        raise Retriable(f"{', '.join(unjudged)}: received but not judged. Remedy: run ingest and check of these files again")
-    accepted = [each for each in sent if each.state is DeliveryState.ACCEPTED]
-    release_id = _open_release(desk, accepted)
+    deliveries = accepted(desk)
+    if desk.domain.suppression.active:
+        release_id, countries = collect(desk)
+        for country in countries:
+            suppress(desk, release_id, country)
+    else:
+        release_id = open_release(desk, deliveries)
+        for each in deliveries:
+            store.tell(desk.engine, each.key, ())
 
     def build() -> ProtectionProblem:
-        by_country: dict[str, list[store.StoredDelivery]] = {}
-        for each in sorted(accepted, key=lambda each: (str(each.country), each.file)):
-            by_country.setdefault(str(each.country), []).append(each)
-        tables = [read_files(desk, files).table for files in by_country.values()]
-        salt = salt_of(desk.engine, desk.domain.id, desk.period)
-        problem = pipeline.build_problem([table for table in tables if table is not None], desk.domain, salt)
-        told = told_before(desk, release_id)
-        problem = pipeline.still_promised(problem, [then for then, _ in told])
-        return replace(problem, earlier=told_so_far(desk, problem, told))
+        if desk.domain.suppression.active:
+            problem = load(desk, release_id, "collect", ProtectionProblem)
+            problem = pipeline.with_secondaries(problem, set_by_receiver(desk, release_id))
+        else:
+            problem = delivered(desk, release_id, deliveries)
+        return replace(problem, earlier=told_so_far(desk, problem, told_before(desk, release_id)))
 
     try:
         once(desk, release_id, "assemble", "", build)
     except SdcError as error:
-        journal.finish_run(desk.engine, release_id, RunState.WAITING if isinstance(error, Retriable) else RunState.FAILED)
-        raise
-    return release_id
-
-
-def _open_release(desk: Desk, accepted: Sequence[store.StoredDelivery]) -> str:
-    terms = terms_of(desk.domain)
-    if others := overlap.refused(desk.engine, terms, desk.period):
-        raise InvalidInput(f"{desk.domain.id} {desk.period}: {others}")
-    inputs = inputs_of(desk, accepted)
-    release_id = release_id_of(desk, inputs)
-    journal.start_run(desk.engine, release_id, desk.domain.id, desk.period)
-    journal.set_inputs(desk.engine, release_id, inputs)
-    journal.submit(desk.engine, release_id, terms, embargo=embargo_of(desk), environment=lineage.environment())
+        raise failed(desk, release_id, error) from None
     return release_id
 
 

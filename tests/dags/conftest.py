@@ -10,7 +10,22 @@ from typing import Any
 import pytest
 import yaml
 
-from support.dags.airflow_home import AGREED, BLOCK, CYCLES, DAGS, DOMAINS, HOME, PARTIAL, PERIODS, PLAIN, REFUSED, SHAPE, SMALL, Run
+from support.dags.airflow_home import (
+    AGREED,
+    BLOCK,
+    CYCLES,
+    DAGS,
+    DOMAINS,
+    HOME,
+    PARTIAL,
+    PERIODS,
+    PLAIN,
+    RECEIVER,
+    REFUSED,
+    SHAPE,
+    SMALL,
+    Run,
+)
 from support.deliveries import DOMAIN, HEALTHY, sdmx_1, small_domain
 
 
@@ -41,6 +56,7 @@ def small_domains() -> None:
     }
     for name, settings in {
         PLAIN: {},
+        RECEIVER: {"suppression": {"receiver": "when_missing"}},
         AGREED: {"governance": {"approvals": 2}},
         CYCLES: {"calendar": {"time_zone": "Europe/Luxembourg", "cycles": cycles}, "audit": {"profiles": ["external", "vintage"]}},
     }.items():

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import Any
 
-from support.dags.airflow_home import AGREED, BLOCK, CYCLES, DAGS, PARTIAL, PLAIN, REFUSED
+from support.dags.airflow_home import AGREED, BLOCK, CYCLES, DAGS, PARTIAL, PLAIN, RECEIVER, REFUSED
 
 EDGES = """
     discover      -> assemble ingest
@@ -36,12 +36,20 @@ def drawn(text: str) -> dict[str, list[str]]:
 
 def test_one_dag_per_domain_file(bag: Any) -> None:
     assert bag.import_errors == {}
-    domains = ("sbs", BLOCK, PARTIAL, REFUSED, PLAIN, AGREED, CYCLES)
+    domains = ("sbs", BLOCK, PARTIAL, REFUSED, PLAIN, AGREED, CYCLES, RECEIVER)
     assert set(bag.dags) == {"maintenance", *(f"{kind}_{domain}" for kind in ("eu_release", "national_delivery") for domain in domains)}
 
 
 def test_the_graph_of_a_release(bag: Any) -> None:
     assert edges(bag.dags["eu_release_sbs"]) == edges(bag.dags[f"eu_release_{BLOCK}"]) == drawn(EDGES)
+
+
+def test_the_graph_where_the_receiver_sets_secondaries(bag: Any) -> None:
+    found, usual = (edges(bag.dags[f"eu_release_{name}"]) for name in (RECEIVER, PLAIN))
+    assert (found.pop("collect"), found.pop("suppress")) == (["suppress"], ["assemble"])
+    assert found == usual | {"discover": ["collect", "ingest"], "ingest": ["collect"]}
+    task = bag.dags[f"eu_release_{RECEIVER}"].task_dict["suppress"]
+    assert (task.queue, task.pool) == ("solver", "solver")
 
 
 def test_people_are_asked_between_verdict_and_publication(bag: Any) -> None:

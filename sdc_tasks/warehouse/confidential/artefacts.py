@@ -10,12 +10,12 @@ import numpy as np
 
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
-from sdc_tasks.model.results import Adjustment, AuditReport, Evidence, Multipliers, Outcome, Publication, Rung
+from sdc_tasks.model.results import Adjustment, AuditReport, Evidence, Multipliers, Outcome, Publication, Rung, Secondaries
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from sdc_tasks.warehouse.forms.packing import pack, unpack
 
-Artefact = ProtectionProblem | Requirements | Adjustment | Publication | AuditReport
+Artefact = ProtectionProblem | Requirements | Adjustment | Publication | AuditReport | Secondaries
 
 
 def to_bytes(item: Artefact) -> bytes:
@@ -95,4 +95,5 @@ _READERS: dict[str, Callable[[dict[str, Any], dict[str, Any]], Artefact]] = {
     "Adjustment": _adjustment,
     "Publication": lambda header, arrays: Publication(**arrays),
     "AuditReport": _report,
+    "Secondaries": lambda header, arrays: Secondaries(**header, **arrays),
 }

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, Row, Table, and_, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from sdc_tasks.errors import SdcError
@@ -29,6 +29,8 @@ from sdc_tasks.warehouse.database.schema import DeliveryState, artefact, check_r
 from sdc_tasks.warehouse.forms.packing import digest_of
 from sdc_tasks.warehouse.keyring import TamperedError
 from sdc_tasks.warehouse.log import record
+
+TOLD_BY_RELEASE = 1_000_000  # position of the first finding that a release, and not intake, has told of a delivery
 
 
 class CorruptedError(SdcError):
@@ -223,12 +225,27 @@ def deliveries(engine: Engine, domain: str, period: str) -> list[StoredDelivery]
 
 
 def save_findings(engine: Engine, key: DeliveryKey, findings: Iterable[Finding]) -> None:
-    """Replaces what intake found in a delivery."""
-    rows = [
+    """Replaces what intake found in a delivery; what a release told of it stays."""
+    _replace(engine, finding, key, _as_rows(findings, 0), finding.c.position < TOLD_BY_RELEASE)
+
+
+def tell(engine: Engine, key: DeliveryKey, findings: Sequence[Finding]) -> None:
+    """Replaces what a release tells the sender of a delivery."""
+    mine = finding.c.position >= TOLD_BY_RELEASE
+    rows = _as_rows(findings, TOLD_BY_RELEASE)
+    with reading(engine) as connection:
+        columns = [finding.c[name] for name in ("position", "code", "severity", "line", "cell", "message")]
+        here = and_(*(finding.c[name] == value for name, value in key._asdict().items()))
+        known = [dict(row) for row in connection.execute(select(*columns).where(here, mine).order_by(finding.c.position)).mappings()]
+    if known != rows:
+        _replace(engine, finding, key, rows, mine)
+
+
+def _as_rows(findings: Iterable[Finding], first: int) -> list[dict[str, Any]]:
+    return [
         {"position": i, "code": f.code, "severity": str(f.severity), "line": f.line, "cell": f.cell, "message": f.message}
-        for i, f in enumerate(findings)
+        for i, f in enumerate(findings, first)
     ]
-    _replace(engine, finding, key, rows)
 
 
 def save_checks(engine: Engine, key: DeliveryKey, checks: Iterable[CheckResult]) -> None:
@@ -302,10 +319,11 @@ def _judge(connection: Connection, key: DeliveryKey, country: str | None, state:
     connection.execute(update(delivery).where(_is(key)).values(country=country, state=state, superseded_by=by))
 
 
-def _replace(engine: Engine, table: Table, key: DeliveryKey, rows: list[dict[str, Any]]) -> None:
+def _replace(engine: Engine, table: Table, key: DeliveryKey, rows: list[dict[str, Any]], *which: ColumnElement[bool]) -> None:
+    """Replaces the rows of a delivery, or `which` of them."""
     with writing(engine) as connection:
         serialise(connection, table.name, *key)
-        connection.execute(delete(table).where(and_(*(table.c[name] == value for name, value in key._asdict().items()))))
+        connection.execute(delete(table).where(and_(*(table.c[name] == value for name, value in key._asdict().items()), *which)))
         if rows:
             connection.execute(insert(table), [{**key._asdict(), **row} for row in rows])
 

@@ -34,8 +34,9 @@ os.environ.update(
 
 SHAPE = {"countries": 4, "activities": 15, "sizes": 3}  # AT, BE, BG, CY
 BLOCK, PARTIAL, REFUSED = "sbs_4x15x3", "small_partial", "nonsense"
-# Two countries, nine cells each: what is quick to run. One needs two approvals, one has a calendar.
-PLAIN, AGREED, CYCLES = "small_plain", "small_agreed", "small_cycles"
+# Two countries, nine cells each: what is quick to run. One needs two approvals, one has a calendar, in one the receiver
+# sets secondaries.
+PLAIN, AGREED, CYCLES, RECEIVER = "small_plain", "small_agreed", "small_cycles", "small_receiver"
 PERIODS = ("2022", "2023", "2024")
 
 

@@ -1,0 +1,174 @@
+"""The secondaries that the receiver sets in national tables: `collect` opens a release, `suppress` looks at the table of each country and
+tells its NSI.
+
+A release has both steps only where the domain file asks for it (`suppression.receiver`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdc_tasks import pipeline
+from sdc_tasks.confidential import keeps_to_itself
+from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Retriable, SdcError, Unprotectable
+from sdc_tasks.model.findings import Finding, Severity
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Secondaries
+from sdc_tasks.model.table import CellSpace, Ints
+from sdc_tasks.steps.deliveries import read_files
+from sdc_tasks.steps.desk import Desk
+from sdc_tasks.steps.identity import embargo_of, inputs_of, release_id_of, terms_of
+from sdc_tasks.steps.memory import load, once
+from sdc_tasks.steps.versions import told_before
+from sdc_tasks.warehouse.confidential import store
+from sdc_tasks.warehouse.confidential.secret import salt_of
+from sdc_tasks.warehouse.database.schema import DeliveryState, RunState
+from sdc_tasks.warehouse.dissemination import lineage, overlap
+from sdc_tasks.warehouse.operations import journal
+
+
+def accepted(desk: Desk) -> list[store.StoredDelivery]:
+    """The accepted deliveries of the period. Raises Retriable while a delivery is received and not judged, InvalidInput where something is
+    not read that may be one.
+    """
+    if unread := store.not_read(desk.engine, desk.domain.id, desk.period):
+        raise InvalidInput(f"no release while something in the inbox is not read, which may be a delivery: {'; '.join(unread.values())}")
+    sent = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    if unjudged := [each.file for each in sent if each.state is DeliveryState.RECEIVED]:
+        raise Retriable(f"{', '.join(unjudged)}: received but not judged. Remedy: run ingest and check of these files again")
+    return [each for each in sent if each.state is DeliveryState.ACCEPTED]
+
+
+def open_release(desk: Desk, deliveries: Sequence[store.StoredDelivery]) -> str:
+    """Opens the release of these deliveries, or finds it open. Returns its id."""
+    terms = terms_of(desk.domain)
+    if others := overlap.refused(desk.engine, terms, desk.period):
+        raise InvalidInput(f"{desk.domain.id} {desk.period}: {others}")
+    inputs = inputs_of(desk, deliveries)
+    release_id = release_id_of(desk, inputs)
+    journal.start_run(desk.engine, release_id, desk.domain.id, desk.period)
+    journal.set_inputs(desk.engine, release_id, inputs)
+    journal.submit(desk.engine, release_id, terms, embargo=embargo_of(desk), environment=lineage.environment())
+    return release_id
+
+
+def delivered(desk: Desk, release_id: str, deliveries: Sequence[store.StoredDelivery]) -> ProtectionProblem:
+    """What the deliveries ask to protect, with what earlier versions promised."""
+    tables = [read_files(desk, files).table for files in by_country(deliveries).values()]
+    salt = salt_of(desk.engine, desk.domain.id, desk.period)
+    problem = pipeline.build_problem([table for table in tables if table is not None], desk.domain, salt)
+    return pipeline.still_promised(problem, [then for then, _ in told_before(desk, release_id)])
+
+
+def by_country(deliveries: Sequence[store.StoredDelivery]) -> dict[str, list[store.StoredDelivery]]:
+    """The files of each country, by name."""
+    found: dict[str, list[store.StoredDelivery]] = {}
+    for each in sorted(deliveries, key=lambda each: (str(each.country), each.file)):
+        found.setdefault(str(each.country), []).append(each)
+    return found
+
+
+@keeps_to_itself
+def collect(desk: Desk) -> tuple[str, tuple[str, ...]]:
+    """Opens the release of the accepted deliveries. Returns its id, and the countries whose tables are to be looked at.
+
+    Raises as `assemble` does.
+    """
+    deliveries = accepted(desk)
+    release_id = open_release(desk, deliveries)
+    try:
+        once(desk, release_id, "collect", "", lambda: delivered(desk, release_id, deliveries))
+    except SdcError as error:
+        raise failed(desk, release_id, error) from None
+    return release_id, load(desk, release_id, "collect", ProtectionProblem).space.countries
+
+
+@keeps_to_itself
+def suppress(desk: Desk, release_id: str, country: str) -> str:
+    """Sets secondaries in the table of a country where it needs them, and tells its NSI. Returns the digest of what was set.
+
+    Raises Unprotectable where nothing that the receiver may hide protects a primary.
+    """
+    files = by_country(accepted(desk)).get(country, [])
+    problem = load(desk, release_id, "collect", ProtectionProblem)
+
+    def compute() -> Secondaries:
+        table = read_files(desk, files).table
+        if table is None:
+            raise InvalidInput(f"{country}: its delivery is no longer accepted. Remedy: run the release again")
+        before = [then for then, _ in told_before(desk, release_id)]
+        return pipeline.receiver_sets(problem, country, pipeline.sets_secondaries(table, desk.domain), desk.domain, before)
+
+    try:
+        digest = once(desk, release_id, "suppress", country, compute)
+    except SdcError as error:
+        if isinstance(error, Unprotectable):
+            _tell(desk, files, [Finding("SDC/unprotectable", Severity.ERROR, str(error))])
+        raise failed(desk, release_id, error) from None
+    found = load(desk, release_id, "suppress", Secondaries, country)
+    _tell(desk, files, findings_of(found, problem.space))
+    if len(found.cells):
+        desk.say(f"{country}: {len(found.cells)} secondaries set by the receiver, for {len(found.unsafe)} primaries; the NSI is told")
+    return digest
+
+
+def set_by_receiver(desk: Desk, release_id: str) -> list[Secondaries]:
+    """What the receiver set in each country, by country."""
+    keys = journal.step_outputs(desk.engine, release_id, "suppress")
+    return [load(desk, release_id, "suppress", Secondaries, country) for country in sorted(keys)]
+
+
+def failed(desk: Desk, release_id: str, error: SdcError) -> SdcError:
+    """The error, after the run is marked as waiting, or as failed."""
+    journal.finish_run(desk.engine, release_id, RunState.WAITING if isinstance(error, Retriable) else RunState.FAILED)
+    return error
+
+
+def findings_of(found: Secondaries, space: CellSpace) -> list[Finding]:
+    """What the NSI of a country is told: keys and numbers, never a value."""
+    told = []
+    if len(found.cells):
+        why = "the secondaries of this table do" if found.own else "this table came with primaries and no secondaries, which does"
+        told.append(
+            Finding(
+                "SDC/secondary",
+                Severity.WARNING,
+                f"{why} not protect {len(found.unsafe)} primaries ({_keys(found.country, found.unsafe, space)}), so the receiver has set "
+                f"{len(found.cells)} secondaries: {_keys(found.country, found.cells, space)}. The release treats them as confidential; "
+                f"secondaries/{found.country}.csv lists all. This helps only if nobody else publishes them. If they are public already, "
+                "those primaries can be computed from the public table. Remedy: do not publish these cells, withdraw them where they are "
+                "public, and send the table with them flagged as secondary",
+            )
+        )
+    if len(found.shown):
+        told.append(
+            Finding(
+                "SDC/shown",
+                Severity.WARNING,
+                f"{len(found.shown)} primaries ({_keys(found.country, found.shown, space)}) cannot be protected to their levels by hiding "
+                "cells now: an earlier version of the period showed cells beside them as public. Remedy: flag primaries and secondaries "
+                "in the first delivery of a period",
+            )
+        )
+    if len(found.known):
+        told.append(
+            Finding(
+                "SDC/unprotectable",
+                Severity.WARNING,
+                f"{len(found.known)} primaries ({_keys(found.country, found.known, space)}) cannot be protected to their levels against "
+                "respondents, whatever the receiver hides: the release protects them as far as the national table can. Remedy: send UNITS "
+                "of each cell, or have the methodologist lower the level of their flag",
+            )
+        )
+    return told
+
+
+def _keys(country: str, cells: Ints, space: CellSpace) -> str:
+    keys = ", ".join(".".join((country, *space.national_keys[cell])) for cell in cells[:NAMED_CELLS].tolist())
+    return f"{keys} and {len(cells) - NAMED_CELLS} more" if len(cells) > NAMED_CELLS else keys
+
+
+def _tell(desk: Desk, files: Sequence[store.StoredDelivery], found: Sequence[Finding]) -> None:
+    """With the first file of the country; the others say nothing."""
+    for each in files:
+        store.tell(desk.engine, each.key, found if each is files[0] else ())
