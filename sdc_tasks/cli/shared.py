@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.series import series_of
 
