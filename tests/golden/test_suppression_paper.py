@@ -8,15 +8,20 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
+from sdc_tasks.methods.suppression.names import METHODS
 from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from support.oracles.suppression import interval
+from support.oracles.suppression import interval, unprotected
 
 GRID = np.array([[20, 24, 28, 72], [38, 38, 40, 116], [40, 39, 42, 121], [98, 101, 110, 309]], dtype=float)
 
 
 def paper(
-    lpl: float, upl: float, primaries: tuple[tuple[int, int], ...] = ((2, 3),), singletons: tuple[tuple[int, int], ...] = ()
+    lpl: float,
+    upl: float,
+    primaries: tuple[tuple[int, int], ...] = ((2, 3),),
+    singletons: tuple[tuple[int, int], ...] = (),
+    respondent: int | None = None,
 ) -> SuppressionProblem:
     """The table of Figure 11; rows and columns are counted from 1, the totals are the fourth."""
     index = np.arange(16).reshape(4, 4)
@@ -28,6 +33,7 @@ def paper(
     return SuppressionProblem(
         sp.csr_array(M), a, np.zeros(16), np.full(16, np.inf), np.where(primary, lpl, 0), np.where(primary, upl, 0), np.zeros(16), a,
         primary, np.zeros(16, dtype=bool), singleton=lone,
+        respondent=None if respondent is None else np.where(lone, respondent, -1),
     )  # fmt: skip
 
 
@@ -71,6 +77,37 @@ def test_singletons_see_through_a_pattern_that_is_safe_from_outside() -> None:
     assert result.pattern is not None
     assert result.pattern.reshape(4, 4)[1].sum() >= 3  # eq. 8: |singletons of the row| + 1
     assert inside.cost_of(result.pattern) > outside.cost_of(FIGURE_11)
+
+
+def test_cells_of_one_respondent_do_not_give_each_other_away() -> None:
+    """The same two cells, but one respondent behind both: nobody who attacks one of them knows the other."""
+    both = ((2, 1), (2, 3))
+    inside = paper(1, 1, both, both, respondent=7)
+    assert verify(inside, FIGURE_11).safe
+    for method in METHODS:
+        assert suppress(inside, PatternOptions(method)).cost == 20 + 28, method
+
+
+def test_a_total_and_its_only_part_are_one_respondent() -> None:
+    """T = a + b with b = 0: whoever is alone in T is alone in a. Hidden in both columns, neither gives the other away."""
+    a = np.array([50.0, 50.0, 0.0, 90.0, 50.0, 40.0])
+    rows = sp.csr_array(np.array([[-1, 1, 1, 0, 0, 0], [0, 0, 0, -1, 1, 1], [1, 0, 0, 1, 0, 0]], dtype=float))
+    lone = np.array([True, True, False, False, False, False])
+    level = np.where(lone, 5.0, 0.0)
+    problem = SuppressionProblem(rows, a, 0 * a, 0 * a + 500, level, level, 0 * a, a, lone, a == 0, rhs=rows @ a, singleton=lone)
+    assert problem.respondents.tolist() == [0, 0, -1, -1, -1, -1]
+    found = suppress(problem, PatternOptions(gap=0.0))
+    assert found.pattern is not None
+    assert unprotected(problem, found.pattern) == []
+    assert found.pattern.tolist() == [True, True, False, True, False, True]
+
+
+def test_respondents_that_a_total_contradicts_are_refused() -> None:
+    M = sp.csr_array(np.array([[-1.0, 1.0, 1.0]]))
+    a, none = np.array([3.0, 3.0, 0.0]), np.zeros(3)
+    lone = np.array([True, True, False])
+    with pytest.raises(InvalidInput, match=r"cell 0 and cell 1: two respondents, but a total that holds both has only one.*Remedy"):
+        SuppressionProblem(M, a, none, a + 9, none + 1, none + 1, none, a, lone, a == 0, singleton=lone, respondent=np.array([4, 5, -1]))
 
 
 def test_what_cannot_be_protected_is_named() -> None:

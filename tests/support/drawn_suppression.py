@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
@@ -53,10 +55,14 @@ def problems(draw: st.DrawFn, kinds: tuple[str, ...], general: bool = True) -> S
     spl = np.abs(a) * rng.uniform(0.0, 2.0, size=n) * draw(st.sampled_from([0.0, 1.0]))
     lone = primary & (rng.random(n) < 0.3) & draw(st.booleans())
     most = 3 * np.abs(a).max(initial=1.0)
-    return SuppressionProblem(
+    problem = SuppressionProblem(
         M, a, np.full(n, -most if signed else 0.0), np.full(n, most), level * rng.uniform(0.2, 1, n), level, spl,
         np.round(np.abs(a) ** draw(st.sampled_from([0.0, 0.5, 1.0])), 1), primary, ~primary & (a == 0), singleton=lone,
     )  # fmt: skip
+    if not (lone.any() and draw(st.booleans())):
+        return problem
+    few = rng.integers(0, 2, size=n)  # two respondents, each behind several cells
+    return replace(problem, respondent=np.where(lone, few[problem.respondents], -1))
 
 
 @st.composite

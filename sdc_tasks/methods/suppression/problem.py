@@ -12,8 +12,8 @@ and a pattern is *safe* if for every primary p
 Cell suppression is min Σ cost_i y_i over the safe patterns; the primaries themselves cost nothing.
 
 A requirement beyond an external bound is cut at the bound (METHOD §2). `fixed` cells always stay open: empty cells that are public zeros,
-cells that were published before. A `singleton` primary has one respondent, who knows the cell; all singletons may collude against the
-attacked one ([2] eq. 9): z_i = 0 for every other singleton i. A pattern that withstands this attack also withstands outsiders.
+cells that were published before. A `singleton` primary has one respondent, who knows the cell; all of them may collude against another
+one ([2] eq. 9): respondents.py.
 Units are those of the data.
 """
 
@@ -28,6 +28,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.grid import Grid
+from sdc_tasks.methods.suppression.respondents import respondents_of
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 ADDITIVE = 1e-6  # allowed miss of a relation, as a share of its largest value
@@ -39,7 +40,8 @@ NUMBERS = ("a", "lb", "ub", "lpl", "upl", "spl", "cost")
 class SuppressionProblem:
     """One table, its primary cells and their protection levels. All arrays have one entry for each of the n cells.
 
-    `lpl`, `upl`, `spl` are distances ≥ 0, used for `primary` cells only. `label` names a cell in messages. `grid`: where each cell
+    `lpl`, `upl`, `spl` are distances ≥ 0, used for `primary` cells only. `label` names a cell in messages. `respondent`: a
+    number for who stands behind a singleton, −1 where nobody told. `grid`: where each cell
     stands, if the table is known to be crossed from dimensions. Raises InvalidInput if the table
     contradicts itself; no message contains a value.
     """
@@ -58,6 +60,7 @@ class SuppressionProblem:
     singleton: Bools | None = field(default=None, repr=False)
     label: Callable[[int], str] | None = field(default=None, repr=False, compare=False)
     grid: Grid | None = field(default=None, repr=False, compare=False)
+    respondent: Ints | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in NUMBERS:
@@ -70,9 +73,12 @@ class SuppressionProblem:
         M.sum_duplicates()
         M.eliminate_zeros()
         object.__setattr__(self, "M", M)
+        if self.respondent is not None:
+            object.__setattr__(self, "respondent", read_only(np.asarray(self.respondent, dtype=np.int64)))
         rhs = np.zeros(M.shape[0]) if self.rhs is None else self.rhs
         object.__setattr__(self, "rhs", read_only(np.asarray(rhs, dtype=float)))
         self._check()
+        _ = self.respondents  # told ones may contradict the table
 
     def name(self, cell: int) -> str:
         """The name of a cell in messages."""
@@ -87,6 +93,11 @@ class SuppressionProblem:
     def lone(self) -> Bools:
         """(n): whether the cell has a single respondent, who knows it."""
         return np.asarray(self.singleton, dtype=bool)
+
+    @cached_property
+    def respondents(self) -> Ints:
+        """(n): a number for the respondent of each singleton, equal where he is the same; −1 for all other cells."""
+        return read_only(respondents_of(self.M, self.a, self.lone, self.respondent, self.name))
 
     @cached_property
     def down(self) -> Floats:
@@ -113,6 +124,7 @@ class SuppressionProblem:
         if n == 0:
             raise InvalidInput("a table without cells. Remedy: give the whole table")
         unlike = [name for name in arrays if getattr(self, name).shape != (n,)]
+        unlike += ["respondent"] if self.respondent is not None and self.respondent.shape != (n,) else []
         if unlike or self.rhs is None or self.rhs.shape != (self.M.shape[0],):
             raise InvalidInput(f"a table of {n} cells needs {n} entries in each array; not so in {', '.join(unlike) or 'rhs'}")
         for name, wrong, remedy in self._faults():

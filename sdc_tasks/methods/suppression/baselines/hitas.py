@@ -92,6 +92,7 @@ class _TopDown:
         inside = SuppressionProblem(
             M, problem.a[cells], problem.lb[cells], problem.ub[cells], lpl, upl, spl, problem.cost[cells], hidden,
             ~hidden & (problem.fixed[cells] | sealed), M @ problem.a[cells], problem.lone[cells],
+            respondent=problem.respondents[cells],
         )  # fmt: skip
         run = SuppressionRun(inside, self.run.clock, self.run.gap_wanted)
         try:

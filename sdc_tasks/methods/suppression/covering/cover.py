@@ -243,8 +243,7 @@ class Cover:
             self.programs += 1
             room = np.maximum(np.maximum(rise, fall), 1 / DEAREST)
             cost = np.where(free, 0.0, price / np.minimum(room, 1.0))
-            mine = allowed & ~table.lone
-            mine[p] = allowed[p]
+            mine = allowed & ~table.known(p)
             up = np.where(mine & (rise > STILL), np.minimum(rise, most), 0.0)
             down = np.where(mine & (fall > STILL), np.minimum(fall, most), 0.0)
             u = program.cheapest(p, sign, far, up, down, cost)
@@ -270,6 +269,6 @@ class Cover:
         up = np.where(sure, size * np.where(moved > 0, ahead, back), 0.0)
         down = np.where(sure, size * np.where(moved > 0, back, ahead), 0.0)
         reach = np.where(table.item_side > 0, up, np.where(table.item_side < 0, down, up + down))
-        singles = np.flatnonzero(table.lone & (z != 0))
-        own = np.ones(len(moved), dtype=bool) if not len(singles) else (table.item_class == singles[0]) & (len(singles) == 1)
+        moving = np.unique(table.holder[table.lone & (z != 0)])
+        own = np.ones(len(moved), dtype=bool) if not len(moving) else (table.holder[table.item_class] == moving[0]) & (len(moving) == 1)
         return np.asarray((reach >= table.item_need * MET_SHARE) & own)

@@ -125,14 +125,14 @@ class Flows(Attackers):
         rows = arcs // self.nodes
         self._indices = (arcs % self.nodes).astype(np.int32)
         self._indptr = np.searchsorted(rows, np.arange(self.nodes + 1)).astype(np.int32)
-        self._start, self._end, self._k, self._lone = start, end, k, np.concatenate([table.lone, table.lone])
+        self._start, self._end, self._k = start, end, k
 
     def _side(self, item: int, side: int, y: Floats, thorough: bool) -> tuple[float, list[Floats]]:
         self.calls += 1
         table = self.table
         p, need = int(table.item_class[item]), float(table.item_need[item])
         room = np.minimum(np.concatenate([table.above, table.below]) / need, 1.0)
-        room[self._lone] = 0.0
+        room[np.tile(table.known(p), 2)] = 0.0
         room[[p, p + self._k]] = 0.0
         capacity = np.zeros(len(self._indices))
         np.add.at(capacity, self._slot, room * np.concatenate([y, y]))
@@ -182,13 +182,14 @@ class Programs(Attackers):
         Where what they give is not violated, with rooms that are cut nowhere that matters.
         """
         table = self.table
-        need = float(table.item_need[item])
-        rise, fall = np.where(table.lone, 0.0, table.above) / need, np.where(table.lone, 0.0, table.below) / need
+        p, need = int(table.item_class[item]), float(table.item_need[item])
+        known = table.known(p)
+        rise, fall = np.where(known, 0.0, table.above) / need, np.where(known, 0.0, table.below) / need
         reached, alpha = 0.0, None
         for most in self._mosts if thorough else self._mosts[:1]:
             if basis := self._bases.get((item, side, most)):  # only bounds have changed since: dual feasible still
                 self._lp.restore(basis)
-            reached, alpha = self._program(int(table.item_class[item]), side, rise, fall, most, y)
+            reached, alpha = self._program(p, side, rise, fall, most, y)
             self._bases[item, side, most] = self._lp.basis()
             if reached >= MET_SHARE:
                 return 1.0, []

@@ -11,7 +11,7 @@ it needs, is refused here. The attackers' programs later find a primary that can
 is hidden.
 
 Relations that follow from others are dropped if a network remains, as for a 1H2D table ([2] §2.2). A class with a singleton is `lone`: it
-does not move in items of other classes. A primary in one class with another respondent's singleton is disclosed. `network`:
+moves in items of classes of the same respondent alone. A primary in one class with another respondent's singleton is disclosed. `network`:
 every class stands in at most two relations, with opposite signs after some relations were multiplied by −1. Then z splits into cycles with
 entries of one size ([2] §2.2, §4.2), and no deviation needs to exceed the need of the item it serves.
 """
@@ -26,8 +26,10 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.methods.suppression.respondents import NOBODY
 from sdc_tasks.model.table import Bools, Floats, Ints
 
+SEVERAL = -2  # respondents of singletons in one class: they know it, whoever is attacked
 NOTHING = 1e-8  # of entries ±1: rounding
 ROOM_NOISE = 1e-6  # relative: a class whose room is this close to what it needs has enough
 
@@ -41,7 +43,7 @@ class Reduced:
     above: Floats = field(repr=False)
     cost: Floats = field(repr=False)
     forced: Bools = field(repr=False)
-    lone: Bools = field(repr=False)
+    holder: Ints = field(repr=False)
     item_class: Ints = field(repr=False)
     item_side: Ints = field(repr=False)
     item_need: Floats = field(repr=False)
@@ -49,6 +51,15 @@ class Reduced:
     ratio: Floats = field(repr=False)
     offset: float
     network: bool
+
+    @property
+    def lone(self) -> Bools:
+        """(k): classes with a singleton."""
+        return np.asarray(self.holder != NOBODY)
+
+    def known(self, p: int) -> Bools:
+        """(k): classes that those who attack class p know: the singletons of others than its own respondent."""
+        return np.asarray(self.lone & (self.holder != self.holder[p]))
 
     def pattern(self, y: Bools, problem: SuppressionProblem) -> Bools:
         """(n): the cells that classes y hide, and the primaries."""
@@ -81,7 +92,7 @@ def reduce(problem: SuppressionProblem) -> Reduced:
     below, above = _room(problem, inside, class_of, t, k)
     forced = np.zeros(k, dtype=bool)
     forced[class_of[wanted]] = True
-    lone = _lone(problem, wanted, class_of, k)
+    holder = _holder(problem, wanted, class_of, k)
     items = _items(problem, wanted, class_of, t, k)
     _refuse_narrow(problem, wanted & np.isin(class_of, _narrow(*items, below, above)))
     cost = np.zeros(k)
@@ -89,7 +100,7 @@ def reduce(problem: SuppressionProblem) -> Reduced:
     np.add.at(cost, class_of[secondary], problem.cost[secondary])
     R = _network_form(_distinct(sp.csr_array(M @ T)))
     return Reduced(
-        R, below, above, np.where(forced, 0.0, cost), forced, lone, *items, class_of, t,
+        R, below, above, np.where(forced, 0.0, cost), forced, holder, *items, class_of, t,
         offset=float(cost[forced].sum()), network=is_network(R),
     )  # fmt: skip
 
@@ -143,14 +154,19 @@ def _room(problem: SuppressionProblem, inside: Ints, class_of: Ints, t: Floats, 
     return below, above
 
 
-def _lone(problem: SuppressionProblem, wanted: Bools, class_of: Ints, k: int) -> Bools:
-    """(k): classes with a singleton."""
-    singles = np.zeros(k + 1, dtype=np.int64)  # the last one is for cells of no class
-    np.add.at(singles, class_of[problem.lone & (class_of >= 0)], 1)
-    others = singles[class_of] - problem.lone
-    if len(given := np.flatnonzero(wanted & (class_of >= 0) & (others > 0))):
+def _holder(problem: SuppressionProblem, wanted: Bools, class_of: Ints, k: int) -> Ints:
+    """(k): the respondent of the singletons of each class, NOBODY without one, SEVERAL if they are of different respondents."""
+    of = problem.respondents
+    singles = np.flatnonzero(problem.lone & (class_of >= 0))
+    low, high = np.full(k, np.iinfo(np.int64).max), np.full(k, NOBODY)
+    np.minimum.at(low, class_of[singles], of[singles])
+    np.maximum.at(high, class_of[singles], of[singles])
+    holder = np.where(high == NOBODY, NOBODY, np.where(low == high, high, SEVERAL))
+    mine = np.flatnonzero(wanted & (class_of >= 0))
+    with_others = (holder[class_of[mine]] != NOBODY) & (holder[class_of[mine]] != of[mine])
+    if len(given := mine[with_others]):
         raise Unprotectable(_stuck(problem, given))
-    return singles[:k] > 0
+    return holder
 
 
 def _items(problem: SuppressionProblem, wanted: Bools, class_of: Ints, t: Floats, k: int) -> tuple[Ints, Ints, Floats]:

@@ -9,7 +9,8 @@ Plain arithmetic checks this. The solver only proposes points: if it is wrong, a
 With d = x − a every such point is extended to the ends of its line a + t d: t⁺ and −t⁻ are the longest steps that the bounds allow, and all
 primaries are read off at both ends. So a point settles many primaries. Points come from programs `max Σ ± x_p / level_p` over families of
 primaries that are not settled yet, then from two programs for each primary that is left (each capped at what is needed). Of the singletons
-only the one that is attacked may move. Rows in which one hidden cell stands alone fix that cell; it is then as good as open, and so on."""
+only those of the respondent who is attacked may move. Rows in which one hidden cell stands alone fix that cell; it is then as good as open,
+and so on."""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ class _Seen:
         inside[self.hidden] = np.arange(len(self.hidden))
         p = problem.primaries
         self.column = inside[p]  # −1: known to the attacker
-        self.lone = problem.lone[self.hidden]
+        self.respondent = problem.respondents[self.hidden]
         self.up, self.down, self.width = problem.up[p], problem.down[p], problem.width[p]
         self.rise, self.fall = np.zeros(len(p)), np.zeros(len(p))
         self.below = (problem.a - problem.lb)[self.hidden]
@@ -91,7 +92,9 @@ class _Seen:
             return 0 if not live.any() else self._free(live)
         level = np.maximum(np.maximum(self.up, self.down), self.width)
         most = FAR * level.max(initial=1.0)
-        solver = _Solver(self.M, np.minimum(self.below, most), np.minimum(self.above, most), self.lone, float(np.median(level[level > 0])))
+        solver = _Solver(
+            self.M, np.minimum(self.below, most), np.minimum(self.above, most), self.respondent, float(np.median(level[level > 0]))
+        )
         self.learn(self.problem.a[self.hidden])  # a table of totals without right-hand sides may grow and shrink as a whole
         for family in range(FAMILIES):
             sign = 1.0 if family % 2 == 0 else -1.0
@@ -121,16 +124,16 @@ class _Seen:
         """Reads all primaries off at both ends of the line through a and a + d."""
         if d is None or not d.any():
             return
-        singles = np.flatnonzero(self.lone & (d != 0))
-        if len(singles) > 1:  # nobody is attacked by those who do not know one of two singletons
+        moving = np.unique(self.respondent[(self.respondent >= 0) & (d != 0)])
+        if len(moving) > 1:  # nobody is attacked by those who know neither of two respondents' cells
             return
         positive, negative = d > 0, d < 0
         forward = min(_step(self.above[positive], d[positive]), _step(self.below[negative], -d[negative]))
         backward = min(_step(self.below[positive], d[positive]), _step(self.above[negative], -d[negative]))
         error = float(np.abs(self.M @ d).max(initial=0.0))
         moved = np.where(self.column >= 0, d[self.column], 0.0)
-        if len(singles):
-            moved = np.where(self.column == singles[0], moved, 0.0)
+        if len(moving):
+            moved = np.where(self.problem.respondents[self.problem.primaries] == moving[0], moved, 0.0)
         sure = np.abs(moved) * SURE >= error
         moved = np.where(sure, moved, 0.0)
         size = np.abs(moved)
@@ -171,9 +174,9 @@ def _loose(M: sp.csr_array, hidden: Ints) -> Ints:
 class _Solver:
     """A live HiGHS on the deviations of the hidden cells, in units of `unit`; only costs and caps change, so that the basis stays good."""
 
-    def __init__(self, M: sp.csr_array, below: Floats, above: Floats, lone: Bools, unit: float) -> None:
+    def __init__(self, M: sp.csr_array, below: Floats, above: Floats, respondent: Ints, unit: float) -> None:
         self.programs, self.unit = 0, unit
-        self.low, self.high, self.lone = -below / unit, above / unit, lone
+        self.low, self.high, self.respondent = -below / unit, above / unit, respondent
         n, m = M.shape[1], M.shape[0]
         model = highspy.HighsLp()
         by_column = sp.csc_array(M)
@@ -197,8 +200,7 @@ class _Solver:
     def point(self, cost: Floats, columns: Ints, sign: float, far: Floats) -> Floats | None:
         """A point d (data units) that is best for a cost, `columns` moving no further than `far`; None if the solver has none."""
         self.programs += 1
-        known = self.lone.copy()
-        known[columns] = False
+        known = (self.respondent >= 0) & (self.respondent != self.respondent[columns[0]])
         low, high = np.where(known, 0.0, self.low), np.where(known, 0.0, self.high)
         if sign > 0:
             np.minimum.at(high, columns, far / self.unit)
