@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from sdc_tasks import intake, report
-from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Role
 from sdc_tasks.model.results import Publication
+from support.demo import quick_demo
 from support.desk import Ended, sdc
 
 PROFILES = ("external", "internal", "coalition")
@@ -23,7 +23,7 @@ PROFILES = ("external", "internal", "coalition")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small demonstration, its exact table and one that tells nothing."""
     folder = tmp_path_factory.mktemp("audit")
-    domain = load_domain(write_demo(folder, 5, 12, 3))
+    domain = load_domain(quick_demo(folder, 5, 12, 3))
     tables = [intake.read(path, domain, "2024").table for path in sorted((folder / "inbox").glob("*.csv"))]
     total = np.sum([table.value for table in tables if table is not None], axis=0)
     cells = np.arange(len(total)) + len(domain.countries) * domain.space.national_size

@@ -20,6 +20,7 @@ from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential.secret import salt_of, secret_of
 from sdc_tasks.warehouse.database.engine import open_warehouse
 from support.deliveries import PERIOD, sdmx_1
+from support.demo import quick
 from support.desk import FREE, PROTECTED, SECRETS, Desk, Ended, new_desk, sdc, sdc_process, warehouse
 
 HEADER = (
@@ -58,6 +59,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     made = sdc("demo", folder, "--countries", 4, "--activities", 15, "--sizes", 3)
     assert made.code == 0, made.text
     assert "4 deliveries" in made.said
+    quick(folder / "domain.yaml")
     where = ("--domain", folder / "domain.yaml", "--period", PERIOD, "--inbox", folder / "inbox")
     return Demo(folder, sdc_process("release", *where, "--out", folder / "out"))
 

@@ -21,9 +21,9 @@ REGIONS = Path(__file__).parents[3] / "shared/data/regions12/deliveries"
 LADDER = """
 cta:
   ladder:
-    - {method: auto, rounds: 3, accept_gap: 0, gap: 0}
+    - {method: auto, rounds: 1, accept_gap: 0, gap: 0}
     - {method: bcd, rounds: 1, accept_gap: 0, gap: 0}
-    - {method: milp, solver: cbc, nodes: 10, accept_gap: 0, gap: 0}
+    - {method: milp, solver: cbc, nodes: 2, accept_gap: 0, gap: 0}
 flags:"""
 PROGRAM = """
 import os, sys, time

@@ -36,9 +36,9 @@ def pytest_sessionfinish() -> None:
 @pytest.fixture(scope="session")
 def inbox() -> Path:
     """Seeded deliveries of four countries, and domain files: one that blocks without a country, one that goes on, one not readable."""
-    from sdc_tasks.demo import write_demo
+    from support.demo import quick_demo
 
-    domain = write_demo(DOMAINS, **SHAPE)
+    domain = quick_demo(DOMAINS, **SHAPE)
     partial = yaml.safe_load(domain.read_text(encoding="utf-8")) | {"id": PARTIAL, "missing_country": "partial"}
     (DOMAINS / "small_partial.yaml").write_text(yaml.safe_dump(partial), encoding="utf-8")
     (DOMAINS / f"{REFUSED}.yaml").write_text("id: nonsense\ntypo: 1\n", encoding="utf-8")

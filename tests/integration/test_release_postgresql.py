@@ -9,10 +9,10 @@ from sqlalchemy import make_url
 from typer.testing import CliRunner
 
 from sdc_tasks.cli.app import app
-from sdc_tasks.demo import write_demo
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.database.checks import known_checks, run_checks
 from sdc_tasks.warehouse.database.engine import open_warehouse
+from support.demo import quick_demo
 
 DOMAIN, PERIOD = "sbs_4x15x3", "2024"
 
@@ -20,7 +20,7 @@ DOMAIN, PERIOD = "sbs_4x15x3", "2024"
 @pytest.mark.parametrize("warehouse_url", ["postgresql"], indirect=True)
 @pytest.mark.usefixtures("one_secret")
 def test_a_release_on_postgresql_is_that_on_sqlite(warehouse_url: str, tmp_path: Path) -> None:
-    domain = write_demo(tmp_path, countries=4, activities=15, sizes=3)
+    domain = quick_demo(tmp_path)
     where = ["--domain", str(domain), "--period", PERIOD, "--inbox", str(tmp_path / "inbox")]
 
     def release(out: str, *more: str) -> str:

@@ -7,6 +7,7 @@ functions behind the REST API.
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -29,7 +30,7 @@ class Flight:
         flight = cls(bag.dags[dag_id], f"manual__{uuid4().hex}")
         with create_session() as session:
             synced(bag, session)
-            flight.scheduled().create_dagrun(
+            flight.scheduled.create_dagrun(
                 run_id=flight.run_id,
                 run_type=DagRunType.MANUAL,
                 conf=conf,
@@ -42,7 +43,9 @@ class Flight:
             )
         return flight.fly()
 
+    @cached_property
     def scheduled(self) -> Any:
+        """The DAG as the scheduler reads it from the database."""
         from airflow.serialization.serialized_objects import DagSerialization
 
         return DagSerialization.deserialize_dag(DagSerialization.serialize_dag(self.dag))
@@ -57,14 +60,14 @@ class Flight:
 
         with create_session() as session:
             run = session.scalars(select(DagRun).where(DagRun.dag_id == self.dag.dag_id, DagRun.run_id == self.run_id)).one()
-            run.dag = self.scheduled()
+            run.dag = self.scheduled
             if run.state == DagRunState.QUEUED:
                 run.state, run.start_date = DagRunState.RUNNING, datetime.now(UTC)
                 session.commit()
             before: dict[Any, Any] = {}
             while run.state == DagRunState.RUNNING:
                 session.expire_all()
-                run.dag = self.scheduled()
+                run.dag = self.scheduled
                 ready, _ = run.update_state(session=session)
                 for each in ready:
                     each.try_number += 1
