@@ -10,7 +10,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,21 +48,28 @@ class PatternSearch:
 
 @dataclass(frozen=True)
 class TableAtHand:
-    """A table that was read: its problem, how to write it with a pattern, and what more to tell of one, if there is one."""
+    """A table that was read: its problem, the codes of its cells (of a JJ cell its number), how to write it with a pattern, and what more
+    to tell of one, if there is one.
+    """
 
     problem: SuppressionProblem
+    keys: Sequence[tuple[str, ...]]
     write: Callable[[Path, Bools], None]
     more: Callable[[Bools | None], Mapping[str, int]]
 
 
-def search(file: Path, read: Callable[[], TableAtHand], asked: PatternSearch, interruption: Interruption) -> None:
-    """Reads a table, searches, writes and shows. Always ends the command: exit code 0 with a safe pattern, 3 with none."""
+def search(files: Sequence[Path], read: Callable[[], TableAtHand], asked: PatternSearch, interruption: Interruption) -> None:
+    """Reads a table, or several as one, searches, writes and shows.
+
+    Always ends the command: exit code 0 with a safe pattern, 3 with none.
+    """
     from sdc_tasks.methods.suppression import engine
     from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
     from sdc_tasks.solver.clock import Limit
 
-    for each in (asked.place, asked.facts, asked.plot):
-        refuse_place(each, file)
+    for file in files:
+        for each in (asked.facts, asked.plot, asked.place if len(files) == 1 else None):  # several tables go to a folder
+            refuse_place(each, file)
     draw = None if asked.plot is None else drawing(asked.plot, f"Suppression, costs: {asked.costs}", "pattern")
     table = read()
     problem = table.problem
@@ -70,7 +77,10 @@ def search(file: Path, read: Callable[[], TableAtHand], asked: PatternSearch, in
     run = SuppressionRun(problem, Limit(seconds), asked.gap)
     options = engine.PatternOptions(asked.method, seconds, asked.gap, asked.seed)
     told = Terminal(stderr=True)
-    told.print(f"{file}: {len(problem.a)} cells, {problem.M.shape[0]} relations, {len(problem.primaries)} primaries", style="dim")
+    told.print(
+        f"{', '.join(map(str, files))}: {len(problem.a)} cells, {problem.M.shape[0]} relations, {len(problem.primaries)} primaries",
+        style="dim",
+    )
     interruption.something_to_save = True
     worker = Worker(lambda: engine.execute(run, options))
     worker.start()

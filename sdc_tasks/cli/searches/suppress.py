@@ -11,6 +11,7 @@ import typer
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.searches.given import APRIORI_HELP, DISCOUNT_HELP, KEEP_HELP, PREVIOUS_HELP, GivenFiles, given_problem
 from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, search
+from sdc_tasks.cli.searches.together import LINK_HELP, together
 from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, is_jj, parents_by_dimension
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.names import COSTS, METHODS, CellCosts, PatternMethod
@@ -53,12 +54,18 @@ MarginsOption = Annotated[
 
 def suppress(
     context: typer.Context,
-    file: Annotated[
-        Path, typer.Argument(help="a τ-ARGUS JJ file, FILE.jj or FILE.jj.gz, with status u for primaries; or, with --dims, CSV or Parquet")
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE…",
+            help="a τ-ARGUS JJ file, FILE.jj or FILE.jj.gz, with status u for primaries; or, with --dims, CSV or Parquet; several are "
+            "protected at once",
+        ),
     ],
     method: MethodOption = "auto",
     costs: CostsOption = "value",
     counts: Annotated[Path | None, typer.Option("--counts", help="JJ, with costs by frequency: a CSV file cell,count")] = None,
+    link: Annotated[Path | None, typer.Option("--link", help=LINK_HELP)] = None,
     apriori: Annotated[Path | None, typer.Option("--apriori", help=APRIORI_HELP)] = None,
     previous: Annotated[Path | None, typer.Option("--previous", help=PREVIOUS_HELP)] = None,
     keep: Annotated[Path | None, typer.Option("--keep", help=KEEP_HELP)] = None,
@@ -67,7 +74,8 @@ def suppress(
     gap: GapOption = 1e-4,
     seed: OrderOption = 1,
     place: Annotated[
-        Path | None, typer.Option("--out", help="the table with its pattern, .jj or .jj.gz, else CSV: u, m secondary, s, z")
+        Path | None,
+        typer.Option("--out", help="table with its pattern, .jj or .jj.gz, else CSV: u, m secondary, s, z; of several a folder"),
     ] = None,
     facts: FactsOption = None,
     plot: PlotOption = None,
@@ -94,12 +102,12 @@ def suppress(
     Ctrl-C and the time limit end with the best pattern found so far. Exit codes: 0 a safe pattern, 2 bad input, 3 none.
     """
     interruption: Interruption = context.obj
+    given = GivenFiles(apriori, previous, keep, keep_discount)
 
-    def read() -> TableAtHand:
+    def read_one(file: Path) -> TableAtHand:
         from sdc_tasks.intake.tables.crossed import Wanted
         from sdc_tasks.intake.tables.keyed import Columns
 
-        files = GivenFiles(apriori, previous, keep, keep_discount)
         if not is_jj(file):
             if counts is not None:
                 raise InvalidInput("--counts: for JJ files alone. Remedy: name the column of counts, as --frequency COUNT")
@@ -108,31 +116,47 @@ def suppress(
                 dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy), columns,
                 "zero" if empty else "refuse",
             )  # fmt: skip
-            return _crossed(file, wanted, costs, margins, files)
+            return _crossed(file, wanted, costs, margins, given, some=len(files) > 1)
         if any(each is not None for each in (dims, totals, hierarchy, status, primary, level, lpl, upl, cost, frequency)) or margins != 1:
             raise InvalidInput(
                 f"{file}: a JJ file brings its own relations and columns. Remedy: leave out options of dimensions and columns"
             )
-        return _jj(file, costs, counts, files)
+        return _jj(file, costs, counts, given)
 
-    search(file, read, PatternSearch(method, costs, time_limit, gap, seed, place, facts, plot), interruption)
+    def read() -> TableAtHand:
+        if len(files) == 1:
+            if link is not None:
+                raise InvalidInput("--link goes with several tables. Remedy: name all of them, or leave it out")
+            return read_one(files[0])
+        if any(each is not None for each in (counts, apriori, previous, keep)):
+            raise InvalidInput(
+                "--counts, --apriori, --previous and --keep go with one table alone. "
+                "Remedy: write statuses, levels and costs into the tables"
+            )
+        return together(files, link, place, read_one)
+
+    search(files, read, PatternSearch(method, costs, time_limit, gap, seed, place, facts, plot), interruption)
 
 
-def _crossed(file: Path, wanted: Wanted, costs: CellCosts, margins: float, files: GivenFiles) -> TableAtHand:
+def _crossed(file: Path, wanted: Wanted, costs: CellCosts, margins: float, given_files: GivenFiles, some: bool) -> TableAtHand:
+    """`some`: of the dimensions those that the table has, as others have others."""
     from sdc_tasks.intake.tables.crossed import suppression_in
     from sdc_tasks.intake.tables.given.earlier import read_earlier_csv
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.intake.tables.rows import read_rows
     from sdc_tasks.methods.suppression.given.instructions import kept_open
 
-    table = suppression_in(read_rows(file), wanted, costs, margins)
-    given = given_problem(files, table.problem, table.keys, lambda path: read_earlier_csv(path, table.dimensions, table.value, table.keys))
+    rows = read_rows(file)
+    table = suppression_in(rows, wanted.among(rows.header) if some else wanted, costs, margins)
+    given = given_problem(
+        given_files, table.problem, table.keys, lambda path: read_earlier_csv(path, table.dimensions, table.value, table.keys)
+    )
     stays = table.stays | kept_open(given.instructions, len(table.keys))
     after = replace(table, problem=given.problem, stays=stays)
-    return TableAtHand(given.problem, lambda place, hidden: write_private(place, after.text(hidden)), given.facts)
+    return TableAtHand(given.problem, table.keys, lambda place, hidden: write_private(place, after.text(hidden)), given.facts)
 
 
-def _jj(file: Path, costs: CellCosts, counts: Path | None, files: GivenFiles) -> TableAtHand:
+def _jj(file: Path, costs: CellCosts, counts: Path | None, given_files: GivenFiles) -> TableAtHand:
     from sdc_tasks.intake.tables.given.earlier import read_earlier_jj
     from sdc_tasks.intake.tables.jj import read_jj, write_jj
     from sdc_tasks.intake.tables.suppression import suppressed, suppression_of
@@ -141,13 +165,14 @@ def _jj(file: Path, costs: CellCosts, counts: Path | None, files: GivenFiles) ->
     table = read_jj(file)
     n = len(table.a)
     problem = suppression_of(table, costs, _frequencies(counts, costs, n))
-    given = given_problem(files, problem, [(str(i),) for i in range(n)], lambda path: read_earlier_jj(path, table.A))
+    keys = [(str(i),) for i in range(n)]
+    given = given_problem(given_files, problem, keys, lambda path: read_earlier_jj(path, table.A))
     stays = kept_open(given.instructions, n)
 
     def write(place: Path, hidden: Bools) -> None:
         write_jj(place, suppressed(table, given.problem, hidden, stays))
 
-    return TableAtHand(given.problem, write, given.facts)
+    return TableAtHand(given.problem, keys, write, given.facts)
 
 
 def _frequencies(counts: Path | None, costs: CellCosts, n: int) -> Floats | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +33,16 @@ class Wanted:
     parents: Mapping[str, Path | Hierarchy] = field(default_factory=dict)
     columns: Columns = USUAL
     missing: Missing = "refuse"
+
+    def among(self, columns: Sequence[str]) -> Wanted:
+        """The same of a table that has only some of the dimensions among its columns."""
+        own = tuple(name for name in self.dimensions if name in columns)
+        return replace(
+            self,
+            dimensions=own,
+            totals={name: code for name, code in self.totals.items() if name in {"", *own}},
+            parents={name: tree for name, tree in self.parents.items() if name in own},
+        )
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,61 @@
+"""Several tables of `sdc suppress` that share cells: read one by one, protected as one, each written with its part of the pattern."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sdc_tasks.cli.searches.pattern import TableAtHand
+from sdc_tasks.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from sdc_tasks.model.table import Bools
+
+LINK_HELP = "with several tables: a CSV file link,table,cell,coefficient that says which cells are the same and which relations hold"
+ENDINGS = (".jj.gz", ".jj", ".csv", ".parquet")
+
+
+def together(files: Sequence[Path], link: Path | None, folder: Path | None, read: Callable[[Path], TableAtHand]) -> TableAtHand:
+    """The tables of several files as one. `folder`: where each of them is written under its own name."""
+    from sdc_tasks.intake.tables.given.links import read_links
+    from sdc_tasks.methods.suppression.linked import linked
+
+    if link is None:
+        raise InvalidInput(f"{', '.join(map(str, files))}: which cells do these tables share? Remedy: say so in a file, --link FILE")
+    names = [_name(file) for file in files]
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise InvalidInput(f"{twice[0]}: two tables of this name. Remedy: rename one of the files")
+    places = dict(zip(names, _places(files, folder), strict=True))
+    tables = {name: read(file) for name, file in zip(names, files, strict=True)}
+    cells = {name: {".".join(key): i for i, key in enumerate(table.keys)} for name, table in tables.items()}
+    for name, table in tables.items():
+        if len(cells[name]) < len(table.keys):
+            raise InvalidInput(f"{name}: two cells with the same codes joined by dots. Remedy: use codes without dots")
+    both = linked({name: table.problem for name, table in tables.items()}, read_links(link, cells))
+    shared = sum(len(table.keys) for table in tables.values()) - len(both.problem.a)
+
+    def write(_: Path, hidden: Bools) -> None:
+        for name, pattern in both.patterns(hidden).items():
+            tables[name].write(places[name], pattern)
+
+    return TableAtHand(both.problem, (), write, lambda _: {"tables": len(tables), "shared": shared})
+
+
+def _name(file: Path) -> str:
+    return next((file.name[: -len(ending)] for ending in ENDINGS if file.name.lower().endswith(ending)), file.name)
+
+
+def _places(files: Sequence[Path], folder: Path | None) -> list[Path]:
+    """Where each table goes; refused before the work where it cannot."""
+    if folder is None:
+        return list(files)  # nothing is written
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise InvalidInput(f"{folder}: not a folder that can be written to. Remedy: with several tables, --out names a folder")
+    places = [folder / (file.name if file.name.lower().endswith(ENDINGS[:2]) else f"{_name(file)}.csv") for file in files]
+    for place in places:
+        if place.resolve() in {file.resolve() for file in files}:
+            raise InvalidInput(f"{place}: this is one of the tables itself. Remedy: name another folder")
+    return places

@@ -1,0 +1,107 @@
+"""`sdc suppress` of several tables that share cells; worked by hand in tests/golden/test_linked_tables.py."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.desk import sdc, signals_kept
+
+LINKS = "link,table,cell,coefficient\n1,first,0,\n1,second,0,\n"
+
+
+@pytest.fixture(autouse=True)
+def own_signals() -> Iterator[None]:
+    with signals_kept():
+        yield
+
+
+def drawn(values: tuple[int, int, int], statuses: str) -> str:
+    """total = two parts; the total costs 1, the parts 3."""
+    cells = [
+        f"{i} {value} {1 if i == 0 else 3} {status} 0 100 {2 * (status == 'u')} {2 * (status == 'u')} 0"
+        for i, (value, status) in enumerate(zip(values, statuses, strict=True))
+    ]
+    return "\n".join(["0", "3", *cells, "1", "0 3 : 0 (-1) 1 (1) 2 (1)", ""])
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> tuple[Path, Path, Path]:
+    first, second, links = tmp_path / "first.jj", tmp_path / "second.jj", tmp_path / "links.csv"
+    first.write_text(drawn((10, 4, 6), "sus"))
+    second.write_text(drawn((10, 5, 5), "sss"))
+    links.write_text(LINKS)
+    return first, second, links
+
+
+def statuses(jj: Path) -> str:
+    return "".join(line.split()[3] for line in jj.read_text().splitlines()[2:5])
+
+
+def test_two_tables_at_once(tables, tmp_path):
+    first, second, links = tables
+    folder, facts = tmp_path / "out", tmp_path / "facts.json"
+    folder.mkdir()
+    assert sdc("suppress", first, "--costs", "file", "--out", folder / "alone.jj").code == 0
+    assert statuses(folder / "alone.jj") == "mus", "what the second table publishes"
+    run = sdc("suppress", first, second, "--link", links, "--costs", "file", "--out", folder, "--json", facts)
+    assert run.code == 0, run.complained
+    assert (statuses(folder / "first.jj"), statuses(folder / "second.jj")) == ("sum", "sss")
+    told = json.loads(facts.read_text())
+    assert {name: told[name] for name in ("objective", "tables", "shared", "cells", "status")} == {
+        "objective": 3.0, "tables": 2, "shared": 1, "cells": 5, "status": "optimal",
+    }  # fmt: skip
+
+
+def test_tables_with_dimensions_of_their_own(tmp_path):
+    """Towns by job and towns by age share the towns' totals: the total of A would be the cheapest to hide, but ages tell it."""
+    jobs, ages, links, folder = tmp_path / "jobs.csv", tmp_path / "ages.csv", tmp_path / "links.csv", tmp_path / "out"
+    folder.mkdir()
+    jobs.write_text("TOWN,JOB,VALUE,STATUS,LPL,UPL\nA,x,4,u,2,2\nA,y,60,s,0,0\nB,x,30,s,0,0\nB,y,50,s,0,0\n")
+    ages.write_text("TOWN,AGE,VALUE,STATUS,LPL,UPL\nA,old,32,s,0,0\nA,young,32,s,0,0\nB,old,40,s,0,0\nB,young,40,s,0,0\n")
+    same = [(town, f"{town}.TOTAL") for town in ("A", "B", "TOTAL")]
+    links.write_text("link,table,cell\n" + "".join(f"{town},jobs,{cell}\n{town},ages,{cell}\n" for town, cell in same))
+    run = sdc("suppress", jobs, ages, "--dims", "TOWN,JOB,AGE", "--link", links, "--out", folder)
+    assert run.code == 0, run.complained
+    found = [line.split(",") for line in (folder / "jobs.csv").read_text().splitlines()[1:]]
+    assert {tuple(line[:2]) for line in found if line[3] in "um"} == {("A", "x"), ("A", "y"), ("B", "x"), ("B", "y")}
+    assert "m" not in {line.split(",")[3] for line in (folder / "ages.csv").read_text().splitlines()[1:]}
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ("", (), "links.csv: an empty file"),
+        ("link,table\n1,first\n", (), "line 1: the header needs the columns link, table, cell"),
+        ("link,table,cell\n1,first,0\n1,third,0\n", (), "line 3: third is none of the tables"),
+        ("link,table,cell\n1,first,0\n1,second,9\n", (), "line 3: 9 is no cell of second"),
+        ("link,table,cell\n1,first,0\n1,first,0\n", (), "line 3: first: this cell stands in the link twice"),
+        ("link,table,cell\n1,first,0\n", (), "line 2: one cell alone"),
+        ("link,table,cell\n1,first,1\n1,second,1\n", (), "line 2: first: cell 1 = second: cell 1: one cell with different values"),
+        (
+            "link,table,cell,coefficient\n1,first,0,1\n1,second,0,\n",
+            (),
+            "line 3: some cells of this link have a coefficient, this one has none",
+        ),
+        ("link,table,cell,coefficient\n1,first,0,1\n1,second,1,-1\n", (), "line 2: this relation does not hold for the values"),
+        (LINKS, ("--apriori", "cells.hst"), "go with one table alone"),
+        (LINKS, ("--out", "nowhere"), "not a folder that can be written to"),
+    ],
+)
+def test_links_that_cannot_be(tables, change, options, message):
+    first, second, links = tables
+    links.write_text(change)
+    run = sdc("suppress", first, second, "--link", links, *options)
+    assert run.refused(message, "Remedy: ")
+    assert not any(secret in run.text for secret in (" 10", " 4", " 6"))
+
+
+def test_several_tables_need_links_and_one_none(tables, tmp_path):
+    first, second, links = tables
+    assert sdc("suppress", first, second).refused("which cells do these tables share?", "Remedy: ")
+    assert sdc("suppress", first, "--link", links).refused("--link goes with several tables", "Remedy: ")
+    assert sdc("suppress", first, first, "--link", links).refused("first: two tables of this name", "Remedy: ")
+    assert sdc("suppress", first, second, "--link", links, "--out", tmp_path).refused("this is one of the tables itself", "Remedy: ")
