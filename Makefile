@@ -22,7 +22,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock release up down test test-all test-faults test-stack mutants coverage docs docs-pages sbom vulnerabilities bench-cta bench-attack bench-rounding bench-suppression lint clean
+.PHONY: help setup lock release up down test tests test-all test-faults test-stack mutants coverage docs docs-pages sbom vulnerabilities bench-cta bench-attack bench-rounding bench-suppression lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,10 +64,15 @@ lint: $(READY)  ## ruff, mypy, import contracts
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-test: lint sbom  ## lint, SBOM and the tests, but for full-size runs: minutes
+# Type checks take one core for most of a minute; tests do not wait for them.
+test: $(READY)  ## lint, SBOM and the tests, but for full-size runs: minutes
+	@$(MAKE) --jobs lint sbom tests
+
+tests: $(READY)
 	@$(BIN)/pytest $(SIDE_BY_SIDE)
 
-test-all: lint sbom coverage  ## what .ci/run runs: full-size runs, laws on all examples, coverage, a part of test-faults, test-stack; half an hour
+test-all: $(READY)  ## what .ci/run runs: full-size runs, laws on all examples, coverage, a part of test-faults, test-stack; half an hour
+	@$(MAKE) --jobs lint sbom coverage
 	@$(BIN)/pytest $(SIDE_BY_SIDE) $(WHOLE) --ignore=tests/unit
 	@$(BIN)/pytest $(SIDE_BY_SIDE) --dist load $(SOME_FAULTS)
 	@$(MAKE) test-stack
