@@ -192,3 +192,26 @@ def test_what_is_given_beside_the_table_goes_by_codes(table):
     assert marked(rows) == {("M1", "P2"), ("M1", "P3"), ("M2", "P2")}, "86 before, 90 / 10 now"
     ended, rows = suppressed(table, "--previous", last)
     assert marked(rows) == {("M1", "P2"), ("M1", "P3"), ("M2", "P2")}
+
+
+def test_who_stands_behind_cells_counts(table):
+    """Two cells of a row, each of one firm: of two firms a third cell must be hidden in the row; of one firm, or its holding, not."""
+    both = WHOLE.replace("M2,P1,38,s,,,1,5", "M2,P1,38,u,1,1,1,1").replace("M2,P3,40,u,10,10", "M2,P3,40,u,1,1")
+    of = {("M2", "P1"): "a", ("M2", "P3"): "a"}
+
+    def behind(column: str, of: dict[tuple[str, str], str]) -> set[tuple[str, str]]:
+        lines = both.splitlines()
+        told = [line + "," + of.get((line.split(",")[0], line.split(",")[1]), "") for line in lines[1:]]
+        table.write_text("\n".join([f"{lines[0]},{column}", *told, ""]))
+        ended, rows = suppressed(table, *(() if column.isupper() else ("--respondent", column)))
+        assert ended.code == 0, ended.complained
+        return marked(rows)
+
+    assert behind("RESPONDENT", of) == {("M1", "P1"), ("M1", "P3")}
+    assert behind("holding", of) == {("M1", "P1"), ("M1", "P3")}
+    others = [behind("RESPONDENT", {**of, ("M2", "P3"): "b"}), behind("SINGLETON", {**of, ("M2", "P1"): "1", ("M2", "P3"): "1"})]
+    assert others[0] == others[1]
+    assert sum(town == "M2" for town, _ in others[0]) >= 1
+    table.write_text(table.read_text().replace("M1,P1,20,s,,,1,5,", "M1,P1,20,s,,,1,5,1"))
+    ended, _ = suppressed(table)
+    assert ended.refused("M1.P1: a singleton that is no primary cell", "Remedy: ")

@@ -94,6 +94,13 @@ def suppress(
     level: Annotated[str | None, typer.Option(help="the protection level, the same on both sides", rich_help_panel=COLUMNS)] = None,
     lpl: Annotated[str | None, typer.Option(help="the level below [LPL]", rich_help_panel=COLUMNS)] = None,
     upl: Annotated[str | None, typer.Option(help="the level above [UPL]", rich_help_panel=COLUMNS)] = None,
+    singletons: Annotated[
+        str | None, typer.Option(help="1 for a cell with one respondent, who knows it, 0 [SINGLETON]", rich_help_panel=COLUMNS)
+    ] = None,
+    respondent: Annotated[
+        str | None,
+        typer.Option(help="who is the only respondent of a cell, or his holding; empty for several [RESPONDENT]", rich_help_panel=COLUMNS),
+    ] = None,
     cost: Annotated[str | None, typer.Option(help="with costs of the file: the costs [COST]", rich_help_panel=COLUMNS)] = None,
     frequency: Annotated[str | None, typer.Option(help="with costs by frequency: the counts [COUNT]", rich_help_panel=COLUMNS)] = None,
 ) -> None:
@@ -111,13 +118,17 @@ def suppress(
         if not is_jj(file):
             if counts is not None:
                 raise InvalidInput("--counts: for JJ files alone. Remedy: name the column of counts, as --frequency COUNT")
-            columns = Columns(status=status, primary=primary, level=level, lpl=lpl, upl=upl, cost=cost, count=frequency)
+            columns = Columns(
+                status=status, primary=primary, level=level, lpl=lpl, upl=upl, singleton=singletons, respondent=respondent, cost=cost,
+                count=frequency,
+            )  # fmt: skip
             wanted = Wanted(
                 dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy), columns,
                 "zero" if empty else "refuse",
             )  # fmt: skip
             return _crossed(file, wanted, costs, margins, given, some=len(files) > 1)
-        if any(each is not None for each in (dims, totals, hierarchy, status, primary, level, lpl, upl, cost, frequency)) or margins != 1:
+        of_others = (dims, totals, hierarchy, status, primary, level, lpl, upl, singletons, respondent, cost, frequency)
+        if empty or margins != 1 or any(each is not None for each in of_others):
             raise InvalidInput(
                 f"{file}: a JJ file brings its own relations and columns. Remedy: leave out options of dimensions and columns"
             )

@@ -12,13 +12,14 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.jj import Letters, printed
-from sdc_tasks.intake.tables.keyed import USUAL, Columns, KeyedTable, Missing, keyed_table, numbers_in
+from sdc_tasks.intake.tables.keyed import USUAL, Columns, KeyedTable, Missing, keyed_table, marks_in, numbers_in
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.methods.suppression.costs import Priced, cell_costs
 from sdc_tasks.methods.suppression.grid import grid_of
 from sdc_tasks.methods.suppression.names import CellCosts
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.model.table import Bools, Floats, Hierarchy
+from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints
 
 TOLD_IN: Mapping[CellCosts, str] = {"file": "cost", "frequency": "count"}  # costs: the column that they are read from
 
@@ -89,11 +90,24 @@ def suppression_in(records: TextRows, wanted: Wanted, costs: CellCosts = "value"
     own = {name: _column(records, keyed, columns, column) for name, column in TOLD_IN.items() if name == costs}
     grid = grid_of(keyed.axes)
     cost = cell_costs(Priced(table.A, table.a, primary, own.get("file"), own.get("frequency")), costs) * margins**grid.margins
+    singleton, respondent = _respondents(records, keyed, columns)
     problem = SuppressionProblem(
         table.A, table.a, table.lb, table.ub, levels[0], levels[1], levels[2], cost, primary, ~primary & (table.fixed | (table.a == 0)),
-        table.A @ table.a, label=table.label, grid=grid,
+        table.A @ table.a, singleton, table.label, grid, respondent,
     )  # fmt: skip
     return CrossedSuppression(problem, keyed.dimensions, wanted.value, keyed.keys, keyed.stays)
+
+
+def _respondents(records: TextRows, keyed: KeyedTable, columns: Columns) -> tuple[Bools, Ints]:
+    """(n), (n): which cells have a single respondent, and a number for who he is, NOBODY where nobody told."""
+    singleton, respondent = np.zeros(len(keyed.keys), dtype=bool), np.full(len(keyed.keys), NOBODY)
+    if (column := columns.of(records, "singleton")) is not None:
+        singleton[keyed.cell] = marks_in(records, column)
+    if (column := columns.of(records, "respondent")) is not None:
+        texts = records.column(column)
+        number = {text: i for i, text in enumerate(sorted(set(texts) - {""}))}
+        respondent[keyed.cell] = [number.get(text, NOBODY) for text in texts]
+    return singleton | (respondent != NOBODY), respondent
 
 
 def _column(records: TextRows, keyed: KeyedTable, columns: Columns, name: str) -> Floats:

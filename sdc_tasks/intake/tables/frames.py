@@ -1,4 +1,4 @@
-"""Cell suppression of a table that is at hand as a data frame: one call, a frame back. pandas is loaded by who calls it."""
+"""Cell suppression of a table or of microdata in a data frame: one call, a frame back. pandas is loaded by who calls it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.tables.crossed import Wanted, suppression_in
+from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, suppression_in
 from sdc_tasks.intake.tables.keyed import USUAL, Columns, Missing
+from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rules
 from sdc_tasks.intake.tables.rows import rows_of
+from sdc_tasks.methods.contributions import ContributionRules
 from sdc_tasks.methods.suppression.engine import PatternOptions
 from sdc_tasks.methods.suppression.engine import suppress as suppress_problem
 from sdc_tasks.methods.suppression.names import CellCosts
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CALLED = "the frame"
+UNKNOWN = ContributorColumns()  # each row is a contributor of its own
 
 
 def suppress_frame(
@@ -51,12 +54,37 @@ def suppress_frame(
     Raises InvalidInput on what is no table, naming row, cell and remedy; Unprotectable, naming the cell, where even hiding all protects it
     not.
     """
+    wanted = Wanted(tuple(dimensions), value, totals or {}, _trees(hierarchies or {}), columns, missing)
+    return _with_pattern(suppression_in(rows_of(frame, CALLED), wanted, costs, margins), options)
+
+
+def protect_frame(
+    frame: pd.DataFrame,
+    dimensions: Sequence[str],
+    rules: ContributionRules,
+    value: str = "VALUE",
+    contributors: ContributorColumns = UNKNOWN,
+    hierarchies: Mapping[str, Mapping[str, str | None]] | None = None,
+    totals: Mapping[str, str] | None = None,
+    costs: CellCosts = "value",
+    options: PatternOptions | None = None,
+    margins: float = 1.0,
+) -> tuple[pd.DataFrame, SuppressionResult]:
+    """The table of microdata, one row for each contribution, its primary cells by `rules`, and the cheapest safe pattern found.
+
+    `contributors` names columns: who contributes, his holding, waivers, requests, weights. The rest, what is returned and what is raised as
+    for `suppress_frame`; costs `frequency` are contributors, `file` there are none.
+    """
+    wanted = Wanted(tuple(dimensions), value, totals or {}, _trees(hierarchies or {}))
+    found = problem_by_rules(rows_of(frame, CALLED), wanted, rules, contributors, costs, margins)
+    return _with_pattern(found.table, options)
+
+
+def _with_pattern(table: CrossedSuppression, options: PatternOptions | None) -> tuple[pd.DataFrame, SuppressionResult]:
     import pandas as pd
 
-    wanted = Wanted(tuple(dimensions), value, totals or {}, _trees(hierarchies or {}), columns, missing)
-    table = suppression_in(rows_of(frame, CALLED), wanted, costs, margins)
     result = suppress_problem(table.problem, options)
-    found = pd.DataFrame(list(table.keys), columns=list(dimensions)).assign(**{value: table.problem.a})
+    found = pd.DataFrame(list(table.keys), columns=list(table.dimensions)).assign(**{table.value: table.problem.a})
     if result.pattern is None:
         return found.assign(STATUS="").iloc[:0], result
     return found.assign(STATUS=table.statuses(result.pattern)), result

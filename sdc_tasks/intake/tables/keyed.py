@@ -51,7 +51,8 @@ class KeyedTable:
 class Columns:
     """The columns that tell more of a cell than its value. None: the usual name, where the table has such a column.
 
-    `primary` (1, 0, true, false, empty: 0) may stand in the place of a status, `level` in that of `lpl` and `upl`.
+    `primary` (1, 0, true, false, empty: 0) may stand in the place of a status, `level` in that of `lpl` and `upl`. `singleton` (1, 0):
+    one respondent stands behind the cell; `respondent`: who that is, or his holding, empty where there are several.
     """
 
     status: str | None = None
@@ -62,6 +63,8 @@ class Columns:
     level: str | None = None
     lb: str | None = None
     ub: str | None = None
+    singleton: str | None = None
+    respondent: str | None = None
     cost: str | None = None
     count: str | None = None
 
@@ -104,6 +107,31 @@ def keyed_table(
 ) -> KeyedTable:
     """The table in records, as `read_table`. `missing`: what an inner cell without a record is, empty or a fault."""
     path = records.name
+    codes, axes = dimensions_in(records, dimensions, value, totals, parents)
+    cell = _cells(records, dimensions, axes, codes)
+    numbers = numbers_in(records, value)
+    refuse_totals(records.name, dimensions, axes, codes, numbers, totals, parents)
+    space = CellSpace(("table",), (), ("value",), axes)
+    keys = tuple(product(*(axis.codes for axis in axes)))
+    given = np.zeros(len(keys), dtype=bool)
+    given[cell] = True
+    if missing == "refuse" and (gone := np.flatnonzero(~given & inside(axes).ravel())).size:
+        raise InvalidInput(
+            f"{path}: {'.'.join(keys[gone[0]])} and {len(gone) - 1} more inner cells have no {records.word}. Remedy: give every inner cell "
+            "one, or say that missing cells are empty, which everybody may know"
+        )
+    a = _complete(records, axes, keys, cell, numbers)
+    status = np.full(len(a), "s")
+    status[cell] = _statuses(records, columns)
+    table = _table(records, columns, space, a, status, cell, given, keys)
+    return KeyedTable(table, tuple(dimensions), axes, keys, cell, given, status == "z")
+
+
+def dimensions_in(
+    records: TextRows, dimensions: Sequence[str], value: str, totals: Mapping[str, str], parents: Mapping[str, Path | Hierarchy]
+) -> tuple[list[list[str]], tuple[Hierarchy, ...]]:
+    """The code of each record in every dimension, and the codes of each dimension with what they add up to."""
+    path = records.name
     for name in (*dimensions, value):
         records.column(name)
     if len(set(dimensions)) != len(dimensions) or value in dimensions or not dimensions:
@@ -123,23 +151,7 @@ def keyed_table(
         raise InvalidInput(f"{path}: no cell has the code of totals {totals['']}. Remedy: name the one that stands there")
     if (size := int(np.prod([float(len(axis.codes)) for axis in axes]))) > MOST_CELLS:
         raise InvalidInput(f"{path}: {size} cells, more than {MOST_CELLS}. Remedy: leave dimensions out, or round parts of the table")
-    cell = _cells(records, dimensions, axes, codes)
-    numbers = numbers_in(records, value)
-    _refuse_totals(records.name, dimensions, axes, codes, numbers, totals, parents)
-    space = CellSpace(("table",), (), ("value",), axes)
-    keys = tuple(product(*(axis.codes for axis in axes)))
-    given = np.zeros(len(keys), dtype=bool)
-    given[cell] = True
-    if missing == "refuse" and (gone := np.flatnonzero(~given & inside(axes).ravel())).size:
-        raise InvalidInput(
-            f"{path}: {'.'.join(keys[gone[0]])} and {len(gone) - 1} more inner cells have no {records.word}. Remedy: give every inner cell "
-            "one, or say that missing cells are empty, which everybody may know"
-        )
-    a = _complete(records, axes, keys, cell, numbers)
-    status = np.full(len(a), "s")
-    status[cell] = _statuses(records, columns)
-    table = _table(records, columns, space, a, status, cell, given, keys)
-    return KeyedTable(table, tuple(dimensions), axes, keys, cell, given, status == "z")
+    return codes, axes
 
 
 def _axis(records: TextRows, name: str, column: list[str], named: str | None, parents: Path | Hierarchy | None) -> Hierarchy:
@@ -165,7 +177,7 @@ def _axis(records: TextRows, name: str, column: list[str], named: str | None, pa
     return axis
 
 
-def _refuse_totals(
+def refuse_totals(
     path: str,
     dimensions: Sequence[str],
     axes: Sequence[Hierarchy],
@@ -246,15 +258,15 @@ def _share(whole: float, told: float) -> float:
 def _statuses(records: TextRows, columns: Columns) -> list[str]:
     """(records): the status of each."""
     if columns.primary is not None:
-        return ["u" if mark else "s" for mark in _marks(records, columns.primary)]
+        return ["u" if mark else "s" for mark in marks_in(records, columns.primary)]
     named = columns.of(records, "status")
     return ["s"] * len(records.rows) if named is None else [text or "s" for text in records.column(named)]
 
 
-def _marks(records: TextRows, column: str) -> list[bool]:
+def marks_in(records: TextRows, column: str) -> list[bool]:
     texts = [text.lower() for text in records.column(column)]
     if (odd := next((i for i, text in enumerate(texts) if text not in FLAGS), None)) is not None:
-        raise InvalidInput(f"{records.at(odd)}: {column} is neither 1 nor 0. Remedy: mark primary cells with 1, others with 0")
+        raise InvalidInput(f"{records.at(odd)}: {column} is neither 1 nor 0. Remedy: mark with 1 what it is true of, with 0 all else")
     return [FLAGS[text] for text in texts]
 
 

@@ -1,0 +1,123 @@
+"""`sdc protect`: microdata or a table in, primary cells by rules, a table with a safe pattern out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdc_tasks.cli.interrupt import Interruption
+from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, search
+from sdc_tasks.cli.searches.suppress import (
+    COLUMNS,
+    CostsOption,
+    FactsOption,
+    GapOption,
+    HierarchyOption,
+    LimitOption,
+    MarginsOption,
+    MethodOption,
+    OrderOption,
+    PlotOption,
+    TotalsOption,
+)  # fmt: skip
+from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, parents_by_dimension
+from sdc_tasks.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from sdc_tasks.methods.contributions import ContributionRules
+
+RULES = "rules: which cells are confidential, and how far they are protected"
+
+
+def protect(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="microdata, or with --top a table: CSV or Parquet")],
+    dims: Annotated[str, typer.Option(help="the dimensions, such as REGION,ACTIVITY")],
+    p: Annotated[float | None, typer.Option("--p", help="p%: nobody may estimate another closer than this", rich_help_panel=RULES)] = None,
+    q: Annotated[
+        float, typer.Option("--q", help="with --p: how closely everybody can beforehand, in percent", rich_help_panel=RULES)
+    ] = 100.0,
+    nk: Annotated[
+        list[str] | None,
+        typer.Option("--nk", help="N,K: the largest N may not hold more than K percent; may be given again", rich_help_panel=RULES),
+    ] = None,
+    minimum: Annotated[int | None, typer.Option("--min-frequency", help="fewer contributors are primary", rich_help_panel=RULES)] = None,
+    frequency_range: Annotated[
+        float, typer.Option("--frequency-range", help="level of cells with fewer contributors, percent of the value", rich_help_panel=RULES)
+    ] = 10.0,
+    requests: Annotated[
+        str | None,
+        typer.Option(
+            "--request-percent",
+            help="who asked for protection with 1, 2 … gets it where his share is larger than this, such as 70,85",
+            rich_help_panel=RULES,
+        ),
+    ] = None,
+    value: Annotated[str, typer.Option(help="the values", rich_help_panel=COLUMNS)] = "VALUE",
+    contributor: Annotated[
+        str | None, typer.Option(help="microdata: who contributes; else each record is another one", rich_help_panel=COLUMNS)
+    ] = None,
+    holding: Annotated[str | None, typer.Option(help="microdata: the holding, which counts as one", rich_help_panel=COLUMNS)] = None,
+    waiver: Annotated[str | None, typer.Option(help="microdata: 1 for who may be recognised, 0", rich_help_panel=COLUMNS)] = None,
+    request: Annotated[str | None, typer.Option(help="microdata: who asked to be protected, 0, 1, 2 …", rich_help_panel=COLUMNS)] = None,
+    weight: Annotated[str | None, typer.Option(help="microdata: sampling weights, at least 1", rich_help_panel=COLUMNS)] = None,
+    top: Annotated[
+        str | None, typer.Option("--top", help="a table: sizes of the largest contributions, as TOP1,TOP2", rich_help_panel=COLUMNS)
+    ] = None,
+    frequency: Annotated[str, typer.Option(help="a table: the count of contributors", rich_help_panel=COLUMNS)] = "COUNT",
+    totals: TotalsOption = None,
+    hierarchy: HierarchyOption = None,
+    margins: MarginsOption = 1.0,
+    method: MethodOption = "auto",
+    costs: CostsOption = "value",
+    time_limit: LimitOption = None,
+    gap: GapOption = 1e-4,
+    seed: OrderOption = 1,
+    place: Annotated[Path | None, typer.Option("--out", help="the table, CSV: codes, value, STATUS u m s z; true values")] = None,
+    facts: FactsOption = None,
+    plot: PlotOption = None,
+) -> None:
+    """Makes a table, finds its confidential cells by rules on contributions, and the cheapest secondary cells that protect them.
+
+    Ctrl-C and the time limit end with the best pattern found so far. Exit codes: 0 a safe pattern, 2 bad input, 3 none.
+    """
+    interruption: Interruption = context.obj
+
+    def read() -> TableAtHand:
+        from sdc_tasks.intake.tables.crossed import Wanted
+        from sdc_tasks.intake.tables.jj import write_private
+        from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rules, problem_of_cells
+        from sdc_tasks.intake.tables.rows import read_rows
+
+        rules = _rules(p, q, nk or [], minimum, frequency_range, requests)
+        wanted = Wanted(dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy))
+        columns = ContributorColumns(contributor, holding, waiver, request, weight)
+        if top is None:
+            found = problem_by_rules(read_rows(file), wanted, rules, columns, costs, margins)
+        else:
+            if columns != ContributorColumns():
+                raise InvalidInput("--top is for tables, and contributors are columns of microdata. Remedy: leave out one or the other")
+            found = problem_of_cells(read_rows(file), wanted, rules, frequency, [name.strip() for name in top.split(",")], costs, margins)
+        more = {f"primary_by_{rule}": count for rule, count in found.by_rule.items()}
+        table = found.table
+        return TableAtHand(table.problem, table.keys, lambda to, hidden: write_private(to, table.text(hidden)), lambda _: more)
+
+    search([file], read, PatternSearch(method, costs, time_limit, gap, seed, place, facts, plot), interruption)
+
+
+def _rules(
+    p: float | None, q: float, nk: list[str], minimum: int | None, frequency_range: float, requests: str | None
+) -> ContributionRules:
+    from sdc_tasks.methods.contributions import ContributionRules
+
+    try:
+        pairs = tuple((int(n), float(k)) for n, k in (each.split(",") for each in nk))
+    except ValueError as error:
+        raise InvalidInput("--nk: N,K is expected, such as 1,75. Remedy: give it so") from error
+    try:
+        shares = tuple(float(each) for each in requests.split(",")) if requests else ()
+    except ValueError as error:
+        raise InvalidInput("--request-percent: shares are expected, such as 70,85. Remedy: give them so") from error
+    return ContributionRules(p, q, pairs, minimum, frequency_range, shares)

@@ -1,0 +1,219 @@
+"""Microdata, or a table that tells the largest contributions of its cells, as a suppression problem by rules.
+
+Microdata: a record for each contribution, with inner codes alone; all totals are added up. A table: a record for each cell, totals too,
+with columns for the count of contributors and the sizes of the largest ones. A cell without a record is empty, which everybody may know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted
+from sdc_tasks.intake.tables.keyed import dimensions_in, keyed_table, marks_in, numbers_in, refuse_totals
+from sdc_tasks.intake.tables.rows import TextRows
+from sdc_tasks.methods.contributions import ContributionRules, Contributions, Rule, gathered, levels
+from sdc_tasks.methods.suppression.costs import Priced, cell_costs
+from sdc_tasks.methods.suppression.grid import grid_of
+from sdc_tasks.methods.suppression.names import CellCosts
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
+
+
+@dataclass(frozen=True)
+class ContributorColumns:
+    """Columns of microdata: who contributes (else each record is a contributor of its own), the holding that he belongs to, whether he
+    waived (1, 0), whether he asked to be protected (0, 1, 2 …: which share of the rules), and a sampling weight.
+    """
+
+    contributor: str | None = None
+    holding: str | None = None
+    waiver: str | None = None
+    request: str | None = None
+    weight: str | None = None
+
+
+@dataclass(frozen=True)
+class ProtectedTable:
+    """A problem by rules; `by_rule`: how many cells each of the rules makes primary."""
+
+    table: CrossedSuppression
+    by_rule: Mapping[Rule, int]
+
+
+def problem_by_rules(
+    records: TextRows,
+    wanted: Wanted,
+    rules: ContributionRules,
+    columns: ContributorColumns,
+    costs: CellCosts = "value",
+    margins: float = 1.0,
+) -> ProtectedTable:
+    """The table of microdata, and its primary cells by rules. Raises InvalidInput, with record, code and remedy, where this is none."""
+    codes, axes = dimensions_in(records, wanted.dimensions, wanted.value, wanted.totals, wanted.parents)
+    x, shape = numbers_in(records, wanted.value), tuple(len(axis.codes) for axis in axes)
+    at = np.array([[axis.index[code] for code in column] for axis, column in zip(axes, codes, strict=True)])
+    leaf = np.ravel_multi_index(tuple(at), shape)
+    if (above := np.flatnonzero(~inside(axes).ravel()[leaf])).size:
+        raise InvalidInput(
+            f"{records.at(int(above[0]))}: the code of a total, and {len(above) - 1} more. Remedy: microdata have inner codes alone; of a "
+            "table name the columns of counts and of the largest contributions"
+        )
+    weight = np.ones(len(x)) if columns.weight is None else numbers_in(records, columns.weight)
+    if (light := np.flatnonzero(weight < 1)).size:
+        raise InvalidInput(
+            f"{records.at(int(light[0]))}: {columns.weight} is below 1. Remedy: a weight is how many contributors one stands for"
+        )
+    inner, first = np.unique(leaf, return_index=True)
+    sums = np.zeros(len(inner))
+    np.add.at(sums, np.searchsorted(inner, leaf), x * weight)
+    labels = [[column[i] for i in first] for column in codes]
+    refuse_totals(records.name, wanted.dimensions, axes, labels, sums, wanted.totals, wanted.parents)
+    holder, waives, percent = _holders(records, columns, rules)
+    record, cell = _everywhere(at, axes)
+    n = int(np.prod(shape))
+    cells = gathered(cell, n, x[record], holder[record], weight[record], waives[record], percent[record], rules)
+    told = np.zeros(n)
+    told[inner] = sums
+    a = added_up(told.reshape(shape), axes).ravel()
+    return _protected(records, wanted, axes, a, cells, rules, costs, margins)
+
+
+def problem_of_cells(
+    records: TextRows,
+    wanted: Wanted,
+    rules: ContributionRules,
+    count: str,
+    top: Sequence[str],
+    costs: CellCosts = "value",
+    margins: float = 1.0,
+) -> ProtectedTable:
+    """A table with counts and largest contributions, and its primary cells by rules. Raises InvalidInput, with record, cell and remedy."""
+    if len(top) < rules.most:
+        raise InvalidInput(
+            f"{records.name}: the rules look at {rules.most} contributions of a cell, but {len(top)} are named. Remedy: name more"
+        )
+    if rules.requests:
+        raise InvalidInput(f"{records.name}: a table does not tell who asked. Remedy: give microdata, or leave the rule out")
+    keyed = keyed_table(records, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, missing="zero")
+    a, n = keyed.table.a, len(keyed.keys)
+    if (gone := np.flatnonzero(~keyed.given & (a != 0))).size:
+        raise InvalidInput(
+            f"{records.name}: {'.'.join(keyed.keys[gone[0]])} and {len(gone) - 1} more have no {records.word}. Remedy: give totals one"
+        )
+    told = np.zeros((n, len(top) + 1))
+    told[keyed.cell] = np.column_stack([numbers_in(records, name, 0.0) for name in (count, *top)])
+    counts, sizes = told[:, 0], np.abs(told[:, 1:])
+    faults = (
+        ((counts < 0) | (counts != np.floor(counts)), f"{count} is no count"),
+        ((np.diff(sizes, axis=1) > 0).any(axis=1), "the contributions do not fall"),
+        (sizes.sum(axis=1) > np.abs(a) * (1 + 1e-9), "the contributions are more than the cell"),
+        ((counts == 0) & (a != 0), "a value without contributors"),
+        (np.minimum(counts, len(top)) > (sizes > 0).sum(axis=1), "more contributors than sizes of contributions"),
+    )
+    for wrong, what in faults:
+        if (lines := np.flatnonzero(np.asarray(wrong)[keyed.cell])).size:
+            i = int(lines[0])
+            raise InvalidInput(f"{records.at(i)}: {'.'.join(keyed.keys[int(keyed.cell[i])])}: {what}. Remedy: correct it")
+    alone = np.where(counts == 1, np.arange(n), NOBODY)
+    cells = Contributions(
+        np.abs(a),
+        counts.astype(np.int64),
+        sizes,
+        sizes[:, 0],
+        np.zeros(sizes.shape, dtype=bool),
+        np.zeros(n, dtype=bool),
+        np.zeros(n),
+        alone,
+    )
+    return _protected(records, wanted, keyed.axes, a, cells, rules, costs, margins, known=False)
+
+
+def _holders(records: TextRows, columns: ContributorColumns, rules: ContributionRules) -> tuple[Ints, Bools, Floats]:
+    """(records) each: the number of who contributes, whether he waived, and the share from which he is protected because he asked."""
+    n = len(records.rows)
+    named = columns.holding or columns.contributor
+    if columns.weight is not None and named is not None:
+        raise InvalidInput(
+            f"{records.name}: a weight, and records that belong together: who are those it stands for? Remedy: give one or the other"
+        )
+    holder = np.arange(n)
+    if named is not None:
+        texts = [f"= {text}" if text else "" for text in records.column(named)]
+        if columns.holding is not None and columns.contributor is not None:  # who belongs to no holding is one by himself
+            texts = [text or f"- {own}" for text, own in zip(texts, records.column(columns.contributor), strict=True)]
+        if (gone := next((i for i, text in enumerate(texts) if text in ("", "- ")), None)) is not None and columns.contributor is not None:
+            raise InvalidInput(f"{records.at(gone)}: no {columns.contributor}. Remedy: say who contributes")
+        texts = [text or f"- {i}" for i, text in enumerate(texts)]
+        holder = np.unique(np.array(texts), return_inverse=True)[1].astype(np.int64)
+    waives = np.zeros(n, dtype=bool) if columns.waiver is None else np.array(marks_in(records, columns.waiver))
+    percent = np.full(n, np.nan)
+    if columns.request is None and rules.requests:
+        raise InvalidInput(f"{records.name}: nobody told who asked to be protected. Remedy: name the column of requests")
+    if columns.request is not None:
+        if not rules.requests:
+            raise InvalidInput(
+                f"{records.name}: a column of requests without a share. Remedy: give the share that each kind of request means"
+            )
+        kinds = {"": np.nan, "0": np.nan} | {str(i): share for i, share in enumerate(rules.requests, start=1)}
+        texts = records.column(columns.request)
+        if (odd := next((i for i, text in enumerate(texts) if text not in kinds), None)) is not None:
+            raise InvalidInput(f"{records.at(odd)}: {columns.request} is none of {', '.join(filter(None, kinds))}. Remedy: correct it")
+        percent = np.array([kinds[text] for text in texts])
+    return holder, waives, percent
+
+
+def _everywhere(at: Ints, axes: Sequence[Hierarchy]) -> tuple[Ints, Ints]:
+    """(record, cell) for each cell that holds a record: its own and all totals above."""
+    ways = []
+    for axis, codes in zip(axes, at, strict=True):
+        up = np.array([-1 if parent is None else axis.index[parent] for parent in axis.parent])
+        steps = [codes]
+        while (steps[-1] >= 0).any():
+            steps.append(np.where(steps[-1] >= 0, up[steps[-1]], -1))
+        ways.append(steps[:-1])
+    record, cell = [], []
+    for way in product(*ways):
+        steps = list(way)
+        there = np.flatnonzero((np.array(steps) >= 0).all(axis=0))
+        record.append(there)
+        cell.append(np.ravel_multi_index(tuple(step[there] for step in steps), tuple(len(axis.codes) for axis in axes)))
+    return np.concatenate(record), np.concatenate(cell)
+
+
+def _protected(
+    records: TextRows,
+    wanted: Wanted,
+    axes: Sequence[Hierarchy],
+    a: Floats,
+    cells: Contributions,
+    rules: ContributionRules,
+    costs: CellCosts,
+    margins: float,
+    known: bool = True,
+) -> ProtectedTable:
+    """`known`: the numbers of respondents mean who they are; else each is another one, unless it follows."""
+    if costs == "file":
+        raise InvalidInput(f"{records.name}: costs of the file stand beside cells, not beside contributions. Remedy: choose other costs")
+    asked = levels(cells, rules)
+    level = np.max(list(asked.values()), axis=0)
+    primary, n = level > 0, len(a)
+    singleton = cells.respondent != NOBODY
+    stays = singleton & ~primary & (a != 0)
+    keys = tuple(product(*(axis.codes for axis in axes)))
+    grid = grid_of(axes)
+    M = CellSpace(("table",), (), ("value",), tuple(axes)).national_relations
+    cost = cell_costs(Priced(M, a, primary, None, cells.count.astype(float)), costs) * margins**grid.margins
+    none, free = np.zeros(n), np.full(n, np.inf)
+    low = none if (cells.size - np.abs(a) <= 1e-9 * cells.size).all() and (a >= 0).all() else -free
+    problem = SuppressionProblem(
+        M, a, low, free, level, level, none, cost, primary, ~primary & (stays | (a == 0)), M @ a, singleton & primary,
+        lambda i: ".".join(keys[i]), grid, np.where(primary, cells.respondent, NOBODY) if known else None,
+    )  # fmt: skip
+    table = CrossedSuppression(problem, tuple(wanted.dimensions), wanted.value, keys, stays)
+    return ProtectedTable(table, {rule: int((each > 0).sum()) for rule, each in asked.items()})

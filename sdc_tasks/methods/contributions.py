@@ -1,0 +1,145 @@
+"""Which cells of a table are confidential, from the contributions themselves ([2] §4; Hundepool et al. 2012, §4.2), and their levels.
+
+X is the size of a cell, the sum of |x| over its contributors; x1 ≥ x2 ≥ … are the sizes of contributions, sorted. A contributor is a
+record, or all records of one contributor, or of one holding. With sampling weights a record stands for as many contributors of its size.
+
+    p% (prior q)   x_t · p/q − (X − x_t − x_a) > 0     t: the largest that has not waived, a: the largest other one, who attacks
+    (n, k)         (x1 + … + xn) · 100/k − X > 0       unless all of these have waived
+    frequency      fewer contributors than the minimum, unless all have waived; level: `range` % of X
+    request        x_r · 100/c − X > 0                 for a contributor r who asked to be protected where his share exceeds c %
+
+The left-hand sides are the protection levels, the same on both sides; the largest of a cell counts. Who asks has not waived. Who has only
+records of 0 is no contributor. A cell without contributors is empty, hence public.
+
+A contributor who is alone in a cell knows it. If no rule makes the cell primary, because he waived, say, it stays open: hidden it would
+protect nobody from him.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+Rule = str  # p, nk, frequency, request
+
+
+@dataclass(frozen=True)
+class ContributionRules:
+    """The rules that count. `p`, `q` in percent; `nk`: pairs (n, k in percent); `minimum`: of contributors; `range`: level of cells with
+    fewer, in percent of their size; `requests`: c in percent for contributors who asked with 1, with 2 … Raises InvalidInput.
+    """
+
+    p: float | None = None
+    q: float = 100.0
+    nk: tuple[tuple[int, float], ...] = ()
+    minimum: int | None = None
+    range: float = 10.0
+    requests: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.p is None and not self.nk and self.minimum is None and not self.requests:
+            raise InvalidInput("no rule says which cells are confidential. Remedy: give one: p%, (n,k), minimum frequency or requests")
+        faults = (
+            (self.p is not None and not 0 < self.p <= self.q, "p is above 0 and at most q"),
+            (any(n < 1 or not 0 < k < 100 for n, k in self.nk), "n is at least 1, and k between 0 and 100"),
+            (self.minimum is not None and self.minimum < 1, "a minimum of contributors is at least 1"),
+            (not self.range > 0, "the range of cells below the minimum is above 0"),
+            (any(not 0 < percent < 100 for percent in self.requests), "shares of those who ask are between 0 and 100"),
+        )
+        if wrong := [text for bad, text in faults if bad]:
+            raise InvalidInput(f"{wrong[0]}. Remedy: correct the rule")
+
+    @property
+    def most(self) -> int:
+        """How many of the largest contributions the rules look at."""
+        return max(2, *(n for n, _ in self.nk), 2)
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """What the n cells of a table are made of.
+
+    `size` X; `count` of contributors; `top` (n, most): sizes of the largest contributions, 0 where there are no more; `guarded`: the
+    largest size whose contributor has not waived; `waived` (n, most): whether all of so many of the largest have; `all_waived`: whether
+    everybody has; `asked`: the largest x_r · 100/c, 0 where nobody asked; `respondent`: the number of an only contributor, else −1.
+    """
+
+    size: Floats = field(repr=False)
+    count: Ints = field(repr=False)
+    top: Floats = field(repr=False)
+    guarded: Floats = field(repr=False)
+    waived: Bools = field(repr=False)
+    all_waived: Bools = field(repr=False)
+    asked: Floats = field(repr=False)
+    respondent: Ints = field(repr=False)
+
+
+def levels(cells: Contributions, rules: ContributionRules) -> Mapping[Rule, Floats]:
+    """(n): the protection level that each rule asks of each cell, 0 where it asks none."""
+    found: dict[Rule, Floats] = {}
+    there = cells.count > 0
+    if rules.p is not None:
+        other = np.where(cells.guarded < cells.top[:, 0], cells.top[:, 0], cells.top[:, 1])
+        rest = np.maximum(cells.size - cells.guarded - other, 0.0)
+        found["p"] = np.where(cells.guarded > 0, rules.p / rules.q * cells.guarded - rest, 0.0)
+    if rules.nk:
+        largest = [np.where(cells.waived[:, n - 1], 0.0, cells.top[:, :n].sum(axis=1) * 100 / k - cells.size) for n, k in rules.nk]
+        found["nk"] = np.max(largest, axis=0)
+    if rules.minimum is not None:
+        found["frequency"] = np.where((cells.count < rules.minimum) & ~cells.all_waived, rules.range / 100 * cells.size, 0.0)
+    if rules.requests:
+        found["request"] = cells.asked - cells.size
+    least = SURELY * cells.size
+    return {rule: np.where(there & (level > least), level, 0.0) for rule, level in found.items()}
+
+
+SURELY = 1e-12  # of the size of a cell: what adding fractions leaves is no level
+
+
+def gathered(
+    cell: Ints, n: int, x: Floats, holder: Ints, weight: Floats, waives: Bools, percent: Floats, rules: ContributionRules
+) -> Contributions:
+    """The contributions of n cells, from records in cells: `cell` and the rest have an entry for each record in each cell that holds it.
+
+    `holder`: the number of who contributes; `weight`: how many contributors a record stands for; `percent`: c of who asked, NaN else.
+    A holder has waived if all his records in a cell did, and has asked if one of them did.
+    """
+    _, first, which = np.unique(cell * (int(holder.max(initial=0)) + 1) + holder, return_index=True, return_inverse=True)
+    k = len(first)
+    size, there = np.zeros(k), np.zeros(k)
+    np.add.at(size, which, x)
+    np.add.at(there, which, np.abs(x))
+    size = np.abs(size)
+    ask = np.full(k, np.inf)
+    np.fmin.at(ask, which, percent)
+    gone = (np.bincount(which, weights=~waives, minlength=k) == 0) & np.isinf(ask)
+    keep = np.flatnonzero(there > 0)
+    order = keep[np.lexsort((holder[first][keep], -size[keep], cell[first][keep]))]
+    where, size, gone, ask, copies = cell[first][order], size[order], gone[order], ask[order], weight[first][order]
+    whole = np.maximum(np.floor(copies), 1.0)  # so many contributors of this size at least
+    before = np.cumsum(whole) - whole
+    start = np.searchsorted(where, np.arange(n))
+    rank = before - before[start.clip(max=max(len(where) - 1, 0))][where] if len(where) else before
+    top, waived = np.zeros((n, rules.most)), np.ones((n, rules.most), dtype=bool)
+    for place in range(rules.most):
+        here = np.flatnonzero((rank <= place) & (place < rank + whole))
+        top[where[here], place] = size[here]
+        waived[where[here], place] = gone[here]
+    guarded, asked = np.zeros(n), np.zeros(n)
+    np.maximum.at(guarded, where, np.where(gone, 0.0, size))
+    np.maximum.at(asked, where, size * 100 / ask)
+    count = np.bincount(where, minlength=n)
+    alone = np.full(n, NOBODY)
+    alone[where] = holder[first][order]
+    whole_size = np.zeros(n)
+    np.add.at(whole_size, where, size * copies)
+    return Contributions(
+        whole_size, count, top, guarded, np.logical_and.accumulate(waived, axis=1),
+        np.bincount(where, weights=~gone, minlength=n) == 0, asked, np.where(count == 1, alone, NOBODY),
+    )  # fmt: skip
