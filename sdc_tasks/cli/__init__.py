@@ -8,7 +8,8 @@ from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.confidential import leave_no_core
 from sdc_tasks.errors import SdcError
 
-SOUGHT = {"cta": "table", "suppress": "pattern"}  # what commands look for that end soon, with what they found, at Ctrl-C
+# What commands look for that end soon, with what they found, at Ctrl-C.
+SOUGHT = {"cta": "table", "suppress": "pattern", "intervals": "interval"}
 
 
 def main() -> None:

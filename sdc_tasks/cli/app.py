@@ -12,13 +12,15 @@ from sdc_tasks.cli.release import audit, demo, findings, release
 from sdc_tasks.cli.round_counts import round_counts
 from sdc_tasks.cli.round_table import round_table
 from sdc_tasks.cli.searches.cta import cta
+from sdc_tasks.cli.searches.intervals import intervals
 from sdc_tasks.cli.searches.protect import protect
 from sdc_tasks.cli.searches.suppress import suppress
 from sdc_tasks.cli.verify import verify_certificate
 from sdc_tasks.cli.what_if import what_if
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for command in (demo, release, findings, audit, cta, suppress, protect, export_jj, verify_certificate, what_if, round_counts, round_table):
+alone = (cta, suppress, protect, intervals, round_counts, round_table)  # of any table
+for command in (demo, release, findings, audit, *alone, export_jj, verify_certificate, what_if):
     app.command()(command)
 for duty in (approve, retract, explain, verify_log, maintenance, new_key, rotate_keys):
     app.command(rich_help_panel="around releases")(duty)

@@ -1,0 +1,196 @@
+"""`sdc intervals`: a table with primaries in, an interval for each cell out; watched and stopped in time, as `sdc suppress`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from sdc_tasks.cli.interrupt import Interruption
+from sdc_tasks.cli.searches.suppress import COST_HELP, DIMENSIONS, HierarchyOption, TotalsOption
+from sdc_tasks.cli.searches.watch import Worker, follow
+from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, drawn_seed, is_jj, parents_by_dimension, refuse_place
+from sdc_tasks.cli.terminal import Terminal, out
+from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.methods.suppression.names import CellCosts
+
+if TYPE_CHECKING:
+    from sdc_tasks.methods.suppression.partial.intervals import Intervals
+    from sdc_tasks.methods.suppression.partial.run import IntervalRun
+    from sdc_tasks.methods.suppression.problem import SuppressionProblem
+    from sdc_tasks.model.table import Floats
+
+PRINTED_DECIMALS = 6
+
+
+@dataclass(frozen=True)
+class KeyedProblem:
+    """The problem of a table, and what names its cells: a column of codes for each dimension; a JJ cell has its number."""
+
+    problem: SuppressionProblem = field(repr=False)
+    dimensions: Sequence[str]
+    keys: Sequence[tuple[str, ...]] = field(repr=False)
+
+
+def intervals(
+    context: typer.Context,
+    file: Annotated[
+        Path, typer.Argument(help="a τ-ARGUS JJ file with status u for primaries; or, with --dims, CSV or Parquet with STATUS, LPL, UPL")
+    ],
+    costs: Annotated[CellCosts, typer.Option(help=f"{COST_HELP}; an interval as wide as the value costs as much as hiding it")] = "value",
+    blur: Annotated[
+        float, typer.Option(min=0.0, max=10.0, help="each level is enlarged by a secret random share of it, up to this; 0: the bare levels")
+    ] = 0.5,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", min=0, help="repeats the enlarged levels; must stay secret [default: random]"),
+    ] = None,
+    unit: Annotated[
+        float | None, typer.Option(help="ends are moved outwards to multiples of this [default: the last decimal of the values]")
+    ] = None,
+    time_limit: Annotated[float | None, typer.Option("--time-limit", min=0.0, help="seconds; without it counted work ends it")] = None,
+    gap: Annotated[float, typer.Option(min=0.0, help="stop when (loss − bound) / loss is proven to be no more than this")] = 1e-3,
+    place: Annotated[Path | None, typer.Option("--out", help="CSV: the codes of each cell, LOW and HIGH; no other value")] = None,
+    facts: Annotated[Path | None, typer.Option("--json", help="objective, bound, gap, history …; no cell and no value")] = None,
+    dims: Annotated[str | None, typer.Option(help="the dimensions, such as REGION,ACTIVITY", rich_help_panel=DIMENSIONS)] = None,
+    totals: TotalsOption = None,
+    hierarchy: HierarchyOption = None,
+    value: Annotated[str, typer.Option(help="the column of values", rich_help_panel=DIMENSIONS)] = "VALUE",
+) -> None:
+    """Finds the narrowest intervals that keep every primary cell of a table at its protection levels, instead of hiding cells.
+
+    Ctrl-C and the time limit end with the best intervals found so far. Exit codes: 0 safe intervals, 2 bad input, 3 none.
+    """
+    from sdc_tasks.intake.tables.jj import write_private
+    from sdc_tasks.methods.suppression.partial.intervals import blurred, rounded_outwards, width_weights
+    from sdc_tasks.methods.suppression.partial.run import IntervalRun
+    from sdc_tasks.methods.suppression.partial.search import narrow_intervals
+    from sdc_tasks.solver.clock import Limit
+
+    interruption: Interruption = context.obj
+    for each in (place, facts):
+        refuse_place(each, file)
+    if unit is not None and not (math.isfinite(unit) and unit > 0):
+        raise InvalidInput("--unit: a number above 0 is expected. Remedy: 1 for whole numbers, 0.01 for two decimals")
+    if is_jj(file) and any(each is not None for each in (dims, totals, hierarchy)):
+        raise InvalidInput(f"{file}: a JJ file brings its own relations. Remedy: leave out options of dimensions")
+    table = _jj(file, costs) if is_jj(file) else _crossed(file, dims, value, totals, hierarchy, costs)
+    true = table.problem
+    seconds = math.inf if time_limit is None else time_limit
+    run = IntervalRun(blurred(true, blur, drawn_seed(seed)), width_weights(true), Limit(seconds), gap)
+    told = Terminal(stderr=True)
+    told.print(f"{file}: {len(true.a)} cells, {true.M.shape[0]} relations, {len(true.primaries)} primaries", style="dim")
+    interruption.something_to_save = True
+    worker = Worker(lambda: narrow_intervals(run))
+    worker.start()
+    follow(run, worker, seconds, interruption, told, lambda: _progress(run))
+    best, bound, elapsed = run.best, run.bound, run.elapsed
+    if best is not None and place is not None:
+        write_private(place, _text(table, *rounded_outwards(true, best, unit or _last_decimal(true))))
+    if facts is not None:
+        write_private(facts, _facts(run, best, bound, elapsed))
+    _show(run, best, bound, elapsed, place)
+    code = 0 if best is not None else Unprotectable.exit_code
+    if worker.is_alive():  # inside a solver that hears nobody
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    if isinstance(worker.error, Unprotectable) and blur > 0:
+        raise Unprotectable(f"{worker.error}; or give --blur 0, as levels are enlarged by chance") from worker.error
+    if worker.error is not None and not isinstance(worker.error, MemoryError):
+        raise worker.error
+    raise typer.Exit(code)
+
+
+def _jj(file: Path, costs: CellCosts) -> KeyedProblem:
+    from sdc_tasks.intake.tables.jj import read_jj
+    from sdc_tasks.intake.tables.suppression import suppression_of
+
+    table = read_jj(file)
+    return KeyedProblem(suppression_of(table, costs), ("cell",), [(str(i),) for i in range(len(table.a))])
+
+
+def _crossed(
+    file: Path, dims: str | None, value: str, totals: list[str] | None, hierarchy: list[str] | None, costs: CellCosts
+) -> KeyedProblem:
+    from sdc_tasks.intake.tables.crossed import Wanted, suppression_in
+    from sdc_tasks.intake.tables.rows import read_rows
+
+    wanted = Wanted(dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy))
+    table = suppression_in(read_rows(file), wanted, costs)
+    return KeyedProblem(table.problem, table.dimensions, table.keys)
+
+
+def _last_decimal(problem: SuppressionProblem) -> float:
+    """The place of the last decimal that any value has."""
+    from sdc_tasks.intake.tables.jj import printed
+
+    decimals = max((len(printed(float(a)).partition(".")[2]) for a in problem.a), default=0)
+    return float(10.0 ** -min(decimals, PRINTED_DECIMALS))
+
+
+def _text(table: KeyedProblem, low: Floats, high: Floats) -> str:
+    """CSV: a line for each cell; LOW and HIGH are the same where it is open, empty where there is no bound."""
+    from sdc_tasks.intake.tables.jj import printed
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*table.dimensions, "LOW", "HIGH"])
+    for key, *ends in zip(table.keys, low, high, strict=True):
+        writer.writerow([*key, *(printed(round(float(end), PRINTED_DECIMALS + 3) + 0.0) if math.isfinite(end) else "" for end in ends)])
+    return text.getvalue()
+
+
+def _progress(run: IntervalRun) -> str:
+    best, bound = run.best, run.bound
+    if best is None:
+        return f"no safe intervals yet, bound {bound:.6g}"
+    return f"loss {best.loss:.6g}, bound {bound:.6g}, gap {best.gap(bound):.2%}"
+
+
+def _facts(run: IntervalRun, best: Intervals | None, bound: float, elapsed: float) -> str:
+    """The run as JSON: figures of the whole table, none of a cell."""
+    problem = run.problem
+    body = {
+        "objective": None if best is None else best.loss,
+        "bound": bound,
+        "gap": None if best is None else best.gap(bound),
+        "intervals": None if best is None else int((~best.open).sum()),
+        "unprotected": len(problem.primaries) if best is None else 0,
+        "seconds": round(elapsed, 3),
+        "method": "intervals",
+        "cells": len(problem.a),
+        "primaries": len(problem.primaries),
+        "history": [[round(m.seconds, 3), m.objective, m.bound, m.method] for m in list(run.history) if m.seconds <= elapsed],
+    }
+    return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(fact)}" for name, fact in body.items()) + "\n}\n"
+
+
+def _show(run: IntervalRun, best: Intervals | None, bound: float, elapsed: float, place: Path | None) -> None:
+    """The end of the run on the terminal."""
+    if best is None:
+        out.print("no intervals that protect every primary cell", style="bold")
+        if place is not None:
+            out.print(f"{place} was not written")
+        return
+    title = "proven within the gap asked for" if best.gap(bound) <= run.gap_wanted else "the best intervals so far"
+    table = Table(title=title, show_header=False, title_justify="left")
+    table.add_row("loss", f"{best.loss:.10g}")
+    table.add_row("bound", f"{bound:.10g}")
+    table.add_row("gap", f"{best.gap(bound):.3%}")
+    table.add_row("intervals", f"{int((~best.open).sum())} of {len(run.problem.a)} cells")
+    table.add_row("primaries", f"{len(run.problem.primaries)}, all protected")
+    table.add_row("seconds", f"{elapsed:.1f}")
+    out.print(table)
+    if place is not None:
+        out.print(f"intervals, and the values of all other cells: {place}")

@@ -1,0 +1,268 @@
+"""The narrowest safe intervals, by cutting planes on a linear program ([2] §6; Fischetti & Salazar-González 2003).
+
+On the classes of the reduced problem (pattern/reduce.py), with v = (below, above):
+
+    min  W · (below + above),   0 ≤ v ≤ room          W_c = Σ weight_i |t_i| over the cells of class c
+    for each item (class p, side, need):   max { ± u_p : M u = 0, −below ≤ u ≤ above } ≥ need
+
+By duality every multiplier λ of the relations gives, with r = ± e_p − Mᵀ λ, the valid inequality r⁺ · above + r⁻ · below ≥ need. It is
+linear in v, so that no step is a guess: the bound rises to the least loss. An item of width adds both sides.
+
+1. First intervals: item by item, the largest first, the direction that widens what is there at least cost. If there is none, nothing
+   protects the primary.
+2. Rounds, stabilised by in-out separation: cuts are sought half-way between the solution of the master program and the best safe
+   intervals; where none is violated there, that point is safe and becomes the best. Each round proves a bound by weak duality from the
+   multipliers of the master, recomputed here.
+
+It ends when the gap asked for is proven, after `rounds`, or by the clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.methods.suppression.partial.run import IntervalRun
+from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
+from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.solver.lp import LiveLP
+
+REACHED_SHARE = 1 - 2e-7  # of a need: what counts as met here; `judge` is less strict
+MOST_MOVES = 1e4  # times its need: no class needs to move further
+SURE_CUT = 1e-5  # relative: a cut that is violated by this much is worth adding
+ZERO_MULTIPLIER = 1e-9  # multipliers are rounded to this; the cut is valid for any multipliers
+FAVOUR = 1e-4  # relative: of ways that cost the same, first intervals go where there are intervals already
+GIVEN_BACK = 1e-3  # relative: better intervals are verified when they lose this much less
+
+
+@dataclass(frozen=True)
+class WidthCut:
+    """coefficients · v[columns] ≥ need; v = (below, above) of the classes."""
+
+    columns: np.ndarray = field(repr=False)
+    coefficients: Floats = field(repr=False)
+    need: float = field(repr=False)
+
+    @property
+    def key(self) -> bytes:
+        return self.columns.tobytes() + np.round(self.coefficients / self.need, 9).tobytes()
+
+
+def narrow_intervals(run: IntervalRun, rounds: int = 400) -> str:
+    """Offers intervals to a run and proves a bound; returns "work" or "time".
+
+    Raises Unprotectable, naming the cell, if none are safe; InvalidInput for a primary without a level.
+    """
+    problem = run.problem
+    bare = problem.primary & (np.maximum(np.maximum(problem.down, problem.up), problem.width) == 0)
+    for cell in np.flatnonzero(bare).tolist():
+        raise InvalidInput(f"{problem.name(cell)}: primary without a level. Remedy: give its level, from which its interval follows")
+    search = _Search(run, reduce(problem))
+    search.begin()
+    return search.improve(rounds)
+
+
+class _Search:
+    def __init__(self, run: IntervalRun, table: Reduced) -> None:
+        self.run, self.table = run, table
+        k = len(table.cost)
+        inside = np.flatnonzero(table.class_of >= 0)
+        self.weight = np.zeros(2 * k)
+        for side in (0, k):
+            np.add.at(self.weight, side + table.class_of[inside], run.weight[inside] * np.abs(table.ratio[inside]))
+        most = MOST_MOVES * table.item_need.max(initial=1.0)
+        self.room = np.minimum(np.concatenate([table.below, table.above]), most)
+        self.least = np.zeros(2 * k)  # what an item asks of its own class
+        for p, side, need in zip(table.item_class, table.item_side, table.item_need, strict=True):
+            if side:
+                own = int(p) + (k if side > 0 else 0)
+                self.least[own] = max(self.least[own], float(need))
+        zeros = np.zeros(table.M.shape[0])
+        self.attacker = LiveLP(np.zeros(k), table.M, zeros, zeros, np.zeros(k), np.zeros(k))
+        self.cuts: list[WidthCut] = []
+        self.keys: set[bytes] = set()
+
+    def begin(self) -> None:
+        """First intervals; the master program knows the needs of the primaries themselves."""
+        table, k = self.table, len(self.table.cost)
+        zeros = np.zeros(table.M.shape[0])
+        wide = sp.csr_array(sp.hstack([table.M, table.M, -table.M]))
+        program = LiveLP(np.zeros(3 * k), wide, zeros, zeros, np.zeros(3 * k), np.zeros(3 * k))
+        v = self.least.copy()
+        v[self.weight == 0] = self.room[self.weight == 0]
+        for item in range(len(table.item_need)):
+            side = int(table.item_side[item])
+            if self.run.left <= 0:
+                return
+            if not side:
+                self._wider(program, v, item)
+            elif self._reached(item, side, v)[0] < 1:
+                self._widen(program, v, item, side, float(table.item_need[item]))
+        self.best = v
+        self._offer(v, "first intervals")
+
+    def _wider(self, program: LiveLP, v: Floats, item: int) -> None:
+        """Widens until an item of width is met: up as far as there is room, the rest down."""
+        table, k = self.table, len(self.table.cost)
+        p, need = int(table.item_class[item]), float(table.item_need[item])
+        up = min(need / 2, float(self.room[k + p]))
+        down = need - up
+        if down > self.room[p]:
+            down = float(self.room[p])
+            up = need - down
+        for side, part in ((1, up), (-1, down)):
+            if part > 0:
+                v[p + (k if side > 0 else 0)] = max(v[p + (k if side > 0 else 0)], part)
+                self._widen(program, v, item, side, part)
+
+    def _widen(self, program: LiveLP, v: Floats, item: int, side: int, need: float) -> None:
+        """Widens intervals, in place, by the direction of least cost that moves a class by its need."""
+        k, p = len(self.table.cost), int(self.table.item_class[item])
+        held, far = self._still(p), MOST_MOVES
+        below, above = np.where(held, 0, v[:k]) / need, np.where(held, 0, v[k:]) / need
+        more_below = np.where(held, 0, self.room[:k] - v[:k]) / need
+        more_above = np.where(held, 0, self.room[k:] - v[k:]) / need
+        low, high = -np.minimum(below, far), np.minimum(above, far)
+        rise, fall = np.clip(more_above, 0, far), np.clip(more_below, 0, far)
+        low[p] = high[p] = side
+        rise[p] = fall[p] = 0.0
+        unit = np.median(self.weight[self.weight > 0]) if self.weight.any() else 1.0
+        price = self.weight / unit * np.where(np.tile((v[:k] > 0) | (v[k:] > 0), 2), 1 - FAVOUR, 1.0)
+        columns = np.arange(3 * k)
+        program.set_cost(columns, np.concatenate([np.zeros(k), price[k:], price[:k]]))
+        program.set_bounds(columns, np.concatenate([low, np.zeros(2 * k)]), np.concatenate([high, rise, fall]))
+        result = program.solve()
+        if not result.status.has_point:
+            raise self._unprotectable(item)
+        u = (result.x[:k] + result.x[k : 2 * k] - result.x[2 * k :]) * need
+        np.maximum(v[:k], np.where(held, 0, -u), out=v[:k])
+        np.maximum(v[k:], np.where(held, 0, u), out=v[k:])
+        np.minimum(v, np.maximum(self.room, self.least), out=v)
+
+    def _still(self, p: int) -> Bools:
+        """(k): classes that do not move in an attack on p: those of other single respondents."""
+        still = self.table.lone.copy()
+        still[p] = False
+        return still
+
+    def _unprotectable(self, item: int) -> Unprotectable:
+        problem = self.run.problem
+        cells = np.flatnonzero((self.table.class_of == self.table.item_class[item]) & problem.primary)
+        return Unprotectable(
+            f"{problem.name(cells[0])}: not protected to the level even with every cell hidden that may be. "
+            "Remedy: let fixed or empty cells beside it be suppressed, or lower its level"
+        )
+
+    def improve(self, rounds: int) -> str:
+        """Cuts and better intervals, round by round."""
+        if self.run.left <= 0:
+            return "time"
+        k = len(self.table.cost)
+        unit = float(np.median(self.weight[self.weight > 0])) if self.weight.any() else 1.0
+        low = np.where(self.weight == 0, self.room, self.least)
+        master = LiveLP(
+            self.weight / unit, sp.csr_array((0, 2 * k)), np.zeros(0), np.zeros(0), low, np.maximum(self.room, low),
+        )  # fmt: skip
+        for count in range(rounds):
+            result = master.solve()
+            if not result.status.has_point:
+                return "work"
+            self._prove(np.maximum(result.dual, 0.0) * unit)
+            if self.run.over():
+                break
+            v = np.clip(result.x, low, np.maximum(self.room, low))
+            point = (v + self.best) / 2
+            fresh = self._violated(point)
+            if fresh is None:
+                return "time"
+            if not fresh:
+                self.best = point
+                last = self.run.best
+                if last is None or float(self.weight @ point) < last.loss * (1 - GIVEN_BACK):
+                    self._offer(point, f"round {count + 1}")
+                fresh = self._violated(v)
+                if fresh is None:
+                    return "time"
+                if not fresh:
+                    self.best = v
+                    break
+            need = np.array([cut.need for cut in fresh])
+            master.add_rows(self._matrix(fresh), need, np.full(len(fresh), np.inf))
+        self._offer(self.best, "last round")
+        return "time" if self.run.left <= 0 else "work"
+
+    def _violated(self, v: Floats) -> list[WidthCut] | None:
+        """A new cut for each item that intervals do not meet; None when the time is over."""
+        found = []
+        for item in range(len(self.table.item_need)):
+            if self.run.left <= 0:
+                return None
+            side, need = int(self.table.item_side[item]), float(self.table.item_need[item])
+            if side:
+                reached, alpha = self._reached(item, side, v)
+            else:
+                (up, rising), (down, falling) = self._reached(item, 1, v), self._reached(item, -1, v)
+                reached, alpha = up + down, rising + falling
+            if reached >= REACHED_SHARE:
+                continue
+            columns = np.flatnonzero(alpha)
+            cut = WidthCut(columns, alpha[columns], need)
+            if cut.coefficients @ v[columns] < need * REACHED_SHARE and cut.key not in self.keys:
+                self.keys.add(cut.key)
+                self.cuts.append(cut)
+                found.append(cut)
+        return found
+
+    def _reached(self, item: int, side: int, v: Floats) -> tuple[float, Floats]:
+        """How far the class of an item moves to a side, in needs, and the coefficients of what the duals prove of it."""
+        table, k = self.table, len(self.table.cost)
+        p, need = int(table.item_class[item]), float(table.item_need[item])
+        still = self._still(p)
+        below = np.where(still, 0.0, np.minimum(v[:k] / need, MOST_MOVES))
+        above = np.where(still, 0.0, np.minimum(v[k:] / need, MOST_MOVES))
+        cost = np.zeros(k)
+        cost[p] = -side
+        self.attacker.set_cost(np.arange(k), cost)
+        self.attacker.set_bounds(np.arange(k), -below, above)
+        result = self.attacker.solve(reduced=False)
+        if not result.status.has_point:
+            result = self.attacker.solve(fresh=True, reduced=False)
+        multipliers = np.where(np.abs(result.dual) > ZERO_MULTIPLIER, result.dual, 0.0)
+        r = -cost + table.M.T @ multipliers  # the solver minimises
+        r[still] = 0.0
+        r[np.abs(r) <= ZERO_MULTIPLIER] = 0.0
+        return -result.objective, np.concatenate([np.maximum(-r, 0), np.maximum(r, 0)])
+
+    def _matrix(self, cuts: list[WidthCut]) -> sp.csr_array:
+        indptr = np.concatenate([[0], np.cumsum([len(cut.columns) for cut in cuts])])
+        data, indices = np.concatenate([cut.coefficients for cut in cuts]), np.concatenate([cut.columns for cut in cuts])
+        return sp.csr_array((data, indices, indptr), shape=(len(cuts), 2 * len(self.table.cost)))
+
+    def _prove(self, mu: Floats) -> None:
+        """Lifts the bound to what multipliers of the cuts prove; any multipliers ≥ 0 are valid."""
+        high = np.concatenate([self.table.below, self.table.above])
+        endless, free = ~np.isfinite(high), self.weight == 0
+        reduced, value = self.weight, 0.0
+        if self.cuts:
+            rows = self._matrix(self.cuts)
+            mu = np.where(rows @ (endless & free).astype(float) > 0, 0.0, mu)  # such a cut holds at no cost
+            used = rows.T @ mu
+            paid = endless & ~free
+            mu = mu / float(np.max(used[paid] / self.weight[paid], initial=1.0))
+            reduced, value = self.weight - rows.T @ mu, float(mu @ np.array([cut.need for cut in self.cuts]))
+        at = np.where((reduced < 0) & ~endless, high, self.least)
+        self.run.lift(value + float(reduced @ at), "LP bound")
+
+    def _offer(self, v: Floats, step: str) -> None:
+        """The intervals of cells that those of classes mean."""
+        table, k = self.table, len(self.table.cost)
+        inside = np.flatnonzero(table.class_of >= 0)
+        c, t = table.class_of[inside], table.ratio[inside]
+        below, above = np.zeros(len(table.class_of)), np.zeros(len(table.class_of))
+        below[inside] = np.where(t > 0, v[c], v[k + c]) * np.abs(t)
+        above[inside] = np.where(t > 0, v[k + c], v[c]) * np.abs(t)
+        problem = self.run.problem
+        self.run.offer(np.minimum(below, problem.a - problem.lb), np.minimum(above, problem.ub - problem.a), step)
