@@ -195,3 +195,14 @@ def test_a_table_whose_contributions_contradict_it_is_refused(tmp_path, change, 
     pd.DataFrame(cells).to_csv(tmp_path / "table.csv", index=False)
     ended, _, _ = protected(tmp_path / "table.csv", "--p", "10", "--top", "TOP1,TOP2")
     assert ended.refused("line 3: M.C: " + message, "Remedy: ")
+
+
+def test_a_minimum_of_contributors_behind_what_is_hidden(microdata):
+    _, few, less = protected(microdata, "--p", "10")
+    ended, more, facts = protected(microdata, "--p", "10", "--min-contributors", "9")
+    assert ended.code == 0, ended.complained
+    assert facts["objective"] > less["objective"]
+    for region in ("N", "M", "S"):
+        hidden = [branch for branch in ("C", "D", "E") if more[region, branch] in ("u", "m")]
+        assert not hidden or more[region, "TOTAL"] == "m" or sum(len(FIRMS[region, branch]) for branch in hidden) >= 9
+    assert marked(few) == marked(more)

@@ -215,3 +215,20 @@ def test_who_stands_behind_cells_counts(table):
     table.write_text(table.read_text().replace("M1,P1,20,s,,,1,5,", "M1,P1,20,s,,,1,5,1"))
     ended, _ = suppressed(table)
     assert ended.refused("M1.P1: a singleton that is no primary cell", "Remedy: ")
+
+
+def test_a_minimum_of_contributors_behind_what_is_hidden(table):
+    """5 + 2 firms are hidden in the row of the primary: with at least 8, a third cell of the row is, or its total."""
+    facts = table.parent / "facts.json"
+    ended, rows = suppressed(table, "--min-contributors", "7", "--json", facts)
+    assert (ended.code, marked(rows)) == (0, FIGURE_11), ended.complained
+    ended, rows = suppressed(table, "--min-contributors", "8", "--json", facts)
+    assert ended.code == 0, ended.complained
+    assert {("M2", "P1"), ("M2", "P2")} <= marked(rows) or ("M2", "TOTAL") in marked(rows)
+    told = json.loads(facts.read_text())
+    assert told["objective"] > 86 >= told["bound"]
+    table.write_text(WHOLE.replace("M2,P1,38,s", "M2,P1,38,z").replace("M2,P2,38,s", "M2,P2,38,z").replace("COUNT", "FIRMS"))
+    ended, _ = suppressed(table, "--min-contributors", "8")
+    assert ended.refused("no column COUNT", "Remedy: ")
+    ended, rows = suppressed(table, "--min-contributors", "80", "--frequency", "FIRMS")
+    assert (ended.code, ("M2", "TOTAL") in marked(rows)) == (0, True), "no parts are enough, so that the totals are hidden"

@@ -12,6 +12,7 @@ from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, search
 from sdc_tasks.cli.searches.suppress import (
     COLUMNS,
     CostsOption,
+    CrowdOption,
     FactsOption,
     GapOption,
     HierarchyOption,
@@ -70,6 +71,7 @@ def protect(
     totals: TotalsOption = None,
     hierarchy: HierarchyOption = None,
     margins: MarginsOption = 1.0,
+    min_contributors: CrowdOption = 0,
     method: MethodOption = "auto",
     costs: CostsOption = "value",
     time_limit: LimitOption = None,
@@ -92,7 +94,9 @@ def protect(
         from sdc_tasks.intake.tables.rows import read_rows
 
         rules = _rules(p, q, nk or [], minimum, frequency_range, requests)
-        wanted = Wanted(dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy))
+        wanted = Wanted(
+            dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy), minimum=min_contributors
+        )
         columns = ContributorColumns(contributor, holding, waiver, request, weight)
         if top is None:
             found = problem_by_rules(read_rows(file), wanted, rules, columns, costs, margins)

@@ -46,6 +46,12 @@ HierarchyOption = Annotated[
     list[str] | None,
     typer.Option(help="DIMENSION=FILE: a CSV file code,parent, or a τ-ARGUS .hrc; may be given again", rich_help_panel=DIMENSIONS),
 ]
+CrowdOption = Annotated[
+    int,
+    typer.Option(
+        "--min-contributors", min=0, help="so many contributors at least behind what is hidden in a relation", rich_help_panel=DIMENSIONS
+    ),
+]
 MarginsOption = Annotated[
     float,
     typer.Option(min=0.001, help="each dimension in which a cell is a total multiplies its cost by this", rich_help_panel=DIMENSIONS),
@@ -86,6 +92,7 @@ def suppress(
         bool, typer.Option("--empty", help="inner cells without a record are empty, and everybody may know", rich_help_panel=DIMENSIONS)
     ] = False,
     margins: MarginsOption = 1.0,
+    min_contributors: CrowdOption = 0,
     value: Annotated[str, typer.Option(help="the values", rich_help_panel=COLUMNS)] = "VALUE",
     status: Annotated[
         str | None, typer.Option(help="the statuses: u primary, z stays open, s or m free [STATUS]", rich_help_panel=COLUMNS)
@@ -124,11 +131,11 @@ def suppress(
             )  # fmt: skip
             wanted = Wanted(
                 dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy), columns,
-                "zero" if empty else "refuse",
+                "zero" if empty else "refuse", min_contributors,
             )  # fmt: skip
             return _crossed(file, wanted, costs, margins, given, some=len(files) > 1)
         of_others = (dims, totals, hierarchy, status, primary, level, lpl, upl, singletons, respondent, cost, frequency)
-        if empty or margins != 1 or any(each is not None for each in of_others):
+        if empty or min_contributors or margins != 1 or any(each is not None for each in of_others):
             raise InvalidInput(
                 f"{file}: a JJ file brings its own relations and columns. Remedy: leave out options of dimensions and columns"
             )

@@ -26,7 +26,9 @@ TOLD_IN: Mapping[CellCosts, str] = {"file": "cost", "frequency": "count"}  # cos
 
 @dataclass(frozen=True)
 class Wanted:
-    """How to read a table: its dimensions, the column of values, codes of totals and parents by dimension, and where the rest stands."""
+    """How to read a table: its dimensions, the column of values, codes of totals and parents by dimension, and where the rest stands.
+    `minimum`: of contributors behind what a pattern hides.
+    """
 
     dimensions: tuple[str, ...]
     value: str = "VALUE"
@@ -34,6 +36,7 @@ class Wanted:
     parents: Mapping[str, Path | Hierarchy] = field(default_factory=dict)
     columns: Columns = USUAL
     missing: Missing = "refuse"
+    minimum: int = 0
 
     def among(self, columns: Sequence[str]) -> Wanted:
         """The same of a table that has only some of the dimensions among its columns."""
@@ -87,13 +90,14 @@ def suppression_in(records: TextRows, wanted: Wanted, costs: CellCosts = "value"
     primary[table.primary] = True
     levels = np.zeros((3, n))
     levels[:, table.primary] = [table.lpl, table.upl, table.spl]
+    count = _column(records, keyed, columns, "count") if wanted.minimum else None
     own = {name: _column(records, keyed, columns, column) for name, column in TOLD_IN.items() if name == costs}
     grid = grid_of(keyed.axes)
     cost = cell_costs(Priced(table.A, table.a, primary, own.get("file"), own.get("frequency")), costs) * margins**grid.margins
     singleton, respondent = _respondents(records, keyed, columns)
     problem = SuppressionProblem(
         table.A, table.a, table.lb, table.ub, levels[0], levels[1], levels[2], cost, primary, ~primary & (table.fixed | (table.a == 0)),
-        table.A @ table.a, singleton, table.label, grid, respondent,
+        table.A @ table.a, singleton, table.label, grid, respondent, count, wanted.minimum,
     )  # fmt: skip
     return CrossedSuppression(problem, keyed.dimensions, wanted.value, keyed.keys, keyed.stays)
 

@@ -26,6 +26,7 @@ from typing import get_args
 from sdc_tasks.methods.suppression.baselines.hitas import modular
 from sdc_tasks.methods.suppression.baselines.hypercube import hypercubes
 from sdc_tasks.methods.suppression.covering.patterns import cover
+from sdc_tasks.methods.suppression.crowd import in_rounds
 from sdc_tasks.methods.suppression.exact import Work, suppress_exactly
 from sdc_tasks.methods.suppression.names import PatternMethod
 from sdc_tasks.methods.suppression.network import minimum_cost_flows
@@ -67,7 +68,8 @@ def suppress(
 
 def execute(run: SuppressionRun, options: PatternOptions) -> str:
     """Searches until the run is over or the work is done; returns "time" or "work"."""
-    return _METHODS[options.method](run, options)
+    method = _METHODS[options.method]
+    return in_rounds(run, lambda inner: method(inner, options)) if run.problem.minimum else method(run, options)
 
 
 def _exact(run: SuppressionRun, options: PatternOptions) -> str:

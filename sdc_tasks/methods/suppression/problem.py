@@ -40,9 +40,9 @@ NUMBERS = ("a", "lb", "ub", "lpl", "upl", "spl", "cost")
 class SuppressionProblem:
     """One table, its primary cells and their protection levels. All arrays have one entry for each of the n cells.
 
-    `lpl`, `upl`, `spl` are distances ≥ 0, used for `primary` cells only. `label` names a cell in messages. `respondent`: a
-    number for who stands behind a singleton, −1 where nobody told. `grid`: where each cell
-    stands, if the table is known to be crossed from dimensions. Raises InvalidInput if the table
+    `lpl`, `upl`, `spl` are distances ≥ 0, used for `primary` cells only. `label` names a cell in messages. `grid`: where each cell stands,
+    if the table is known to be crossed from dimensions. `respondent`: a number for who stands behind a singleton, −1 where nobody told.
+    `count`: contributors, of whom a pattern hides at least `minimum` together (pattern/enough.py). Raises InvalidInput if the table
     contradicts itself; no message contains a value.
     """
 
@@ -61,6 +61,8 @@ class SuppressionProblem:
     label: Callable[[int], str] | None = field(default=None, repr=False, compare=False)
     grid: Grid | None = field(default=None, repr=False, compare=False)
     respondent: Ints | None = field(default=None, repr=False)
+    count: Floats | None = field(default=None, repr=False)
+    minimum: int = 0
 
     def __post_init__(self) -> None:
         for name in NUMBERS:
@@ -75,6 +77,8 @@ class SuppressionProblem:
         object.__setattr__(self, "M", M)
         if self.respondent is not None:
             object.__setattr__(self, "respondent", read_only(np.asarray(self.respondent, dtype=np.int64)))
+        if self.count is not None:
+            object.__setattr__(self, "count", read_only(np.asarray(self.count, dtype=float)))
         rhs = np.zeros(M.shape[0]) if self.rhs is None else self.rhs
         object.__setattr__(self, "rhs", read_only(np.asarray(rhs, dtype=float)))
         self._check()
@@ -125,6 +129,8 @@ class SuppressionProblem:
             raise InvalidInput("a table without cells. Remedy: give the whole table")
         unlike = [name for name in arrays if getattr(self, name).shape != (n,)]
         unlike += ["respondent"] if self.respondent is not None and self.respondent.shape != (n,) else []
+        if self.minimum and (self.count is None or self.count.shape != (n,) or not (self.count >= 0).all()):
+            raise InvalidInput("a minimum of contributors needs the number of contributors of each cell. Remedy: give counts of at least 0")
         if unlike or self.rhs is None or self.rhs.shape != (self.M.shape[0],):
             raise InvalidInput(f"a table of {n} cells needs {n} entries in each array; not so in {', '.join(unlike) or 'rhs'}")
         for name, wrong, remedy in self._faults():

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sdc_tasks.methods.suppression.pattern.enough import enough
 from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern, SuppressionResult
 from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
@@ -66,7 +67,7 @@ class SuppressionRun:
     def offer(self, hidden: Bools, method: str) -> bool:
         """Verifies a pattern (n); True if it is safe and the cheapest so far."""
         cost = self.problem.cost_of(hidden)
-        if cost >= self.cost or not verify(self.problem, hidden).safe:
+        if cost >= self.cost or not verify(self.problem, hidden).safe or not enough(self.problem, hidden):
             return False
         self.best = Pattern(hidden.copy(), cost)
         if self.bound > cost * (1 + PROVEN):  # a solver may err, a verified pattern cannot

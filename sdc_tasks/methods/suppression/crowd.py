@@ -1,0 +1,88 @@
+"""Patterns with a minimum of contributors behind what they hide ([2] §4.4): what that is stands in pattern/enough.py.
+
+The problem without the rule is solved first. In relations that are short, one more cell becomes primary, with a level that only says that
+nobody can recalculate it: one that is hidden there anyway, else the cheapest. Then it is solved again, until the rule is kept. The bound is
+that of the first round: the rule only adds to what is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.suppression.pattern.enough import RECALCULATED, too_few
+from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.table import Bools, Ints
+
+
+def in_rounds(run: SuppressionRun, search: Callable[[SuppressionRun], str]) -> str:
+    """Offers the run patterns that keep the minimum; `search` finds patterns of a run without one. Returns why it ended.
+
+    Raises Unprotectable, naming a cell, if a relation has too few contributors whatever is hidden.
+    """
+    problem, barred = replace(run.problem, minimum=0), np.zeros(len(run.problem.a), dtype=bool)
+    inner = SuppressionRun(problem, _Shared(run), run.gap_wanted)
+    ended = search(inner)
+    run.lift(inner.bound, "without the minimum")
+    run.alone = inner.alone
+    while inner.best is not None and not run.offer(inner.best.hidden, "enough contributors") and run.left > 0:
+        more = _promoted(run.problem, inner.best.hidden, problem.primary, barred)
+        for some in (more, more[:1]):  # together, else one
+            try:
+                further = SuppressionRun(_secret(problem, some), inner.clock, run.gap_wanted)
+                ended = search(further)
+            except Unprotectable:
+                continue
+            problem, inner = further.problem, further
+            break
+        else:
+            barred[more[:1]] = True  # nobody can keep this one secret
+    return ended
+
+
+def _secret(problem: SuppressionProblem, cells: Ints) -> SuppressionProblem:
+    """The problem with more cells that nobody may recalculate."""
+    primary, level = problem.primary.copy(), np.zeros(len(problem.a))
+    primary[cells] = True
+    level[cells] = RECALCULATED * np.abs(problem.a[cells])
+    return replace(problem, primary=primary, lpl=np.maximum(problem.lpl, level), upl=np.maximum(problem.upl, level))
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """The clock of another run, and its end on request."""
+
+    run: SuppressionRun
+
+    @property
+    def counted(self) -> bool:
+        return self.run.clock.counted
+
+    @property
+    def left(self) -> float:
+        return self.run.left
+
+    @property
+    def useful(self) -> float:
+        return min(self.run.clock.useful, self.run.left)
+
+
+def _promoted(problem: SuppressionProblem, hidden: Bools, primary: Bools, barred: Bools) -> Ints:
+    """Cells that become primary, so that each relation that is short has one more."""
+    M = problem.M
+    found = set()
+    for row in too_few(problem, hidden).tolist():
+        cells = M.indices[M.indptr[row] : M.indptr[row + 1]]
+        free = [int(cell) for cell in cells if not (primary[cell] or problem.fixed[cell] or barred[cell])]
+        if not free:
+            mine = [int(cell) for cell in cells if hidden[cell]]
+            raise Unprotectable(
+                f"{problem.name(mine[0])}: fewer than {problem.minimum} contributors are behind it and what else relation {row} can hide. "
+                "Remedy: let more cells of it be suppressed, or lower the minimum"
+            )
+        found.add(min(free, key=lambda cell: (not hidden[cell], problem.cost[cell], cell)))
+    return np.array(sorted(found), dtype=np.int64)

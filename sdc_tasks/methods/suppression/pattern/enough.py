@@ -1,0 +1,56 @@
+"""Does a pattern hide enough contributors ([2] §4.4)?
+
+Where a total is open, everybody can subtract the open parts from it: the hidden parts are published as one sum. So in each such relation
+
+    Σ count_i  over the hidden parts i that nobody can recalculate  ≥  minimum,
+
+unless no part is hidden. Who contributes to several parts counts for each. A part that can be recalculated from other relations hides
+nobody, and does not count; a total that can be is open. What sums of several
+relations publish together is not judged by number, but by levels, as ever.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.suppression.pattern.verify import verify
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.table import Bools, Ints
+
+RECALCULATED = 1e-4  # of the value: who comes closer than this has recalculated a cell
+
+
+def enough(problem: SuppressionProblem, hidden: Bools) -> bool:
+    """Whether a pattern (n) keeps the minimum of its problem; True where there is none."""
+    return not problem.minimum or not len(too_few(problem, hidden))
+
+
+def too_few(problem: SuppressionProblem, hidden: Bools) -> Ints:
+    """The relations with an open total whose hidden parts have fewer contributors than the minimum."""
+    assert problem.count is not None
+    unknown = _unknown(problem, hidden)
+    parts, totals = _sides(problem.M)
+    some = parts @ unknown.astype(float) > 0
+    total_open = totals @ unknown.astype(float) == 0
+    return np.flatnonzero(some & total_open & (parts @ np.where(unknown, problem.count, 0.0) < problem.minimum))
+
+
+def _unknown(problem: SuppressionProblem, hidden: Bools) -> Bools:
+    """(n): the hidden cells that nobody can recalculate."""
+    level = RECALCULATED * np.abs(problem.a)
+    asked = replace(problem, primary=hidden, fixed=problem.fixed & ~hidden, lpl=level, upl=level, spl=0 * level, minimum=0)
+    found = hidden & (problem.a != 0)
+    found[verify(asked, hidden).unprotected] = False
+    return np.asarray(found)
+
+
+def _sides(M: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
+    """(m, n) each: 1 at the parts of every relation, 1 at its total, which is the only cell of its sign."""
+    rows = np.repeat(np.arange(M.shape[0]), np.diff(M.indptr))
+    positive = np.bincount(rows, weights=M.data > 0, minlength=M.shape[0])
+    part = M.data * np.where(positive == 1, -1.0, 1.0)[rows] > 0
+    parts = sp.csr_array((part.astype(float), M.indices, M.indptr), shape=M.shape)
+    return parts, sp.csr_array(((~part).astype(float), M.indices, M.indptr), shape=M.shape)
