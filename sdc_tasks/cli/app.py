@@ -8,6 +8,7 @@ import typer
 
 from sdc_tasks.cli.export import export_jj
 from sdc_tasks.cli.office import approve, explain, maintenance, new_key, retract, rotate_keys, verify_log
+from sdc_tasks.cli.recode import recode
 from sdc_tasks.cli.release import audit, demo, findings, release
 from sdc_tasks.cli.round_counts import round_counts
 from sdc_tasks.cli.round_table import round_table
@@ -19,7 +20,7 @@ from sdc_tasks.cli.verify import verify_certificate
 from sdc_tasks.cli.what_if import what_if
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-alone = (cta, suppress, protect, intervals, round_counts, round_table)  # of any table
+alone = (cta, suppress, protect, intervals, recode, round_counts, round_table)  # of any table
 for command in (demo, release, findings, audit, *alone, export_jj, verify_certificate, what_if):
     app.command()(command)
 for duty in (approve, retract, explain, verify_log, maintenance, new_key, rotate_keys):

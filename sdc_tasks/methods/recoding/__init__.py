@@ -1,0 +1,1 @@
+"""Recoding: a table with fewer codes, before anything in it is hidden ([2] §3)."""
