@@ -15,7 +15,7 @@ from typing import Any
 from airflow.sdk import DAG, TaskGroup, chain, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from sdc_alerts import deadlines
-from sdc_dags.approval import approvals
+from sdc_dags.approval import ALTHOUGH, approvals
 from sdc_dags.domains import dags_of_domains
 from sdc_dags.params import period_param, place_param
 from sdc_dags.run import desk, measure, note_run, place
@@ -223,16 +223,21 @@ def publish(domain: str) -> int:
     """Publishes to the warehouse in one transaction, only with a passed audit of exactly this publication. Returns the version.
 
     **Red:** *NotApproved*: somebody must agree to this publication, which is another than the one asked about; clear `approve_1` with
-    *Downstream*. *ReleaseBlocked*, nothing was published. Open `report.html`: it names the cells. A methodologist changes the domain
+    *Downstream*. *Superseded*: newer deliveries are accepted, and nobody said that this goes out without them; trigger the DAG again, which
+    takes them in. *ReleaseBlocked*, nothing was published. Open `report.html`: it names the cells. A methodologist changes the domain
     file (bases, maximum relative base, compositions) and triggers the DAG again. Nobody publishes by hand.
     """
     from sdc_tasks import steps
+    from sdc_tasks.errors import Superseded
     from sdc_tasks.warehouse.dissemination.publisher import NotApproved
 
+    at = desk(domain)
+    asked = [f"approve_{number + 1}" for number in range(at.domain.governance.approvals)]
+    although = [get_current_context()["ti"].xcom_pull(task_ids=each, key=ALTHOUGH) for each in asked]
     try:
-        return steps.publish(desk(domain), _release())
-    except NotApproved as missing:  # waiting does not help: somebody has to be asked
-        raise AirflowFailException(f"NotApproved: {missing}") from None
+        return steps.publish(at, _release(), although_newer=True in although)
+    except (NotApproved, Superseded) as refusal:  # to wait does not help: somebody has to be asked, or the release made again
+        raise AirflowFailException(f"{type(refusal).__name__}: {refusal}") from None
 
 
 @task(trigger_rule="all_done_min_one_success")  # also of a blocked release; not without a verdict

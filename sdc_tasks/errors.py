@@ -20,6 +20,10 @@ class Retriable(SdcError):
     exit_code = 4
 
 
+class Superseded(Retriable):
+    """Newer deliveries are accepted than those that the release was made of; nothing was published. Run the release again."""
+
+
 class Damaged(SdcError):
     """What is stored is not what was stored, and no second try helps: somebody restores a backup."""
 

@@ -18,7 +18,7 @@ from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
 from sdc_tasks.report.gather import gather
-from sdc_tasks.steps import Desk, adjustment_of, compared, decided, set_by_receiver
+from sdc_tasks.steps import Desk, adjustment_of, compared, decided, newer, set_by_receiver
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.schema import DeliveryState
@@ -177,6 +177,8 @@ def brief(desk: Desk, release_id: str) -> str:
         f"**Files** {told.accepted} accepted, {told.refused} refused, {told.superseded} superseded by later ones",
         _since(desk, release_id, publication, problem.space),
     ]
+    if files := newer(desk, release_id):
+        lines.append(f"**Newer deliveries wait**: {', '.join(files)}. This one was made without them; run the release again instead")
     cycle = desk.domain.calendar.of(desk.period)
     if cycle is not None and cycle.embargo is not None:
         lines.append(f"**Embargo** until {cycle.embargo:%Y-%m-%d %H:%M %Z}")

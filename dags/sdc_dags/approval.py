@@ -14,14 +14,16 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from sdc_dags.run import desk, place
 
-AGREE, REFUSE = "Approve", "Reject"
+AGREE, AGREE_ALTHOUGH, REFUSE = "Approve", "Approve without newer deliveries", "Reject"
+ALTHOUGH = "although_newer"  # what the task leaves for `publish`
 
 
 class Approval(HITLOperator):
     """Asks until as many people as `number` have agreed; does not ask where they have.
 
     **Waiting:** *Required Actions* shows digest, verdict, losses and what is other than in the last version; read the report before you
-    answer. An answer of the submitter, or a second one of the same person, does not count: it is asked again.
+    answer. An answer of the submitter, or a second one of the same person, does not count: it is asked again. So it is where newer
+    deliveries are accepted meanwhile, unless the answer says that this publication goes out all the same.
 
     **Red:** somebody rejected the publication, the log says who; nothing is published. A methodologist changes the domain file, or a
     country its delivery, and the DAG is triggered again. To ask once more: clear this task with *Downstream*. Also red: the publication
@@ -76,7 +78,16 @@ class Approval(HITLOperator):
             raise _another(publication)
         person = (event["responded_by_user"] or {}).get("name") or ""
         note = str((event["params_input"] or {}).get("note") or "")
-        yes = event["chosen_options"] == [AGREE]
+        [chosen] = event["chosen_options"]
+        yes = chosen in (AGREE, AGREE_ALTHOUGH)
+        waiting = steps.newer(at, release_id) if yes else []
+        if waiting and chosen == AGREE:
+            remedy = f"Remedy: trigger the DAG again, which takes them in; or answer '{AGREE_ALTHOUGH}'"
+            at.say(f"this answer does not count: newer deliveries are accepted: {', '.join(waiting)}. {remedy}")
+            return self.execute(context)
+        if waiting:
+            note = f"{note} (without newer deliveries: {', '.join(waiting)})".lstrip()
+            context["ti"].xcom_push(key=ALTHOUGH, value=True)
         try:
             steps.answer(at, release_id, publication, yes, person, note)
         except OwnSubmission as refusal:
@@ -110,8 +121,10 @@ def _question(source: str, number: int) -> Approval:
         source=source,
         number=number,
         subject="May this publication go out?",
-        options=[AGREE, REFUSE],
-        params={"note": Param("", type=["null", "string"], title="Note", description="kept with the answer")},
+        options=[AGREE, AGREE_ALTHOUGH, REFUSE],
+        params={
+            "note": Param("", type=["null", "string"], title="Note", description="kept with the answer"),
+        },
         execution_timeout=None,  # people are not timed out
         doc_md=Approval.__doc__,
     )

@@ -6,7 +6,7 @@ import time
 
 from sdc_tasks import pipeline
 from sdc_tasks.confidential import keeps_to_itself
-from sdc_tasks.errors import ReleaseBlocked
+from sdc_tasks.errors import ReleaseBlocked, Superseded
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.results import Publication
 from sdc_tasks.steps.desk import Desk, by_account
@@ -14,8 +14,10 @@ from sdc_tasks.steps.identity import require_own, terms_of
 from sdc_tasks.steps.memory import load
 from sdc_tasks.steps.protection import decided
 from sdc_tasks.steps.versions import known
+from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.engine import acting
-from sdc_tasks.warehouse.database.schema import RunState
+from sdc_tasks.warehouse.database.schema import DeliveryState, RunState
 from sdc_tasks.warehouse.dissemination import publisher
 from sdc_tasks.warehouse.operations import decisions, journal
 
@@ -24,6 +26,15 @@ def awaiting(desk: Desk, release_id: str) -> tuple[str, list[str]]:
     """The digest of the publication that somebody must agree to, and who has agreed to it on its passed audit."""
     publication = load(desk, release_id, "bases", Publication).digest
     return publication, decisions.approvers(desk.engine, release_id, publication)
+
+
+def newer(desk: Desk, release_id: str) -> list[str]:
+    """The accepted files of the period that the release was not made of; none once it is out."""
+    if any(each.release_id == release_id for each in reader.releases(desk.engine, desk.domain.id)):
+        return []
+    held = reader.made_of(desk.engine, release_id)
+    now = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    return [each.file for each in now if each.state is DeliveryState.ACCEPTED and each.key.digest not in held]
 
 
 def wait(desk: Desk, release_id: str) -> None:
@@ -48,13 +59,20 @@ def answer(desk: Desk, release_id: str, publication: str, agreed: bool, person: 
 
 
 @keeps_to_itself
-def publish(desk: Desk, release_id: str) -> int:
-    """Publishes to the warehouse, in one transaction, once. Returns the version.
+def publish(desk: Desk, release_id: str, although_newer: bool = False) -> int:
+    """Publishes to the warehouse, in one transaction, once. Returns the version. `although_newer`: somebody said that it goes out although
+    newer deliveries are accepted.
 
-    Raises ReleaseBlocked if the audit did not pass, NotApproved while somebody must still agree.
+    Raises ReleaseBlocked if the audit did not pass, NotApproved while somebody must still agree, Superseded where newer deliveries wait.
     """
     began = time.monotonic()
     require_own(desk, release_id)
+    if not although_newer and (files := newer(desk, release_id)):
+        journal.finish_run(desk.engine, release_id, RunState.WAITING)
+        raise Superseded(
+            f"{release_id}: newer deliveries are accepted: {', '.join(files)}. Nothing was published. "
+            "Remedy: run the release again; it takes them in"
+        )
     problem, publication, merged = decided(desk, release_id)
     try:
         requirements = load(desk, release_id, "baseline", Requirements)

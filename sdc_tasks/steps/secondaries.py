@@ -49,6 +49,7 @@ def open_release(desk: Desk, deliveries: Sequence[store.StoredDelivery]) -> str:
     journal.start_run(desk.engine, release_id, desk.domain.id, desk.period)
     journal.set_inputs(desk.engine, release_id, inputs)
     journal.submit(desk.engine, release_id, terms, embargo=embargo_of(desk), environment=lineage.environment())
+    journal.note_deliveries(desk.engine, release_id, {each.key.digest: f"{each.country}: {each.file}" for each in deliveries})
     return release_id
 
 

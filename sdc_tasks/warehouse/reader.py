@@ -13,10 +13,11 @@ from sdc_tasks.warehouse.database.engine import reading
 from sdc_tasks.warehouse.database.schema import UtcTime, alert, approval, audit, cycle, log, run, rung, step, submission, task_run, terms
 from sdc_tasks.warehouse.database.schema import dag_run as dag_run_table
 from sdc_tasks.warehouse.database.sqlfiles import clause
+from sdc_tasks.warehouse.operations.journal import DELIVERY
 
 Record = dict[str, Any]
 RELEASE_TYPES = {"released_at": UtcTime(), "embargo": UtcTime(), "visible": Boolean()}
-HISTORY_TYPES = {**RELEASE_TYPES, "started_at": UtcTime(), "finished_at": UtcTime(), "passed": Boolean()}
+HISTORY_TYPES = {**RELEASE_TYPES, "started_at": UtcTime(), "finished_at": UtcTime(), "passed": Boolean(), "newer": Boolean()}
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,12 @@ def runs(engine: Engine, domain: str | None = None) -> list[Record]:
 
 def steps(engine: Engine, release_id: str) -> list[Record]:
     """The steps of a run in the order they ended."""
-    return _of_run(engine, step, release_id, "finished_at")
+    return [each for each in _of_run(engine, step, release_id, "finished_at") if each["step"] != DELIVERY]
+
+
+def made_of(engine: Engine, release_id: str) -> dict[str, str]:
+    """The deliveries of a release: digest → country and file. Empty for a release of an older version."""
+    return {each["key"]: each["note"] for each in _of_run(engine, step, release_id, "note") if each["step"] == DELIVERY}
 
 
 def rungs(engine: Engine, release_id: str) -> list[Record]:

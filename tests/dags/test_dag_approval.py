@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.log import entries
@@ -68,6 +70,34 @@ def test_two_others_agree_to_exactly_this_publication(bag: Any, deliver: Any, wa
     assert not any(run_checks(warehouse_of_run).values())
 
 
+def test_newer_deliveries_while_an_approval_waits_are_told_and_asked_about(
+    bag: Any, deliver: Any, warehouse_of_run: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    for country in ("AT", "BE"):
+        deliver(AGREED, country)
+    run = Flight.start(bag, DAG, user="anna", period="2024")
+    deliver(AGREED, "BE", OTHER)
+    Flight.start(bag, f"national_delivery_{AGREED}", period="2024")
+    [line] = reader.history(warehouse_of_run)
+    assert (line["state"], line["newer"]) == ("waiting", True)
+    run.answer("approve_1", "bert")
+    assert run.in_state("awaiting_input") == {"approve_1"}, "the answer does not count: he read of the old deliveries"
+    assert "this answer does not count: newer deliveries are accepted: BE_2024.csv" in caplog.text
+    assert reader.approvals(warehouse_of_run, line["release_id"]) == []
+
+    # who says so explicitly lets it out
+    run.answer("approve_1", "bert", "Approve without newer deliveries", note="the correction is small")
+    run.answer("approve_2", "cleo", "Approve without newer deliveries")
+    assert run.state == "success"
+    [out] = reader.releases(warehouse_of_run)
+    assert out.release_id == line["release_id"]
+    assert {each["note"] for each in reader.approvals(warehouse_of_run, out.release_id)} == {
+        "the correction is small (without newer deliveries: BE_2024.csv)",
+        "(without newer deliveries: BE_2024.csv)",
+    }
+    assert reader.history(warehouse_of_run)[0]["newer"], "and its page says that it is out of date"
+
+
 def test_a_rejected_publication_ends_the_run_and_may_be_asked_about_again(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
     for country in ("AT", "BE"):
         deliver(AGREED, country)
@@ -79,6 +109,8 @@ def test_a_rejected_publication_ends_the_run_and_may_be_asked_about_again(bag: A
     assert run.tasks["report"] == "success"
     assert reader.releases(warehouse_of_run) == []
     assert run_state(warehouse_of_run) == ["blocked"]
+    [line] = reader.history(warehouse_of_run)
+    assert (line["decision"], line["decided_by"], line["passed"], line["newer"]) == ("reject", "bert", True, False)
     release_id = reader.runs(warehouse_of_run)[0]["release_id"]
     notes = {each["key"]: each["note"] for each in reader.steps(warehouse_of_run, release_id) if each["step"] == "approval"}
     assert notes == {"bert": "rejected: size class S looks odd"}

@@ -88,6 +88,12 @@ def test_deadlines(due: int | None, done: int | None, late: bool, tone: str) -> 
         ({"state": "waiting"}, "waiting for a country"),
         ({"state": "waiting", "passed": True}, "waiting for approval"),
         ({"state": "blocked"}, "blocked by the audit"),
+        ({"state": "blocked", "passed": True, "decision": "reject"}, "rejected"),
+        ({"state": "blocked", "passed": True, "decision": "approve"}, "blocked by the audit"),
+        ({"state": "blocked", "newer": True}, "superseded by newer deliveries"),
+        ({"state": "failed", "newer": True}, "superseded by newer deliveries"),
+        ({"state": "waiting", "passed": True, "newer": True}, "superseded by newer deliveries"),
+        ({"state": "waiting", "passed": True, "approvals_asked": 1, "newer": True}, "waiting for approval"),
         ({"state": "failed"}, "failed"),
         ({"state": "published"}, "same as the version before"),
         ({"state": "published", "version": 1}, "under embargo"),
@@ -97,14 +103,17 @@ def test_deadlines(due: int | None, done: int | None, late: bool, tone: str) -> 
     ],
 )
 def test_standings(row: dict[str, Any], expected: str) -> None:
-    from sdc_ui.shared.standing import TONES, Standing, release_line
+    from sdc_ui.shared.standing import NEXT, TONES, Standing, release_line
 
     known = dict.fromkeys(
         ("release_id", "domain", "period", "started_at", "submitter", "version", "publication_digest", "released_at", "embargo")
     )
-    line = release_line({**known, "passed": False, "approvals_asked": None, "approvals": 0, "retracted": None, "visible": False, **row})
+    decided = {"decision": None, "decided_by": "bert", "decision_details": '{"note": "odd"}', "newer": False}
+    about = {"passed": False, "approvals_asked": None, "approvals": 0, "retracted": None, "visible": False}
+    line = release_line({**known, **about, **decided, **row})
     assert line.standing == expected
-    assert set(TONES) == set(Standing)
+    assert line.rejected == (("bert", "odd") if row.get("decision") == "reject" else None)
+    assert set(TONES) == set(NEXT) == set(Standing)
 
 
 def test_blocks_sum_up_their_codes() -> None:

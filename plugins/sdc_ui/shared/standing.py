@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +17,8 @@ class Standing(StrEnum):
     FAILED = "failed"
     WAITING = "waiting for a country"
     APPROVAL = "waiting for approval"
+    REJECTED = "rejected"
+    SUPERSEDED = "superseded by newer deliveries"
     BLOCKED = "blocked by the audit"
     EMBARGOED = "under embargo"
     PUBLISHED = "published"
@@ -27,12 +30,36 @@ class Standing(StrEnum):
         """good, bad, warn or calm: its colour; the word itself is always there too."""
         return TONES[self]
 
+    @property
+    def next(self) -> str:
+        """What somebody does next; empty where there is nothing to do."""
+        return NEXT[self]
 
+
+AGAIN = "Run the release again: it takes in the newer deliveries."
+NEXT = {
+    Standing.RUNNING: "",
+    Standing.FAILED: "Open the run in Airflow: the task that is red says what to do.",
+    Standing.WAITING: "A country is missing: put its file into the inbox, and run the release again.",
+    Standing.APPROVAL: "Somebody other than the submitter answers in Required Actions.",
+    Standing.REJECTED: (
+        "A methodologist changes the domain file, or a country its delivery; then run the release again. "
+        "To ask once more about this publication, clear approve_1 with Downstream."
+    ),
+    Standing.SUPERSEDED: AGAIN,
+    Standing.BLOCKED: "A methodologist changes the domain file and runs the release again; nobody publishes by hand.",
+    Standing.EMBARGOED: "",
+    Standing.PUBLISHED: "",
+    Standing.UNCHANGED: "",
+    Standing.RETRACTED: "Correct what was wrong, and run the release again: it becomes the next version.",
+}
 TONES = {
     Standing.RUNNING: "calm",
     Standing.FAILED: "bad",
     Standing.WAITING: "warn",
     Standing.APPROVAL: "warn",
+    Standing.REJECTED: "bad",
+    Standing.SUPERSEDED: "warn",
     Standing.BLOCKED: "bad",
     Standing.EMBARGOED: "good",
     Standing.PUBLISHED: "good",
@@ -43,7 +70,9 @@ TONES = {
 
 @dataclass(frozen=True)
 class ReleaseLine:
-    """One release in a list. `version` and what follows are None where nothing was published of it."""
+    """One release in a list. `version` and what follows are None where nothing was published of it. `newer`: deliveries are accepted that
+    it was not made of. `rejected`: who rejected it, and the note, where that is the last that somebody decided.
+    """
 
     release_id: str
     domain: str
@@ -58,6 +87,13 @@ class ReleaseLine:
     embargo: datetime | None
     retracted: str | None
     visible: bool
+    newer: bool
+    rejected: tuple[str, str] | None
+
+    @property
+    def next(self) -> str:
+        """What somebody does next."""
+        return AGAIN if self.newer and self.standing not in (Standing.RUNNING, Standing.APPROVAL) else self.standing.next
 
     @property
     def shown(self) -> bool:
@@ -81,6 +117,8 @@ def release_line(row: Mapping[str, Any]) -> ReleaseLine:
         embargo=row["embargo"],
         retracted=row["retracted"],
         visible=bool(row["visible"]),
+        newer=bool(row["newer"]),
+        rejected=(row["decided_by"], json.loads(row["decision_details"])["note"]) if row["decision"] == "reject" else None,
     )
 
 
@@ -89,14 +127,18 @@ def _standing(row: Mapping[str, Any]) -> Standing:
         if row["retracted"] is not None:
             return Standing.RETRACTED
         return Standing.PUBLISHED if row["visible"] else Standing.EMBARGOED
+    missing = row["passed"] and (row["approvals_asked"] or 0) > row["approvals"]
     match row["state"]:
         case "published":
             return Standing.UNCHANGED
-        case "waiting":
+        case "waiting" if missing or not row["newer"]:
             return Standing.APPROVAL if row["passed"] else Standing.WAITING
+        case "blocked" if row["decision"] == "reject":
+            return Standing.REJECTED
+        case "waiting" | "blocked" | "failed" if row["newer"]:
+            return Standing.SUPERSEDED
         case "blocked":
             return Standing.BLOCKED
         case "failed":
             return Standing.FAILED
-    asked = row["approvals_asked"] or 0
-    return Standing.APPROVAL if row["passed"] and asked > row["approvals"] else Standing.RUNNING
+    return Standing.APPROVAL if missing else Standing.RUNNING

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
@@ -139,6 +139,20 @@ def record_step(
     }
     with writing(engine) as connection:
         put_rows(connection, step, [row])
+
+
+DELIVERY = "delivery"  # the step under which a run notes what it was made of: the digest of a file as key, its country and name as note
+
+
+def note_deliveries(engine: Engine, release_id: str, files: Mapping[str, str]) -> None:
+    """Notes the deliveries that the release is made of: digest → what people call it. A repetition changes nothing."""
+    when = datetime.now(UTC)
+    rows = [
+        {"release_id": release_id, "step": DELIVERY, "key": digest, "seconds": 0.0, "note": name, "finished_at": when}
+        for digest, name in sorted(files.items())
+    ]
+    with writing(engine) as connection:
+        put_rows(connection, step, rows, keep=True)
 
 
 def step_output(engine: Engine, release_id: str, step_name: str, key: str = "") -> str | None:
