@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import csv
 import json
-from functools import partial
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 

@@ -41,8 +41,8 @@ def test_a_table_that_cannot_be_protected_stops_the_release_and_names_the_cell(
     """Here nothing at all may be hidden."""
     from sdc_tasks.methods.receiver import secondaries
 
-    kept = secondaries._may_hide
-    monkeypatch.setattr(secondaries, "_may_hide", lambda table, profiles: kept(table, profiles) & False)
+    kept = secondaries.may_hide
+    monkeypatch.setattr(secondaries, "may_hide", lambda table, profiles: kept(table, profiles) & False)
     deliver(RECEIVER, "AT", BARE)
     deliver(RECEIVER, "BE", FREE)
     run = release(RECEIVER, INBOX)

@@ -32,7 +32,7 @@ from sdc_tasks.model.results import Secondaries
 from sdc_tasks.model.table import Bools, Ints
 from sdc_tasks.solver.clock import Abort
 
-SAME = 1e-6  # relative: two levels that differ by less are the same
+SAME_LEVEL = 1e-6  # relative: two levels that differ by less are the same
 
 
 def secondaries(
@@ -55,7 +55,7 @@ def secondaries(
     delivered, _ = baseline(table, profiles)
     if not delivered.cut.any():
         return Secondaries(country, nobody, nobody, nobody, nobody, own)
-    all_of_them, shown = _may_hide(table, profiles), _shown(problem, country, before)
+    all_of_them, shown = may_hide(table, profiles), _shown(problem, country, before)
     may = all_of_them & ~shown
     most, _ = baseline(hidden_too(table, may), profiles)
     lost = _cut(most)
@@ -69,7 +69,7 @@ def _cut(found: Requirements) -> Ints:
     return np.unique(found.primaries[found.cut])
 
 
-def _may_hide(table: ProtectionProblem, profiles: tuple[str, ...]) -> Bools:
+def may_hide(table: ProtectionProblem, profiles: tuple[str, ...]) -> Bools:
     """(cells,): the open cells that the receiver may hide."""
     empty = (table.a == 0) & ~totals_over(table, table.primary)
     small = (table.a > 0) & (table.a < table.least)
@@ -153,7 +153,7 @@ def _failing(found: Requirements, needs: Requirements) -> Ints:
     wrong = []
     for profile, primary, knower, levels in _rows(found):
         asked = least.get((profile, primary, knower), least[profile, primary, -1])
-        if any(got < level * (1 - SAME) for got, level in zip(levels, asked, strict=True)):
+        if any(got < level * (1 - SAME_LEVEL) for got, level in zip(levels, asked, strict=True)):
             wrong.append(primary)
     return np.unique(np.array(wrong, dtype=np.int64))
 
