@@ -24,6 +24,8 @@ BARE = """
 """
 ASKED = "suppression: {receiver: when_missing}\nflags:"
 OTHER = FREE.replace("300000 F  450000", "310000 F  440000").replace("450000 F  300000", "440000 F  310000")
+COMPOSITIONS = """  - {code: EU, label: Union, members: all}
+  - {code: NORTH, label: North, members: [AT, DE]}"""
 WEAK = """
             _T         S         L
     TOTAL   1500000 F  750000 F  750000 F
@@ -97,6 +99,32 @@ def test_three_countries_with_primaries_only(three):
     for file in (*out.glob("*.html"), *out.glob("*.json"), *out.glob("secondaries/*"), out / "findings.csv"):
         assert not [secret for secret in SECRETS if secret in file.read_text(encoding="utf-8")], file.name
     assert not [secret for secret in SECRETS if secret in ended.text]
+
+
+def test_european_cells_are_suppressed_instead_of_rounded(three):
+    """FR alone hides its square against the public DE and the squares of the others: the sums of all five tell nothing of one of them,
+    those of AT and FR with the others' public figures would.
+    """
+    three.settle("  - {code: EU, label: Union, members: all, partial_code: EU_PARTIAL}", COMPOSITIONS)
+    three.settle("flags:", "bases: {rule: suppression}\nflags:")
+    ended = three.release("out", "--witnesses", three.folder / "evidence.json")
+    out = three.folder / "out"
+    assert ended.code == 0, ended.text
+    assert "0 rounded" in ended.said
+    assert set(findings(out)) == {"AT", "BE", "CY"}
+    with (out / "table.csv").open(newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    assert {(row["OBS_STATUS"], row["CONF_STATUS"], bool(row["OBS_VALUE"])) for row in rows} == {("A", "F", True), ("Q", "S", False)}
+    hidden = [(row["REF_AREA"], row["ACTIVITY"], row["SIZECLASS"]) for row in rows if not row["OBS_VALUE"]]
+    assert {area for area, *_ in hidden} == {"NORTH"}
+    assert 0 < len(hidden) <= 4
+    certificate = json.loads((out / "audit.json").read_text(encoding="utf-8"))
+    assert (certificate["verdict"], certificate["counts"]["withheld"], certificate["counts"]["rounded"]) == ("passed", len(hidden), 0)
+    checked = verified(three)
+    assert (checked.code, "verified" in checked.said) == (0, True), checked.text
+    assert f"{len(hidden)} withheld" in (out / "report.html").read_text(encoding="utf-8")
+    for file in (out / "report.html", out / "audit.json", out / "findings.csv"):
+        assert not [secret for secret in SECRETS if secret in file.read_text(encoding="utf-8")], file.name
 
 
 def test_without_the_option_they_are_only_reported(three):

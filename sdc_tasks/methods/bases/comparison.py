@@ -7,7 +7,8 @@ from collections.abc import Callable
 from sdc_tasks.methods.bases.cta_rule import choose
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.printed.implied import sharpen
-from sdc_tasks.methods.bases.rules import AUDIT, CTA, LEAST, Case, bound, by_audit, by_cover
+from sdc_tasks.methods.bases.rules import AUDIT, CTA, LEAST, SUPPRESSION, Case, bound, by_audit, by_cover
+from sdc_tasks.methods.bases.suppression import by_suppression, published_again
 from sdc_tasks.methods.bases.whole import whole
 from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung
 from sdc_tasks.model.table import Floats
@@ -20,7 +21,8 @@ Keep = Callable[[str, Publication | Adjustment], None]
 def least_lossy(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, keep: Keep) -> Publication:
     """The safe publication that loses least. `x` (cells,): the adjusted table, if there is one. The CTA rule starts from it if `trusted`.
 
-    The CTA rule is skipped unless its choice, before any repair, loses less than the choice by the audit: repair only adds loss.
+    The CTA rule is skipped unless its choice, before any repair, loses less than the choice by the audit: repair only adds loss. The rule
+    suppression stands beside the audit alone.
     `keep` receives the publication by each other rule; the publication by the CTA rule before any repair (`ALONE`); and, as "rules", a
     rung for each rule with its loss, the bound on the least loss, and how many requirements the CTA rule leaves broken.
     """
@@ -28,7 +30,9 @@ def least_lossy(case: Case, options: BasesOptions, x: Floats | None, trusted: bo
     thorough = options.rule == "minimum-uncertainty"
     case.progress(f"bases by {AUDIT}")
     found = {AUDIT: by_audit(case)}
-    if x is not None:
+    if options.rule == "suppression":
+        found[SUPPRESSION], least = by_suppression(case, found[AUDIT])
+    elif x is not None:
         start = choose(case.problem, ladder, x)
         if trusted and ladder.loss_of(start) < ladder.loss_of(found[AUDIT]):
             case.progress(f"bases by {CTA}")
@@ -47,6 +51,8 @@ def least_lossy(case: Case, options: BasesOptions, x: Floats | None, trusted: bo
     best = min(reversed(losses), key=losses.__getitem__)
     if case.problem.integral.any():
         found[best] = whole(case, found[best])
+        if options.rule == "suppression":
+            found[best] = published_again(case, found[best])
         losses[best] = ladder.loss_of(found[best])
     told = ", ".join(f"{ladder.told(choice)} by {name}" for name, choice in found.items())
     case.note(f"{LOST}: {told}; taken: {best}")

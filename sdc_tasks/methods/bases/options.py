@@ -9,6 +9,8 @@ from pydantic import Field, model_validator
 from sdc_tasks.model.strict import Strict
 from sdc_tasks.model.weights import Weights
 
+ROUNDED_ONLY = {"passes", "mantissas", "maximum_relative_base", "rounding_charge", "strata", "sharpen", "additive"}
+
 
 class CellRule(Strict):
     """A wish for some aggregate cells: `cells` is a pattern of keys, such as EU27_2020.TURNOVER.C*._T (* and ? stand for anything).
@@ -25,14 +27,15 @@ class BasesOptions(Strict):
     """How bases are chosen from the ladder mantissas × 10^k × `smallest`, in the unit of the indicator.
 
     Rule cta: repair starts from the adjusted table and from all exact, and the result that loses less is taken. Rule minimum-uncertainty:
-    from that result, `passes` searches look for less loss. The audit decides in the end. `gap` is used by `sdc what-if` only.
+    from that result, `passes` searches look for less loss. Rule suppression: every cell is exact or withheld, and as little as possible is
+    withheld. The audit decides in the end. `gap` is used by `sdc what-if` only.
 
     `strata`: cells of one composition and indicator share a base, separately by `level` or `code` of the named hierarchies; {}: of none.
     `sharpen`: no cell is coarser than the interval that the other published cells leave. `additive`: values of a composition add up.
     `visible_share`: the sum of the visible countries replaces a withheld total if it covers at least this share and is safe.
     """
 
-    rule: Literal["cta", "minimum-uncertainty"] = Field(default="minimum-uncertainty", description="who proposes bases")
+    rule: Literal["cta", "minimum-uncertainty", "suppression"] = Field(default="minimum-uncertainty", description="who proposes bases")
     gap: float = Field(default=0.05, ge=0, description="of `sdc what-if`: how far the least loss may be above its bound, relative")
     passes: int = Field(default=2, ge=1, description="minimum-uncertainty: searches for less, each on the cuts of those before it")
     mantissas: tuple[Annotated[float, Field(ge=1, lt=10)], ...] = Field(
@@ -57,6 +60,8 @@ class BasesOptions(Strict):
     def _one_base_each(self) -> BasesOptions:
         if self.strata is not None and (self.sharpen or self.additive):
             raise ValueError("strata: not together with sharpen or additive, which give each cell a base of its own")
+        if self.rule == "suppression" and (idle := sorted(self.model_fields_set & ROUNDED_ONLY)):
+            raise ValueError(f"{', '.join(idle)}: the rule suppression rounds nothing. Remedy: leave out {', '.join(idle)}, or change rule")
         if self.rule == "cta" and "passes" in self.model_fields_set:
             raise ValueError("passes: only the rule minimum-uncertainty makes passes. Remedy: leave passes out, or change rule")
         return self

@@ -24,6 +24,7 @@ from sdc_tasks.methods.bases.printed.possible import possible
 from sdc_tasks.methods.bases.rules import Case
 from sdc_tasks.methods.bases.search.repair import Stuck
 from sdc_tasks.methods.bases.strata import strata_of
+from sdc_tasks.methods.bases.suppression import two_options
 from sdc_tasks.methods.bases.wishes import wishes_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
@@ -40,6 +41,8 @@ def case_of(problem: ProtectionProblem, requirements: Requirements, options: Bas
     ladder = ladder_of(problem, weights, options).keeping(wishes.exact, wishes.published)
     if problem.withheld.any():
         note(f"{int(problem.withheld.sum())} aggregate cells are withheld: they need a national cell that is not available")
+    if options.rule == "suppression":
+        ladder = two_options(ladder)
     if options.strata is not None:
         ladder = ladder.in_strata(strata_of(problem, options.strata, wishes.exact))
     attacker = Attacker(problem, requirements, seed)

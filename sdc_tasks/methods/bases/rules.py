@@ -4,6 +4,7 @@
     the CTA rule           starts from what the adjusted table says each cell needs ([1]; `cta_rule.py`); then as above
     minimum uncertainty    starts from the better of both; finds the least loss that meets all cuts so far (`cover.py`); makes it safe,
                            which gives new cuts; repeats this; at the end it lowers every cell that can be lowered
+    suppression            knows exact and withheld alone: the least set of withheld cells (`suppression.py`)
 
 The same cuts give a lower bound on the loss of any safe choice on the ladder. `search/minimum_uncertainty.py` finds the least loss without
 a ladder.
@@ -29,7 +30,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-AUDIT, CTA, LEAST = "the audit alone", "the CTA rule", "minimum uncertainty"
+AUDIT, CTA, LEAST, SUPPRESSION = "the audit alone", "the CTA rule", "minimum uncertainty", "suppression of aggregates"
 LAST_GAIN = 0.005  # relative: a search that promises no larger gain is the last one
 
 
