@@ -116,3 +116,30 @@ def test_what_no_pattern_of_all_tables_protects_is_named() -> None:
     both = linked({"first": FIRST, "second": second}, [Link((("first", 1), ("second", 0)))])
     with pytest.raises(Unprotectable, match="first: cell 1 = second: cell 0: its relations"):
         suppress(both.problem)
+
+
+def single(a: list[float], primary: list[int], respondent: list[int]) -> SuppressionProblem:
+    told = np.array(respondent)
+    return replace(table(a, primary, 1.0), singleton=told >= 0, respondent=told)
+
+
+def test_single_respondents_are_the_same_where_they_share_a_cell() -> None:
+    """Each table numbers its respondents from 0. The one behind the shared total is one; the one behind the part of the second table is
+    told to be him; nobody says who the one behind the part of the first table is."""
+    first, second = single([10, 4, 6], [0, 1], [0, -1, -1]), single([10, 5, 5], [0, 1], [0, 0, -1])
+    first = replace(first, singleton=np.array([True, False, False]))
+    both = linked({"first": first, "second": second}, SAME_TOTAL).problem
+    of = both.respondents
+    assert (of[0] == of[3], (of >= 0).tolist()) == (True, [True, False, False, True, False])
+    third = linked({"first": single([10, 4, 6], [1], [-1, 0, -1]), "second": single([10, 5, 5], [1], [-1, 0, -1])}, SAME_TOTAL).problem
+    assert third.respondents[1] != third.respondents[3]
+    assert (third.respondents >= 0).tolist() == [False, True, False, True, False]
+
+
+def test_the_largest_minimum_of_contributors_holds_for_all_tables() -> None:
+    counts = np.array([9.0, 4, 5])
+    first, second = replace(FIRST, count=counts, minimum=3), replace(SECOND, count=np.array([8.0, 6, 2]), minimum=5)
+    both = linked({"first": first, "second": second}, SAME_TOTAL).problem
+    assert (both.minimum, both.count is not None and both.count.tolist()) == (5, [8, 4, 5, 6, 2])
+    with pytest.raises(InvalidInput, match="needs counts in every linked table"):
+        linked({"first": first, "second": SECOND}, SAME_TOTAL)

@@ -129,3 +129,13 @@ def test_a_primary_without_a_level_has_no_interval() -> None:
     problem = SuppressionProblem(M, np.array([3.0, 1, 2]), none, none + 9, none, none, none, none + 1, mark, none > 0)
     with pytest.raises(InvalidInput, match=r"cell 1: primary without a level\. Remedy: "):
         searched(problem)
+
+
+def test_a_minimum_of_contributors_says_nothing_of_intervals() -> None:
+    none, mark = np.zeros(3), np.array([False, True, False])
+    M = np.array([[-1.0, 1.0, 1.0]])
+    problem = SuppressionProblem(
+        M, np.array([3.0, 1, 2]), none, none + 9, mark, mark, none, none + 1, mark, none > 0, count=none + 5, minimum=3
+    )
+    with pytest.raises(InvalidInput, match="behind blanks, not behind intervals"):
+        searched(problem)

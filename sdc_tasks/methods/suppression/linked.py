@@ -6,7 +6,8 @@ sum of others, a second hierarchy over the same codes). The tables become one pr
 it. One pattern protects all of them, the verifier judges them together, and each table gets its part of the pattern.
 
 What is known of a cell anywhere is known everywhere: its bounds are those of all its tables together, it stays open if one table keeps it
-open, it is primary if one table calls it so, with the largest levels; it costs what it costs where it is dearest.
+open, it is primary if one table calls it so, with the largest levels; it costs what it costs where it is dearest. The largest minimum of
+contributors holds for all tables.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.problem import ADDITIVE, SuppressionProblem
+from sdc_tasks.methods.suppression.respondents import NOBODY
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 CellOf = tuple[str, int]  # table, position in it
@@ -156,10 +158,35 @@ class _Merged:
             primary & fixed, "primary in one table, while another keeps it open", "let it be suppressed there, or do not call it primary"
         )
         lpl, upl, spl = (self.extreme(np.where(self.column("primary") > 0, self.column(name), 0.0), True) for name in ("lpl", "upl", "spl"))
+        minimum = max(each.minimum for each in self.problems)
         return SuppressionProblem(
             M, a, np.minimum(lb, a), np.maximum(ub, a), lpl, upl, spl, self.extreme(self.column("cost"), True), primary, fixed, M @ a,
-            self.extreme(self.column("singleton"), True) > 0, self.name,
+            self.extreme(self.column("singleton"), True) > 0, self.name, respondent=self.respondents(),
+            count=self.counts() if minimum else None, minimum=minimum,
         )  # fmt: skip
+
+    def respondents(self) -> Ints:
+        """(k): a number for the respondent of each singleton, NOBODY for all other cells.
+
+        Tables number their respondents by themselves: he who is alone behind a shared cell is the same; all others are different ones,
+        which is the attackers' side.
+        """
+        own = [each.respondents for each in self.problems]
+        first = np.cumsum([0, *(len(numbers) for numbers in own)])
+        number = np.concatenate([np.where(each == NOBODY, NOBODY, each + start) for each, start in zip(own, first, strict=False)])
+        singles = np.flatnonzero(number != NOBODY)
+        ends = (self.cell[singles], self.k + number[singles])
+        size = self.k + int(first[-1])
+        same = connected_components(sp.csr_array((np.ones(len(singles)), ends), shape=(size, size)), directed=False)[1]
+        found = np.full(self.k, NOBODY)
+        found[self.cell[singles]] = same[self.cell[singles]]
+        return found
+
+    def counts(self) -> Floats:
+        """(k): the contributors of each cell, the fewest that a table tells."""
+        if any(each.count is None for each in self.problems):
+            raise InvalidInput("a minimum of contributors needs counts in every linked table. Remedy: give a column of counts to each")
+        return self.extreme(self.column("count"), False)
 
     def name(self, cell: int) -> str:
         """The names of a cell in its tables."""

@@ -24,8 +24,7 @@ def least_loss(problem: SuppressionProblem, weight: np.ndarray) -> float | None:
         for side in sides:
             place = slice(start, start + n)
             start += n
-            still = problem.lone.copy()
-            still[p] = False
+            still = problem.lone & (problem.respondents != problem.respondents[p])
             moves = sp.diags_array((~still).astype(float))
             block = sp.lil_array((problem.M.shape[0], width))
             block[:, place] = problem.M
@@ -58,8 +57,7 @@ def _need(problem: SuppressionProblem, p: int, sides: tuple[int, ...]) -> float:
 
 def attacked(problem: SuppressionProblem, below: np.ndarray, above: np.ndarray, cell: int) -> tuple[float, float]:
     """The smallest and the largest value of a cell that agree with relations and intervals; other single respondents know theirs."""
-    known = problem.lone.copy()
-    known[cell] = False
+    known = problem.lone & (problem.respondents != problem.respondents[cell])
     low, high = problem.a - np.where(known, 0, below), problem.a + np.where(known, 0, above)
     ends = []
     for sign in (1.0, -1.0):

@@ -27,7 +27,7 @@ import scipy.sparse as sp
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.partial.run import IntervalRun
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
-from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.lp import LiveLP
 
 REACHED_SHARE = 1 - 2e-7  # of a need: what counts as met here; `judge` is less strict
@@ -54,12 +54,14 @@ class WidthCut:
 def narrow_intervals(run: IntervalRun, rounds: int = 400) -> str:
     """Offers intervals to a run and proves a bound; returns "work" or "time".
 
-    Raises Unprotectable, naming the cell, if none are safe; InvalidInput for a primary without a level.
+    Raises Unprotectable, naming the cell, if none are safe; InvalidInput for a primary without a level, and for a minimum of contributors.
     """
     problem = run.problem
     bare = problem.primary & (np.maximum(np.maximum(problem.down, problem.up), problem.width) == 0)
     for cell in np.flatnonzero(bare).tolist():
         raise InvalidInput(f"{problem.name(cell)}: primary without a level. Remedy: give its level, from which its interval follows")
+    if problem.minimum:
+        raise InvalidInput("a minimum of contributors is about those behind blanks, not behind intervals. Remedy: leave it out, or hide")
     search = _Search(run, reduce(problem))
     search.begin()
     return search.improve(rounds)
@@ -121,7 +123,7 @@ class _Search:
     def _widen(self, program: LiveLP, v: Floats, item: int, side: int, need: float) -> None:
         """Widens intervals, in place, by the direction of least cost that moves a class by its need."""
         k, p = len(self.table.cost), int(self.table.item_class[item])
-        held, far = self._still(p), MOST_MOVES
+        held, far = self.table.known(p), MOST_MOVES
         below, above = np.where(held, 0, v[:k]) / need, np.where(held, 0, v[k:]) / need
         more_below = np.where(held, 0, self.room[:k] - v[:k]) / need
         more_above = np.where(held, 0, self.room[k:] - v[k:]) / need
@@ -141,12 +143,6 @@ class _Search:
         np.maximum(v[:k], np.where(held, 0, -u), out=v[:k])
         np.maximum(v[k:], np.where(held, 0, u), out=v[k:])
         np.minimum(v, np.maximum(self.room, self.least), out=v)
-
-    def _still(self, p: int) -> Bools:
-        """(k): classes that do not move in an attack on p: those of other single respondents."""
-        still = self.table.lone.copy()
-        still[p] = False
-        return still
 
     def _unprotectable(self, item: int) -> Unprotectable:
         problem = self.run.problem
@@ -220,7 +216,7 @@ class _Search:
         """How far the class of an item moves to a side, in needs, and the coefficients of what the duals prove of it."""
         table, k = self.table, len(self.table.cost)
         p, need = int(table.item_class[item]), float(table.item_need[item])
-        still = self._still(p)
+        still = self.table.known(p)
         below = np.where(still, 0.0, np.minimum(v[:k] / need, MOST_MOVES))
         above = np.where(still, 0.0, np.minimum(v[k:] / need, MOST_MOVES))
         cost = np.zeros(k)
