@@ -67,7 +67,8 @@ class Contributions:
 
     `size` X; `count` of contributors; `top` (n, most): sizes of the largest contributions, 0 where there are no more; `guarded`: the
     largest size whose contributor has not waived; `waived` (n, most): whether all of so many of the largest have; `all_waived`: whether
-    everybody has; `asked`: the largest x_r · 100/c, 0 where nobody asked; `respondent`: the number of an only contributor, else −1.
+    everybody has; `asked`: the largest x_r · 100/c, 0 where nobody asked; `respondent`: the number of an only contributor, else −1;
+    `protected`: that of the largest who has not waived, −1 if another one asked.
     """
 
     size: Floats = field(repr=False)
@@ -78,6 +79,7 @@ class Contributions:
     all_waived: Bools = field(repr=False)
     asked: Floats = field(repr=False)
     respondent: Ints = field(repr=False)
+    protected: Ints = field(repr=False)
 
 
 def levels(cells: Contributions, rules: ContributionRules) -> Mapping[Rule, Floats]:
@@ -139,7 +141,19 @@ def gathered(
     alone[where] = holder[first][order]
     whole_size = np.zeros(n)
     np.add.at(whole_size, where, size * copies)
+    protected = _protected(where, n, holder[first][order], gone, size * 100 / ask)
     return Contributions(
         whole_size, count, top, guarded, np.logical_and.accumulate(waived, axis=1),
-        np.bincount(where, weights=~gone, minlength=n) == 0, asked, np.where(count == 1, alone, NOBODY),
+        np.bincount(where, weights=~gone, minlength=n) == 0, asked, np.where(count == 1, alone, NOBODY), protected,
     )  # fmt: skip
+
+
+def _protected(where: Ints, n: int, by: Ints, gone: Bools, asks: Floats) -> Ints:
+    """(n): the first of each cell who has not waived, NOBODY where who asks most is another one. Entries are sorted by cell and size."""
+    found, loudest = np.full(n, NOBODY), np.full(n, NOBODY)
+    for number, entries in ((found, np.flatnonzero(~gone)), (loudest, np.lexsort((-asks, where))[: len(where)])):
+        if number is loudest:
+            entries = entries[asks[entries] > 0]
+        cells, first = np.unique(where[entries], return_index=True)
+        number[cells] = by[entries[first]]
+    return np.where((loudest != NOBODY) & (loudest != found), NOBODY, found)

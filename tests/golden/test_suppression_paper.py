@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -100,6 +102,24 @@ def test_a_total_and_its_only_part_are_one_respondent() -> None:
     assert found.pattern is not None
     assert unprotected(problem, found.pattern) == []
     assert found.pattern.tolist() == [True, True, False, True, False, True]
+
+
+def test_a_cell_whose_parts_have_one_respondent_each_can_be_protected() -> None:
+    """T = a + b, each part one respondent. If both attack T they know it; if T protects the larger one from the other, they do not."""
+    M = sp.csr_array(np.array([[-1, 1, 1, 0, 0, 0], [0, 0, 0, -1, 1, 1], [1, 0, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 1.0]]))
+    a = np.array([50.0, 30.0, 20.0, 90.0, 50.0, 40.0])
+    lone, primary = np.arange(6) % 6 == 1, np.arange(6) < 3
+    lone[2] = True
+    level = np.where(primary, 3.0, 0.0)
+    both = SuppressionProblem(M, a, 0 * a, 0 * a + 500, level, level, 0 * a, a, primary, a == 0, rhs=M @ a, singleton=lone,
+                              respondent=np.where(lone, np.arange(6), -1))  # fmt: skip
+    with pytest.raises(Unprotectable, match="cell 0"):
+        suppress(both)
+    one = replace(both, guarded=np.array([1, 1, 2, -1, -1, -1]))
+    found = suppress(one, PatternOptions(gap=0.0))
+    assert found.ended == "proven"
+    assert unprotected(one, found.pattern) == []
+    assert verify(both, found.pattern).unprotected.tolist() == [0]
 
 
 def test_respondents_that_a_total_contradicts_are_refused() -> None:

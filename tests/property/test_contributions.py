@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,13 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.intake.tables.crossed import Wanted
 from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rules
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.methods.contributions import ContributionRules
+from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.model.table import Hierarchy
 from support.laws import law
+from support.oracles.suppression import unprotected
 
 TREE = {"T": None, "a": "T", "b": "T", "a1": "a", "a2": "a"}
 LEAVES = (("a1", "a2", "b"), ("x", "y"))
@@ -116,6 +119,41 @@ def test_levels_are_those_of_a_second_program(records, rules, by, waivers):
         assert problem.lone[i] == (len(behind) == 1 and bool(problem.primary[i]))
         if len(behind) == 1 and not problem.primary[i]:
             assert problem.fixed[i], "nobody is protected by what a single respondent knows"
+
+
+@given(microdata(), st.sampled_from(RULES[:3]))
+@law(12)
+def test_patterns_withstand_all_respondents_but_whom_a_cell_protects(records, rules):
+    problem = protected(records, rules, ContributorColumns("FIRM", "GROUP")).table.problem
+    try:
+        found = suppress(problem, PatternOptions("exact"))
+    except Unprotectable:
+        assert unprotected(problem, ~problem.fixed)
+        return
+    assert unprotected(problem, found.pattern) == []
+
+
+def test_a_cell_of_two_firms_in_two_parts_is_protected():
+    """a = a1 + a2, one firm each: the smaller of both attacks a, not both."""
+    firms = [
+        ("a1", "x", 30),
+        ("a2", "x", 20),
+        ("a1", "y", 9),
+        ("a1", "y", 8),
+        ("a2", "y", 9),
+        ("a2", "y", 8),
+        ("b", "x", 40),
+        ("b", "y", 50),
+    ]
+    records = [{"A": a, "B": b, "VALUE": value, "FIRM": f"f{i}"} for i, (a, b, value) in enumerate(firms)]
+    found = protected(records, ContributionRules(p=10.0), ContributorColumns("FIRM"))
+    problem = found.table.problem
+    cell = found.table.keys.index(("a", "x"))
+    assert problem.primary[cell]
+    assert not problem.lone[cell]
+    pattern = suppress(problem, PatternOptions("exact")).pattern
+    assert unprotected(problem, pattern) == []
+    assert cell in unprotected(replace(problem, guarded=None), pattern), "both together know it"
 
 
 def protected(records: list[Record], rules: ContributionRules, columns: ContributorColumns):

@@ -105,7 +105,7 @@ def test_three_dimensions_as_cheap_as_the_whole_model(problem: SuppressionProble
 def _without_width(problem: SuppressionProblem) -> SuppressionProblem:
     return SuppressionProblem(
         problem.M, problem.a, problem.lb, problem.ub, problem.lpl, problem.upl, 0 * problem.spl, problem.cost, problem.primary,
-        problem.fixed, singleton=problem.singleton, respondent=problem.respondent,
+        problem.fixed, singleton=problem.singleton, respondent=problem.respondent, guarded=problem.guarded,
     )  # fmt: skip
 
 

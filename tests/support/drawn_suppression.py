@@ -62,7 +62,8 @@ def problems(draw: st.DrawFn, kinds: tuple[str, ...], general: bool = True) -> S
     if not (lone.any() and draw(st.booleans())):
         return problem
     few = rng.integers(0, 2, size=n)  # two respondents, each behind several cells
-    return replace(problem, respondent=np.where(lone, few[problem.respondents], -1))
+    guarded = np.where(rng.random(n) < 0.6, rng.integers(0, 3, size=n), -1)  # a third one is alone nowhere
+    return replace(problem, respondent=np.where(lone, few[problem.respondents], -1), guarded=guarded)
 
 
 @st.composite

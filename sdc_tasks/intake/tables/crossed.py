@@ -97,7 +97,7 @@ def suppression_in(records: TextRows, wanted: Wanted, costs: CellCosts = "value"
     singleton, respondent = _respondents(records, keyed, columns)
     problem = SuppressionProblem(
         table.A, table.a, table.lb, table.ub, levels[0], levels[1], levels[2], cost, primary, ~primary & (table.fixed | (table.a == 0)),
-        table.A @ table.a, singleton, table.label, grid, respondent, count, wanted.minimum,
+        table.A @ table.a, singleton, table.label, grid, respondent, None, count, wanted.minimum,
     )  # fmt: skip
     return CrossedSuppression(problem, keyed.dimensions, wanted.value, keyed.keys, keyed.stays)
 

@@ -130,6 +130,7 @@ def problem_of_cells(
         np.zeros(n, dtype=bool),
         np.zeros(n),
         alone,
+        np.full(n, NOBODY),
     )
     return _protected(records, wanted, keyed.axes, a, cells, rules, costs, margins, known=False)
 
@@ -214,7 +215,7 @@ def _protected(
     problem = SuppressionProblem(
         M, a, low, free, level, level, none, cost, primary, ~primary & (stays | (a == 0)), M @ a, singleton & primary,
         lambda i: ".".join(keys[i]), grid, np.where(primary, cells.respondent, NOBODY) if known else None,
-        cells.count.astype(float), wanted.minimum,
+        cells.protected if known else None, cells.count.astype(float), wanted.minimum,
     )  # fmt: skip
     table = CrossedSuppression(problem, tuple(wanted.dimensions), wanted.value, keys, stays)
     return ProtectedTable(table, {rule: int((each > 0).sum()) for rule, each in asked.items()})

@@ -28,7 +28,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.grid import Grid
-from sdc_tasks.methods.suppression.respondents import respondents_of
+from sdc_tasks.methods.suppression.respondents import guards_of, respondents_of
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 ADDITIVE = 1e-6  # allowed miss of a relation, as a share of its largest value
@@ -41,9 +41,9 @@ class SuppressionProblem:
     """One table, its primary cells and their protection levels. All arrays have one entry for each of the n cells.
 
     `lpl`, `upl`, `spl` are distances ≥ 0, used for `primary` cells only. `label` names a cell in messages. `grid`: where each cell stands,
-    if the table is known to be crossed from dimensions. `respondent`: a number for who stands behind a singleton, −1 where nobody told.
-    `count`: contributors, of whom a pattern hides at least `minimum` together (pattern/enough.py). Raises InvalidInput if the table
-    contradicts itself; no message contains a value.
+    if the table is known to be crossed from dimensions. `respondent`: a number for who stands behind a singleton, −1 where nobody told;
+    `guarded`: the same for whom the level of a cell protects. `count`: contributors, of whom a pattern hides at least `minimum` together
+    (pattern/enough.py). Raises InvalidInput if the table contradicts itself; no message contains a value.
     """
 
     M: sp.csr_array = field(repr=False)
@@ -61,6 +61,7 @@ class SuppressionProblem:
     label: Callable[[int], str] | None = field(default=None, repr=False, compare=False)
     grid: Grid | None = field(default=None, repr=False, compare=False)
     respondent: Ints | None = field(default=None, repr=False)
+    guarded: Ints | None = field(default=None, repr=False)
     count: Floats | None = field(default=None, repr=False)
     minimum: int = 0
 
@@ -75,8 +76,9 @@ class SuppressionProblem:
         M.sum_duplicates()
         M.eliminate_zeros()
         object.__setattr__(self, "M", M)
-        if self.respondent is not None:
-            object.__setattr__(self, "respondent", read_only(np.asarray(self.respondent, dtype=np.int64)))
+        for name in ("respondent", "guarded"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=np.int64)))
         if self.count is not None:
             object.__setattr__(self, "count", read_only(np.asarray(self.count, dtype=float)))
         rhs = np.zeros(M.shape[0]) if self.rhs is None else self.rhs
@@ -104,6 +106,11 @@ class SuppressionProblem:
         return read_only(respondents_of(self.M, self.a, self.lone, self.respondent, self.name))
 
     @cached_property
+    def guards(self) -> Ints:
+        """(n): whom the level of each cell protects, numbered as in `respondents`; −1 where that is not known."""
+        return read_only(guards_of(self.respondents, self.respondent, self.guarded))
+
+    @cached_property
     def down(self) -> Floats:
         """(n): lpl, cut at the lower bound; 0 where no cell is primary."""
         return read_only(np.where(self.primary, np.minimum(self.lpl, self.a - self.lb), 0.0))
@@ -128,7 +135,8 @@ class SuppressionProblem:
         if n == 0:
             raise InvalidInput("a table without cells. Remedy: give the whole table")
         unlike = [name for name in arrays if getattr(self, name).shape != (n,)]
-        unlike += ["respondent"] if self.respondent is not None and self.respondent.shape != (n,) else []
+        told = {"respondent": self.respondent, "guarded": self.guarded}
+        unlike += [name for name, numbers in told.items() if numbers is not None and numbers.shape != (n,)]
         if self.minimum and (self.count is None or self.count.shape != (n,) or not (self.count >= 0).all()):
             raise InvalidInput("a minimum of contributors needs the number of contributors of each cell. Remedy: give counts of at least 0")
         if unlike or self.rhs is None or self.rhs.shape != (self.M.shape[0],):

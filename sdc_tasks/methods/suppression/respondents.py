@@ -5,6 +5,9 @@ all respondents of singletons, together, but for the respondent of p himself:
 
     z_i = 0   for every singleton i whose respondent is not that of p.
 
+If p has several respondents, its level protects one of them, the largest, from the others. Where it is known who he is (`guarded`), all
+others attack, and he does not: else p would count as given away whenever its parts have one respondent each. Where nobody told, all attack.
+
 So cells of one respondent never give each other away, and no number of colluding respondents finds out more of p: a pattern that withstands
 all of them withstands each alone, any two of them, and outsiders. That is the local problem (singletons of one relation) and the global one
 (of the whole table) in one. A *holding* is a respondent: give its number for all cells that it has alone.
@@ -55,6 +58,22 @@ def respondents_of(M: sp.csr_array, a: Floats, singleton: Bools, told: Ints | No
             f"{name(one)} and {name(other)}: two respondents, but a total that holds both has only one. Remedy: correct who is behind them"
         )
     return found.astype(np.int64)
+
+
+def guards_of(respondents: Ints, told: Ints | None, guarded: Ints | None) -> Ints:
+    """(n): the number, among `respondents`, of whom each cell protects; NOBODY where nobody told, or where he is alone in no cell.
+
+    `told`, `guarded` (n): the numbers that are known, of only respondents and of those whom levels protect.
+    """
+    found = respondents.copy()
+    if told is None or guarded is None:
+        return found
+    cells = np.flatnonzero((respondents != NOBODY) & (told != NOBODY))
+    group = np.full(int(max(told.max(initial=0), guarded.max(initial=0))) + 1, NOBODY)
+    group[told[cells]] = respondents[cells]
+    open_cells = np.flatnonzero((respondents == NOBODY) & (guarded != NOBODY))
+    found[open_cells] = group[guarded[open_cells]]
+    return found
 
 
 def _of_one_total(cells: Ints, signs: Floats, a: Floats, singleton: Bools) -> list[tuple[int, int]]:

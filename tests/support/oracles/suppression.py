@@ -16,7 +16,7 @@ SLACK = 1e-6
 
 def interval(problem: SuppressionProblem, pattern: np.ndarray, cell: int) -> tuple[float, float]:
     """The smallest and the largest value of a cell that agree with what is open ([2] eq. 6, 9)."""
-    known = ~pattern | (problem.lone & (problem.respondents != problem.respondents[cell]))
+    known = ~pattern | (problem.lone & (problem.respondents != problem.guards[cell]))
     low, high = np.where(known, problem.a, problem.lb), np.where(known, problem.a, problem.ub)
     ends = []
     for sign in (1.0, -1.0):
@@ -65,7 +65,7 @@ def least_by_model(problem: SuppressionProblem) -> float | None:
     width = n * (1 + len(copies))
     for k, (p, side) in enumerate(copies):
         place = slice(n * (k + 1), n * (k + 2))
-        may = ~problem.lone | (problem.respondents == problem.respondents[p])
+        may = ~problem.lone | (problem.respondents == problem.guards[p])
         for rows, right in (
             (problem.M, (0.0, 0.0)),
             (sp.eye_array(n), (0.0, np.inf)),  # z ≥ (lb − a) y

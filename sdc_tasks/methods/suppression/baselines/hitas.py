@@ -92,7 +92,7 @@ class _TopDown:
         inside = SuppressionProblem(
             M, problem.a[cells], problem.lb[cells], problem.ub[cells], lpl, upl, spl, problem.cost[cells], hidden,
             ~hidden & (problem.fixed[cells] | sealed), M @ problem.a[cells], problem.lone[cells],
-            respondent=problem.respondents[cells],
+            respondent=problem.respondents[cells], guarded=problem.guards[cells],
         )  # fmt: skip
         run = SuppressionRun(inside, self.run.clock, self.run.gap_wanted)
         try:

@@ -270,5 +270,5 @@ class Cover:
         down = np.where(sure, size * np.where(moved > 0, back, ahead), 0.0)
         reach = np.where(table.item_side > 0, up, np.where(table.item_side < 0, down, up + down))
         moving = np.unique(table.holder[table.lone & (z != 0)])
-        own = np.ones(len(moved), dtype=bool) if not len(moving) else (table.holder[table.item_class] == moving[0]) & (len(moving) == 1)
+        own = np.ones(len(moved), dtype=bool) if not len(moving) else (table.guard[table.item_class] == moving[0]) & (len(moving) == 1)
         return np.asarray((reach >= table.item_need * MET_SHARE) & own)

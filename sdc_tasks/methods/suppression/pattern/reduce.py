@@ -29,7 +29,7 @@ from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.respondents import NOBODY
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-SEVERAL = -2  # respondents of singletons in one class: they know it, whoever is attacked
+SEVERAL = -2  # respondents of singletons in one class: some of them know it, whoever is attacked
 NOTHING = 1e-8  # of entries ±1: rounding
 ROOM_NOISE = 1e-6  # relative: a class whose room is this close to what it needs has enough
 
@@ -44,6 +44,7 @@ class Reduced:
     cost: Floats = field(repr=False)
     forced: Bools = field(repr=False)
     holder: Ints = field(repr=False)
+    guard: Ints = field(repr=False)
     item_class: Ints = field(repr=False)
     item_side: Ints = field(repr=False)
     item_need: Floats = field(repr=False)
@@ -58,8 +59,8 @@ class Reduced:
         return np.asarray(self.holder != NOBODY)
 
     def known(self, p: int) -> Bools:
-        """(k): classes that those who attack class p know: the singletons of others than its own respondent."""
-        return np.asarray(self.lone & (self.holder != self.holder[p]))
+        """(k): classes that those who attack class p know: the singletons of all but whom it protects."""
+        return np.asarray(self.lone & (self.holder != self.guard[p]))
 
     def pattern(self, y: Bools, problem: SuppressionProblem) -> Bools:
         """(n): the cells that classes y hide, and the primaries."""
@@ -92,6 +93,8 @@ def reduce(problem: SuppressionProblem) -> Reduced:
     below, above = _room(problem, inside, class_of, t, k)
     forced = np.zeros(k, dtype=bool)
     forced[class_of[wanted]] = True
+    guard = _one_each(problem.guards, np.flatnonzero(wanted), class_of, k)
+    guard = np.where(guard == SEVERAL, NOBODY, guard)
     holder = _holder(problem, wanted, class_of, k)
     items = _items(problem, wanted, class_of, t, k)
     _refuse_narrow(problem, wanted & np.isin(class_of, _narrow(*items, below, above)))
@@ -100,7 +103,7 @@ def reduce(problem: SuppressionProblem) -> Reduced:
     np.add.at(cost, class_of[secondary], problem.cost[secondary])
     R = _network_form(_distinct(sp.csr_array(M @ T)))
     return Reduced(
-        R, below, above, np.where(forced, 0.0, cost), forced, holder, *items, class_of, t,
+        R, below, above, np.where(forced, 0.0, cost), forced, holder, guard, *items, class_of, t,
         offset=float(cost[forced].sum()), network=is_network(R),
     )  # fmt: skip
 
@@ -156,17 +159,20 @@ def _room(problem: SuppressionProblem, inside: Ints, class_of: Ints, t: Floats, 
 
 def _holder(problem: SuppressionProblem, wanted: Bools, class_of: Ints, k: int) -> Ints:
     """(k): the respondent of the singletons of each class, NOBODY without one, SEVERAL if they are of different respondents."""
-    of = problem.respondents
-    singles = np.flatnonzero(problem.lone & (class_of >= 0))
-    low, high = np.full(k, np.iinfo(np.int64).max), np.full(k, NOBODY)
-    np.minimum.at(low, class_of[singles], of[singles])
-    np.maximum.at(high, class_of[singles], of[singles])
-    holder = np.where(high == NOBODY, NOBODY, np.where(low == high, high, SEVERAL))
+    holder = _one_each(problem.respondents, np.flatnonzero(problem.lone & (class_of >= 0)), class_of, k)
     mine = np.flatnonzero(wanted & (class_of >= 0))
-    with_others = (holder[class_of[mine]] != NOBODY) & (holder[class_of[mine]] != of[mine])
+    with_others = (holder[class_of[mine]] != NOBODY) & (holder[class_of[mine]] != problem.guards[mine])
     if len(given := mine[with_others]):
         raise Unprotectable(_stuck(problem, given))
     return holder
+
+
+def _one_each(of: Ints, cells: Ints, class_of: Ints, k: int) -> Ints:
+    """(k): the number that these cells of each class have in common, NOBODY without such a cell, SEVERAL where they differ."""
+    low, high = np.full(k, np.iinfo(np.int64).max), np.full(k, NOBODY)
+    np.minimum.at(low, class_of[cells], of[cells])
+    np.maximum.at(high, class_of[cells], of[cells])
+    return np.where((high == NOBODY) | (low == high), high, SEVERAL)
 
 
 def _items(problem: SuppressionProblem, wanted: Bools, class_of: Ints, t: Floats, k: int) -> tuple[Ints, Ints, Floats]:

@@ -62,7 +62,7 @@ class _Seen:
         inside[self.hidden] = np.arange(len(self.hidden))
         p = problem.primaries
         self.column = inside[p]  # −1: known to the attacker
-        self.respondent = problem.respondents[self.hidden]
+        self.respondent, self.guard = problem.respondents[self.hidden], problem.guards[self.hidden]
         self.up, self.down, self.width = problem.up[p], problem.down[p], problem.width[p]
         self.rise, self.fall = np.zeros(len(p)), np.zeros(len(p))
         self.below = (problem.a - problem.lb)[self.hidden]
@@ -112,7 +112,7 @@ class _Seen:
                     far = max(level[k], self.width[k])
                     cost = np.zeros(len(self.hidden))
                     cost[self.column[k]] = sign
-                    self.learn(solver.point(cost, self.column[[k]], sign, np.array([far])))
+                    self.learn(solver.point(cost, self.column[[k]], sign, np.array([far]), int(self.guard[self.column[k]])))
         return solver.programs
 
     def _free(self, live: Bools) -> int:
@@ -133,7 +133,7 @@ class _Seen:
         error = float(np.abs(self.M @ d).max(initial=0.0))
         moved = np.where(self.column >= 0, d[self.column], 0.0)
         if len(moving):
-            moved = np.where(self.problem.respondents[self.problem.primaries] == moving[0], moved, 0.0)
+            moved = np.where(self.problem.guards[self.problem.primaries] == moving[0], moved, 0.0)
         sure = np.abs(moved) * SURE >= error
         moved = np.where(sure, moved, 0.0)
         size = np.abs(moved)
@@ -197,10 +197,13 @@ class _Solver:
         self.highs.passModel(model)
         self.columns = np.arange(n, dtype=np.int32)
 
-    def point(self, cost: Floats, columns: Ints, sign: float, far: Floats) -> Floats | None:
-        """A point d (data units) that is best for a cost, `columns` moving no further than `far`; None if the solver has none."""
+    def point(self, cost: Floats, columns: Ints, sign: float, far: Floats, protected: int = -1) -> Floats | None:
+        """A point d (data units) that is best for a cost, `columns` moving no further than `far`; None if the solver has none.
+
+        Singletons stay, but those of the respondent who is `protected`.
+        """
         self.programs += 1
-        known = (self.respondent >= 0) & (self.respondent != self.respondent[columns[0]])
+        known = (self.respondent >= 0) & (self.respondent != protected)
         low, high = np.where(known, 0.0, self.low), np.where(known, 0.0, self.high)
         if sign > 0:
             np.minimum.at(high, columns, far / self.unit)
