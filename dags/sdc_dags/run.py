@@ -61,7 +61,7 @@ def note_run(at: Desk, **known: object) -> None:
     from sdc_tasks.warehouse.operations import cycles
 
     run = get_current_context()["dag_run"]
-    who = actor(at.engine) if run.triggering_user_name else str(run.run_type)
+    who = actor(at.engine) if run.triggering_user_name else run.run_type.value
     cycles.note_dag_run(at.engine, run.dag_id, run.run_id, domain=at.domain.id, period=at.period, triggered_by=who, **known)
 
 

@@ -77,9 +77,10 @@ def test_newer_deliveries_while_an_approval_waits_are_told_and_asked_about(
         deliver(AGREED, country)
     run = Flight.start(bag, DAG, user="anna", period="2024")
     deliver(AGREED, "BE", OTHER)
-    Flight.start(bag, f"national_delivery_{AGREED}", period="2024")
+    Flight.start(bag, f"national_delivery_{AGREED}", user=None, period="2024")
     [line] = reader.history(warehouse_of_run)
     assert (line["state"], line["newer"]) == ("waiting", True)
+    assert {each["triggered_by"] for each in reader.dag_runs(warehouse_of_run, AGREED, "2024")} == {"anna", "manual"}
     run.answer("approve_1", "bert")
     assert run.in_state("awaiting_input") == {"approve_1"}, "the answer does not count: he read of the old deliveries"
     assert "this answer does not count: newer deliveries are accepted: BE_2024.csv" in caplog.text

@@ -152,7 +152,15 @@ def test_a_domain_of_which_nothing_is_known_has_codes_for_labels() -> None:
 
 @pytest.mark.parametrize(
     ("length", "said"),
-    [(0.04, "0.0 s"), (59.94, "59.9 s"), (60, "1 min"), (3725, "1 h 2 min"), (86400 * 2 + 61, "2 d"), (-90, "1 min 30 s")],
+    [
+        (0.04, "0.0 s"),
+        (59.94, "59.9 s"),
+        (60, "1 min"),
+        (3725, "1 h 2 min"),
+        (86400 * 2 + 61, "2 d"),
+        (1241 * 86400 + 47_000, "1 241 d"),
+        (-90, "1 min 30 s"),
+    ],
 )
 def test_spans(length: float, said: str) -> None:
     from sdc_ui.shared.words import span

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from markupsafe import Markup
 
 NARROW = "\u202f"
+MONTH = 30 * 86_400  # seconds
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
@@ -36,10 +37,12 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def span(length: timedelta | float) -> str:
-    """A length of time by its two largest units: 2 d 4 h, 3 min 20 s, 4.2 s."""
+    """A length of time by its two largest units: 2 d 4 h, 3 min 20 s, 4.2 s; from a month on in days alone."""
     total = abs(length.total_seconds() if isinstance(length, timedelta) else length)
     if total < 60:
         return f"{total:.1f}{NARROW}s"
+    if total >= MONTH:
+        return f"{grouped(total // 86_400)}{NARROW}d"
     left = round(total)
     told: list[tuple[int, str]] = []
     for size, name in UNITS:
