@@ -31,7 +31,9 @@ Fact = float | int | str | bool | None
 
 
 def round_table(
-    file: Annotated[Path, typer.Argument(help="a τ-ARGUS JJ file, FILE.jj or FILE.jj.gz, or a CSV file with a line for each cell")],
+    file: Annotated[
+        Path, typer.Argument(help="a τ-ARGUS JJ file, FILE.jj or FILE.jj.gz, or a CSV or Parquet file with a line for each cell")
+    ],
     base: Annotated[
         str, typer.Option(help="the rounding base; auto, with quadratic: the least that levels allow, if it can be of their sum")
     ],

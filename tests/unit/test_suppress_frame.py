@@ -91,3 +91,19 @@ def test_what_nothing_protects_is_named_by_its_codes():
 def test_no_pattern_in_time_gives_no_rows():
     found, result = suppress_frame(figure_11(), ["TOWN", "JOB"], options=PatternOptions(seconds=0.0))
     assert (len(found) == 0) == (result.pattern is None)
+
+
+def test_a_minimum_of_contributors_and_dearer_totals():
+    counts = dict.fromkeys(INNER, 5) | {("M2", "P3"): 2}
+    margins = [
+        {"TOWN": town, "JOB": job, "VALUE": sum(INNER[key] for key in INNER if town in (key[0], "TOTAL") and job in (key[1], "TOTAL"))}
+        for town in ("M1", "M2", "M3", "TOTAL")
+        for job in ("P1", "P2", "P3", "TOTAL")
+        if "TOTAL" in (town, job)
+    ]
+    frame = pd.concat([figure_11(COUNT=counts), pd.DataFrame(margins).assign(COUNT=20)])
+    _, least = suppress_frame(frame, ["TOWN", "JOB"], minimum=7)
+    found, more = suppress_frame(frame, ["TOWN", "JOB"], minimum=8, margins=10.0)
+    assert (least.cost, least.bound) == (86.0, 86.0)
+    assert more.cost > 86 >= more.bound
+    assert {("M2", "P1"), ("M2", "P2")} <= secondaries(found), "totals are dear"

@@ -35,6 +35,7 @@ def suppress_frame(
     columns: Columns = USUAL,
     missing: Missing = "refuse",
     margins: float = 1.0,
+    minimum: int = 0,
 ) -> tuple[pd.DataFrame, SuppressionResult]:
     """The cheapest safe pattern found for a table whose cells are the rows of a frame ([2] §4, eq. 5–7).
 
@@ -46,6 +47,7 @@ def suppress_frame(
     columns      other names of the columns; a column of primaries instead of STATUS, one level for both sides.
     missing      an inner cell without a row is refused; with "zero" it is empty, which everybody may know.
     margins      each dimension in which a cell is a total multiplies its cost by this.
+    minimum      of contributors (COUNT) behind what is hidden in a relation.
 
     Returns a frame with a row for each cell of the whole table, in the order of the codes (totals without a row are added up): the
     dimensions, `value`, and STATUS: u primary, m secondary, z, s. Where no safe pattern was found in the time that the options give, it
@@ -54,7 +56,7 @@ def suppress_frame(
     Raises InvalidInput on what is no table, naming row, cell and remedy; Unprotectable, naming the cell, where even hiding all protects it
     not.
     """
-    wanted = Wanted(tuple(dimensions), value, totals or {}, _trees(hierarchies or {}), columns, missing)
+    wanted = Wanted(tuple(dimensions), value, totals or {}, _trees(hierarchies or {}), columns, missing, minimum)
     return _with_pattern(suppression_in(rows_of(frame, CALLED), wanted, costs, margins), options)
 
 
@@ -69,13 +71,14 @@ def protect_frame(
     costs: CellCosts = "value",
     options: PatternOptions | None = None,
     margins: float = 1.0,
+    minimum: int = 0,
 ) -> tuple[pd.DataFrame, SuppressionResult]:
     """The table of microdata, one row for each contribution, its primary cells by `rules`, and the cheapest safe pattern found.
 
     `contributors` names columns: who contributes, his holding, waivers, requests, weights. The rest, what is returned and what is raised as
     for `suppress_frame`; costs `frequency` are contributors, `file` there are none.
     """
-    wanted = Wanted(tuple(dimensions), value, totals or {}, _trees(hierarchies or {}))
+    wanted = Wanted(tuple(dimensions), value, totals or {}, _trees(hierarchies or {}), minimum=minimum)
     found = problem_by_rules(rows_of(frame, CALLED), wanted, rules, contributors, costs, margins)
     return _with_pattern(found.table, options)
 

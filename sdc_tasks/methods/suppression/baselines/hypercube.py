@@ -10,7 +10,8 @@ Among the hypercubes that let it rise and fall as far as is asked, the one that 
 hidden. If none does, the method takes the one that comes nearest: here it asks for less than it should. A corner that stands in other
 sub-tables too must be protected there as well, by what was asked for here. Cells that stay open, empty ones among them, are no corners.
 
-What this leaves open to attack comes from single hypercubes that fall short, and from the sub-tables being judged one at a time.
+What this leaves open to attack comes from single hypercubes that fall short, from the sub-tables being judged one at a time, and from
+singletons, which are not minded here: their respondents know corners that a hypercube counts on.
 """
 
 from __future__ import annotations
