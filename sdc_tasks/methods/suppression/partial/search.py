@@ -34,6 +34,8 @@ REACHED_SHARE = 1 - 2e-7  # of a need: what counts as met here; `judge` is less 
 MOST_MOVES = 1e4  # times its need: no class needs to move further
 SURE_CUT = 1e-5  # relative: a cut that is violated by this much is worth adding
 ZERO_MULTIPLIER = 1e-9  # multipliers are rounded to this; the cut is valid for any multipliers
+BALANCED = 1e-7  # a deviation shows nothing of a class whose move, times this, is less than what it misses a relation by
+INWARDS = 0.5  # of the way from the master's solution to the best intervals: where cuts are sought
 FAVOUR = 1e-4  # relative: of ways that cost the same, first intervals go where there are intervals already
 GIVEN_BACK = 1e-3  # relative: better intervals are verified when they lose this much less
 
@@ -95,14 +97,15 @@ class _Search:
         program = LiveLP(np.zeros(3 * k), wide, zeros, zeros, np.zeros(3 * k), np.zeros(3 * k))
         v = self.least.copy()
         v[self.weight == 0] = self.room[self.weight == 0]
+        shown = _Shown(table)
         for item in range(len(table.item_need)):
             side = int(table.item_side[item])
             if self.run.left <= 0:
                 return
             if not side:
                 self._wider(program, v, item)
-            elif self._reached(item, side, v)[0] < 1:
-                self._widen(program, v, item, side, float(table.item_need[item]))
+            elif not shown.met(item):
+                shown.learn(self._widen(program, v, item, side, float(table.item_need[item])), v)
         self.best = v
         self._offer(v, "first intervals")
 
@@ -120,8 +123,8 @@ class _Search:
                 v[p + (k if side > 0 else 0)] = max(v[p + (k if side > 0 else 0)], part)
                 self._widen(program, v, item, side, part)
 
-    def _widen(self, program: LiveLP, v: Floats, item: int, side: int, need: float) -> None:
-        """Widens intervals, in place, by the direction of least cost that moves a class by its need."""
+    def _widen(self, program: LiveLP, v: Floats, item: int, side: int, need: float) -> Floats:
+        """Widens intervals, in place, by the direction of least cost that moves a class by its need; the direction."""
         k, p = len(self.table.cost), int(self.table.item_class[item])
         held, far = self.table.known(p), MOST_MOVES
         below, above = np.where(held, 0, v[:k]) / need, np.where(held, 0, v[k:]) / need
@@ -143,6 +146,7 @@ class _Search:
         np.maximum(v[:k], np.where(held, 0, -u), out=v[:k])
         np.maximum(v[k:], np.where(held, 0, u), out=v[k:])
         np.minimum(v, np.maximum(self.room, self.least), out=v)
+        return u
 
     def _unprotectable(self, item: int) -> Unprotectable:
         problem = self.run.problem
@@ -170,7 +174,7 @@ class _Search:
             if self.run.over():
                 break
             v = np.clip(result.x, low, np.maximum(self.room, low))
-            point = (v + self.best) / 2
+            point = v + INWARDS * (self.best - v)
             fresh = self._violated(point)
             if fresh is None:
                 return "time"
@@ -193,14 +197,18 @@ class _Search:
     def _violated(self, v: Floats) -> list[WidthCut] | None:
         """A new cut for each item that intervals do not meet; None when the time is over."""
         found = []
+        shown = _Shown(self.table)
         for item in range(len(self.table.item_need)):
             if self.run.left <= 0:
                 return None
+            if shown.met(item):
+                continue
             side, need = int(self.table.item_side[item]), float(self.table.item_need[item])
             if side:
-                reached, alpha = self._reached(item, side, v)
+                reached, alpha, u = self._reached(item, side, v)
+                shown.learn(u, v)
             else:
-                (up, rising), (down, falling) = self._reached(item, 1, v), self._reached(item, -1, v)
+                (up, rising, _), (down, falling, _) = self._reached(item, 1, v), self._reached(item, -1, v)
                 reached, alpha = up + down, rising + falling
             if reached >= REACHED_SHARE:
                 continue
@@ -212,8 +220,8 @@ class _Search:
                 found.append(cut)
         return found
 
-    def _reached(self, item: int, side: int, v: Floats) -> tuple[float, Floats]:
-        """How far the class of an item moves to a side, in needs, and the coefficients of what the duals prove of it."""
+    def _reached(self, item: int, side: int, v: Floats) -> tuple[float, Floats, Floats]:
+        """How far the class of an item moves to a side, in needs; the coefficients of what the duals prove of it; where it moves so."""
         table, k = self.table, len(self.table.cost)
         p, need = int(table.item_class[item]), float(table.item_need[item])
         still = self.table.known(p)
@@ -230,7 +238,7 @@ class _Search:
         r = -cost + table.M.T @ multipliers  # the solver minimises
         r[still] = 0.0
         r[np.abs(r) <= ZERO_MULTIPLIER] = 0.0
-        return -result.objective, np.concatenate([np.maximum(-r, 0), np.maximum(r, 0)])
+        return -result.objective, np.concatenate([np.maximum(-r, 0), np.maximum(r, 0)]), result.x * need
 
     def _matrix(self, cuts: list[WidthCut]) -> sp.csr_array:
         indptr = np.concatenate([[0], np.cumsum([len(cut.columns) for cut in cuts])])
@@ -262,3 +270,31 @@ class _Search:
         above[inside] = np.where(t > 0, v[k + c], v[c]) * np.abs(t)
         problem = self.run.problem
         self.run.offer(np.minimum(below, problem.a - problem.lb), np.minimum(above, problem.ub - problem.a), step)
+
+
+class _Shown:
+    """What the deviations seen so far show of all items, while intervals only grow: one program settles many items."""
+
+    def __init__(self, table: Reduced) -> None:
+        self._table = table
+        self._up, self._down = np.zeros(len(table.cost)), np.zeros(len(table.cost))
+
+    def met(self, item: int) -> bool:
+        """Whether an item is met for sure; one of width is never said to be."""
+        p, need, side = int(self._table.item_class[item]), float(self._table.item_need[item]), int(self._table.item_side[item])
+        return bool(side != 0 and (self._up if side > 0 else self._down)[p] >= need)
+
+    def learn(self, u: Floats, v: Floats) -> None:
+        """Reads all classes off a deviation inside intervals v = (below, above), and off its mirror image if that is inside too."""
+        table, k = self._table, len(u)
+        u = np.clip(u, -v[:k], v[k:])
+        u = np.where(np.abs(u) * BALANCED >= np.abs(table.M @ u).max(initial=0.0), u, 0.0)
+        holders = np.unique(table.holder[table.lone & (u != 0)])
+        if len(holders) > 1:  # those who know one of two respondents' cells see through it
+            return
+        own = np.ones(k, dtype=bool) if not len(holders) else table.holder == holders[0]
+        for sign in (1.0, -1.0):
+            moves = sign * u
+            if (moves <= v[k:]).all() and (-moves <= v[:k]).all():
+                np.maximum(self._up, np.where(own, moves, 0.0), out=self._up)
+                np.maximum(self._down, np.where(own, -moves, 0.0), out=self._down)
