@@ -1,5 +1,5 @@
 -- Every release, also those that nothing was published of, newest first: what became of it, what its terms asked for, the last decision of
--- a person, and whether deliveries are accepted that it was not made of.
+-- a person, and whether deliveries are accepted that it was not made of; never so of a version that a later one followed.
 SELECT u.release_id, u.domain, u.period, u.state, u.started_at, u.finished_at, s.submitter, s.terms_digest,
     t.approvals AS approvals_asked,
     (SELECT count(DISTINCT p.approver) FROM operations.approval p WHERE p.release_id = u.release_id) AS approvals,
@@ -14,6 +14,9 @@ SELECT u.release_id, u.domain, u.period, u.state, u.started_at, u.finished_at, s
             AND NOT EXISTS (
                 SELECT 1 FROM operations.step i WHERE i.release_id = u.release_id AND i.step = 'delivery' AND i.key = d.digest
             )
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM dissemination.release n WHERE n.domain = u.domain AND n.period = u.period AND n.version > r.version
     ) AS newer
 FROM operations.run u
 LEFT JOIN operations.submission s ON s.release_id = u.release_id

@@ -21,9 +21,17 @@ def text(html: str) -> str:
 
 def test_the_board_shows_every_cycle_and_what_is_due(page: Page) -> None:
     said = text(page("/"))
-    for period in ("2019", "2020", "2021", "2022", "2023", "2024"):
+    for period in ("2018", "2019", "2020", "2021", "2022", "2023", "2024"):
         assert period in said
-    for state in ("blocked by the audit", "retracted", "under embargo", "waiting for approval", "failed"):
+    for state in (
+        "rejected",
+        "Newer deliveries wait",
+        "blocked by the audit",
+        "retracted",
+        "under embargo",
+        "waiting for approval",
+        "failed",
+    ):
         assert state in said
     assert "1 refused 1 awaited 2 accepted" in said
     assert "Deliveries late by" in said
@@ -93,6 +101,14 @@ def test_a_release_that_waits_for_approval(page: Page, at_office: Office) -> Non
     cycle = text(page(f"/cycle/{DOMAIN}/2023"))
     assert "1 approval is missing. Somebody other than operator" in cycle
     assert re.search(r"Approval 2024-04-15 16:00 UTC late by .* 0 of 1 given", cycle)
+
+
+def test_a_rejected_release_says_by_whom_and_what_to_do(page: Page, at_office: Office) -> None:
+    for said in (text(page(f"/release/{at_office.releases['rejected']}")), text(page(f"/cycle/{DOMAIN}/2018"))):
+        assert "Rejected by approver: size class S looks odd" in said
+        assert "Newer deliveries wait. This release was made without them. Run the release again" in said
+        assert "The audit found cells" not in said
+    assert "Newer deliveries" not in text(page(f"/release/{at_office.releases['first']}")), "version 2 took them in"
 
 
 def test_a_release_that_was_blocked_names_cells(page: Page, at_office: Office) -> None:

@@ -1,8 +1,10 @@
 """A small office in the middle of its work, made by the steps of the pipeline: a cycle in each state that a page has to tell of.
 
-2019 blocked by the audit · 2020 two versions out · 2021 retracted · 2022 under embargo · 2023 waiting for approval · 2024 without the
-file of CY, which is cut off, nor that of BG, which has not come. Planted: AT is scaled by a large prime, so that its figures and all
-totals cannot be mistaken for anything else, and people and tasks say markup. Not planted: as it is of a morning, for pictures.
+2018 rejected · 2019 blocked by the audit · 2020 two versions out · 2021 retracted · 2022 under embargo · 2023 waiting for approval · 2024
+without the file of CY, which is cut off, nor that of BG, which has not come.
+
+Planted: AT is scaled by a large prime, so that its figures and all totals cannot be mistaken for anything else, and people and tasks say
+markup. Not planted: as it is of a morning, for pictures.
 """
 
 from __future__ import annotations
@@ -52,6 +54,8 @@ def open_office(folder: Path, planted: bool = True) -> Office:
     """Makes it all in `folder`, in some twenty seconds."""
     url = f"sqlite:///{folder / 'warehouse.db'}"
     made = {}
+    made["rejected"] = _release(folder, url, planted, "2018", approved=False)
+    _reject(folder, url, planted, made["rejected"])
     made["blocked"] = _release(folder, url, planted, "2019", blocked=True)
     made["first"] = _release(folder, url, planted, "2020")
     made["second"] = _release(folder, url, planted, "2020", seed=77)
@@ -128,6 +132,17 @@ def _release(
     except (ReleaseBlocked, NotApproved):
         assert blocked or not approved
     return release_id
+
+
+def _reject(folder: Path, url: str, planted: bool, release_id: str) -> None:
+    """Somebody rejects it; then AT sends a correction."""
+    desk, inbox = _desk(folder, url, planted, "2018", 2018)
+    publication = steps.decided(desk, release_id)[1].digest
+    steps.answer(desk, release_id, publication, False, "approver", f"size class S looks odd{MARKUP if planted else ''}")
+    file = inbox / "AT_2018.csv"
+    file.write_text(file.read_text(encoding="utf-8").rstrip("\n") + "\n\n", encoding="utf-8")
+    for each in steps.news(desk, inbox):
+        steps.ingest(desk, inbox, each.file)
 
 
 def _broken(folder: Path, url: str, planted: bool) -> str:
