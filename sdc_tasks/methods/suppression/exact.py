@@ -5,9 +5,10 @@ solution every item's attacker is asked; items that are not met give strengthene
 
 1. Hide every cell: if this is not safe, no pattern is. Then find a first pattern (cover.py). Items that the primaries alone meet are met by
    every pattern and are not asked again. Patterns of a network grow by shortest paths (paths.py), others by linear programs.
-2. The LP relaxation, stabilised by in-out separation: cuts are sought at a point between the master's solution and a point that is known to
-   satisfy all of them (at first everything hidden); where none is violated there, that point moves in. Each round proves a bound: by weak
-   duality from the master's multipliers, recomputed here. Every few rounds cost · (1 − y*) leads to a new pattern.
+2. The LP relaxation. In networks it is stabilised by in-out separation: cuts are sought at a point between the master's solution and a
+   point that is known to satisfy all of them (at first everything hidden); where none is violated there, that point moves in. Every few
+   rounds cost · (1 − y*) leads to a new pattern. In other tables bridgeless inequalities (bridges.py) prove most of the bound, and patterns
+   are thinned (thinning.py). Each round proves a bound: by weak duality from the master's multipliers, recomputed here.
 3. Classes whose reduced cost exceeds what is left of the gap are fixed.
 4. Integer rounds: the master with the cuts that bind or nearly so is solved by HiGHS; its solution is attacked; its completion is a
    pattern. Cuts left out come back when they are violated.
@@ -26,6 +27,7 @@ from sdc_tasks.methods.suppression.covering.cover import LinearDirections
 from sdc_tasks.methods.suppression.covering.patterns import Patterns
 from sdc_tasks.methods.suppression.paths import PathDirections
 from sdc_tasks.methods.suppression.pattern.attackers import Attackers, ProtectionCut, attackers_of
+from sdc_tasks.methods.suppression.pattern.bridges import Bridges
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.table import Floats, Ints
@@ -34,13 +36,16 @@ from sdc_tasks.solver.milp import LiveMilp, Milp
 
 VIOLATED = 1e-4  # a cut is worth adding if it is violated by this much
 CLOSE = 1e-4  # relative: the stabilising point is near enough to the master's solution
+SIMPLEX = 2_500  # classes up to which the LP relaxation of a table that is no network is solved at a vertex
+TAIL, RISES = 8, 2e-3  # the relaxation ends when so many rounds lift the bound by less than this, relative
 NEAR = 0.2  # slack up to which a cut joins the integer master
 
 
 @dataclass(frozen=True)
 class Work:
     """The limits of counted work: rounds of the LP relaxation, integer rounds, nodes of each integer round. `nested`: cuts sought for each
-    unmet item of a network; `cuts`: cuts sought in a round."""
+    unmet item of a network; `cuts`: cuts sought in a round; `iterations`: of the programs that seek bridgeless cuts in a round; `thinned`,
+    `search`: patterns thinned in a round and after the last one, where there are about a thousand classes; fewer where there are more."""
 
     rounds: int = 400
     integer_rounds: int = 200
@@ -48,6 +53,9 @@ class Work:
     nested: int = 4
     cuts: int = 400
     pattern_every: int = 4
+    iterations: int = 100_000
+    thinned: int = 20
+    search: int = 200
 
 
 def suppress_exactly(run: SuppressionRun, work: Work | None = None, seed: int = 1) -> str:
@@ -59,8 +67,8 @@ def suppress_exactly(run: SuppressionRun, work: Work | None = None, seed: int = 
 class _Pool:
     """All cuts, each once."""
 
-    k: int
-    cuts: list[ProtectionCut] = field(default_factory=list)
+    rows: sp.csr_array
+    right: Floats
     keys: set[bytes] = field(default_factory=set)
 
     def add(self, cuts: list[ProtectionCut]) -> list[ProtectionCut]:
@@ -70,15 +78,17 @@ class _Pool:
             if cut.key not in self.keys:
                 self.keys.add(cut.key)
                 fresh.append(cut)
-        self.cuts += fresh
+        if fresh:
+            self.rows = sp.csr_array(sp.vstack([self.rows, self.matrix(fresh)]))
+            self.right = np.concatenate([self.right, [cut.right for cut in fresh]])
         return fresh
 
     def matrix(self, cuts: list[ProtectionCut]) -> sp.csr_array:
         if not cuts:
-            return sp.csr_array((0, self.k))
+            return sp.csr_array((0, self.rows.shape[1]))
         indptr = np.concatenate([[0], np.cumsum([len(cut.columns) for cut in cuts])])
         data, indices = np.concatenate([cut.coefficients for cut in cuts]), np.concatenate([cut.columns for cut in cuts])
-        return sp.csr_array((data, indices, indptr), shape=(len(cuts), self.k))
+        return sp.csr_array((data, indices, indptr), shape=(len(cuts), self.rows.shape[1]))
 
 
 class _Search:
@@ -87,21 +97,77 @@ class _Search:
         self.attackers: Attackers = attackers_of(table)
         self.patterns = Patterns(run, table, self.attackers, seed, PathDirections if table.network else LinearDirections)
         k = len(table.cost)
-        self.pool = _Pool(k)
+        self.bridges = None if table.network else Bridges(table)
+        rows = sp.csr_array((0, k)) if self.bridges is None else self.bridges.rows
+        self.pool = _Pool(rows, np.zeros(rows.shape[0]))
         positive = table.cost[table.cost > 0]
         self.unit = float(np.median(positive)) if len(positive) else 1.0
         self.upper = np.ones(k)
         self.lower = table.forced.astype(float)
         self.y = self.lower.copy()
         self.items = np.arange(len(table.item_need))  # later without the items that the primaries alone meet
-        self.next = 0
+        self.next = self.next_bridge = 0
 
     def go(self) -> str:
         """Why it ended."""
-        self.patterns.begin()
+        if self.bridges is None:
+            self.patterns.begin()
+        else:
+            self.patterns.hide_everything()
+            self.patterns.thin_first()
         self.items = np.flatnonzero(~self.patterns.cover.met(self.table.forced))
-        self.relax()
+        if self.bridges is None:
+            self.relax()
+        else:
+            self.relax_with(self.bridges)
         return self.integer()
+
+    def relax_with(self, bridges: Bridges) -> None:
+        """The LP relaxation of a table that is no network: bridgeless inequalities first. Thinned patterns follow its solutions."""
+        table = self.table
+        k = len(table.cost)
+        before, live = 0.0, self._relaxation()
+        for count in range(self.work.rounds):
+            if k > SIMPLEX:
+                live = self._relaxation()
+                live.interior()
+            result = live.solve()
+            if not result.status.has_point:
+                return
+            self.y = np.maximum(np.clip(result.x, 0, 1), self.lower)
+            bound = self.prove(result.dual)
+            if self.run.over():
+                return
+            self.patterns.thin(self.y, f"LP round {count + 1}", self.work.thinned)
+            if count % TAIL == TAIL - 1:
+                if bound < before * (1 + RISES):
+                    break
+                before = bound
+            cuts = self.pool.add(self.separate_bridges(bridges)) or self.pool.add(self.separate(self.y))
+            if not cuts:
+                break
+            live.set_bounds(np.arange(k), self.lower, self.upper)
+            live.add_rows(self.pool.matrix(cuts), self.pool.right[-len(cuts) :], np.full(len(cuts), np.inf))
+        self.patterns.thin(self.y, "search", self.work.search)
+
+    def _relaxation(self) -> LiveLP:
+        right = self.pool.right
+        return LiveLP(self.table.cost / self.unit, self.pool.rows, right, np.full(len(right), np.inf), self.lower, self.upper)
+
+    def separate_bridges(self, bridges: Bridges) -> list[ProtectionCut]:
+        """Violated bridgeless inequalities at the master's solution, of one class after the other, until there are enough for a round."""
+        found: list[ProtectionCut] = []
+        classes = bridges.candidates(self.y)
+        began = bridges.iterations
+        for count in range(len(classes)):
+            i = int(classes[(self.next_bridge + count) % len(classes)])
+            cut = bridges.cut(i, self.y)
+            if cut is not None:
+                found.append(cut)
+            if len(found) >= self.work.cuts or bridges.iterations - began > self.work.iterations or self.run.left <= 0:
+                self.next_bridge += count + 1
+                break
+        return found
 
     def relax(self) -> None:
         """The LP relaxation by cutting planes, stabilised."""
@@ -145,27 +211,27 @@ class _Search:
                 break
         return found
 
-    def prove(self, multipliers: Floats) -> None:
+    def prove(self, multipliers: Floats) -> float:
         """Lifts the bound to what the multipliers of the master's rows prove (any multipliers are valid), with the reduced costs."""
         table = self.table
         mu = np.maximum(multipliers, 0.0) * self.unit
-        rows = self.pool.matrix(self.pool.cuts)
-        reduced = table.cost - rows.T @ mu
-        bound = float(mu.sum() + np.where(reduced > 0, reduced * self.lower, reduced).sum())
+        reduced = table.cost - self.pool.rows.T @ mu
+        bound = float(mu @ self.pool.right + np.where(reduced > 0, reduced * self.lower, reduced).sum())
         self.run.lift(bound + table.offset, "LP bound")
         room = self.run.cost - table.offset - bound
         if np.isfinite(room) and room >= 0:
             slack = room * (1 + 1e-6) + 1e-9 * self.unit
             self.upper = np.where((reduced > slack) & (self.lower == 0), 0.0, self.upper)
+        return bound
 
     def integer(self) -> str:
         """Integer rounds on the cuts that matter."""
         table = self.table
         for count in range(self.work.integer_rounds):
-            rows = self.pool.matrix(self.pool.cuts)
+            rows, right = self.pool.rows, self.pool.right
             if count == 0:
-                chosen: Ints = np.flatnonzero(rows @ self.y <= 1 + NEAR)
-            model = self._master(rows[chosen])
+                chosen: Ints = np.flatnonzero(rows @ self.y <= right + NEAR)
+            model = self._master(rows[chosen], right[chosen])
             start = None
             if self.run.best is not None:
                 start = table.classes(self.run.best.hidden).astype(float)
@@ -176,9 +242,9 @@ class _Search:
             if self.run.over() or result.x is None:
                 return "time" if self.run.left <= 0 else "work"
             y = np.maximum(np.round(result.x), self.lower)
-            before = len(self.pool.cuts)
+            before = len(right)
             cuts = self.pool.add(self.separate(y))
-            violated = np.flatnonzero(rows @ y < 1 - VIOLATED)
+            violated = np.flatnonzero(rows @ y < right - VIOLATED)
             if not cuts:  # no attack succeeds: the master's pattern needs no completion
                 self.run.offer(table.pattern(y > 0.5, self.run.problem), f"integer round {count + 1}")
             self.patterns.complete(y > 0.5, table.cost, f"integer round {count + 1}")
@@ -186,10 +252,10 @@ class _Search:
                 break
             if not cuts and not len(violated):
                 return "work"
-            chosen = np.union1d(np.union1d(chosen, violated), np.arange(before, len(self.pool.cuts)))
+            chosen = np.union1d(np.union1d(chosen, violated), np.arange(before, len(self.pool.right)))
         return "work"
 
-    def _master(self, rows: sp.csr_array) -> Milp:
+    def _master(self, rows: sp.csr_array, right: Floats) -> Milp:
         k = len(self.table.cost)
-        one, free = np.ones(rows.shape[0]), np.full(rows.shape[0], np.inf)
-        return Milp(self.table.cost, rows, one, free, self.lower, np.maximum(self.upper, self.lower), np.arange(k))
+        free = np.full(rows.shape[0], np.inf)
+        return Milp(self.table.cost, rows, right, free, self.lower, np.maximum(self.upper, self.lower), np.arange(k))

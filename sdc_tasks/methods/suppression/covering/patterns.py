@@ -6,16 +6,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.covering.cover import Cover, Directions, LinearDirections
+from sdc_tasks.methods.suppression.covering.thinning import Thinning
 from sdc_tasks.methods.suppression.pattern.attackers import Attackers, attackers_of
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.table import Bools, Floats, Ints
 
+ELITE = 12  # thinned patterns that are kept
+VARIED = 0.3  # how much prices vary from one thinned pattern to the next: the deviation of their logarithms
+SIZE = 2e5  # classes times freedom up to which as many patterns are thinned as asked for
+MUCH = 0.8  # of the cost of everything
 TASTE = 0.02  # relative: how much a seed varies prices
 
 
@@ -41,6 +47,8 @@ class Patterns:
     ) -> None:
         self.run, self.table, self.attackers = run, table, attackers
         self.cover = Cover(table, directions)
+        self._seed, self._rounds = seed, 0
+        self._elite: list[Bools] = []
         self._taste = 1 + TASTE * np.random.default_rng(seed).random(len(table.cost))
 
     def begin(self) -> None:
@@ -53,6 +61,53 @@ class Patterns:
         everything = np.ones(len(self.table.cost), dtype=bool)
         if not self.run.offer(self.table.pattern(everything, self.run.problem), "everything hidden"):
             self._refuse()
+
+    def thin_first(self) -> None:
+        """A first pattern by thinning without linear programs; by growing where that fails."""
+        thinning = self._thinning
+        if thinning is not None:
+            self._rounds += 1
+            rng = np.random.default_rng(self._seed)
+            self._keep(thinning.thinned(self.table.cost * self._taste, rng, self.run.over, most=0, tell=self._tell), "first pattern")
+        if not self._elite and not self.run.over():
+            self.complete(self.table.forced, self.table.cost, "first pattern")
+
+    def thin(self, y: Floats, step: str, most: int) -> None:
+        """Thinned patterns: of everything, with prices that a solution y (k) of the LP relaxation varies, or of two patterns together."""
+        thinning = self._thinning
+        if thinning is None:
+            if step != "search":
+                self.complete(y > 1 - 1e-6, self.table.cost * (1 - y), step)
+            return
+        for _ in range(max(1, int(most * min(1.0, SIZE / thinning.size)))):
+            if self.run.over():
+                return
+            self._rounds += 1
+            rng = np.random.default_rng([self._seed, self._rounds])
+            price = self.table.cost * np.exp(VARIED * rng.standard_normal(len(y)))
+            within = None
+            if len(self._elite) > 1 and self._rounds % 4:
+                one, other = rng.choice(len(self._elite), size=2, replace=False)
+                within = self._elite[one] | self._elite[other]
+            elif self._rounds % 2:
+                price = price * (1 - y)
+            self._keep(thinning.thinned(price, rng, self.run.over, within), step + ", thinned")
+
+    def _keep(self, hidden: Bools | None, step: str) -> None:
+        """Offers a thinned pattern, and keeps it among the best ones, which differ."""
+        if hidden is None or any((hidden == each).all() for each in self._elite):
+            return
+        self.run.offer(self.table.pattern(hidden, self.run.problem), step)
+        self._elite = sorted([*self._elite, hidden], key=lambda each: float(self.table.cost[each].sum()))[:ELITE]
+
+    def _tell(self, hidden: Bools) -> None:
+        """Offers one pattern on the way, as soon as it is much cheaper than hiding everything: verifying takes time."""
+        if self.table.cost[hidden].sum() < MUCH * self.table.cost.sum() < self.run.cost:
+            self.run.offer(self.table.pattern(hidden, self.run.problem), "first pattern, being thinned")
+
+    @cached_property
+    def _thinning(self) -> Thinning | None:
+        return Thinning.of(self.table)
 
     def complete(self, start: Bools, price: Floats, step: str) -> Bools | None:
         """The classes of a pattern that holds `start` (k), grown and offered, pruned and offered; None when the run is over before."""

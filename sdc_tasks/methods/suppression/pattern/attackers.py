@@ -36,17 +36,18 @@ FLOW_UNITS = 2**22  # a need in the whole numbers of the flow program
 
 @dataclass(frozen=True)
 class ProtectionCut:
-    """Σ coefficients · y[columns] ≥ 1, over classes that are not forced."""
+    """Σ coefficients · y[columns] ≥ right."""
 
     columns: Ints = field(repr=False)
     coefficients: Floats = field(repr=False)
+    right: float = 1.0
 
     def value(self, y: Floats) -> float:
         return float(self.coefficients @ y[self.columns])
 
     @property
     def key(self) -> bytes:
-        return self.columns.tobytes() + np.round(self.coefficients, 9).tobytes()
+        return self.columns.tobytes() + np.round(self.coefficients, 9).tobytes() + bytes([int(self.right)])
 
 
 class Attackers(ABC):

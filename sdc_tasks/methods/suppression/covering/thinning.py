@@ -1,0 +1,376 @@
+"""Patterns from above: hide everything, then open classes while every item stays met; for tables that are no networks.
+
+The deviations that hidden classes S allow are a linear space V = {u : M u = 0, u_i = 0 for i ∉ S}. To open class i is to keep the part of V
+with u_i = 0; what cannot move then is opened with it. So classes fall in *series*: i and j are in one if u_i / u_j is the same all over V.
+A series is opened as a whole; one that holds a class to be protected stays.
+
+With P the orthogonal projector on V (in units of the rooms), opening i is P ← P − q qᵀ with q = P e_i / √P_ii, which is one step of a
+pivoted Cholesky factorisation. Every deviation w ∈ V follows by w ← w − q w_i / q_i: witnesses of items are carried along at no cost. Where
+this loses an item, P e_p, the shortest deviation that moves p, is tried, then a linear program. Series are found by reading off three
+random deviations.
+
+The dearest series are opened first. Prices vary by draws from a fixed seed, so that one table gives many patterns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+
+from sdc_tasks.methods.suppression.covering.lp_cover import GRANTED
+from sdc_tasks.methods.suppression.pattern.reduce import Reduced
+from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.solver.lp import LiveLP
+
+MOST_CLASSES = 12_000  # of a table: beyond, the space of deviations is too large to write down
+MANY = 2_000  # classes of a table of which an eighth, the dearest, stay open from the start
+FAR = 100.0  # times the median need: rooms beyond count as this much
+GONE = 1e-6  # relative: what is left of a move, as a share of what it was, is rounding
+NOISE = 1e-9  # of the largest entry of a deviation: 0
+ALIKE = 1e-7  # two series whose readings differ by less are one
+BLOCK = 128  # deviations drawn at once
+SHIFT = 1e-8  # of the inverse iteration, for unit rows
+RENEW = 64  # steps, at least, after which the space is written down afresh
+MOST_PROGRAMS = 200  # of one pattern
+TRIES = 4  # joint deviations for items that lost theirs
+
+
+def null_space(M: sp.csr_array, rng: np.random.Generator) -> Floats:
+    """(k, d): an orthonormal basis of {u : M u = 0}: random vectors by inverse iteration with MᵀM."""
+    k = M.shape[1]
+    M = sp.csr_array(M[np.flatnonzero(np.diff(M.indptr))])
+    if not M.shape[0]:
+        return np.eye(k)
+    A = sp.csr_array(sp.diags_array(1 / np.sqrt((M * M).sum(axis=1))) @ M)
+    normal = sp.csc_array(A.T @ A + SHIFT * sp.eye_array(k))
+    factor = splu(normal, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
+    basis = np.zeros((k, 0))
+    while basis.shape[1] < k:
+        drawn = rng.standard_normal((k, min(BLOCK, k)))
+        for _ in range(2):  # each time, what is no null vector shrinks to SHIFT of it
+            drawn = SHIFT * factor.solve(drawn)
+        for _ in range(2):
+            drawn -= basis @ (basis.T @ drawn)
+        q, r, _ = sl.qr(drawn, mode="economic", pivoting=True, check_finite=False)
+        new = int((np.abs(np.diag(r)) > 1e-7 * np.sqrt(k)).sum())
+        basis = np.concatenate([basis, q[:, :new]], axis=1)
+        if new < drawn.shape[1]:
+            break
+    return basis
+
+
+@dataclass
+class _Space:
+    """The deviations of the classes that are still hidden: `basis` (s, d) of unit rooms, orthonormal; steps since are in `steps` (s, t)."""
+
+    classes: Ints
+    basis: Floats
+    steps: Floats = field(init=False)
+    count: int = 0
+
+    def __post_init__(self) -> None:
+        self.steps = np.zeros((len(self.classes), max(RENEW, self.basis.shape[1] // 8)), order="F")
+
+    def column(self, i: int) -> Floats:
+        """P e_i for the class at place i."""
+        return self.columns(np.array([i]), np.ones(1))
+
+    def columns(self, places: Ints, weight: Floats) -> Floats:
+        """Σ weight · P e_i over classes at some places."""
+        found = self.basis @ (weight @ self.basis[places])
+        if self.count:
+            found -= self.steps[:, : self.count] @ (weight @ self.steps[places, : self.count])
+        return np.asarray(found)
+
+    def diagonal(self, places: Ints) -> Floats:
+        """P_ii of the classes at some places."""
+        return np.asarray((self.basis[places] ** 2).sum(axis=1) - (self.steps[places, : self.count] ** 2).sum(axis=1))
+
+    @property
+    def full(self) -> bool:
+        """Whether it must be renewed before the next step."""
+        return bool(self.count == self.steps.shape[1])
+
+    def open(self, q: Floats) -> None:
+        self.steps[:, self.count] = q
+        self.count += 1
+
+    def renewed(self, alive: Bools) -> _Space:
+        """The same space, written down for the classes that can move."""
+        taken = self.basis.T @ self.steps[:, : self.count]  # orthonormal, as coordinates
+        rest = sl.qr(taken, check_finite=False)[0][:, self.count :]
+        basis = self.basis[alive] @ rest
+        return _Space(self.classes[alive], np.asarray(basis, dtype=float))
+
+
+class Thinning:
+    """Thins patterns of one reduced problem. `programs` counts linear programs."""
+
+    def __init__(self, table: Reduced, start: Bools | None = None) -> None:
+        self.table, self.programs = table, 0
+        self._inside = np.ones(len(table.cost), dtype=bool) if start is None else start | table.forced
+        room = np.minimum(table.above, table.below)
+        self._room = np.minimum(np.where(room > 0, room, np.maximum(table.above, table.below)), FAR * float(np.median(table.item_need)))
+        rng = np.random.default_rng(0)
+        classes = np.flatnonzero(self._inside)
+        free = null_space(sp.csr_array(sp.csc_array(table.M)[:, classes]), rng)
+        scaled, _ = sl.qr(free / self._room[classes, None], mode="economic", check_finite=False)
+        self._whole = _Space(classes, np.asarray(scaled, dtype=float))
+        m = table.M.shape[0]
+        self._lp = LiveLP(
+            np.zeros(len(table.cost)), table.M, np.zeros(m), np.zeros(m), np.zeros(len(table.cost)), np.zeros(len(table.cost))
+        )
+
+    @staticmethod
+    def of(table: Reduced) -> Thinning | None:
+        """The thinning of a table, if it is not too large for it; of a large one, the dearest classes are left open where that works."""
+        k = len(table.cost)
+        if k > MOST_CLASSES or not len(table.item_need):
+            return None
+        if k > MANY:
+            start = np.ones(k, dtype=bool)
+            start[np.argsort(-table.cost, kind="stable")[: k // 8]] = False
+            part = Thinning(table, start)
+            if part.meets():
+                return part
+        return Thinning(table)
+
+    @property
+    def size(self) -> int:
+        """Classes times the dimension of the space of deviations."""
+        return int(self._whole.basis.size)
+
+    def meets(self) -> bool:
+        """Whether all classes together are seen to meet every item."""
+        return _Thinner(self, self._whole, self.table.cost, np.random.default_rng(0), 0).starts()
+
+    def within(self, hidden: Bools) -> _Space:
+        """The deviations of the classes that a pattern hides."""
+        keep = hidden[self._whole.classes]
+        closed = self._whole.basis[~keep]
+        values, vectors = np.linalg.eigh(closed.T @ closed)
+        basis = self._whole.basis[keep] @ vectors[:, values < 1e-12]
+        return _Space(self._whole.classes[keep], np.asarray(basis, dtype=float))
+
+    def thinned(
+        self,
+        price: Floats,
+        rng: np.random.Generator,
+        over: Callable[[], bool],
+        hidden: Bools | None = None,
+        most: int = MOST_PROGRAMS,
+        tell: Callable[[Bools], None] | None = None,
+    ) -> Bools | None:
+        """(k): a pattern that meets every item and lies within `hidden`; None if none was found, or when the run is `over`.
+
+        `most`: linear programs beside one for each item at the start; a series that would need another one stays.
+        `tell` hears of the patterns (k) on the way.
+        """
+        return _Thinner(self, self._whole if hidden is None else self.within(hidden), price, rng, most).go(over, tell)
+
+    def room(self, classes: Ints) -> Floats:
+        return self._room[classes]
+
+    def furthest(self, item: int, classes: Ints) -> Floats | None:
+        """(k): a deviation of these classes alone that meets an item, by a linear program; None if there is none (or none is found)."""
+        table = self.table
+        p, side, need = int(table.item_class[item]), int(table.item_side[item]), float(table.item_need[item])
+        self.programs += 1
+        k = len(table.cost)
+        mine = np.zeros(k, dtype=bool)
+        mine[classes] = True
+        mine &= ~table.known(p)
+        above, below = (np.where(mine, np.minimum(room, 1e4 * need), 0.0) / need for room in (table.above, table.below))
+        cost = np.zeros(k)
+        cost[p] = -1.0 if side >= 0 else 1.0
+        if side == 0:
+            above, below = np.minimum(above, below), np.minimum(above, below)
+        cap = 1.0 if side else 0.5
+        above[p], below[p] = min(above[p], cap), min(below[p], cap)
+        self._lp.set_cost(np.arange(k), cost)
+        self._lp.set_bounds(np.arange(k), -below, above)
+        result = self._lp.solve(reduced=False)
+        return np.asarray(result.x) * need if result.status.has_point else None
+
+
+class _Thinner:
+    """One pattern in the making."""
+
+    def __init__(self, owner: Thinning, space: _Space, price: Floats, rng: np.random.Generator, most: int) -> None:
+        self.owner, self.table, self.space, self.price, self.rng, self.most = owner, owner.table, space, price, rng, most
+        self._read()
+        self.place = np.full(len(self.table.cost), -1)
+        self.place[space.classes] = np.arange(len(space.classes))
+        self.witnesses = np.zeros((len(space.classes), 0))
+        self.met_by = np.zeros((0, len(self.table.item_need)), dtype=bool)
+        self.essential = self.table.forced.copy()  # classes whose series must stay
+
+    def _read(self) -> None:
+        """Three random deviations tell which classes move alike."""
+        self.marks = self.space.basis @ self.rng.standard_normal((self.space.basis.shape[1], 3))
+        self.first = np.linalg.norm(self.marks, axis=1)
+        self.alive = self.first > NOISE
+
+    def starts(self) -> bool:
+        """Finds witnesses of all items."""
+        most, self.most = self.most, len(self.table.item_need) if self.most else 0
+        found = self._witness(np.arange(len(self.table.item_need)))
+        self.most = most
+        return found
+
+    def go(self, over: Callable[[], bool], tell: Callable[[Bools], None] | None) -> Bools | None:
+        if not self.starts():
+            return None
+        if tell is not None:
+            tell(self._hidden())
+        while not over():
+            series, total = self._series()
+            dearest = int(np.argmax(total)) if len(total) else 0
+            if not len(total) or not np.isfinite(total[dearest]):
+                return self._hidden()
+            self._try(np.flatnonzero(self.alive)[series == dearest])
+            if self.space.full:
+                if tell is not None:
+                    tell(self._hidden())
+                self._renew()
+        return None
+
+    def _hidden(self) -> Bools:
+        hidden = self.table.forced.copy()
+        hidden[self.space.classes[self.alive]] = True
+        return hidden
+
+    def _series(self) -> tuple[Ints, Floats]:
+        """For every class that can move its series; the price of each series, −∞ if it must stay."""
+        rows = np.flatnonzero(self.alive)
+        if not len(rows):
+            return rows, np.zeros(0)
+        marks = self.marks[rows]
+        angle = marks / np.linalg.norm(marks, axis=1)[:, None]
+        angle *= np.where(angle[:, :1] < 0, -1.0, 1.0)
+        order = np.argsort(angle[:, 0], kind="stable")
+        series = np.empty(len(rows), dtype=np.int64)
+        series[order] = np.concatenate([[0], np.cumsum((np.abs(np.diff(angle[order], axis=0)) > ALIKE).any(axis=1))])
+        total = np.bincount(series, self.price[self.space.classes[rows]]).astype(float)
+        total[series[self.essential[self.space.classes[rows]]]] = -np.inf
+        return series, np.asarray(total, dtype=float)
+
+    def _try(self, mine: Ints) -> None:
+        """Opens a series, or notes that it must stay."""
+        space = self.space
+        first = int(mine[np.argmax(np.abs(self.marks[mine]).max(axis=1))])
+        q = space.column(first)
+        if q[first] <= 100 * GONE**2 * float(space.basis[first] @ space.basis[first]):
+            self.alive[first], self.marks[first], self.witnesses[first] = False, 0.0, 0.0  # it could not move any more
+            return
+        q /= np.sqrt(q[first])
+        marks = self.marks - np.outer(q, self.marks[first] / q[first])
+        alive = self.alive & (np.linalg.norm(marks, axis=1) > GONE * self.first)
+        alive[first] = False
+        before = self.witnesses, self.met_by, self.marks, self.alive
+        self.witnesses = np.where(alive[:, None], self.witnesses - np.outer(q, self.witnesses[first] / q[first]), 0.0)
+        self.met_by = self._meets(self.witnesses)
+        self.marks, self.alive = np.where(alive[:, None], marks, 0.0), alive
+        space.open(q)
+        lost = np.flatnonzero(~self.met_by.any(axis=0))
+        if not len(lost) or (alive[self.place[self.table.item_class[lost]]].all() and self._witness(lost)):
+            return
+        space.count -= 1
+        self.witnesses, self.met_by, self.marks, self.alive = before
+        self.essential[space.classes[mine]] = True
+
+    def _witness(self, items: Ints) -> bool:
+        """Finds witnesses for items: several at once, then each by its shortest deviation, then by a linear program."""
+        table = self.table
+        places = self.place[table.item_class]
+        if (places[items] < 0).any() or not self.alive[places[items]].all():
+            return False
+        met = np.zeros(len(table.item_need), dtype=bool)
+        for _ in range(TRIES):
+            left = items[~met[items]]
+            if not len(left):
+                return True
+            met |= self._add(self._joint(left))
+            if len(left) == 1:
+                break
+        for item in items:
+            if not met[item]:
+                met |= self._add(np.where(self.alive, self.space.column(int(places[item])), 0.0))
+            if not met[item]:
+                if self.most <= 0:
+                    return False
+                self.most -= 1
+                u = self.owner.furthest(int(item), self.space.classes[self.alive])
+                if u is None:
+                    return False
+                mine = self.space.classes
+                met |= self._add(np.where(self.alive, u[mine] / self.owner.room(mine), 0.0))
+                if not met[item]:
+                    return False
+        return True
+
+    def _joint(self, items: Ints) -> Floats:
+        """The sum of the shortest deviations of items, to random sides."""
+        space, mine = self.space, self.table.item_class[items]
+        places, first = np.unique(self.place[mine], return_index=True)
+        need = (self.table.item_need[items] / self.owner.room(mine))[first]
+        size = space.diagonal(places)
+        weight = np.where(size > 0, need / np.where(size > 0, size, 1.0), 0.0) * self.rng.choice([-1.0, 1.0], size=len(places))
+        return np.where(self.alive, space.columns(places, weight), 0.0)
+
+    def _add(self, witness: Floats) -> Bools:
+        """Keeps a witness if it meets an item that no other does; the items that it meets."""
+        met = self._meets(witness[:, None])[0]
+        if (met & ~self.met_by.any(axis=0)).any():
+            self.witnesses = np.concatenate([self.witnesses, witness[:, None]], axis=1)
+            self.met_by = np.concatenate([self.met_by, met[None]])
+            useful = np.array([
+                (row & ~np.delete(self.met_by, i, axis=0).any(axis=0)).any() for i, row in enumerate(self.met_by)
+            ])  # fmt: skip
+            useful[-1] = True
+            self.witnesses, self.met_by = self.witnesses[:, useful], self.met_by[useful]
+        return np.asarray(met)
+
+    def _meets(self, witnesses: Floats) -> Bools:
+        """(witnesses, items): what the line through each meets at its ends."""
+        table, classes = self.table, self.space.classes
+        if not witnesses.shape[1]:
+            return np.zeros((0, len(table.item_need)), dtype=bool)
+        z = witnesses * self.owner.room(classes)[:, None]
+        size = np.maximum(np.abs(z), 1e-300)
+        above, below = table.above[classes][:, None], table.below[classes][:, None]
+        tiny = np.abs(witnesses) <= NOISE * np.abs(witnesses).max(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            ahead = np.where(tiny, np.inf, np.where(z > 0, above, below) / size).min(axis=0)
+            back = np.where(tiny, np.inf, np.where(z > 0, below, above) / size).min(axis=0)
+        place = self.place[table.item_class]
+        moved = np.where((place >= 0)[:, None] & ~tiny[place], z[place], 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):  # 0 · ∞ where nothing moves
+            rise = np.where(moved > 0, moved * ahead, np.where(moved < 0, -moved * back, 0.0))
+            fall = np.where(moved > 0, moved * back, np.where(moved < 0, -moved * ahead, 0.0))
+        side = table.item_side[:, None]
+        reach = np.where(side > 0, rise, np.where(side < 0, fall, rise + fall))
+        met = reach >= table.item_need[:, None] * GRANTED
+        if table.lone.any():
+            holder, lone = table.holder[classes], table.lone[classes]
+            for j in range(witnesses.shape[1]):
+                moving = np.unique(holder[lone & ~tiny[:, j]])
+                if len(moving):
+                    met[:, j] &= (table.holder[table.item_class] == moving[0]) & (len(moving) == 1)
+        return np.asarray(met.T)
+
+    def _renew(self) -> None:
+        """Writes the space down for the classes that are left."""
+        alive = self.alive
+        self.witnesses, self.marks = self.witnesses[alive], self.marks[alive]
+        self.space = self.space.renewed(alive)
+        self.place = np.full(len(self.table.cost), -1)
+        self.place[self.space.classes] = np.arange(len(self.space.classes))
+        self._read()
+        self.witnesses = self.space.basis @ (self.space.basis.T @ self.witnesses)
+        self.met_by = self._meets(self.witnesses)

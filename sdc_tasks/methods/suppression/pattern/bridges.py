@@ -1,0 +1,77 @@
+"""Bridges: hidden classes that cannot move, and the inequalities that patterns without them satisfy ([2] §4.1).
+
+If a pattern hides class i, but the relations leave it no way to move, i helps nobody: without it the same deviations remain, and the
+pattern is no dearer. So some least pattern has no bridge, and the classes that must be protected are no bridges of any safe pattern. For
+whole multipliers λ of the relations let r = Mᵀ λ, r_i ≠ 0. Σ r_j u_j = 0 moves i only if it moves another class of r, hence
+
+    Σ_{j≠i, r_j≠0} y_j ≥ y_i
+
+for every safe pattern without bridges. Single relations give the first ones (`rows`). More are found at a point y by a linear program,
+max u_i with M u = 0, |u_j| ≤ y_j, whose multipliers are made whole numbers; then r is exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.suppression.pattern.attackers import ProtectionCut
+from sdc_tasks.methods.suppression.pattern.reduce import Reduced
+from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.solver.lp import LiveLP
+
+WHOLE = (1, 2, 3, 4, 6, 12, 60)  # what multipliers are tried to be made whole numbers with
+NEARLY = 1e-6  # multipliers this near to whole numbers are rounded; the inequality holds for any whole numbers
+VIOLATED = 1e-3  # a cut is worth adding if it is violated by this much
+HIDDEN = 0.02  # classes that a point hides less than this are not asked
+
+
+class Bridges:
+    """The bridgeless inequalities of a reduced table; `rows` (relations' entries, k): those of single relations, rows @ y ≥ 0."""
+
+    def __init__(self, table: Reduced) -> None:
+        self.table, k, m = table, len(table.cost), table.M.shape[0]
+        M = table.M
+        lengths = np.diff(M.indptr)
+        starts, counts = np.repeat(M.indptr[:-1], lengths), np.repeat(lengths, lengths)  # of the relation, for each entry
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], counts)
+        columns = M.indices[np.repeat(starts, counts) + within]
+        owner = np.repeat(M.indices, counts)
+        self.rows = sp.csr_array((np.where(columns == owner, -1.0, 1.0), columns, indptr), shape=(M.nnz, k))
+        self._whole = bool((M.data == np.round(M.data)).all())
+        self._transposed = sp.csr_array(M.T)
+        self._columns = np.arange(k)
+        self._lp = LiveLP(np.zeros(k), M, np.zeros(m), np.zeros(m), np.zeros(k), np.zeros(k))
+
+    @property
+    def iterations(self) -> int:
+        """Of the linear programs so far."""
+        return self._lp.iterations
+
+    def candidates(self, y: Floats) -> Ints:
+        """The classes whose inequality may be violated."""
+        return np.flatnonzero(y > HIDDEN) if self._whole else np.zeros(0, dtype=np.int64)
+
+    def cut(self, i: int, y: Floats) -> ProtectionCut | None:
+        """A violated inequality of class i at a point; None if none is found."""
+        cost = np.zeros(len(y))
+        cost[i] = -1.0
+        below = y.copy()
+        below[i] = 0.0
+        self._lp.set_cost(self._columns, cost)
+        self._lp.set_bounds(self._columns, -below, y)
+        result = self._lp.solve(reduced=False)
+        if not result.status.has_point or result.x[i] >= y[i] - VIOLATED:
+            return None
+        for times in WHOLE:
+            scaled = result.dual * times
+            whole = np.round(scaled)
+            if np.abs(scaled - whole).max(initial=0.0) < NEARLY:
+                r = self._transposed @ whole
+                if not r[i]:
+                    return None
+                columns = np.flatnonzero(r)
+                coefficients = np.where(columns == i, -1.0, 1.0)
+                return ProtectionCut(columns, coefficients, 0.0) if coefficients @ y[columns] < -VIOLATED else None
+        return None

@@ -1,0 +1,74 @@
+"""Tables that are no networks: bridgeless inequalities against null spaces, thinned patterns against two programs a cell."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.linalg import null_space
+
+from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.suppression.covering import thinning
+from sdc_tasks.methods.suppression.covering.thinning import Thinning
+from sdc_tasks.methods.suppression.pattern.bridges import Bridges
+from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
+from sdc_tasks.methods.suppression.pattern.verify import verify
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from support.drawn_suppression import linked, problems
+from support.laws import law
+from support.oracles.suppression import unprotected
+
+TABLES = st.one_of(problems(("flat", "wide", "wide")), problems(("flat", "deep", "wide")), linked())
+
+
+def reduced(problem: SuppressionProblem) -> Reduced | None:
+    try:
+        return reduce(problem)
+    except Unprotectable:
+        return None
+
+
+@given(TABLES, st.integers(0, 2**32 - 1))
+@law(15)
+def test_bridgeless_inequalities_hold_for_every_pattern_without_bridges(problem: SuppressionProblem, seed: int) -> None:
+    table = reduced(problem)
+    if table is None:
+        return
+    rng = np.random.default_rng(seed)
+    k = len(table.cost)
+    bridges, dense = Bridges(table), table.M.toarray()
+    point = np.where(table.forced, 1.0, rng.random(k) * rng.choice([0.3, 1.0]))
+    cuts = [cut for cut in (bridges.cut(int(i), point) for i in bridges.candidates(point)) if cut is not None]
+    assert all(cut.value(point) < cut.right for cut in cuts)
+    for share in (0.3, 0.5, 0.7, 0.9, 1.0):
+        hidden = rng.random(k) < share
+        free = null_space(dense * hidden)  # any move of an open class counts for nothing
+        y = (hidden & (np.abs(free).max(axis=1, initial=0.0) > 1e-9)).astype(float)
+        assert (bridges.rows @ y >= 0).all()
+        assert all(cut.value(y) >= cut.right for cut in cuts)
+
+
+@given(TABLES, st.integers(0, 2**32 - 1))
+@law(15)
+def test_a_thinned_pattern_is_safe_and_every_series_of_it_needed(problem: SuppressionProblem, seed: int) -> None:
+    """The oracle finds it safe; it holds no bridge. Where it is said that nothing can be thinned, even everything hidden is not safe."""
+    table = reduced(problem)
+    if table is None or not len(table.item_need):
+        return
+    hidden = Thinning(table).thinned(table.cost, np.random.default_rng(seed), lambda: False)
+    everything = table.pattern(np.ones(len(table.cost), dtype=bool), problem)
+    if hidden is None:
+        assert not verify(problem, everything).safe
+        return
+    assert unprotected(problem, table.pattern(hidden, problem)) == []
+    free = null_space(table.M.toarray()[:, hidden])
+    assert (np.abs(free).max(axis=1, initial=0.0) > 1e-9).all()
+
+
+@given(TABLES)
+@law(5)
+def test_a_null_space_is_whole_and_orthonormal(problem: SuppressionProblem) -> None:
+    basis = thinning.null_space(problem.M, np.random.default_rng(0))
+    assert basis.shape[1] == null_space(problem.M.toarray()).shape[1]
+    np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-9)
+    np.testing.assert_allclose(problem.M @ basis, 0.0, atol=1e-9)
