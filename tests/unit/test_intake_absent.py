@@ -13,6 +13,7 @@ from sdc_tasks.checks import suite
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked
 from sdc_tasks.intake import read_bytes
+from sdc_tasks.intake.unavailable import completed
 from sdc_tasks.methods import attack
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.results import Publication
@@ -114,6 +115,20 @@ def test_a_value_that_is_not_available_is_a_state_of_its_cell(domain, folder, se
     assert np.flatnonzero(~table.available).tolist() == [cell]
     assert table.value[cell] == 400, "the only value that fits"
     assert not suite.refusals(suite.check(table, domain))
+
+
+def test_what_fills_an_unavailable_cell_may_be_negative_only_where_values_have_signs(tmp_path):
+    """TOTAL of C and D is 10, C is 30: D is −20, or there is nothing that fits."""
+    signed = small_domain(tmp_path, UNIT, f"{UNIT}, signed: true")
+    unsigned = small_domain(tmp_path)
+    keys = signed.space.national_keys
+    known = {"TOTAL": 10.0, "C": 30.0, "D": 0.0}
+    value = np.array([known[activity] if size != "L" else 0.0 for _, activity, size in keys])
+    available = np.array([activity != "D" or size == "L" for _, activity, size in keys])
+    filled = completed(value, available, signed)
+    assert filled is not None
+    assert {filled[i] for i in np.flatnonzero(~available)} == {-20.0}
+    assert completed(value, available, unsigned) is None
 
 
 def test_a_primary_cell_cannot_be_not_available(domain, folder):
