@@ -26,7 +26,7 @@ from sdc_tasks.solver.milp import LiveMilp, Milp
 
 COVERS, NODES = 20, 200  # set covers, and nodes of each: counted work, no clock
 COVER_GAP = 1e-6  # relative, of a set cover
-NEAR = 0.01  # relative: a choice this close to the bound is good enough
+CLOSE_TO_BOUND = 0.01  # relative: a choice this close to the bound is good enough
 
 
 def by_suppression(case: Case, safe: Ints) -> tuple[Ints, float]:
@@ -37,7 +37,7 @@ def by_suppression(case: Case, safe: Ints) -> tuple[Ints, float]:
     for number in range(COVERS):
         cover, least = _cover(case.ladder, case.cuts, best)
         bound = max(bound, least)
-        if bound >= case.ladder.loss_of(best) * (1 - NEAR):
+        if bound >= case.ladder.loss_of(best) * (1 - CLOSE_TO_BOUND):
             break
         found = case.safe(cover)
         case.progress(f"cover {number}: {case.ladder.told(cover)} would meet all cuts, {case.ladder.told(found)} is safe")
