@@ -172,3 +172,10 @@ def test_relations_of_no_dimensions_are_told_and_refused():
     for method in ("hypercube", "hitas"):
         with pytest.raises(InvalidInput, match=rf"{method}: this method needs the dimensions.*Remedy: .*--dims"):
             suppress(problem, PatternOptions(method))
+
+
+def test_a_method_that_was_stopped_is_not_judged():
+    """What HiTaS has hidden by then would be told as what it leaves at risk."""
+    found = suppress(two_steps(), PatternOptions("hitas", seconds=0.0))
+    assert found.alone is None
+    assert found.pattern is None or unprotected(two_steps(), found.pattern) == []
