@@ -18,6 +18,7 @@ from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.table import Bools, Floats, Ints
 
+EVERY = 4  # rounds of the relaxation after which a pattern is grown where none can be thinned
 ELITE = 12  # thinned patterns that are kept
 VARIED = 0.3  # how much prices vary from one thinned pattern to the next: the deviation of their logarithms
 SIZE = 2e5  # classes times freedom up to which as many patterns are thinned as asked for
@@ -76,7 +77,8 @@ class Patterns:
         """Thinned patterns: of everything, with prices that a solution y (k) of the LP relaxation varies, or of two patterns together."""
         thinning = self._thinning
         if thinning is None:
-            if step != "search":
+            self._rounds += 1
+            if self._rounds % EVERY == 0:
                 self.complete(y > 1 - 1e-6, self.table.cost * (1 - y), step)
             return
         for _ in range(max(1, int(most * min(1.0, SIZE / thinning.size)))):

@@ -28,6 +28,7 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import LiveLP
 
 MOST_CLASSES = 12_000  # of a table: beyond, the space of deviations is too large to write down
+MOST_FREEDOM = 2_000  # the same of its dimension, which is at least classes less relations
 MANY = 2_000  # classes of a table of which an eighth, the dearest, stay open from the start
 FAR = 100.0  # times the median need: rooms beyond count as this much
 GONE = 1e-6  # relative: what is left of a move, as a share of what it was, is rounding
@@ -130,7 +131,7 @@ class Thinning:
     def of(table: Reduced) -> Thinning | None:
         """The thinning of a table, if it is not too large for it; of a large one, the dearest classes are left open where that works."""
         k = len(table.cost)
-        if k > MOST_CLASSES or not len(table.item_need):
+        if k > MOST_CLASSES or k - table.M.shape[0] > MOST_FREEDOM or not len(table.item_need):
             return None
         if k > MANY:
             start = np.ones(k, dtype=bool)
