@@ -129,3 +129,45 @@ def test_a_discount_needs_a_pattern_and_is_at_least_one(table, tmp_path):
     assert sdc("suppress", table, "--keep-discount", "3").refused("--keep-discount needs --keep", "Remedy: ")
     last = written(tmp_path, "last.jj", drawn(statuses=CHEAPEST))
     assert sdc("suppress", table, "--keep", last, "--keep-discount", "0.5").refused("at least 1", "Remedy: ")
+
+
+# --- a table with dimensions: the same by codes ---------------------------------------------------------------------------------
+
+
+def crossed(folder: Path, name: str, grid: np.ndarray = GRID) -> Path:
+    rows = [f"M{i},P{j},{grid[i - 1, j - 1]},{'u,10,10' if (i, j) == (2, 3) else 's,,'}" for i in (1, 2, 3) for j in (1, 2, 3)]
+    return written(folder, name, "\n".join(["TOWN,JOB,VALUE,STATUS,LPL,UPL", *rows, ""]))
+
+
+def hidden(table: Path) -> set[str]:
+    rows = [line.split(",") for line in table.read_text().splitlines()[1:]]
+    return {".".join(row[:2]) for row in rows if row[3] in "um"}
+
+
+def test_what_is_given_by_codes(tmp_path):
+    """What one run wrote is the earlier pattern of the next; an instruction keeps a cell of it open."""
+    table, out, given = crossed(tmp_path, "table.csv"), tmp_path / "out.csv", tmp_path / "cells.hst"
+    given.write_text("M1,P1,z\nM3,TOTAL,c,1\n")
+    assert sdc("suppress", table, "--dims", "TOWN,JOB", "--apriori", given, "--out", out).code == 0
+    first = hidden(out)
+    assert first == {"M2.P3", "M1.P2", "M1.P3", "M2.P2"}
+    assert "M1,P1,20,z" in out.read_text().splitlines()
+    again = tmp_path / "again.csv"
+    run = sdc("suppress", table, "--dims", "TOWN,JOB", "--previous", out, "--out", again)
+    assert (run.code, hidden(again)) == (0, first), run.complained
+    assert sdc("suppress", table, "--dims", "TOWN,JOB", "--keep", out, "--out", again).code == 0
+    assert hidden(again) == first
+    assert sdc("suppress", table, "--dims", "TOWN,JOB", "--out", again).code == 0
+    assert hidden(again) == {"M2.P3", "M1.P1", "M1.P3", "M2.P1"}
+
+
+def test_another_period_is_no_earlier_publication_of_this_one(tmp_path):
+    """Cells that were open have other values now: with --previous they are named, with --keep they do not matter."""
+    table, last, out = crossed(tmp_path, "table.csv"), crossed(tmp_path, "last.csv", GRID + 1), tmp_path / "out.csv"
+    assert sdc("suppress", last, "--dims", "TOWN,JOB", "--out", out).code == 0
+    run = sdc("suppress", table, "--dims", "TOWN,JOB", "--previous", out)
+    assert run.refused(f"{out}: ", "it published this cell with another value", "Remedy: ", "--keep")
+    assert sdc("suppress", table, "--dims", "TOWN,JOB", "--keep", out).code == 0
+    kept = out.read_text().splitlines()
+    out.write_text("\n".join(line for line in kept if not line.startswith("M3,P1")) + "\n")
+    assert sdc("suppress", table, "--dims", "TOWN,JOB", "--previous", out).refused("M3.P1: it does not have this cell", "Remedy: ")
