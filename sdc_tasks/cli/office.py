@@ -40,10 +40,9 @@ def retract(
     actor: ActorOption = None,
 ) -> None:
     """Takes a release back: its cells are shown to nobody outside any more. An older version does not come back by itself."""
-    from sdc_tasks.steps import open_office
-    from sdc_tasks.warehouse.operations.decisions import retract
+    from sdc_tasks import steps
 
-    retract(open_office(warehouse, actor), release, reason)
+    steps.retract(steps.open_office(warehouse, actor), release, reason, actor)
     out.print(f"retracted: {release}")
 
 

@@ -25,11 +25,11 @@ from sdc_tasks.steps.protection import (
     decided,
     verdict,
 )
-from sdc_tasks.steps.publication import answer, awaiting, newer, publish, wait
+from sdc_tasks.steps.publication import answer, awaiting, newer, publish, retract, wait
 from sdc_tasks.steps.secondaries import collect, set_by_receiver, suppress
 
 __all__ = [
     "Desk", "Waiting", "adjust", "adjustment_of", "answer", "assemble", "audit_chunk", "awaiting", "baseline", "choose_bases",
     "climbed", "collect", "compared", "decided", "discover", "ingest", "newer", "news", "open_cycle", "open_desk", "open_office", "publish",
-    "ready", "require_own", "set_by_receiver", "suppress", "verdict", "wait",
+    "ready", "require_own", "retract", "set_by_receiver", "suppress", "verdict", "wait",
 ]  # fmt: skip

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+from sqlalchemy import Engine
+
 from sdc_tasks import pipeline
 from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import ReleaseBlocked, Superseded
@@ -97,3 +99,11 @@ def publish(desk: Desk, release_id: str, although_newer: bool = False) -> int:
     journal.finish_run(desk.engine, release_id, RunState.PUBLISHED)
     desk.say(f"version {done.version} {'published' if done.created else 'stands already'}")
     return done.version
+
+
+def retract(office: Engine, release_id: str, reason: str, actor: str | None = None) -> None:
+    """Takes a published release back, by the account of SDC_PUBLISHER_URL where there is one.
+
+    Raises InvalidInput where it was not released, or was retracted for another reason.
+    """
+    decisions.retract(by_account(office, "SDC_PUBLISHER_URL", actor) or office, release_id, reason)

@@ -1,0 +1,48 @@
+"""A published release is taken back through Airflow, by somebody else's leave where the domain asks for approvals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.log import entries
+from support.dags.airflow_home import AGREED, PLAIN
+from support.dags.in_process import Flight
+
+REASON = "AT sent thousands for millions"
+
+
+def test_a_release_is_taken_back_in_the_name_of_who_triggered_it(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+    for country in ("AT", "BE"):
+        deliver(PLAIN, country)
+    assert Flight.start(bag, f"eu_release_{PLAIN}", period="2024").state == "success"
+    [out] = reader.releases(warehouse_of_run)
+    wrong = Flight.start(bag, "retract_release", release="nothing-2024", reason=REASON)
+    assert (wrong.state, wrong.in_state("failed")) == ("failed", {"agree"})
+    assert Flight.start(bag, "retract_release", user="dora", release=out.release_id, reason=REASON).state == "success"
+    assert [each.retracted for each in reader.releases(warehouse_of_run)] == [REASON]
+    assert [(each.actor, each.subject) for each in entries(warehouse_of_run) if each.action == "retract"] == [("dora", out.release_id)]
+    again = Flight.start(bag, "retract_release", release=out.release_id, reason="another")
+    assert again.in_state("failed") == {"retract"}
+
+
+def test_somebody_else_agrees_where_the_domain_asks_for_approvals(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+    for country in ("AT", "BE"):
+        deliver(AGREED, country)
+    run = Flight.start(bag, f"eu_release_{AGREED}", user="anna", period="2024")
+    run.answer("approve_1", "bert").answer("approve_2", "cleo")
+    [out] = reader.releases(warehouse_of_run)
+
+    kept = Flight.start(bag, "retract_release", user="dora", release=out.release_id, reason=REASON)
+    told = kept.asked("agree")
+    assert all(said in told for said in (AGREED, "2024", "version 1", out.release_id, REASON))
+    kept.answer("agree", "Dora", "Retract")
+    assert kept.in_state("awaiting_input") == {"agree"}, "her own answer does not count"
+    kept.answer("agree", "bert", "Keep")
+    assert kept.in_state("failed") == {"agree"}
+    assert [each.retracted for each in reader.releases(warehouse_of_run)] == [None]
+
+    back = Flight.start(bag, "retract_release", user="dora", release=out.release_id, reason=REASON)
+    back.answer("agree", "bert", "Retract")
+    assert back.state == "success"
+    assert [each.retracted for each in reader.releases(warehouse_of_run)] == [REASON]
