@@ -13,7 +13,7 @@ from sdc_tasks.intake.tables.given.lines import below_header
 from sdc_tasks.intake.tables.jj import STATUSES, read_jj
 from sdc_tasks.methods.suppression.given.earlier import EarlierPattern
 
-HIDDEN = ("u", "m")  # statuses of cells without a value for the public
+BLANK = ("u", "m")  # statuses of cells without a value for the public
 REMEDY = "give what `sdc suppress --out` wrote then"
 
 
@@ -25,7 +25,7 @@ def read_earlier_jj(path: Path, A: sp.csr_array) -> EarlierPattern:
     table = read_jj(path)
     if table.A.shape != A.shape or sorted(_rows(table.A)) != sorted(_rows(A)):
         raise InvalidInput(f"{path}: its cells and relations are not those of the table. Remedy: {REMEDY}, for the same cells")
-    hidden = np.isin(table.status, HIDDEN)
+    hidden = np.isin(table.status, BLANK)
     return EarlierPattern(str(path), hidden, ~hidden, np.where(hidden, np.nan, table.a))
 
 
@@ -47,9 +47,9 @@ def read_earlier_csv(path: Path, dimensions: Sequence[str], value: str, keys: Se
         if status[cell]:
             raise line.refused(f"{'.'.join(key)} stands there twice. Remedy: keep one of the lines")
         status[cell] = letter
-        if letter not in HIDDEN and value in column:
+        if letter not in BLANK and value in column:
             a[cell] = line.number_of(column[value], f"{'.'.join(key)}: its {value}")
-    hidden = np.isin(status, HIDDEN)
+    hidden = np.isin(status, BLANK)
     return EarlierPattern(str(path), hidden, (status != "") & ~hidden, a)
 
 
