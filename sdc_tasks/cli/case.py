@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sdc_tasks.model.results import Publication
     from sdc_tasks.model.secret import Secret
 
+    Told = tuple[ProtectionProblem, Publication]
+
 
 @dataclass(frozen=True)
 class CaseOptions:
@@ -61,15 +63,20 @@ class CaseOptions:
         """What the deliveries ask to protect, beside what `told_before` says of the tables that were published before; and the digests of
         these publications.
         """
+        from sdc_tasks import pipeline
+
         delivered = delivered_by(self.spec, self.inbox, self.period, salt)
-        before = self._published_before(delivered)
+        before, read = self._published_before(delivered)
         problem = delivered.secured(self.spec, [then for then, _ in before])
-        problem = replace(problem, earlier=told_before(problem, before, self.spec.audit.revised_by))
+        read += pipeline.as_delivered(delivered.problem, problem, self.spec)
+        problem = replace(problem, earlier=told_before(problem, [*before, *read], self.spec.audit.revised_by))
         return problem, [publication.digest for _, publication in before]
 
-    def _published_before(self, delivered: Delivered) -> list[tuple[ProtectionProblem, Publication]]:
-        """The tables that were published before, by version, each with what a release of its deliveries protected."""
-        from sdc_tasks import report
+    def _published_before(self, delivered: Delivered) -> tuple[list[Told], list[Told]]:
+        """The tables that were published before, by version, each with what a release of its deliveries protected; and the national tables
+        as they came, where the receiver had hidden more.
+        """
+        from sdc_tasks import pipeline, report
 
         tables = self.earlier or ()
         if self.earlier_inbox and len(self.earlier_inbox) != len(tables):
@@ -80,7 +87,9 @@ class CaseOptions:
         thens: list[ProtectionProblem] = []
         for each in sent:
             thens.append(each.secured(self.spec, thens))
-        return [(then, report.read_table(path, self.spec, then.space, self.period)) for path, then in zip(tables, thens, strict=True)]
+        told = [(then, report.read_table(path, self.spec, then.space, self.period)) for path, then in zip(tables, thens, strict=True)]
+        came = [pipeline.as_delivered(each.problem, then, self.spec) for each, then in zip(sent, thens, strict=True)]
+        return told, [each for one in came for each in one]
 
 
 def about_a_case(command: Callable[..., None]) -> Callable[..., None]:

@@ -11,7 +11,7 @@ from sdc_tasks.domains.schema import Domain, MissingCountry, Role
 from sdc_tasks.errors import InvalidInput, Retriable
 from sdc_tasks.methods.primary import protection_levels
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
-from sdc_tasks.model.results import Secondaries
+from sdc_tasks.model.results import Publication, Secondaries
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 
@@ -110,6 +110,15 @@ def with_secondaries(problem: ProtectionProblem, found: Sequence[Secondaries]) -
     for each in found:
         public[problem.space.countries.index(each.country) * problem.space.national_size + each.cells] = False
     return replace(problem, public=public, known=np.where(public, np.nan, problem.known))
+
+
+def as_delivered(delivered: ProtectionProblem, problem: ProtectionProblem, domain: Domain) -> list[tuple[ProtectionProblem, Publication]]:
+    """What somebody reads who has the national tables as they came (`delivered`), as something that was published before; nothing where the
+    receiver has hidden no cell in the `problem`, or the domain says that nobody has these tables.
+    """
+    if domain.suppression.delivered == "not_public" or np.array_equal(delivered.public, problem.public):
+        return []
+    return [(delivered, Publication.nothing(np.flatnonzero(delivered.aggregate)))]
 
 
 def _small_counts(space: CellSpace, least: Ints, value: Floats, public: Bools, primary: Bools) -> Bools:

@@ -20,7 +20,7 @@ from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import require_own
 from sdc_tasks.steps.memory import load, once
 from sdc_tasks.steps.secondaries import accepted, collect, delivered, failed, open_release, set_by_receiver, suppress
-from sdc_tasks.steps.versions import known, told_before, told_so_far
+from sdc_tasks.steps.versions import known, readable, told_so_far
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.schema import RunState
 from sdc_tasks.warehouse.dissemination import publisher
@@ -51,7 +51,7 @@ def assemble(desk: Desk) -> str:
             problem = pipeline.with_secondaries(problem, set_by_receiver(desk, release_id))
         else:
             problem = delivered(desk, release_id, deliveries)
-        return replace(problem, earlier=told_so_far(desk, problem, told_before(desk, release_id)))
+        return replace(problem, earlier=told_so_far(desk, problem, readable(desk, release_id, problem)))
 
     try:
         once(desk, release_id, "assemble", "", build)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sdc_tasks import pipeline
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked
 from sdc_tasks.methods.attack import earlier
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
@@ -15,6 +16,7 @@ from sdc_tasks.steps.identity import releases_of, versions
 from sdc_tasks.steps.memory import load
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.dissemination import publisher
+from sdc_tasks.warehouse.operations import journal
 from sdc_tasks.warehouse.reader import ReleaseInfo
 
 
@@ -25,7 +27,7 @@ def known(desk: Desk, release_id: str, problem: ProtectionProblem) -> list[Relea
     """
     out = releases_of(desk)
     if release_id not in {each.release_id for each in out}:
-        now = told_so_far(desk, problem, told_before(desk, release_id)).arrays
+        now = told_so_far(desk, problem, readable(desk, release_id, problem)).arrays
         if not all(np.array_equal(then, now[name]) for name, then in problem.earlier.arrays.items()):
             raise ReleaseBlocked(f"{release_id}: another version was published since it was assembled. {publisher.ANEW}")
     return out
@@ -33,7 +35,7 @@ def known(desk: Desk, release_id: str, problem: ProtectionProblem) -> list[Relea
 
 def told_before(desk: Desk, release_id: str) -> list[tuple[ProtectionProblem, Publication]]:
     """The other releases of the period. Raises InvalidInput where one can no longer be read."""
-    others = [each for each in versions(desk) if each != release_id]
+    others = _others(desk, release_id)
     try:
         return [(load(desk, each, "assemble", ProtectionProblem), load(desk, each, "bases", Publication)) for each in others]
     except store.CorruptedError as error:
@@ -42,6 +44,22 @@ def told_before(desk: Desk, release_id: str) -> list[tuple[ProtectionProblem, Pu
             "can say what a further version would tell beside it. Remedy: restore it from a backup; governance.retention_days with "
             "vintage among audit.profiles keeps it from now on"
         ) from error
+
+
+def readable(desk: Desk, release_id: str, problem: ProtectionProblem) -> list[tuple[ProtectionProblem, Publication]]:
+    """The other releases of the period; then the national tables as they came of those, and of this one (`problem`), in which the receiver
+    has hidden cells.
+    """
+    told = told_before(desk, release_id)
+    assembled = [*((each, then) for each, (then, _) in zip(_others(desk, release_id), told, strict=True)), (release_id, problem)]
+    for each, then in assembled:
+        if journal.step_output(desk.engine, each, "collect") is not None:
+            told += pipeline.as_delivered(load(desk, each, "collect", ProtectionProblem), then, desk.domain)
+    return told
+
+
+def _others(desk: Desk, release_id: str) -> list[str]:
+    return [each for each in versions(desk) if each != release_id]
 
 
 def told_so_far(desk: Desk, problem: ProtectionProblem, told: Sequence[tuple[ProtectionProblem, Publication]]) -> Earlier:

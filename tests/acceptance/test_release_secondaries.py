@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from sdc_tasks.steps.memory import load
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.database.engine import open_warehouse
 from support.deliveries import PERIOD
-from support.desk import FREE, PROTECTED, SECRETS, Desk, Ended, new_desk, sdc, warehouse
+from support.desk import FREE, PROTECTED, SECRET_KEYS, SECRETS, Desk, Ended, new_desk, sdc, warehouse
 
 # The same tables as in PROTECTED, with the primary cell alone: anybody subtracts it from its total.
 BARE = """
@@ -24,6 +25,12 @@ BARE = """
 """
 ASKED = "suppression: {receiver: when_missing}\nflags:"
 OTHER = FREE.replace("300000 F  450000", "310000 F  440000").replace("450000 F  300000", "440000 F  310000")
+LARGER = """
+            _T         S         L
+    TOTAL   1600000 F  800000 F  800000 F
+    C       800000 F   320000 F  480000 F
+    D       800000 F   480000 F  320000 F
+"""
 COMPOSITIONS = """  - {code: EU, label: Union, members: all}
   - {code: NORTH, label: North, members: [AT, DE]}"""
 WEAK = """
@@ -91,7 +98,7 @@ def test_three_countries_with_primaries_only(three):
     assert all(message.split(" not protect")[0] in page for message in told.values())
 
     certificate = json.loads((out / "audit.json").read_text(encoding="utf-8"))
-    assert (certificate["verdict"], certificate["counts"]["cut_to_national_baseline"]) == ("passed", 0)
+    assert (certificate["verdict"], certificate["profiles"]) == ("passed", ["external", "vintage"])
     assert certificate["counts"]["primaries"] == certificate["counts"]["protected"] == 4
     assert warehouse(out).versions == [1]
     checked = verified(three)
@@ -101,9 +108,28 @@ def test_three_countries_with_primaries_only(three):
     assert not [secret for secret in SECRETS if secret in ended.text]
 
 
+@pytest.mark.parametrize(("delivered", "square_is_exact"), [("may_be_public", False), ("not_public", True)])
+def test_a_country_that_ignores_the_list_gives_no_other_country_away(three, delivered, square_is_exact):
+    """AT, BE and CY may publish their tables as they came. Then the sum of the five countries, less these and the public DE, is FR's
+    secret: its exact value may go out only if the domain says that nobody has those tables.
+    """
+    three.settle("receiver: when_missing", f"receiver: when_missing, delivered: {delivered}")
+    ended = three.release("out", "--witnesses", three.folder / "evidence.json")
+    out = three.folder / "out"
+    assert ended.code == 0, ended.text
+    with (out / "table.csv").open(newline="", encoding="utf-8") as lines:
+        exact = {(row["ACTIVITY"], row["SIZECLASS"]) for row in csv.DictReader(lines) if row["OBS_STATUS"] == "A"}
+    assert ("TOTAL", "_T") in exact
+    assert bool(exact & SECRET_KEYS) is square_is_exact
+    certificate = json.loads((out / "audit.json").read_text(encoding="utf-8"))
+    assert certificate["counts"]["cut_to_national_baseline"] == (0 if square_is_exact else 3)
+    checked = verified(three)
+    assert (checked.code, "verified" in checked.said) == (0, True), checked.text
+
+
 def test_european_cells_are_suppressed_instead_of_rounded(three):
-    """FR alone hides its square against the public DE and the squares of the others: the sums of all five tell nothing of one of them,
-    those of AT and FR with the others' public figures would.
+    """The exact sum of AT and the public DE gives AT away; the sum of all five gives FR away to whoever reads the tables that came with
+    primaries only. Of each square one corner that is withheld leaves the others to be computed, so all four are withheld.
     """
     three.settle("  - {code: EU, label: Union, members: all, partial_code: EU_PARTIAL}", COMPOSITIONS)
     three.settle("flags:", "bases: {rule: suppression}\nflags:")
@@ -115,9 +141,8 @@ def test_european_cells_are_suppressed_instead_of_rounded(three):
     with (out / "table.csv").open(newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     assert {(row["OBS_STATUS"], row["CONF_STATUS"], bool(row["OBS_VALUE"])) for row in rows} == {("A", "F", True), ("Q", "S", False)}
-    hidden = [(row["REF_AREA"], row["ACTIVITY"], row["SIZECLASS"]) for row in rows if not row["OBS_VALUE"]]
-    assert {area for area, *_ in hidden} == {"NORTH"}
-    assert 0 < len(hidden) <= 4
+    hidden = {(row["REF_AREA"], row["ACTIVITY"], row["SIZECLASS"]) for row in rows if not row["OBS_VALUE"]}
+    assert hidden == {(area, *cell) for area in ("EU", "NORTH") for cell in SECRET_KEYS}
     certificate = json.loads((out / "audit.json").read_text(encoding="utf-8"))
     assert (certificate["verdict"], certificate["counts"]["withheld"], certificate["counts"]["rounded"]) == ("passed", len(hidden), 0)
     checked = verified(three)
@@ -187,6 +212,23 @@ def test_the_page_of_the_country_tells_it(three):
     assert "set 3 secondaries" in finding.message
     assert "Send the list to the NSI" in finding.remedy
     assert not other.files[0].findings
+
+
+def test_a_second_version_knows_the_tables_of_the_first_as_they_came(three):
+    """BE takes over the list, DE revises. The audit of version 2 counts with all that may be read of both, and the second program with the
+    same.
+    """
+    three.release()
+    out, before = three.folder / "out", three.folder / "inbox_1"
+    shutil.copytree(three.inbox, before)
+    shutil.copy(out / "table.csv", three.folder / "table_1.csv")
+    three.deliver("BE", PROTECTED, f"BE_{PERIOD}_v2.csv")
+    three.deliver("DE", LARGER, f"DE_{PERIOD}_v2.csv")
+    ended = three.release("out", "--witnesses", three.folder / "evidence.json")
+    assert ended.code == 0, ended.text
+    assert (warehouse(out).versions, set(findings(out)), warehouse(out).unsound) == ([1, 2], {"AT", "CY"}, [])
+    checked = verified(three, "--earlier", three.folder / "table_1.csv", "--earlier-inbox", before)
+    assert (checked.code, "verified" in checked.said) == (0, True), checked.text
 
 
 def test_what_a_version_showed_is_not_hidden_again(three):

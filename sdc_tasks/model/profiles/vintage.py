@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 class Vintage(Keeper):
-    """Holds all that was published before of the same period, and assumes nothing of how far cells were revised."""
+    """Holds all that was published before of the same period, and assumes nothing of how far cells were revised. A national table in which
+    the receiver has hidden more cells counts as published before, as it came.
+    """
 
     name = "vintage"
     who = "somebody who also holds everything released of the period in earlier versions"
