@@ -30,15 +30,15 @@ from sdc_tasks.solver.lp import LiveLP
 MOST_CLASSES = 12_000  # of a table: beyond, the space of deviations is too large to write down
 MOST_FREEDOM = 2_000  # the same of its dimension, which is at least classes less relations
 MANY = 2_000  # classes of a table of which an eighth, the dearest, stay open from the start
-FAR = 100.0  # times the median need: rooms beyond count as this much
+VAST = 100.0  # times the median need: rooms beyond count as this much
 GONE = 1e-6  # relative: what is left of a move, as a share of what it was, is rounding
-NOISE = 1e-9  # of the largest entry of a deviation: 0
-ALIKE = 1e-7  # two series whose readings differ by less are one
-BLOCK = 128  # deviations drawn at once
+ENTRY_NOISE = 1e-9  # of the largest entry of a deviation: 0
+READ_ALIKE = 1e-7  # two series whose readings differ by less are one
+DRAWN_BLOCK = 128  # deviations drawn at once
 SHIFT = 1e-8  # of the inverse iteration, for unit rows
 RENEW = 64  # steps, at least, after which the space is written down afresh
 MOST_PROGRAMS = 200  # of one pattern
-TRIES = 4  # joint deviations for items that lost theirs
+JOINT_TRIES = 4  # joint deviations for items that lost theirs
 
 
 def null_space(M: sp.csr_array, rng: np.random.Generator) -> Floats:
@@ -52,7 +52,7 @@ def null_space(M: sp.csr_array, rng: np.random.Generator) -> Floats:
     factor = splu(normal, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
     basis = np.zeros((k, 0))
     while basis.shape[1] < k:
-        drawn = rng.standard_normal((k, min(BLOCK, k)))
+        drawn = rng.standard_normal((k, min(DRAWN_BLOCK, k)))
         for _ in range(2):  # each time, what is no null vector shrinks to SHIFT of it
             drawn = SHIFT * factor.solve(drawn)
         for _ in range(2):
@@ -116,7 +116,7 @@ class Thinning:
         self.table, self.programs = table, 0
         self._inside = np.ones(len(table.cost), dtype=bool) if start is None else start | table.forced
         room = np.minimum(table.above, table.below)
-        self._room = np.minimum(np.where(room > 0, room, np.maximum(table.above, table.below)), FAR * float(np.median(table.item_need)))
+        self._room = np.minimum(np.where(room > 0, room, np.maximum(table.above, table.below)), VAST * float(np.median(table.item_need)))
         rng = np.random.default_rng(0)
         classes = np.flatnonzero(self._inside)
         free = null_space(sp.csr_array(sp.csc_array(table.M)[:, classes]), rng)
@@ -215,7 +215,7 @@ class _Thinner:
         """Three random deviations tell which classes move alike."""
         self.marks = self.space.basis @ self.rng.standard_normal((self.space.basis.shape[1], 3))
         self.first = np.linalg.norm(self.marks, axis=1)
-        self.alive = self.first > NOISE
+        self.alive = self.first > ENTRY_NOISE
 
     def starts(self) -> bool:
         """Finds witnesses of all items."""
@@ -256,7 +256,7 @@ class _Thinner:
         angle *= np.where(angle[:, :1] < 0, -1.0, 1.0)
         order = np.argsort(angle[:, 0], kind="stable")
         series = np.empty(len(rows), dtype=np.int64)
-        series[order] = np.concatenate([[0], np.cumsum((np.abs(np.diff(angle[order], axis=0)) > ALIKE).any(axis=1))])
+        series[order] = np.concatenate([[0], np.cumsum((np.abs(np.diff(angle[order], axis=0)) > READ_ALIKE).any(axis=1))])
         total = np.bincount(series, self.price[self.space.classes[rows]]).astype(float)
         total[series[self.essential[self.space.classes[rows]]]] = -np.inf
         return series, np.asarray(total, dtype=float)
@@ -292,7 +292,7 @@ class _Thinner:
         if (places[items] < 0).any() or not self.alive[places[items]].all():
             return False
         met = np.zeros(len(table.item_need), dtype=bool)
-        for _ in range(TRIES):
+        for _ in range(JOINT_TRIES):
             left = items[~met[items]]
             if not len(left):
                 return True
@@ -345,7 +345,7 @@ class _Thinner:
         z = witnesses * self.owner.room(classes)[:, None]
         size = np.maximum(np.abs(z), 1e-300)
         above, below = table.above[classes][:, None], table.below[classes][:, None]
-        tiny = np.abs(witnesses) <= NOISE * np.abs(witnesses).max(axis=0)
+        tiny = np.abs(witnesses) <= ENTRY_NOISE * np.abs(witnesses).max(axis=0)
         with np.errstate(over="ignore", invalid="ignore"):
             ahead = np.where(tiny, np.inf, np.where(z > 0, above, below) / size).min(axis=0)
             back = np.where(tiny, np.inf, np.where(z > 0, below, above) / size).min(axis=0)

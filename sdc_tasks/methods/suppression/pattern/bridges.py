@@ -20,10 +20,10 @@ from sdc_tasks.methods.suppression.pattern.reduce import Reduced
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import LiveLP
 
-WHOLE = (1, 2, 3, 4, 6, 12, 60)  # what multipliers are tried to be made whole numbers with
+WHOLE_TRIED = (1, 2, 3, 4, 6, 12, 60)  # what multipliers are tried to be made whole numbers with
 NEARLY = 1e-6  # multipliers this near to whole numbers are rounded; the inequality holds for any whole numbers
-VIOLATED = 1e-3  # a cut is worth adding if it is violated by this much
-HIDDEN = 0.02  # classes that a point hides less than this are not asked
+BRIDGE_VIOLATED = 1e-3  # a cut is worth adding if it is violated by this much
+HARDLY_HIDDEN = 0.02  # classes that a point hides less than this are not asked
 
 
 class Bridges:
@@ -51,7 +51,7 @@ class Bridges:
 
     def candidates(self, y: Floats) -> Ints:
         """The classes whose inequality may be violated."""
-        return np.flatnonzero(y > HIDDEN) if self._whole else np.zeros(0, dtype=np.int64)
+        return np.flatnonzero(y > HARDLY_HIDDEN) if self._whole else np.zeros(0, dtype=np.int64)
 
     def cut(self, i: int, y: Floats) -> ProtectionCut | None:
         """A violated inequality of class i at a point; None if none is found."""
@@ -62,9 +62,9 @@ class Bridges:
         self._lp.set_cost(self._columns, cost)
         self._lp.set_bounds(self._columns, -below, y)
         result = self._lp.solve(reduced=False)
-        if not result.status.has_point or result.x[i] >= y[i] - VIOLATED:
+        if not result.status.has_point or result.x[i] >= y[i] - BRIDGE_VIOLATED:
             return None
-        for times in WHOLE:
+        for times in WHOLE_TRIED:
             scaled = result.dual * times
             whole = np.round(scaled)
             if np.abs(scaled - whole).max(initial=0.0) < NEARLY:
@@ -73,5 +73,5 @@ class Bridges:
                     return None
                 columns = np.flatnonzero(r)
                 coefficients = np.where(columns == i, -1.0, 1.0)
-                return ProtectionCut(columns, coefficients, 0.0) if coefficients @ y[columns] < -VIOLATED else None
+                return ProtectionCut(columns, coefficients, 0.0) if coefficients @ y[columns] < -BRIDGE_VIOLATED else None
         return None
