@@ -46,7 +46,7 @@ class ContributionRules:
         if self.p is None and not self.nk and self.minimum is None and not self.requests:
             raise InvalidInput("no rule says which cells are confidential. Remedy: give one: p%, (n,k), minimum frequency or requests")
         faults = (
-            (self.p is not None and not 0 < self.p <= self.q, "p is above 0 and at most q"),
+            (self.p is not None and not 0 < self.p <= self.q <= 100, "p is above 0 and at most q, and q at most 100"),
             (any(n < 1 or not 0 < k < 100 for n, k in self.nk), "n is at least 1, and k between 0 and 100"),
             (self.minimum is not None and self.minimum < 1, "a minimum of contributors is at least 1"),
             (not self.range > 0, "the range of cells below the minimum is above 0"),

@@ -159,6 +159,8 @@ def test_a_frame_gives_the_same(microdata):
         (("--p", "10", "--weight", "WAIVED"), "line 2: WAIVED is below 1"),
         (("--p", "10", "--weight", "TURNOVER", "--contributor", "FIRM"), "a weight, and records that belong together"),
         (("--p", "10", "--top", "TURNOVER,TURNOVER", "--contributor", "FIRM"), "--top is for tables"),
+        (("--p", "10", "--q", "inf"), "q at most 100"),
+        (("--p", "10", "--q", "150"), "q at most 100"),
         (("--nk", "3,75", "--top", "TURNOVER,WAIVED"), "the rules look at 3 contributions of a cell, but 2 are named"),
         (("--p", "10", "--costs", "file"), "costs of the file stand beside cells"),
         (("--p", "10", "--hierarchy", "REGION"), "DIMENSION=FILE is expected"),
@@ -185,6 +187,8 @@ def test_a_total_among_microdata_is_refused(microdata):
         ({"TOP1": 900}, "the contributions are more than the cell"),
         ({"COUNT": 0}, "a value without contributors"),
         ({"TOP2": 0}, "more contributors than sizes of contributions"),
+        ({"COUNT": 2}, "these are all, and they are less than the cell"),  # in other units, say
+        ({"COUNT": 1, "TOP1": 15, "TOP2": 0}, "these are all, and they are less than the cell"),
     ],
 )
 def test_a_table_whose_contributions_contradict_it_is_refused(tmp_path, change, message):

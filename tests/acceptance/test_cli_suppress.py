@@ -123,6 +123,15 @@ def test_a_table_that_does_not_add_up_says_where_and_by_how_much(tmp_path):
     assert not (tmp_path / "out.jj").exists()
 
 
+def test_a_primary_cell_without_a_level_is_refused(table, tmp_path):
+    """0 is no protection: its relations give it away."""
+    table.write_text(drawn().replace(" u 0 1000 10 10 0", " u 0 1000 0 0 0"))
+    run = sdc("suppress", table, "--out", tmp_path / "out.jj")
+    assert run.code == 2
+    assert "cell 6: a primary cell without a protection level. Remedy: " in run.complained
+    assert not (tmp_path / "out.jj").exists()
+
+
 def test_what_nothing_can_protect_is_named_and_nothing_is_written(tmp_path):
     """Everything stays open: the primary follows from its row."""
     path, out, facts = tmp_path / "stuck.jj", tmp_path / "out.jj", tmp_path / "facts.json"

@@ -24,6 +24,8 @@ from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.respondents import NOBODY
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
 
+DIGITS = 1e-6  # of a cell: what printing its contributions with fewer digits may leave
+
 
 @dataclass(frozen=True)
 class ContributorColumns:
@@ -114,6 +116,10 @@ def problem_of_cells(
         ((np.diff(sizes, axis=1) > 0).any(axis=1), "the contributions do not fall"),
         (sizes.sum(axis=1) > np.abs(a) * (1 + 1e-9), "the contributions are more than the cell"),
         ((counts == 0) & (a != 0), "a value without contributors"),
+        (
+            (counts <= len(top)) & (sizes.sum(axis=1) < np.abs(a) * (1 - DIGITS)),
+            "these are all contributions, and they are less than the cell",
+        ),
         (np.minimum(counts, len(top)) > (sizes > 0).sum(axis=1), "more contributors than sizes of contributions"),
     )
     for wrong, what in faults:
