@@ -22,7 +22,7 @@ EVERY = 4  # rounds of the relaxation after which a pattern is grown where none 
 ELITE = 12  # thinned patterns that are kept
 VARIED = 0.3  # how much prices vary from one thinned pattern to the next: the deviation of their logarithms
 SIZE = 2e5  # classes times freedom up to which as many patterns are thinned as asked for
-MUCH = 0.8  # of the cost of everything
+MUCH = 0.4  # of the cost of everything: what is hardly thinned takes long to verify
 TASTE = 0.02  # relative: how much a seed varies prices
 
 

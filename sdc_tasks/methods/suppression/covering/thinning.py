@@ -227,8 +227,6 @@ class _Thinner:
     def go(self, over: Callable[[], bool], tell: Callable[[Bools], None] | None) -> Bools | None:
         if not self.starts():
             return None
-        if tell is not None:
-            tell(self._hidden())
         while not over():
             series, total = self._series()
             dearest = int(np.argmax(total)) if len(total) else 0
