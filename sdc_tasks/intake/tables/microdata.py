@@ -118,7 +118,7 @@ def problem_of_cells(
         ((counts == 0) & (a != 0), "a value without contributors"),
         (
             (counts <= len(top)) & (sizes.sum(axis=1) < np.abs(a) * (1 - DIGITS)),
-            "these are all contributions, and they are less than the cell",
+            "these are all, and they are less than the cell",
         ),
         (np.minimum(counts, len(top)) > (sizes > 0).sum(axis=1), "more contributors than sizes of contributions"),
     )
