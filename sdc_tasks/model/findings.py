@@ -1,6 +1,6 @@
-"""What is wrong with a delivery, said so that its sender can mend it.
+"""What is wrong with a delivery, in words with which its sender can correct it.
 
-A finding is structural (found while reading), a check result is about content (found on the complete table). Both name
+A finding is structural: reading the file found it. A check result is about content: a check of the complete table found it. Both name
 columns, lines, cell keys, rules and remedies; never a value, a number of units or a share.
 """
 
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """error refuses the delivery, warning is recorded."""
+    """An error refuses the delivery. A warning is recorded, and the delivery is accepted."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -21,8 +21,8 @@ class Severity(StrEnum):
 class Finding:
     """One structural finding.
 
-    `code` is the one of Eurostat's STRUVAL where it has one (140 not well-formed, 150/003 missing concept, 150/007 concept not in
-    the structure, 150/904-1 key size, 150/904-2 wrong code), otherwise ours (`SDC/…`). `line` counts from 1, the header included.
+    `code` is Eurostat's STRUVAL code where there is one (140 not well-formed, 150/003 missing concept, 150/007 concept not in
+    the structure, 150/904-1 key size, 150/904-2 wrong code), otherwise our own (`SDC/…`). `line` counts from 1, the header included.
     """
 
     code: str
@@ -34,7 +34,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One content check of one delivery: `failed` of `checked` items, and the keys of the first failing `cells` (at most MAX_CELLS)."""
+    """The result of one content check of one delivery: `failed` of `checked` items failed.
+
+    `cells` are the keys of the failing cells in sorted order, the first MAX_CELLS of them.
+    """
 
     check: str
     severity: Severity

@@ -1,4 +1,4 @@
-"""What a search knew at some moment, whatever it searches for: what progress lines, histories and pictures are made of."""
+"""One entry in the history of a search. Progress lines and pictures are made of such entries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Moment:
-    """What was known after so many seconds: of the objective (None: nothing safe found yet) and of the bound, and which method said so."""
+    """The state of a search after `seconds`: best objective (None: nothing safe yet), lower bound, and the method that reported them."""
 
     seconds: float
     objective: float | None

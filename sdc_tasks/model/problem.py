@@ -1,4 +1,4 @@
-"""What must be protected, against what is known: the whole release as arrays.
+"""The protection problem of a whole release as arrays: what must be protected, and what is known.
 
 Symbols as in [2] §4: `a` true values, `lb ub` external bounds, `lpl upl spl` protection levels as distances ≥ 0.
 """
@@ -19,12 +19,12 @@ from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, read_only
 
 @dataclass(frozen=True)
 class NationalTable:
-    """The accepted delivery of one country, complete: true values and flags. All arrays have `space.national_size` entries.
+    """The complete accepted delivery of one country: true values and flags. All arrays have shape (space.national_size,).
 
-    `deliveries` are the digests of its files. `value` is in the unit of the indicator (its multiplier applied by the sender); an empty cell
-    without a record is a public zero.
-    `flag` is the CONF_STATUS code; `units` is −1, `share_1 share_2` are NaN where not sent (shares in percent). A cell that is not
-    `available` has no value that anybody knows: what stands there fits the rest of the table (intake/unavailable.py).
+    `deliveries` are the digests of its files. `value` is in the unit of the indicator, after the sender's multiplier; an empty cell
+    without a record is a public zero. `flag` is the CONF_STATUS code. `units` is the number of units, −1 where not sent. `share_1 share_2`
+    are the shares of the two largest units in percent, NaN where not sent. Nobody knows the value of a cell that is not `available`: its
+    number is a filler that fits the rest of the table (intake/unavailable.py). Raises ValueError for arrays of different lengths.
     """
 
     country: str
@@ -51,12 +51,13 @@ ROWS, COLUMNS = ("row_lower", "row_upper", "rounded", "assumed"), ("lower", "upp
 
 @dataclass(frozen=True)
 class Earlier:
-    """What earlier releases of the period told, as deviations: rows `row_lower ≤ rows · z ≤ row_upper`.
+    """What earlier releases of the period published, in deviations z: rows `row_lower ≤ rows · z ≤ row_upper`.
 
-    Columns of `rows` are the cells of this release, then other values that cells had: `lower upper` are their bounds, `area code` their
-    country and their cell within the table of one area (or one that stands in, where there is none), `integral` those known to be whole.
-    `rounded` rows are published intervals of rounded values. `assumed` rows, the last ones, are what is assumed of revisions: they are
-    known to profile `revision` only (methods/attack/vintage.py).
+    `rows` (m, n + k): the first n columns are the cells of this release, the other k are earlier values of cells. Arrays (m,): `row_lower
+    row_upper`; `rounded`: the row is the published interval of a rounded value; `assumed`: the row is an assumption on revisions. Assumed
+    rows come last, and only profile `revision` knows them (methods/attack/vintage.py). Arrays (k,): `lower upper` bound the earlier
+    values; `area code` are the country and the cell within the table of one area (or a substitute, where there is none); `integral`: the
+    value is known to be whole. Raises ValueError for arrays of different lengths, and for assumed rows that are not last.
     """
 
     rows: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)), repr=False)
@@ -73,19 +74,19 @@ class Earlier:
     def __post_init__(self) -> None:
         rows, columns = {len(getattr(self, name)) for name in ROWS}, {len(getattr(self, name)) for name in COLUMNS}
         if rows != {self.rows.shape[0]} or len(columns) != 1:
-            raise ValueError("what was published before: arrays of different lengths")
+            raise ValueError("earlier releases: arrays of different lengths")
         if (np.diff(self.assumed.astype(np.int64)) < 0).any():
-            raise ValueError("what is assumed of revisions stands behind what was published")
+            raise ValueError("earlier releases: rows assumed of revisions must follow the published rows")
 
     @property
     def profiles(self) -> tuple[str, ...]:
-        """The attackers that a release beside this must withstand, whether or not its domain asks for them."""
+        """The profiles that the next release must withstand because of these earlier ones, whether or not its domain asks for them."""
         if self.rows.shape == (0, 0):
             return ()
         return tuple(name for name, each in PROFILES.items() if isinstance(each, Keeper) and each.must_be_withstood(self))
 
     def known_to(self, profile: str) -> Earlier:
-        """The part of it that attackers of a profile hold."""
+        """The rows that attackers of this profile know."""
         keeper = profile_of(profile)
         if not isinstance(keeper, Keeper):
             return Earlier()
@@ -97,33 +98,33 @@ class Earlier:
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """Everything as plain arrays, by name."""
-        indices, indptr = (each.astype(np.int32) for each in (self.rows.indices, self.rows.indptr))  # whichever scipy chose
+        """All fields as plain arrays, by name."""
+        indices, indptr = (each.astype(np.int32) for each in (self.rows.indices, self.rows.indptr))  # scipy chooses 32 or 64 bits
         matrix = {"data": self.rows.data, "indices": indices, "indptr": indptr, "shape": np.array(self.rows.shape)}
         return matrix | {name: getattr(self, name) for name in (*ROWS, *COLUMNS)}
 
     @classmethod
     def of(cls, arrays: dict[str, np.ndarray]) -> Earlier:
-        """From `arrays` again."""
+        """The inverse of `arrays`."""
         a = dict(arrays)
         m, n = a.pop("shape").tolist()
-        if "assumed" not in a:  # as versions of the program before this one stored it
+        if "assumed" not in a:  # stored by an earlier version of the program
             a |= {"rounded": np.zeros(m, dtype=bool), "assumed": np.zeros(m, dtype=bool), "integral": np.zeros(len(a["lower"]), dtype=bool)}
         return cls(rows=sp.csr_array((a.pop("data"), a.pop("indices"), a.pop("indptr")), shape=(m, n)), **a)
 
 
 @dataclass(frozen=True)
 class ProtectionProblem:
-    """All countries and aggregates of one release, `space.size` cells. Values in the unit of the indicator.
+    """All countries and aggregates of one release. All arrays have shape (space.size,); values in the unit of the indicator.
 
     A cell is public (a national cell everybody can read), suppressed (national, `~public & ~aggregate`), or an aggregate
     cell, which the release decides. `primary` cells are suppressed cells with a requirement. `known` is what the largest unit of a
-    cell with one or two units knows of it from its own books: the cell itself for a single unit; NaN elsewhere; −∞ for a suppressed
-    cell of which nobody told how many units it has: then profiles of respondents cannot be attacked. `earlier` is what was
-    published before of the same period. `integral` cells hold whole numbers, and everybody knows it. `least` (above 0 under small count
-    rounding): no published count may be in 1 … least − 1, nor what follows from published ones (methods/attack/small.py).
-    `withheld` aggregate cells have a member that is not available: they are never published. `salt` is what keys the digests that people
-    see, and the seeds of roundings; it stands in confidential files alone.
+    cell with one or two units knows of the cell from its own books: the cell itself for a single unit, NaN elsewhere. It is −∞ for a
+    suppressed cell whose number of units was not sent: then profiles of respondents cannot be attacked. `earlier` holds the earlier
+    releases of the same period. `integral` cells hold whole numbers, and everybody knows it. `least` is above 0 under small count
+    rounding: no published count may be in 1 … least − 1, and no count that follows from published ones (methods/attack/small.py).
+    `withheld` aggregate cells have a member that is not available: they are never published. `salt` keys the digests that people see
+    and the seeds of roundings; only confidential files hold it. Raises ValueError for arrays that contradict this.
     """
 
     space: CellSpace
@@ -168,11 +169,11 @@ class ProtectionProblem:
         if (self.known > self.a).any():
             raise ValueError("a respondent's part of a cell is at most the cell")
         if self.earlier.rows.shape != (0, 0) and self.earlier.rows.shape[1] != n + len(self.earlier.lower):
-            raise ValueError("what was published before does not fit the cells of this release")
+            raise ValueError("earlier releases do not fit the cells of this release")
         if (self.primary & (self.public | self.aggregate)).any():
             raise ValueError("a primary cell must be a suppressed national cell")
         if (self.withheld & ~self.aggregate).any():
-            raise ValueError("only an aggregate cell is withheld")
+            raise ValueError("only an aggregate cell can be withheld")
         if min(self.lpl.min(initial=0), self.upl.min(initial=0), self.spl.min(initial=0)) < 0:
             raise ValueError("protection levels are distances, at least 0")
 
@@ -189,8 +190,8 @@ class ProtectionProblem:
 
     @cached_property
     def visible_sums(self) -> Floats:
-        """For every aggregate cell the sum of its members that are public, in the unit of the data; NaN where it is 0, or where a
-        hidden member may be negative.
+        """(aggregate cells,): the sum of the public members, in the unit of the data; NaN where it is 0, or where a suppressed member may
+        be negative.
         """
         first = self.space.first_aggregate
         members = self.space.aggregate_relations[:, :first]
@@ -201,7 +202,7 @@ class ProtectionProblem:
 
     @cached_property
     def digest(self) -> str:
-        """Keyed digest of everything above: what an audit says it audited."""
+        """Keyed digest of all fields. An audit names the problem by it."""
         return self.salt.derive("problem").digest(*self._told())
 
     def _told(self) -> Iterator[bytes]:

@@ -17,7 +17,7 @@ from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 
 class State(StrEnum):
-    """What the world gets of an aggregate cell."""
+    """What is published of an aggregate cell."""
 
     EXACT = "exact"
     ROUNDED = "rounded"
@@ -32,12 +32,13 @@ STATUS = {State.EXACT: ("A", "F"), State.ROUNDED: ("E", "F"), State.VISIBLE: ("D
 
 @dataclass(frozen=True)
 class Publication:
-    """The decision for every aggregate cell, in the order of `cells` (flat indices, ascending); all arrays share that shape.
+    """The decision for every aggregate cell, in the order of `cells` (flat indices, ascending); all arrays have shape (aggregate cells,).
 
-    `value` is what is printed (NaN where withheld); `lower upper` is what the world reads: [value, value] for an exact cell,
-    [value − base/2, value + base/2] for a rounded one, [−∞, ∞] for a withheld one. `base` is 0 for exact, ∞ for withheld.
-    Where `covers` is above 0 (and the base ∞), the value is no total but the sum of the visible countries, known to be at least that
-    share of the total: the world reads [value, value / covers] (methods/bases/printed/charter.py).
+    `value` is the printed value, in the unit of the data (NaN where withheld). `lower upper` is what a reader concludes of the total:
+    [value, value] for an exact cell, [value − base/2, value + base/2] for a rounded one, [−∞, ∞] for a withheld one. `base` is 0 for an
+    exact cell, ∞ for a withheld one. Where `covers` is above 0 (and the base ∞), the value is the sum of the visible countries, at least
+    the share `covers` of the total: a reader concludes [value, value / covers] (methods/bases/printed/charter.py).
+    Raises ValueError for arrays that contradict this.
     """
 
     cells: Ints = field(repr=False)
@@ -55,7 +56,7 @@ class Publication:
         if not ((self.covers >= 0) & (self.covers <= 1)).all():
             raise ValueError("a share is between 0 and 1")
         if ((np.isnan(self.value) | (self.covers > 0)) != np.isinf(self.base)).any() or (np.isnan(self.value) & (self.covers > 0)).any():
-            raise ValueError("a cell has no value exactly when it is withheld")
+            raise ValueError("a withheld cell has no value, and every other cell has one")
         if (self.value[self.covers > 0] < 0).any():
             raise ValueError("a sum of visible countries is at least 0")
         for name in ("cells", "value", "base", "covers"):
@@ -63,11 +64,11 @@ class Publication:
 
     @classmethod
     def nothing(cls, cells: Ints) -> Publication:
-        """Every aggregate cell withheld."""
+        """The publication that withholds every aggregate cell."""
         return cls(cells, np.full(len(cells), np.nan), np.full(len(cells), np.inf))
 
     def without(self, cells: Bools) -> Publication:
-        """The publication with these of its cells withheld."""
+        """The publication that withholds these cells too. `cells` (aggregate cells,) is a mask."""
         told = np.where(cells, np.nan, self.value), np.where(cells, np.inf, self.base), np.where(cells, 0.0, self.covers)
         return Publication(self.cells, *told) if cells.any() else self
 
@@ -77,7 +78,7 @@ class Publication:
 
     @cached_property
     def visible(self) -> Bools:
-        """The sum of the visible countries instead of the total."""
+        """(aggregate cells,): the sum of the visible countries is printed instead of the total."""
         return read_only(self.covers > 0)
 
     @cached_property
@@ -99,7 +100,7 @@ class Publication:
 
     @cached_property
     def digest(self) -> str:
-        """sha256 of the decision: the release is this and nothing else."""
+        """SHA-256 of the decision. A release names its publication by it."""
         h = hashlib.sha256()
         told = (self.covers,) if self.visible.any() else ()
         for array in (self.cells, self.value, self.base, *told):
@@ -128,19 +129,19 @@ class Secondaries:
 
 
 class Outcome(StrEnum):
-    """What a rung of the CTA ladder returned."""
+    """The outcome of a rung of the CTA ladder."""
 
-    OPTIMAL = "optimal"  # proven within the gap asked for
-    FEASIBLE = "feasible"  # an incumbent, verified, with a bound
+    OPTIMAL = "optimal"  # proven within the requested gap
+    FEASIBLE = "feasible"  # a verified incumbent, with a bound
     RELAXED = "relaxed"  # elastic: some sensitive cells fall short of their level
     NONE = "none"  # no table
 
 
 @dataclass(frozen=True)
 class Rung:
-    """One rung of the ladder, as the operator reads it: no cell values, the objective is a weighted sum over aggregate cells.
+    """One rung of the ladder, for the operator. It holds no cell values: the objective is a weighted sum over aggregate cells.
 
-    `accepted`: no further rung is needed. `chosen`: its table replaced that of the rungs before.
+    `accepted`: no further rung is needed. `chosen`: its table replaced the table of the rungs before it.
     """
 
     method: str
@@ -157,7 +158,7 @@ class Rung:
 
 @dataclass(frozen=True)
 class Adjustment:
-    """The adjusted table x of CTA and how it came about. `x` has `space.size` entries; None when no rung returned a table."""
+    """The adjusted table `x` (space.size,) of CTA and the rungs that led to it. `x` is None when no rung returned a table."""
 
     x: Floats | None = field(default=None, repr=False)
     rungs: tuple[Rung, ...] = ()
@@ -168,7 +169,7 @@ class Adjustment:
 
     @property
     def accepted(self) -> bool:
-        """Did a rung return a table good enough to stop there?"""
+        """Whether the table of a rung was good enough to stop there."""
         return any(rung.accepted for rung in self.rungs)
 
 
@@ -178,11 +179,11 @@ def _ints(*items: int) -> Ints:
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Proofs that an attacker comes close, by weak duality: one entry per attack, of `start[i] … start[i + 1]` multipliers.
+    """Proofs by weak duality that an attacker comes too close to a cell. Confidential: with the table they bound a primary.
 
-    An attack is on primary `cell` by attacker `knower` (−1: any) of profile number `profile`, downwards (−1), upwards (1), or both (0:
-    then the first `split` multipliers are those downwards). `row` is a row of `space.relations`, those of earlier releases behind.
-    `reach`: how far the attack gets, in the unit of the data. Confidential: together with the table they bound a primary.
+    Attack i has the multipliers `start[i] … start[i + 1]`. It is on primary `cell`, by attacker `knower` (−1: any) of profile number
+    `profile`, on the side −1 (downwards), 1 (upwards) or 0 (both: then the first `split` multipliers are the downward ones). `row` is a row
+    of `space.relations`, followed by the rows of earlier releases. `reach`: the attacker's uncertainty, in the unit of the data.
     """
 
     profile: Ints = field(default_factory=_ints, repr=False)
@@ -197,7 +198,7 @@ class Multipliers:
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray]) -> Multipliers:
-        """From arrays by name; what was written before `reach` was told has none, and proves nothing any more."""
+        """From arrays by name. Arrays of an earlier version have no `reach`: they become empty, because they prove nothing without it."""
         told = {each.name: arrays[each.name] for each in fields(cls) if each.name in arrays}
         return cls(**{"reach": np.full(len(arrays["cell"]), np.nan)} | told)
 
@@ -206,11 +207,12 @@ class Multipliers:
 class Evidence:
     """What a second program needs to check a verdict without solving anything (`methods/recheck`). Confidential.
 
-    `witness` (witnesses, columns up to the last one that moves): deviations from the truth of the suppressed cells, then of what is
-    unknown of earlier deliveries, that fool the attackers of profile number `profile`; `lot` the part of the audit that found it, −1
-    what all share. `broken` proves requirements that are not met, `cut` those that the national tables alone do not keep.
-    `whole whole_profile whole_lot` are the same for the tables of whole numbers that face an attacker with integer knowledge. `whole_cut`
-    (cuts, 5): profile, cell, side, knower, reach of what the national tables alone do not keep against him, on the word of a MILP.
+    `witness` (witnesses, columns): deviations from the true values, first of the suppressed cells, then of unknown earlier values; columns
+    after the last one that moves are left out. It fools the attackers of profile number `profile`. `lot` is the part of the audit that
+    found it, −1 for the shared part. `broken` proves requirements that are not met, `cut` requirements that the national tables alone
+    do not keep. `whole whole_profile whole_lot` are the same for whole tables, against an attacker with integer knowledge. `whole_cut`
+    (cuts, 5) holds profile, cell, side, knower and reach of requirements that the national tables alone do not keep against that attacker;
+    it rests on the result of a MILP.
     """
 
     witness: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)), repr=False)
@@ -225,7 +227,7 @@ class Evidence:
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """Everything as plain arrays, by name."""
+        """All fields as plain arrays, by name."""
         w = self.witness
         own = {"witness.data": w.data, "witness.indices": w.indices, "witness.indptr": w.indptr, "witness.shape": np.array(w.shape)}
         own |= {"profile": self.profile, "lot": self.lot}
@@ -239,7 +241,7 @@ class Evidence:
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray]) -> Evidence:
-        """From `arrays` again."""
+        """The inverse of `arrays`."""
         kinds = {kind: {n.removeprefix(f"{kind}."): a for n, a in arrays.items() if n.startswith(f"{kind}.")} for kind in ("broken", "cut")}
         parts = {kind: Multipliers.of(named) for kind, named in kinds.items()}
         csr = (arrays["witness.data"], arrays["witness.indices"], arrays["witness.indptr"])
@@ -252,22 +254,22 @@ class Evidence:
         return cls(witness, arrays["profile"], arrays["lot"], parts["broken"], parts["cut"], whole, *told)
 
     def digest(self, salt: Secret) -> str:
-        """Digest of it all, keyed by the salt of its problem: what a certificate names."""
+        """Digest of all fields, keyed by the salt of the problem. A certificate names its evidence by it."""
         parts = (f"{name}{array.shape}".encode() + np.ascontiguousarray(array).tobytes() for name, array in sorted(self.arrays.items()))
         return salt.derive("evidence").digest(*parts)
 
 
 @dataclass(frozen=True)
 class AuditReport:
-    """What the attacker of each profile can and cannot do to exactly one publication of exactly one problem.
+    """The result of the attack of each profile on exactly one publication of exactly one problem.
 
-    Per primary, in ascending cell order: `down up slide` = what the strongest attacker's uncertainty reaches as a share of the
-    effective requirement, cut at 1 where it is met (so 1.0 = protected, never a value); `by_lp` = the verdict needed LPs of its own;
-    `baseline` = a requirement was cut to what the national tables alone protect; `requirements` = digest of what was required.
-    `held` (profiles, primaries): protected against that profile. `shared_lps` of the `lps` are those that every chunk solves.
-    `evidence` is what the verdict rests on: confidential. `by_milp`: the verdict against integer knowledge needed MILPs of its own;
-    `undecided`: one of these stopped at its limit, so that the cell counts as not protected. `small`: aggregate cells that tell a small
-    count, by themselves or together with others (flat indices).
+    Arrays (primaries,), in ascending cell order: `down up slide` are the strongest attacker's uncertainty as a share of the effective
+    requirement, cut at 1 (so 1.0 means protected, and no value shows); `by_lp`: the verdict needed LPs for this cell; `baseline`: a
+    requirement was cut to what the national tables alone protect; `by_milp`: the verdict against integer knowledge needed MILPs for this
+    cell; `undecided`: such a MILP stopped at its limit, and the cell counts as not protected. `held` (profiles, primaries): the cell is
+    protected against that profile. `requirements` is the digest of the requirements. Every chunk solves the `shared_lps` among the `lps`.
+    `evidence` supports the verdict and is confidential. `small`: flat indices of aggregate cells that reveal a small count, alone or
+    together with others.
     """
 
     problem: str
@@ -305,7 +307,7 @@ class AuditReport:
 
     @property
     def broken(self) -> int:
-        """One-sided requirements (and sliding ones) that the attacker breaks."""
+        """The number of requirements that the attacker breaks: below, above and sliding ones."""
         return int((self.down < 1).sum() + (self.up < 1).sum() + (self.slide < 1).sum())
 
     @property
@@ -315,7 +317,7 @@ class AuditReport:
 
 @dataclass(frozen=True)
 class Release:
-    """A publication with the passed audit of exactly it: the only thing the publisher takes."""
+    """A publication together with its passed audit. The publisher takes nothing else."""
 
     id: str
     problem: str

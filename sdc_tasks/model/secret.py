@@ -1,8 +1,8 @@
-"""Secrets: what turns a digest of confidential values into a name that nobody else can make.
+"""Secrets: keys with which a digest of confidential values becomes a name that nobody else can compute.
 
-A plain digest is an oracle. Who has this program, and all of a table but one cell, tries every value of that cell until the digest is the
-one that he was shown. Under a secret key (HMAC-SHA256, RFC 2104) he cannot try a single one. Each use has a key of its own, derived by
-its label as in HKDF-Expand (RFC 5869), so that no name of one use says anything about another.
+A plain digest is an oracle: an attacker who has this program, and all of a table but one cell, tries every value of that cell until the
+digest matches. Without the key of an HMAC-SHA256 (RFC 2104) he cannot test a single value. Each use has its own key, derived from
+its label as in HKDF-Expand (RFC 5869), so that a name of one use reveals nothing about another use.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SEED_BYTES = 16  # more than anybody can try
 
 @dataclass(frozen=True)
 class Secret:
-    """A key of 32 bytes. It shows itself nowhere; `hex` is for confidential files alone."""
+    """A key of 32 bytes. Printing the object does not show it; `hex` is for confidential files only. Raises ValueError for another length."""
 
     key: bytes = field(repr=False)
 
@@ -30,12 +30,12 @@ class Secret:
 
     @classmethod
     def fresh(cls) -> Secret:
-        """A random one."""
+        """A random secret."""
         return cls(secrets.token_bytes(BYTES))
 
     @classmethod
     def of_hex(cls, text: str) -> Secret:
-        """From its digits again. Raises ValueError, without them, where they are not those of a secret."""
+        """The secret of these hexadecimal digits. Raises ValueError, which does not show them, when they are not valid."""
         try:
             return cls(bytes.fromhex(text))
         except (ValueError, TypeError):
@@ -43,15 +43,15 @@ class Secret:
 
     @property
     def hex(self) -> str:
-        """As text: for confidential files alone."""
+        """The key as 64 hexadecimal digits, for confidential files only."""
         return self.key.hex()
 
     def derive(self, label: str, *of: str) -> Secret:
-        """The key for one use, of one thing: its label and what names the thing, such as ("release", domain, period)."""
+        """The key for one use of one thing: the label of the use, then the names of the thing, such as ("release", domain, period)."""
         return Secret(self._mac([json.dumps([label, *of], ensure_ascii=False).encode()]).digest())
 
     def digest(self, *parts: bytes) -> str:
-        """HMAC-SHA256 of the parts one after the other, in hexadecimal."""
+        """HMAC-SHA256 of the concatenated parts, in hexadecimal."""
         return self._mac(parts).hexdigest()
 
     def seed(self, label: str, *of: str) -> int:
@@ -66,5 +66,5 @@ class Secret:
 
 
 def name_of_delivery(content: bytes, salt: Secret) -> str:
-    """By what a delivered file is known: the same bytes have the same name under the same salt, and another under any other."""
+    """The keyed digest that names a delivered file: the same bytes have the same name under the same salt only."""
     return salt.derive("delivery").digest(content)

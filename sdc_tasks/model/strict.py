@@ -1,4 +1,4 @@
-"""The options that a domain file gives: frozen, and no key that we do not know."""
+"""The base class of all options that a domain file sets."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Strict(BaseModel):
-    """Frozen, and no key that we do not know."""
+    """A frozen model that refuses unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -22,11 +22,11 @@ Bools = npt.NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 EXACT_BELOW = 2**53  # whole numbers that a float holds exactly
-SUM_SHARE = 1e-9  # of a sum: what adding binary fractions, and printing decimals, may have done to it
+SUM_SHARE = 1e-9  # relative error that adding binary fractions and printing decimals may leave in a sum
 
 
 def read_only(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    """A copy that cannot be written, not through the original either: what frozen types hold."""
+    """A copy that nobody can write to, also not through the original. Frozen types hold such arrays."""
     copy = np.array(array, order="C")
     copy.flags.writeable = False
     return copy
@@ -34,9 +34,9 @@ def read_only(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """A code list with parents: `parent[i]` is the code that `codes[i]` adds up to, None for a root.
+    """A code list with parents: `codes[i]` is a part of the total `parent[i]`, which is None for a root.
 
-    Raises ValueError on a repeated code, an unknown parent or a cycle.
+    Raises ValueError for a repeated code, an unknown parent or a cycle.
     """
 
     dimension: str
@@ -60,7 +60,7 @@ class Hierarchy:
 
     @cached_property
     def depth(self) -> tuple[int, ...]:
-        """Steps from the root, 0 for a root."""
+        """Of each code, the number of steps from its root (0 for a root)."""
         parent = dict(zip(self.codes, self.parent, strict=True))
         depths = []
         for code in self.codes:
@@ -74,7 +74,7 @@ class Hierarchy:
 
     @cached_property
     def families(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """(total, parts) as positions in `codes`, one for each code that has children."""
+        """(total, parts) as positions in `codes`, for each code that has parts."""
         children: dict[int, list[int]] = {}
         for i, above in enumerate(self.parent):
             if above is not None:
@@ -83,7 +83,7 @@ class Hierarchy:
 
 
 def inside(hierarchies: Sequence[Hierarchy]) -> Bools:
-    """(codes of each hierarchy): the inner cells, whose codes have no parts."""
+    """Mask of the inner cells, with one axis per hierarchy: cells whose codes have no parts."""
     found = np.ones(tuple(len(hierarchy.codes) for hierarchy in hierarchies), dtype=bool)
     for axis, hierarchy in enumerate(hierarchies):
         leaf = np.ones(len(hierarchy.codes), dtype=bool)
@@ -93,7 +93,7 @@ def inside(hierarchies: Sequence[Hierarchy]) -> Bools:
 
 
 def added_up(inner: Floats, hierarchies: Sequence[Hierarchy]) -> Floats:
-    """Inner cells with all totals filled in; the last axes are those of the hierarchies, in order."""
+    """The table with all totals computed from its inner cells. The last axes of `inner` are the hierarchies, in order."""
     whole = inner.copy()
     for axis, hierarchy in enumerate(hierarchies, start=whole.ndim - len(hierarchies)):
         lines = np.moveaxis(whole, axis, 0)
@@ -104,7 +104,7 @@ def added_up(inner: Floats, hierarchies: Sequence[Hierarchy]) -> Floats:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """A composition: an area that is the sum of its members, such as EU27_2020."""
+    """A composition: an area that is the sum of its members, such as EU27_2020. Raises ValueError without members."""
 
     code: str
     members: tuple[str, ...]
@@ -118,7 +118,7 @@ class Aggregate:
 class CellSpace:
     """All cells of one release: (countries, then aggregates) × indicators × hierarchies.
 
-    `indicator_relations` (total, parts) link indicators: in every area and code, the total is the sum of its parts.
+    `indicator_relations` (total, parts) link indicators: for every area and combination of codes, the total is the sum of its parts.
     """
 
     countries: tuple[str, ...]
@@ -142,7 +142,7 @@ class CellSpace:
 
     @cached_property
     def national_size(self) -> int:
-        """Cells in the table of one area."""
+        """The number of cells in the table of one area."""
         return int(np.prod(self.national_shape))
 
     @property
@@ -151,15 +151,15 @@ class CellSpace:
 
     @property
     def first_aggregate(self) -> int:
-        """The first cell of the first aggregate: all before it are national."""
+        """The first cell of the first aggregate. All cells before it are national."""
         return len(self.countries) * self.national_size
 
     def spread(self, answers: Iterable[float]) -> np.ndarray:
-        """(national_size,): what is so of each indicator, in their order, for every cell of one area."""
+        """(national_size,): one answer per indicator, in their order, repeated for every cell of one area."""
         return np.repeat(list(answers), self.national_size // len(self.indicators))
 
     def national_cells_in(self, other: CellSpace) -> Ints:
-        """(first_aggregate,): the same cell in another space, for every national cell; −1 where that has none."""
+        """(first_aggregate,): for every national cell, its index in the other space; −1 where the other space does not have it."""
         area = {country: i * other.national_size for i, country in enumerate(other.countries)}
         code = {key: i for i, key in enumerate(other.national_keys)}
         first = np.array([area.get(country, -1) for country in self.countries])[:, None]
@@ -168,7 +168,7 @@ class CellSpace:
 
     @cached_property
     def national_keys(self) -> tuple[tuple[str, ...], ...]:
-        """(indicator, code of each hierarchy) of every cell of one area, in order."""
+        """(indicator, code of each hierarchy) of every cell of one area, in cell order."""
         return tuple(product(*self.axes))
 
     def key(self, cell: int) -> str:
@@ -178,7 +178,7 @@ class CellSpace:
 
     @cached_property
     def national_relations(self) -> sp.csr_array:
-        """(relations, national_size): the relations inside the table of one area."""
+        """(relations, national_size): the relations within the table of one area."""
         shape = self.national_shape
         cells = np.arange(self.national_size).reshape(shape)
         rows: list[Ints] = []
@@ -201,7 +201,7 @@ class CellSpace:
 
     @cached_property
     def totals(self) -> Ints:
-        """(relations,): the cell of one area that each of the `national_relations` has as its total."""
+        """(relations,): the total of each of the `national_relations`, as a cell of one area."""
         entries = self.national_relations.tocoo()
         total = np.zeros(self.national_relations.shape[0], dtype=np.int64)
         total[entries.row[entries.data < 0]] = entries.col[entries.data < 0]
@@ -209,7 +209,7 @@ class CellSpace:
 
     @cached_property
     def aggregate_relations(self) -> sp.csr_array:
-        """(aggregates · national_size, size): aggregate = Σ members, cell by cell."""
+        """(aggregates · national_size, size): each aggregate cell is the sum of the same cell of its members."""
         position = {area: i for i, area in enumerate(self.areas)}
         blocks = []
         for aggregate in self.aggregates:

@@ -1,4 +1,4 @@
-"""Weights of the CTA objective and of the loss by rounding ([1] §4 and §5): what a unit of uncertainty in a cell costs."""
+"""Weights of the CTA objective and of the loss by rounding ([1] §4 and §5): the cost of one unit of uncertainty in a cell."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Weights(StrEnum):
 
 
 def aggregate_weights(problem: ProtectionProblem, weights: Weights, gamma: float = 2.0) -> Floats:
-    """w of every aggregate cell, in cell order."""
+    """(aggregate cells,): the weight w of every aggregate cell, in cell order."""
     space = problem.space
     return weights_of(problem.a[problem.aggregate], weights, np.tile(depth_of(space), len(space.aggregates)), gamma)
 
 
 def weights_of(a: Floats, weights: Weights, depth: Floats | float = 0.0, gamma: float = 2.0) -> Floats:
-    """w of cells with the values a, at that depth. A value below one unit counts as one unit, so that no weight explodes."""
+    """The weights w of cells with the values a, at that depth; shape of `a`. A value below one unit counts as one unit, which bounds w."""
     size = np.maximum(np.abs(a), 1.0)
     match weights:
         case Weights.ONE:
@@ -40,7 +40,7 @@ def weights_of(a: Floats, weights: Weights, depth: Floats | float = 0.0, gamma: 
 
 
 def depth_of(space: CellSpace) -> Floats:
-    """Depth of every cell of one area: the steps from the root, summed over the hierarchies."""
+    """(national_size,): depth of every cell of one area, the steps from the root summed over the hierarchies."""
     depth = np.zeros(space.national_shape)
     for axis, hierarchy in enumerate(space.hierarchies, start=1):
         steps = np.array(hierarchy.depth, dtype=float)

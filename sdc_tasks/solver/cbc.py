@@ -1,12 +1,12 @@
 """CBC through PuLP, over files that exist in memory only.
 
-PuLP hands a model to CBC as a file, and reads the solution from another; both hold confidential values. In a folder they would outlive
-a process that is killed. Here they are memory of this process (memfd_create, Linux), which CBC, a process of the same user, opens by
-the path of our descriptor: however we end, nothing is left.
+PuLP writes the model for CBC into a file, and reads the solution from another file; both hold confidential values. In a folder they would
+outlive a process that is killed. Here they are memory of this process (memfd_create, Linux). CBC, a process of the same user, opens it by
+the path of our descriptor. However this process ends, nothing is left.
 
-CBC is started without our environment, which holds the keys of the warehouse and the passwords of its accounts.
+CBC starts without our environment, which holds the keys of the warehouse and the passwords of its accounts.
 
-PuLP's `status` says "optimal" for a time-limited incumbent as well: `sol_status` decides here. What else CBC knows stands in its log.
+PuLP's `status` is "optimal" also for an incumbent at the time limit, so `sol_status` decides here. Bound and nodes are read from CBC's log.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LOOK = 0.1  # seconds between two looks at a running CBC
 
 @dataclass(frozen=True)
 class Papers:
-    """What PuLP and CBC hand to each other: the model (MPS), the solution, the starting point, and what CBC prints."""
+    """The files that PuLP and CBC exchange: the model (MPS), the solution, the starting point, and CBC's log."""
 
     model: Path
     solution: Path
@@ -50,7 +50,7 @@ class Papers:
 
 @contextmanager
 def papers() -> Iterator[Papers]:
-    """Empty files, gone with the context or with the process."""
+    """Empty files, which end with the context or with the process."""
     numbers = [os.memfd_create(f"sdc-{field.name}") for field in fields(Papers)]
     try:
         yield Papers(*(Path(f"/proc/{os.getpid()}/fd/{number}") for number in numbers))
@@ -63,13 +63,13 @@ ALONE = {"LC_ALL": "C"}  # all of CBC's environment
 
 
 def _alone(method: FunctionType) -> tuple[Any, ...]:
-    """PuLP's own method, but that what it knows as subprocess.Popen hands no environment on."""
+    """PuLP's own method, in which subprocess.Popen does not pass our environment on."""
     known = {**method.__globals__, "subprocess": SimpleNamespace(Popen=partial(subprocess.Popen, env=ALONE))}
     return method.__code__, known, method.__name__, method.__defaults__, method.__closure__
 
 
 class Cbc(pulp.PULP_CBC_CMD):  # type: ignore[misc]
-    """PuLP's CBC on given papers, which it does not delete."""
+    """PuLP's CBC on the given files, which it does not delete."""
 
     papers: Papers
     solve_CBC = FunctionType(*_alone(pulp.PULP_CBC_CMD.solve_CBC))  # noqa: N815 (PuLP's name)
@@ -82,14 +82,14 @@ class Cbc(pulp.PULP_CBC_CMD):  # type: ignore[misc]
         pass
 
     def readsol_MPS(self, filename: str, *rest: Any) -> Any:  # noqa: N802 (PuLP's name)
-        """Raises PulpSolverError where CBC wrote no solution: its file is there from the start."""
+        """Raises PulpSolverError where CBC wrote no solution: the empty file is there from the start."""
         if not os.stat(filename).st_size:
             raise pulp.PulpSolverError("CBC left no solution")
         return super().readsol_MPS(filename, *rest)
 
 
 def solve_with_cbc(model: Milp, seconds: float, gap: float, nodes: int | None, start: Floats | None, watch: Watch) -> MilpResult:
-    """The model from scratch, in a process of its own."""
+    """Solves the model from scratch, in a process of its own. Raises whatever the watch raises."""
     problem, variables = _pulp_model(model)
     if start is not None:
         for variable, value in zip(variables, start.tolist(), strict=True):
@@ -127,10 +127,10 @@ def _status_of(problem: pulp.LpProblem) -> Status:
 
 
 class _Guard(threading.Thread):
-    """Follows one CBC: reads bounds from its log, interrupts it when asked to, kills it when it does not end by itself.
+    """Follows one CBC: reads bounds from its log, interrupts it on request, and kills it when it does not end by itself.
 
-    CBC looks at its clock and at interrupts only between phases. Its process is the one that works on these papers. Should ours die, so
-    that nobody kills it, it is left no more processor time than its limit, or than it is useful.
+    CBC looks at its clock and at interrupts only between phases. Its process is recognised by the path of the model. If this process dies,
+    nobody kills CBC: so its processor time is limited to its time limit, or to the time for which it is useful.
     """
 
     def __init__(self, its: Papers, seconds: float, scale: float, watch: Watch) -> None:
@@ -144,7 +144,7 @@ class _Guard(threading.Thread):
         self._ended = threading.Event()
 
     def end(self) -> None:
-        """Raises what the watch raised."""
+        """Ends the thread. Raises what the watch raised."""
         self._ended.set()
         self.join()
         if self._raised is not None:
@@ -176,11 +176,11 @@ class _Guard(threading.Thread):
         self.killed = self._signal(signal.SIGKILL) or self.killed
 
     def _signal(self, number: signal.Signals) -> bool:
-        """Whether there was a process to hear it."""
+        """Sends a signal. Whether there was a process to receive it."""
         return self._each(lambda child: child.send_signal(number))
 
     def _limit(self) -> bool:
-        """Whether there was a process whose processor time could be limited."""
+        """Limits the processor time. Whether there was a process to limit."""
         most = int(self._seconds + GRACE_SECONDS) + 1
         return self._each(lambda child: child.rlimit(psutil.RLIMIT_CPU, (most, most)))
 
@@ -222,10 +222,10 @@ def _sides(low: float, up: float) -> list[tuple[int, float]]:
 
 
 def bound_of(log: Path, scale: float) -> float | None:
-    """The last lower bound that a log tells of, while CBC runs or after it; None before there is any.
+    """The last lower bound in a log, while CBC runs or afterwards; None before the first one.
 
-    At the end it is printed with three decimals: half of the last one is taken off. After a proven optimum, the objective is the bound;
-    before the end, it is told with six digits.
+    CBC prints the final bound with three decimals: half of the last decimal is subtracted. After a proven optimum, the objective is the
+    bound. Before the end, CBC prints the bound with six digits.
     """
     text = log.read_text() if log.exists() else ""
     if found := re.findall(r"^Lower bound:\s+(\S+)", text, re.MULTILINE):

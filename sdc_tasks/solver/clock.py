@@ -1,8 +1,8 @@
-"""What a search may know of the time.
+"""How a search may use the clock.
 
-A person who waits for a table sets a `Limit`: what was found by then counts, and so depends on the machine. A release may not: the same
-deliveries give the same bytes on any machine, however busy. There a search ends by counted work (rounds, nodes, iterations), and all that
-the time can do is to `Abort` it: nothing is left of it, and nothing goes on without it. Solvers are told no time limit then.
+A person who waits for a table sets a `Limit`: the search returns what it has found by then, so the result depends on the machine. The
+result of a release must not: the same deliveries give the same bytes on any machine. There a search ends by counted work (rounds,
+nodes, iterations), and the clock can only `Abort` it: the search returns nothing, and the release stops. Solvers get no time limit then.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from sdc_tasks.errors import Retriable
 
 
 class TimeUp(Retriable):
-    """A search of a release did not end within the time that its domain file allows."""
+    """A search of a release took longer than its domain file allows."""
 
 
 class SolverDied(Retriable):
-    """A solver's process ended without an answer, so that nobody knows what it would have been."""
+    """A solver's process ended without an answer."""
 
 
 class Clock(Protocol):
-    """`counted`: searches must end by themselves, after counted work. `left`: seconds that they may take."""
+    """`counted`: searches must end after counted work. `left`: seconds until the limit. `useful`: seconds for which a process is useful."""
 
     @property
     def counted(self) -> bool: ...
@@ -34,7 +34,7 @@ class Clock(Protocol):
 
 
 class Limit:
-    """So many seconds from now on; 0 are left when they are over."""
+    """A time limit of `seconds` from now on; `left` is 0 after it."""
 
     counted = False
 
@@ -47,12 +47,12 @@ class Limit:
 
     @property
     def useful(self) -> float:
-        """Seconds after which nobody waits for a process any more."""
+        """Seconds for which somebody still waits for the result of a process."""
         return self.left
 
 
 class Abort:
-    """As much time as it takes. Who looks at it after so many seconds is stopped by TimeUp: no result may depend on when it was reached."""
+    """No time limit for the search, but an end for the release: `left` raises TimeUp after `seconds`, so no result depends on the clock."""
 
     counted = True
 
@@ -63,8 +63,8 @@ class Abort:
     def left(self) -> float:
         if time.monotonic() > self._end:
             raise TimeUp(
-                f"{self._what}: not done after {self._seconds:g} seconds. The release stops here, because going on without it would give "
-                "other figures. Remedy: run it again when the machine is less busy, or ask for less work, or allow more seconds, in the "
+                f"{self._what}: not done after {self._seconds:g} seconds. The release stops here, because its figures would be different "
+                "without this result. Remedy: run it again when the machine is less busy, or set less work, or more seconds, in the "
                 "domain file"
             )
         return math.inf

@@ -1,4 +1,4 @@
-"""A mixed-integer model that takes new rows between its solves: the master problem of a cutting-plane method."""
+"""A mixed-integer model to which rows can be added between solves: the master problem of a cutting-plane method."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from sdc_tasks.solver.milp import LiveMilp
 
 
 class GrowingMilp(LiveMilp):
-    """As LiveMilp: bounds change, the rows already there stay."""
+    """A LiveMilp that also takes new rows. Earlier rows stay."""
 
     def add_row(self, columns: Ints, coefficients: Floats, lower: float, upper: float = np.inf) -> None:
-        """lower ≤ Σ coefficient · column ≤ upper."""
+        """Adds the row lower ≤ Σ coefficient · column ≤ upper."""
         self._highs.addRow(lower, upper, len(columns), columns.astype(np.int32), np.asarray(coefficients, dtype=float))

@@ -1,4 +1,4 @@
-"""HiGHS on a mixed-integer model that stays inside it, from one solve to the next."""
+"""HiGHS with a mixed-integer model that stays in memory between solves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INFEASIBLE = {highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kU
 
 
 class LiveMilp:
-    """A model kept inside HiGHS, of which only bounds and costs change: what methods that work by blocks need."""
+    """A model that stays inside HiGHS. Only bounds and costs change between solves, as methods that work by blocks need it."""
 
     def __init__(self, model: Milp) -> None:
         self._model, self._cost = model, np.array(model.cost)
@@ -34,10 +34,10 @@ class LiveMilp:
         self._highs.changeColsCost(len(columns), columns.astype(np.int32), np.asarray(cost, dtype=float) / self._model.scale)
 
     def solve(self, start: Floats | None, seconds: float, gap: float, nodes: int | None = None, watch: Watch = UNWATCHED) -> MilpResult:
-        """The best point found from the start, with the bound for the current column bounds. The models are bounded below."""
+        """The best point found from `start` (columns,), and the lower bound for the current column bounds. Models must be bounded below."""
         highs = self._highs
         highs.setOptionValue("mip_rel_gap", gap)
-        highs.setOptionValue("time_limit", seconds)  # of this run alone: HiGHS counts anew for every MILP
+        highs.setOptionValue("time_limit", seconds)  # HiGHS counts from 0 for every MILP
         highs.setOptionValue("mip_max_nodes", highspy.kHighsIInf if nodes is None else nodes)
         if start is not None:
             solution = highspy.HighsSolution()
@@ -45,7 +45,7 @@ class LiveMilp:
             highs.setSolution(solution)
         self._run(watch)
         spent = max(0, highs.getInfo().simplex_iteration_count)
-        if highs.getModelStatus() in _INFEASIBLE:  # its presolve has called models infeasible that have a point: asked again without
+        if highs.getModelStatus() in _INFEASIBLE:  # HiGHS' presolve has called feasible models infeasible: solved again without it
             highs.setOptionValue("presolve", "off")
             self._run(watch)
             highs.setOptionValue("presolve", "choose")
@@ -60,7 +60,7 @@ class LiveMilp:
         return MilpResult(found, x, float(self._cost @ x), bound, iterations, nodes_seen)
 
     def _run(self, watch: Watch) -> None:
-        """Runs, and lets the watch hear; what the watch raises ends the run and is raised here, not inside the solver."""
+        """Runs and reports to the watch. An exception of the watch ends the run and is raised here, not inside the solver."""
         highs, told = self._highs, -np.inf
         raised: list[BaseException] = []
 
@@ -97,5 +97,5 @@ class LiveMilp:
 
 
 def solve_with_highs(model: Milp, seconds: float, gap: float, nodes: int | None, start: Floats | None, watch: Watch) -> MilpResult:
-    """The model from scratch."""
+    """Solves the model from scratch. Raises whatever the watch raises."""
     return LiveMilp(model).solve(start, seconds, gap, nodes, watch)

@@ -1,7 +1,7 @@
-"""A linear program that stays alive inside HiGHS: costs and bounds change, the basis is kept.
+"""A linear program that stays in memory inside HiGHS: costs and bounds change, the basis is kept.
 
-One thread, fixed seed: the same calls give the same bytes. Callers scale their models (values near 1) and re-check what they
-are told: a status here is the solver's word, not a proof.
+One thread, fixed seed: the same calls give the same bytes. Callers scale their models (values near 1) and check the results: a status
+is what the solver says, not a proof.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Basis = highspy.HighsBasis  # where a solve ended, for `LiveLP.restore`
 
 
 class Status(StrEnum):
-    """How a solve ended, as a word."""
+    """How a solve ended."""
 
     OPTIMAL = "optimal"
     FEASIBLE = "feasible"  # stopped by a limit with a usable point
@@ -35,7 +35,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class LPResult:
-    """`x` and `reduced` costs (columns) and `dual` (rows) of the last solve; both say d objective / d (active bound)."""
+    """The result of a solve: `x` (columns,), multipliers `dual` (rows,) and `reduced` costs (columns,).
+
+    Multipliers and reduced costs are d objective / d (active bound).
+    """
 
     status: Status
     objective: float = field(repr=False)
@@ -63,7 +66,7 @@ def quiet_highs() -> highspy.Highs:
 
 
 def highs_lp(cost: Floats, A: sp.csr_array, row_lower: Floats, row_upper: Floats, lower: Floats, upper: Floats) -> highspy.HighsLp:
-    """min cost·x with row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper, as HiGHS takes it."""
+    """The program min cost·x with row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper, as an object of HiGHS."""
     model = highspy.HighsLp()
     by_column = sp.csc_array(A)
     model.num_col_, model.num_row_ = by_column.shape[1], by_column.shape[0]
@@ -78,7 +81,7 @@ def highs_lp(cost: Floats, A: sp.csr_array, row_lower: Floats, row_upper: Floats
 
 
 class LiveLP:
-    """min cost·x with row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper, solved again and again."""
+    """The program min cost·x with row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper, for repeated solves."""
 
     def __init__(self, cost: Floats, A: sp.csr_array, row_lower: Floats, row_upper: Floats, lower: Floats, upper: Floats) -> None:
         self.solves = self.iterations = 0  # simplex iterations: effort in a measure that is the same on every machine
@@ -96,26 +99,26 @@ class LiveLP:
         self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
 
     def add_rows(self, A: sp.csr_array, lower: Floats, upper: Floats) -> None:
-        """Appends rows; the basis stays, so that the next solve only repairs it."""
+        """Appends rows. The basis stays, so the next solve only repairs it."""
         self._highs.addRows(
             A.shape[0], np.asarray(lower, dtype=float), np.asarray(upper, dtype=float), A.nnz,
             A.indptr[:-1].astype(np.int32), A.indices.astype(np.int32), A.data.astype(float),
         )  # fmt: skip
 
     def limit(self, seconds: float) -> None:
-        """What is left for the solves to come; a solve that is cut short returns no point."""
+        """Limits the time of each later solve. A solve that reaches the limit returns no point."""
         self._highs.setOptionValue("time_limit", self._highs.getRunTime() + seconds if np.isfinite(seconds) else np.inf)
 
     def method(self, name: str) -> None:
-        """primal: after a change of cost, the point stays feasible. dual: after a change of bounds or rows."""
+        """Sets the simplex method: "primal" after a change of costs (the point stays feasible), "dual" after a change of bounds or rows."""
         self._highs.setOptionValue("simplex_strategy", {"dual": 1, "primal": 4}[name])
 
     def unscaled(self) -> None:
-        """From here on without scaling: a matrix of ±1 needs none."""
+        """Switches scaling off: a matrix of ±1 needs none."""
         self._highs.setOptionValue("simplex_scale_strategy", 0)
 
     def interior(self) -> None:
-        """From here on by an interior point without crossover: points in the middle, no basis, as fast warm as cold."""
+        """Switches to an interior point method without crossover: points in the interior, no basis, no gain from a warm start."""
         for name, value in (("solver", "ipx"), ("run_crossover", "off"), ("presolve", "on"), ("ipm_iteration_limit", 200)):
             self._highs.setOptionValue(name, value)
 
@@ -125,15 +128,15 @@ class LiveLP:
         return basis
 
     def restore(self, basis: Basis) -> None:
-        """Starts the next solve from this basis, whatever was solved in between."""
-        self._highs.clearSolver()  # nothing else of the past may count
+        """Makes the next solve start from this basis, independent of the solves in between."""
+        self._highs.clearSolver()  # no other state of earlier solves may matter
         self._highs.setBasis(basis)
 
     def solve(self, fresh: bool = False, patience: int | None = None, reduced: bool = True, most: int | None = None) -> LPResult:
-        """Solves from the basis of the last solve; afresh if asked, after `patience` iterations, or where it ends in no optimum.
+        """Solves from the basis of the last solve. It solves from scratch when `fresh` is set, after `patience` iterations, or when
+        the warm start finds no optimum.
 
-        Not `reduced`: without the reduced costs, which take time to hand over. `most`: iterations after which it is given up without a
-        point.
+        `reduced`: also return the reduced costs, which takes time. `most`: iterations after which it gives up and returns no point.
         """
         if fresh:
             self._highs.clearSolver()
@@ -150,7 +153,7 @@ class LiveLP:
         )
 
     def objective(self) -> float:
-        """Solves for the optimum's value alone; infinite where there is none or time ran out."""
+        """Solves, and returns the optimal value only; infinite where there is no optimum or time ran out."""
         return float(self._highs.getInfo().objective_function_value) if self._run() is Status.OPTIMAL else np.inf
 
     def _try(self, most: int) -> Status:

@@ -1,7 +1,7 @@
-"""The solvers of mixed-integer models, by name: CBC through PuLP, and HiGHS. Always a minimisation: CBC loses warm starts otherwise.
+"""The solvers of mixed-integer models, by name: CBC through PuLP, and HiGHS. Models are minimised: CBC loses warm starts otherwise.
 
-The result carries incumbent and bound with a status as a word; callers verify the point by themselves. A `Watch` hears of points and bounds
-while a solve runs, and ends it. A further solver is a name in `names.py` and a function here.
+The result is an incumbent, a bound and a status; callers verify the incumbent themselves. A `Watch` receives points and bounds
+while a solve runs, and can end it. A new solver needs a name in `names.py` and a function here.
 """
 
 from __future__ import annotations
@@ -31,5 +31,8 @@ def solve_milp(
     start: Floats | None = None,
     watch: Watch = UNWATCHED,
 ) -> MilpResult:
-    """The model from scratch, with the solver of that name; it stops at the gap, the node limit, the time limit, or when asked to."""
+    """Solves the model from scratch. The solver stops at the relative `gap`, the node limit, the time limit, or when the watch asks for it.
+
+    `start` (columns,): a feasible point to start from. Raises whatever the watch raises.
+    """
     return SOLVERS[solver](model, seconds, gap, nodes, start, watch)

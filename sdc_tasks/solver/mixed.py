@@ -1,4 +1,4 @@
-"""A mixed-integer model as arrays, what a solver found of it, and who watches while it is solved."""
+"""A mixed-integer model as arrays, the result of a solver, and the watch on a running solve."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sdc_tasks.solver.lp import Status
 
 @dataclass(frozen=True)
 class Milp:
-    """min cost·x, row_lower ≤ A x ≤ row_upper, lower ≤ x ≤ upper, x_j ∈ {0, 1} for j in `binary`."""
+    """min cost·x, row_lower ≤ A x ≤ row_upper, lower ≤ x ≤ upper, x_j ∈ {0, 1} for j in `binary`. A has shape (rows, columns)."""
 
     cost: Floats = field(repr=False)
     A: sp.csr_array = field(repr=False)
@@ -27,7 +27,7 @@ class Milp:
 
     @cached_property
     def scale(self) -> float:
-        """Costs are divided by this before a solver sees them: a median near 1000, so that the tolerances of its objective mean the
+        """Costs are divided by this before a solver sees them. Their median is then near 1000: the tolerances of the objective mean the
         same in any unit, and the three decimals of CBC's bound are enough.
         """
         positive = np.abs(self.cost[self.cost != 0])
@@ -36,14 +36,14 @@ class Milp:
 
 @dataclass(frozen=True)
 class MilpResult:
-    """`x` is None without an incumbent; `bound` is a lower bound on the optimum, None where the solver gave none."""
+    """The incumbent `x` (columns,), None if there is none; `bound` is a lower bound on the optimum, None where the solver gave none."""
 
     status: Status
     x: Floats | None = field(repr=False)
     objective: float | None = field(repr=False)
     bound: float | None = field(repr=False)
-    iterations: int = 0  # of the simplex method, where the solver tells: effort in a measure that is the same on every machine
-    nodes: int | None = None  # of the search tree, where the solver tells
+    iterations: int = 0  # of the simplex method, where the solver reports them: effort, the same on every machine
+    nodes: int | None = None  # of the search tree, where the solver reports them
 
 
 def _nothing(_: object) -> None:
@@ -52,10 +52,10 @@ def _nothing(_: object) -> None:
 
 @dataclass(frozen=True)
 class Watch:
-    """Who follows a running solve: told of each better `point` and `bound`, asked whether to `stop` (a request is met within seconds).
+    """Callbacks of a running solve: it reports each better `point` and `bound`, and asks whether to `stop` (it ends within seconds).
 
-    Points come from HiGHS only; CBC writes its points at the end. What a watch raises ends the solve. `useful`: seconds after which nobody
-    waits for a process any more.
+    Only HiGHS reports points; CBC writes its point at the end. An exception of a callback ends the solve. `useful`: seconds for which
+    somebody still waits for the result.
     """
 
     stop: Callable[[], bool]

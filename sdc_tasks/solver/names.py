@@ -1,4 +1,4 @@
-"""The names of the solvers of mixed-integer models, for whoever offers a choice without loading them. What each does: `milp.py`."""
+"""The names of the solvers of mixed-integer models. Importing this loads no solver; `milp.py` says what each one does."""
 
 from typing import Literal
 

@@ -2,11 +2,11 @@
 
     min Σ ½ q_j x_j² + c_j x_j   s.t.  A x = b,  lower ≤ x ≤ upper,   q > 0
 
-For multipliers λ the best x is at hand, x_j = clip((Aᵀλ − c)_j / q_j), and the dual function g(λ) = b·λ + Σ min (½ q x² + c x − (Aᵀλ) x) is
-concave, smooth, and piecewise quadratic, with gradient b − A x. Semismooth Newton steps (the Hessian A D Aᵀ counts the cells strictly
-within their bounds) with a line search reach its optimum after finitely many changes of the set at bounds. Every λ on the way bounds the
-optimum from below, so a solve ends as soon as that exceeds what is wanted; where there is no x at all, g grows without end.
-Starting from the λ of a similar program, a few steps do.
+For given multipliers λ the best x is explicit, x_j = clip((Aᵀλ − c)_j / q_j). The dual function g(λ) = b·λ + Σ min (½ q x² + c x − (Aᵀλ) x)
+is concave, smooth and piecewise quadratic, with gradient b − A x. Semismooth Newton steps (the Hessian A D Aᵀ counts the cells strictly
+within their bounds) with a line search reach its optimum after finitely many changes of the set of cells at bounds. Every λ on the way
+gives a lower bound on the optimum, so a solve ends as soon as the bound exceeds the cutoff. Where no x is feasible, g is unbounded.
+From the λ of a similar program a few steps are enough.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import Status
 
 MOST_STEPS = 200
-WANTED_MISS = 1e-11  # what counts as A x = b, as a share of the sizes in the relation
+WANTED_MISS = 1e-11  # A x = b holds up to this share of the sizes in the relation
 ROUGH = 1e-8  # the same, where rounding ends the search
-LEAST_SIZE = 1e-3  # sizes below count as this: callers scale their values to be near 1
-CERTAIN = 1e-9  # relative: what is off by less is not called infeasible
-FARTHEST_X = 1e7  # how far a cell without a bound may go, for a program to have an x at all
-RIDGE = 1e-11  # added to the Hessian, as a share of its diagonal were no cell at a bound
+LEAST_SIZE = 1e-3  # smaller sizes count as this: callers scale their values to be near 1
+CERTAIN = 1e-9  # relative: a smaller violation is not called infeasible
+FARTHEST_X = 1e7  # a cell without a bound goes no farther; a program that needs more counts as infeasible
+RIDGE = 1e-11  # added to the Hessian, as a share of the diagonal it has with no cell at a bound
 WHOLE_STEP = 0.3  # a whole Newton step is taken if it leaves g rising, by no more than this share of its rise at first
 
 
 @dataclass(frozen=True)
 class QPResult:
-    """OPTIMAL: x solves the program. INFEASIBLE: nothing does below the cutoff, nor within FARTHEST_X where a cell has no bound.
+    """The result of a solve: `x` (n,), multipliers `dual` (m,) and a proven lower `bound`.
 
+    OPTIMAL: x solves the program. INFEASIBLE: no x has a cost up to the cutoff, with cells without a bound within FARTHEST_X.
     STOPPED: it took too many steps; the bound is proven.
     """
 
@@ -44,14 +45,14 @@ class QPResult:
 
 
 class SeparableQP:
-    """One system A x = b; q, c and bounds are given with each solve."""
+    """One system A x = b, with A (m, n) and b (m,). Each solve gives q, c and the bounds (n,)."""
 
     def __init__(self, A: sp.csr_array, b: Floats) -> None:
         self._A, self._At, self._size, self._b = sp.csr_array(A), sp.csr_array(A.T), sp.csr_array(abs(A)), b
         self._hessian = _Hessian(A)
 
     def solve(self, q: Floats, c: Floats, lower: Floats, upper: Floats, start: Floats, cutoff: float = np.inf) -> QPResult:
-        """From the multipliers `start`; ends early when the optimum is proven to lie above the cutoff."""
+        """Solves from the multipliers `start` (m,). It ends early when the optimum is proven to exceed the cutoff."""
         lam, b = start, self._b
         ridge = RIDGE * self._hessian.diagonal(1 / q)
         for _ in range(MOST_STEPS):
@@ -75,7 +76,7 @@ class SeparableQP:
 
 
 class _Hessian:
-    """A diag(d) Aᵀ for one A and many d: its entries are a fixed linear map of d."""
+    """A diag(d) Aᵀ for one A and many d. Its entries are a fixed linear map of d."""
 
     def __init__(self, A: sp.csr_array) -> None:
         m, n = A.shape
@@ -107,10 +108,10 @@ def _pairs(indptr: Ints) -> tuple[Ints, Ints]:
 
 
 def _line_search(d: Floats, b: Floats, nu: Floats, excess: Floats, q: Floats, lower: Floats, upper: Floats) -> float:
-    """How far to go along d (ν = Aᵀd), on which the slope of g, d·b − ν·x, falls piecewise linearly.
+    """The step along d (ν = Aᵀd) at which the slope of g, d·b − ν·x, is 0. The slope falls piecewise linearly.
 
-    Infinite where it stays above 0 however far x goes: then d shows that there is no x. Rounding leaves a little ν in cells that d should
-    leave alone, so that a cell without a bound counts as ending at FARTHEST_X.
+    The step is infinite where the slope stays above 0: then d proves that no x is feasible. Rounding leaves a small ν in cells that d
+    should not move, so a cell without a bound counts as bounded by FARTHEST_X.
     """
     moves = np.flatnonzero(nu)
     nu, excess, q, lower, upper = nu[moves], excess[moves], q[moves], lower[moves], upper[moves]

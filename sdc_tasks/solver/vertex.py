@@ -1,6 +1,6 @@
-"""The linear relaxation of a model, solved once and fast: an interior point, then crossover to a vertex.
+"""The linear relaxation of a model, solved once and fast: an interior point method, then crossover to a vertex.
 
-A vertex, because on network tables (two dimensions) it is whole by itself. Programs that are solved again and again: see lp.py.
+On network tables (two dimensions) a vertex is integral by itself. For repeated solves see lp.py.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from sdc_tasks.solver.milp import Milp
 
 
 def vertex(model: Milp, seconds: float = np.inf) -> LPResult:
-    """A vertex of the relaxation; STOPPED where time ran out before there was one."""
+    """An optimal vertex of the relaxation; STOPPED where time ran out first."""
     highs = quiet_highs()
     highs.setOptionValue("solver", "ipx")
     highs.setOptionValue("time_limit", seconds)
     highs.passModel(highs_lp(model.cost, model.A, model.row_lower, model.row_upper, model.lower, model.upper))
     highs.run()
     if highs.getModelStatus() not in {highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit}:
-        highs.setOptionValue("solver", "simplex")  # an interior point cannot tell why there is none
+        highs.setOptionValue("solver", "simplex")  # an interior point method does not say why there is no optimum
         highs.clearSolver()
         highs.run()
     found, solution = highs.getModelStatus(), highs.getSolution()

@@ -1,8 +1,8 @@
 """The registry of attacker profiles: who attacks, and what each of them knows (METHOD §2).
 
-A new profile is a class in a file of this folder, which `PROFILES` lists, and its name in `operations.profile`, by a migration. The class
-says everything that the attacker (methods/attack) asks: what is missing from it is an error at import. The second program
-(methods/recheck/knowledge.py) tells the same again in its own words, because it must not share a mistake; it refuses to be imported where
+A new profile needs a class in a file of this folder, an entry in `PROFILES`, and its name in `operations.profile`, by a migration. The
+class answers all questions of the attacker (methods/attack): a missing answer is an error at import. The second program
+(methods/recheck/knowledge.py) states the knowledge of each profile again, because it must not share a mistake; its import fails where
 a profile is missing there. Nothing has a default profile, and no list of profiles is empty.
 """
 
@@ -31,7 +31,7 @@ def profile_of(name: str) -> Profile:
 
 
 def named(profiles: Iterable[str]) -> tuple[str, ...]:
-    """These profiles, in their order. Raises ValueError where there is none, one is unknown, or one is named twice."""
+    """The profiles in their given order. Raises ValueError for an empty list, an unknown name, or a name given twice."""
     found = tuple(profiles)
     if not found:
         raise ValueError(f"no attacker profile is named. Remedy: name one or more of {', '.join(PROFILES)}")

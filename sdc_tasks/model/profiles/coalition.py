@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 class Coalition(Profile):
-    """The only units of all single-unit cells put their cells together against everybody else; and against each of them, all the others
-    ([2] eq. 9).
+    """The respondents of all single-unit cells pool their cells: all of them against every other cell, and all but one against the cell of
+    that one ([2] eq. 9).
     """
 
     name = "coalition"

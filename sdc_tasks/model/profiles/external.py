@@ -6,7 +6,7 @@ from sdc_tasks.model.profiles.profile import Outsider
 
 
 class External(Outsider):
-    """Knows nothing more than everybody. Every release must withstand it."""
+    """Knows what everybody can read, and nothing more. Every release must withstand this profile."""
 
     name = "external"
     who = "somebody who knows every public national figure and everything published here, but no unit's own data"

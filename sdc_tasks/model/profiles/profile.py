@@ -1,4 +1,4 @@
-"""What one attacker profile has to say of itself."""
+"""What each attacker profile must define."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class Profile(ABC):
-    """One kind of attacker: who that is, and what it knows beyond what everybody can read.
+    """One kind of attacker, and what it knows beyond what everybody can read.
 
-    `name` is what domain files, certificates and the warehouse call it; `who` tells a reader of a report who it is. `alone`: each of its
-    insiders attacks by himself; otherwise all of them attack together. `respondents`: what they know follows from the number of units of
-    every hidden cell, so that none may be missing.
+    `name` is its name in domain files, certificates and the warehouse; `who` describes it to a reader of a report. `alone`: each insider
+    attacks alone; otherwise all of them attack together. `respondents`: its knowledge depends on the number of units of every suppressed
+    cell, so none may be missing. Raises TypeError for a class that does not define one of these.
     """
 
     name: ClassVar[str]
@@ -28,11 +28,11 @@ class Profile(ABC):
 
     def __init__(self) -> None:
         if missing := [word for word in ("name", "who") if not getattr(self, word, "")]:
-            raise TypeError(f"attacker profile {type(self).__name__} does not say its {' and its '.join(missing)}")
+            raise TypeError(f"attacker profile {type(self).__name__} does not define its {' and its '.join(missing)}")
 
     @abstractmethod
     def insider(self, problem: ProtectionProblem) -> Bools:
-        """(cells,): the hidden cells of which an insider knows what `problem.known` says."""
+        """(cells,): the suppressed cells of which an insider knows `problem.known`."""
 
 
 class Outsider(Profile):
@@ -43,12 +43,12 @@ class Outsider(Profile):
 
 
 class Keeper(Outsider):
-    """A profile that kept something of what was published before of the same period."""
+    """A profile that knows something of earlier releases of the same period."""
 
     @abstractmethod
     def kept(self, earlier: Earlier) -> Bools:
-        """(rows of `earlier`,): what it has of that."""
+        """(rows of `earlier`,): the rows that the profile knows."""
 
     @abstractmethod
     def must_be_withstood(self, earlier: Earlier) -> bool:
-        """Must a release beside this, which is not empty, withstand the profile, whether or not its domain asks for it?"""
+        """Whether the next release must withstand the profile even if its domain does not ask for it; `earlier` is not empty."""

@@ -1,4 +1,4 @@
-"""Who kept what was published before, and knows about revisions."""
+"""An attacker who knows earlier releases and the size of revisions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Revision(Keeper):
-    """The same as profile vintage, who also knows how far cells were revised, as the domain lets one assume."""
+    """As profile vintage, and also knows how far cells were revised, as far as the domain file assumes it."""
 
     name = "revision"
     who = "the same, who also knows how far cells were revised since, as the domain lets one assume"

@@ -1,4 +1,4 @@
-"""Who kept what was published before."""
+"""An attacker who knows earlier releases."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 class Vintage(Keeper):
-    """Holds all that was published before of the same period, and assumes nothing of how far cells were revised. A national table in which
-    the receiver has hidden more cells counts as published before, as it came.
+    """Knows everything published before of the same period, and assumes nothing about the size of revisions. A national table in which the
+    receiver has set secondaries counts as published before, in its delivered form.
     """
 
     name = "vintage"
