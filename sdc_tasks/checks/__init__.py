@@ -1,1 +1,1 @@
-"""Content checks of one complete national table: does it add up, does it say what its flags say."""
+"""Content checks of one complete national table: whether it adds up, and whether its flags fit its values."""

@@ -1,6 +1,6 @@
-"""What the checks ask of each cell, as columns of yes and no. Which checks there are: `registry.py`.
+"""The questions of the checks to each cell, answered as columns of yes and no. `registry.py` lists the checks.
 
-A cell that a check does not concern is not `asked`. The columns hold no value, no number of units and no share, so that nothing
+A cell that a check does not concern is not `asked`. The columns hold no value, no number of units and no share, so nothing
 confidential can reach a validation result.
 """
 
@@ -20,7 +20,7 @@ _SHARE_ROUNDING = 1.0  # percentage points: two shares, each rounded to whole pe
 
 @dataclass(frozen=True)
 class Answers:
-    """For each cell of the national table: does the check concern it, and does it hold."""
+    """(national_size,), for each cell of the national table: whether the check concerns it (`asked`), and whether it passes (`holds`)."""
 
     asked: Bools = field(repr=False)
     holds: Bools = field(repr=False)
@@ -34,10 +34,10 @@ def additivity(table: NationalTable, domain: Domain) -> Answers:
 
 
 def complete_keys(table: NationalTable, domain: Domain) -> Answers:
-    """No total is absent, hence zero, over parts that add up to something.
+    """No total is absent or zero while its parts add up to something else.
 
-    A total without a record and one sent as zero are the same public zero, so the table alone shows both. Parts that cancel out
-    (signed indicators only) have a total of zero by right.
+    A total without a record and a total sent as zero are the same public zero here. Parts that cancel out (signed indicators only)
+    correctly have a total of zero.
     """
     M, total = domain.space.national_relations, domain.space.totals
     absent = (table.value[total] == 0) & (np.abs(M @ table.value) > _tolerance(domain.checks, np.zeros(len(total))))
@@ -51,7 +51,7 @@ def non_negative(table: NationalTable, domain: Domain) -> Answers:
 
 
 def shares(table: NationalTable, domain: Domain) -> Answers:
-    """100 ≥ share 1 ≥ share 2 ≥ 0; together at most 100, and all of it in cells of one or two units (within their rounding)."""
+    """100 ≥ share 1 ≥ share 2 ≥ 0; their sum is at most 100, and equals 100 in cells of one or two units (within rounding)."""
     first, second = table.share_1, np.nan_to_num(table.share_2)
     both = first + second
     holds = (first <= 100) & (first >= second) & (second >= 0) & (both <= 100 + _SHARE_ROUNDING)
@@ -61,7 +61,7 @@ def shares(table: NationalTable, domain: Domain) -> Answers:
 
 
 def shares_for_rule(table: NationalTable, domain: Domain) -> Answers:
-    """A primary cell comes with the shares that the level rule of its flag works with."""
+    """A primary cell has the shares that the level rule of its flag needs."""
     first, second = np.isnan(table.share_1), np.isnan(table.share_2)
     asked, lacking = np.zeros(len(table.value), dtype=bool), np.zeros(len(table.value), dtype=bool)
     for code, flag in domain.flags.items():
@@ -75,13 +75,13 @@ def shares_for_rule(table: NationalTable, domain: Domain) -> Answers:
 
 
 def units_known(table: NationalTable, domain: Domain) -> Answers:
-    """A hidden cell comes with its number of units, unless the domain file says what its flag means without."""
+    """A suppressed cell has its number of units, unless the domain file says what its flag means without it."""
     stated = [code for code, flag in domain.flags.items() if flag.units_unknown == "one"]
     return Answers(suppressed(table, domain), (table.units >= 0) | np.isin(table.flag, stated))
 
 
 def lone_suppressed(table: NationalTable, domain: Domain) -> Answers:
-    """No suppressed cell is the only one of a relation: its value would follow from the others."""
+    """No relation has exactly one suppressed cell: its value would follow from the other cells."""
     hidden = suppressed(table, domain)
     member = abs(domain.space.national_relations)
     alone = member @ hidden.astype(float) == 1
@@ -101,13 +101,13 @@ def suppressed(table: NationalTable, domain: Domain) -> Bools:
 
 
 def published(table: NationalTable, domain: Domain) -> Bools:
-    """The cells that tell something: a public zero is nothing published, unless there is nothing to hide either."""
+    """The published cells. A public zero counts as published only where no cell is suppressed."""
     hidden = suppressed(table, domain)
     return np.asarray(~hidden & ((table.value != 0) | ~hidden.any()))
 
 
 def primary(table: NationalTable, domain: Domain) -> Bools:
-    """The cells with a requirement of their own."""
+    """The primary cells: those with a requirement."""
     return np.isin(table.flag, [code for code, flag in domain.flags.items() if flag.role is Role.PRIMARY])
 
 
@@ -116,7 +116,7 @@ def _tolerance(checks: CheckOptions, total: Floats) -> Floats:
 
 
 def _of_totals(holds: Bools, total: Ints, cells: int) -> Answers:
-    """From relations to the cells that are their totals: a total holds when all its relations do."""
+    """Answers for relations as answers for their totals: a total passes when all its relations pass."""
     asked, broken = np.zeros(cells, dtype=bool), np.zeros(cells, dtype=bool)
     asked[total] = True
     broken[total[~holds]] = True

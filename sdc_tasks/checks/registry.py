@@ -1,6 +1,6 @@
-"""The registry of content checks: the one place that names them, with what they ask, what a failure means, and what to do about it.
+"""The registry of content checks: for each check its name, its question, the meaning of a failure, and the remedy.
 
-A further check is an entry here, its question in `columns.py`, and its severity: a field of `CheckOptions` (domains/deliveries.py) with the
+A new check needs an entry here, its question in `columns.py`, and its severity: a field of `CheckOptions` (domains/deliveries.py) with the
 name of the check, or a rule of its own.
 """
 
@@ -24,8 +24,10 @@ SinceBefore = Callable[[NationalTable, Domain, NationalTable], Answers]
 
 @dataclass(frozen=True)
 class Check:
-    """A check asks either of `each` cell, of `some` cell at least, or of each `since` the delivery before. `meaning` and `remedy` are what
-    an operator reads: what failing cells are, and who must do what. `severity`: by the domain; None where the check is switched off.
+    """One check. Its question is to `each` cell, or to all cells of which `some` must pass, or to each cell `since` the previous delivery.
+
+    `meaning` and `remedy` are for the operator: what failing cells are, and who must do what. `severity` is set by the domain, None where
+    the check is switched off.
     """
 
     name: str
@@ -44,7 +46,7 @@ class Check:
 
 
 def _shares_are_no_error(domain: Domain) -> Severity | None:
-    """Absent shares are no error anywhere: the domain file has a level for cells without them."""
+    """Missing shares are a warning: the domain file has a level for cells without shares."""
     return domain.checks.shares and Severity.WARNING
 
 
@@ -56,13 +58,13 @@ _ALL = (
     Check(
         "additivity",
         "totals that are not the sum of their parts",
-        "Correct the total or its parts; where complete_keys fails too, mend that first, and look for parts without a record.",
+        "Correct the total or its parts. If complete_keys fails too, correct that first, and look for parts without a record.",
         each=columns.additivity,
     ),
     Check(
         "complete_keys",
         "totals that are absent or zero while their parts are not",
-        "Send a record for every total of a breakdown that has one.",
+        "Send a record for every total.",
         each=columns.complete_keys,
     ),
     Check(
@@ -73,37 +75,37 @@ _ALL = (
     ),
     Check(
         "shares",
-        "cells whose shares cannot be: outside 0 to 100, the second above the first, or not in accord with the number of units",
-        "Correct shares and units: percent of the cell's value, the largest unit first.",
+        "cells with impossible shares: outside 0 to 100, the second above the first, or in contradiction to the number of units",
+        "Correct shares and units. Shares are in percent of the cell's value, the largest unit first.",
         each=columns.shares,
     ),
     Check(
         "shares_for_rule",
-        "primary cells without the shares that the rule of their flag works with",
+        "primary cells without the shares that the rule of their flag needs",
         "Send the shares of the two largest units; without them the level is a percentage of the value, as the domain file sets it.",
         each=columns.shares_for_rule,
         rule=_shares_are_no_error,
     ),
     Check(
         "units_known",
-        "hidden cells without the number of their units, so that nobody knows which respondent attacks (profiles internal, coalition)",
-        "Send UNITS with every hidden cell, secondary ones too; or state in the domain file what a flag means without it "
-        "(units_unknown: one); or do not ask for these profiles.",
+        "suppressed cells without their number of units: the attacks of respondents (profiles internal, coalition) cannot be computed",
+        "Send UNITS with every suppressed cell, secondary ones too. Or state in the domain file what a flag means without it "
+        "(units_unknown: one). Or leave these profiles out.",
         each=columns.units_known,
         rule=_where_respondents_attack,
     ),
     Check(
         "lone_suppressed",
-        "suppressed cells that are the only one of a relation, so that anybody can compute them from the national table",
-        "The NSI should add a secondary suppression; EU aggregates cannot mend it.",
+        "suppressed cells that are the only suppressed one in a relation: anybody can compute them from the national table",
+        "The NSI should add a secondary suppression. EU aggregates cannot protect these cells.",
         each=columns.lone_suppressed,
     ),
     Check("all_free", "tables without a single primary cell", "Ask the NSI whether the flags were left out.", some=columns.primary),
     Check("all_suppressed", "tables without a single published cell", "Ask the NSI whether the flags are right.", some=columns.published),
     Check(
         "vintage_change",
-        "cells that changed beyond the ratio of the domain file since the previous delivery",
-        "Ask the NSI for the reason; check unit and decimals.",
+        "cells that changed since the previous delivery by more than the ratio of the domain file",
+        "Ask the NSI for the reason. Check unit and decimals.",
         since=columns.vintage_change,
     ),
 )

@@ -1,7 +1,7 @@
-"""The Great Expectations suite of a national table, and what its results mean to an operator.
+"""The Great Expectations suite of a national table, and its results in words.
 
-The suite sees one row per cell: its key and columns of yes and no (`columns.py`). Results carry the keys of failing cells only.
-Great Expectations takes seconds to import, so only `check` does.
+The suite sees one row per cell: its key and columns of yes and no (`columns.py`). Results hold the keys of failing cells only.
+Great Expectations takes seconds to import, so only `check` imports it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sdc_tasks.model.table import Bools
 
 
 def check(table: NationalTable, domain: Domain, previous: NationalTable | None = None) -> tuple[CheckResult, ...]:
-    """The result of every check that the domain has switched on, in their order. `previous` is the delivery before this one."""
+    """The result of every check that the domain switches on, in the order of the registry. `previous` is the delivery before this one."""
     per_cell, per_table = _answers(table, domain, previous)
     frame = _frame(table, domain, per_cell, per_table)
     outcome = _validate(frame, tuple(per_cell), tuple(per_table))
@@ -38,12 +38,12 @@ def check(table: NationalTable, domain: Domain, previous: NationalTable | None =
 
 
 def refusals(results: Iterable[CheckResult]) -> tuple[CheckResult, ...]:
-    """The results that refuse the delivery; it passes when there are none."""
+    """The results that refuse the delivery. The delivery passes when there are none."""
     return tuple(result for result in results if not result.passed and result.severity is Severity.ERROR)
 
 
 def describe(result: CheckResult) -> str:
-    """What the result means, and what to do about it."""
+    """The meaning of a result and the remedy, in words."""
     asked = CHECKS[result.check]
     if result.passed:
         return f"{result.check}: passed ({result.checked} checked)."
@@ -54,7 +54,7 @@ def describe(result: CheckResult) -> str:
 
 
 def _answers(table: NationalTable, domain: Domain, previous: NationalTable | None) -> tuple[dict[str, Answers], dict[str, Bools]]:
-    """What every cell that is asked must answer with yes, and what one cell at least must."""
+    """The answers by check: those that must be yes for every asked cell, and those that must be yes for at least one cell."""
     every = {name: check.each(table, domain) for name, check in CHECKS.items() if check.each is not None}
     some = {name: check.some(table, domain) for name, check in CHECKS.items() if check.some is not None}
     if previous is not None:
@@ -63,7 +63,7 @@ def _answers(table: NationalTable, domain: Domain, previous: NationalTable | Non
 
 
 def _frame(table: NationalTable, domain: Domain, per_cell: Mapping[str, Answers], per_table: Mapping[str, Bools]) -> pd.DataFrame:
-    """One row per cell. A cell that a check does not concern has a missing answer, which the expectations skip."""
+    """One row per cell. A cell that a check does not concern has a missing answer; the expectations skip it."""
     frame = pd.DataFrame({_KEY: [".".join((table.country, *key)) for key in domain.space.national_keys]})
     for name, answers in per_cell.items():
         frame[name] = pd.arrays.BooleanArray(np.array(answers.holds), ~answers.asked)
@@ -97,7 +97,7 @@ def _validate(frame: pd.DataFrame, per_cell: tuple[str, ...], per_table: tuple[s
 
 @cache
 def _batches() -> Any:
-    """Where a data frame becomes a batch: one ephemeral context for the life of the process, silent, without analytics."""
+    """Makes a data frame a batch: one ephemeral context for each process, silent, without analytics."""
     logging.getLogger("great_expectations").setLevel(logging.ERROR)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

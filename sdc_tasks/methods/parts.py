@@ -1,4 +1,4 @@
-"""A release cut by indicators: those that no relation links are protected apart, each in its own way, and joined again for the audit."""
+"""A release divided by indicators. Indicators that no relation links are protected separately, and joined again for the audit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sdc_tasks.model.table import Bools, Ints
 
 @dataclass(frozen=True)
 class Part:
-    """The problem of some indicators; `cells` are its cells as flat indices of the whole, ascending."""
+    """The protection problem of some indicators. `cells` (cells of the part,) are their flat indices in the whole, ascending."""
 
     whole: ProtectionProblem = field(repr=False)
     problem: ProtectionProblem
@@ -24,12 +24,14 @@ class Part:
 
     @property
     def decided(self) -> Ints:
-        """The positions of its aggregate cells in a publication of the whole."""
+        """(aggregate cells of the part,): their positions in a publication of the whole."""
         first = self.whole.space.first_aggregate
         return np.asarray(self.cells[self.cells >= first] - first)
 
     def requirements(self, whole: Requirements) -> Requirements:
-        """Those of its primaries. What is asked for against a respondent of another indicator only is left out: he knows nothing here."""
+        """The requirements of the primaries of the part. Requirements against a respondent of another indicator only are left out: he knows
+        nothing here.
+        """
         if self.problem is self.whole:
             return whole
         at = np.searchsorted(self.cells, whole.primaries)
@@ -47,7 +49,7 @@ class Part:
         return replace(whole, primaries=at, knower=knower).rows(np.flatnonzero(mine))
 
     def publication(self, whole: Publication) -> Publication:
-        """Its cells of a publication."""
+        """The part of a publication of the whole."""
         own = self.decided
         return Publication(np.flatnonzero(self.problem.aggregate), whole.value[own], whole.base[own], whole.covers[own])
 
@@ -59,11 +61,11 @@ class Part:
         return Publication(whole.cells, value, base, covers)
 
     def adjustment(self, whole: Adjustment) -> Adjustment:
-        """Its cells of an adjusted table."""
+        """The part of an adjusted table of the whole."""
         return whole if whole.x is None else Adjustment(whole.x[self.cells], whole.rungs)
 
     def adjusted(self, part: Adjustment) -> Adjustment:
-        """The adjusted table of the part as one of the whole, where all other cells stay as they are."""
+        """The adjusted table of the part as one of the whole. All other cells keep their values."""
         if part.x is None:
             return part
         x = self.whole.a.copy()
@@ -72,7 +74,7 @@ class Part:
 
 
 def part_of(problem: ProtectionProblem, indicators: Collection[str]) -> Part:
-    """The part of these indicators, at least one. Raises ValueError where a relation links one of them to another."""
+    """The part of these indicators (at least one). Raises ValueError where a relation links one of them to an indicator outside."""
     space = problem.space
     if set(space.indicators) <= set(indicators):
         return Part(problem, problem, np.arange(space.size))
@@ -93,7 +95,7 @@ def part_of(problem: ProtectionProblem, indicators: Collection[str]) -> Part:
 
 
 def _earlier(before: Earlier, cells: Ints, mine: Bools) -> Earlier:
-    """The rows over these cells; `mine` (national size): the cells of one area that are in."""
+    """The rows over these cells. `mine` (national_size,): the cells of one area that belong to the part."""
     if before.rows.shape == (0, 0):
         return Earlier()
     n = before.rows.shape[1] - len(before.lower)

@@ -1,18 +1,18 @@
-"""Which cells are confidential, and how far from the truth the world must be kept.
+"""Which cells are confidential, and how much uncertainty each must keep.
 
-Sources: [2] §4; METHOD §2. X is the value of a cell, x1 ≥ x2 the contributions of its largest and second largest unit,
-R = X − x1 − x2 what the others contribute.
+Sources: [2] §4; METHOD §2. X is the value of a cell, x1 ≥ x2 are the contributions of its largest and second largest unit,
+R = X − x1 − x2 is the contribution of all others.
 
     sensitivity   fewer units than the minimum frequency, or  p/100·x1 > R   (the second unit estimates the first too well)
     p%            level = p/100·x1 − R
     (p,q)         level = p/q·x1 − R
     (n,k)         level = 100/k·(x1 + … + xn) − X
-    few units     level = percent % of X ≥ percent % of x1, or the most that the rule can ask of any cell where that is more
-    no shares     level = percent % of X: what the domain decides for a flag without a reason
+    few units     level = percent % of X ≥ percent % of x1, or the largest level that the rule gives to any cell, if that is more
+    no shares     level = percent % of X: the choice of the domain for a flag without a reason
 
 Shares arrive rounded: x1 = SHARE_1 % of X lies within `share_error[0]` percentage points of the truth, x2 within `share_error[1]`.
-Every level above grows with x1 *and* with x2 (a larger second unit leaves a smaller R), so the safe side of both is up, and R is
-never below 0. The level is then at least the level of the exact contributions: a theorem that the tests check on hand-made ones.
+Every level above grows with x1 *and* with x2 (a larger second unit leaves a smaller R), so both are rounded up, and R is never below 0.
+The level is then at least the level of the exact contributions; tests check this theorem on examples.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 
 class _Rule(Strict):
-    """What the rules of all kinds have in common.
+    """The options that all kinds of rules share.
 
-    Cells without the shares the rule needs get `percent` % of the value; cells of at most `few_units` units get that, at least
-    `few_units_minimum`, or the most the rule asks of any cell, if more. No level is below `minimum` (both in the unit of the indicator).
-    Shares count with `share_error` percentage points added to SHARE_1, SHARE_2: under `percent`, to what the units know of one another.
+    A cell without the shares that the rule needs gets `percent` % of the value. A cell of at most `few_units` units gets the largest of
+    `percent` % of the value, `few_units_minimum`, and the largest level that the rule gives to any cell. No level is below `minimum` (both
+    minima in the unit of the indicator). `share_error` percentage points are added to SHARE_1 and SHARE_2; under kind `percent` they are
+    added to what the units know of one another.
     """
 
     percent: float = Field(default=10.0, gt=0, description="level of cells without shares, and of few units, in percent of the value")
@@ -43,27 +44,27 @@ class _Rule(Strict):
 
 
 class PercentRule(_Rule):
-    """`percent` % of the value."""
+    """Level `percent` % of the value."""
 
     kind: Literal["percent"] = Field(default="percent", description="a percentage of the value")
 
     @property
     def shares(self) -> int:
-        """How many shares it needs."""
+        """The number of shares that the rule needs."""
         return 0
 
     @property
     def most_percent(self) -> float:
-        """The largest level it gives to any cell, in percent of the value: one unit holds everything."""
+        """The largest level of any cell, in percent of the value: the level of a cell with a single unit."""
         return self.percent
 
     def level(self, X: Floats, share_1: Floats, share_2: Floats) -> Floats:
-        """The level by its own formula; NaN where it needs a share that was not sent."""
+        """(cells,): the level by the formula of the rule; NaN where a share that it needs was not sent."""
         return np.full(len(X), np.nan)
 
 
 class PPercentRule(_Rule):
-    """p/100·x1 − (X − x1 − x2)."""
+    """Level p/100·x1 − (X − x1 − x2)."""
 
     kind: Literal["p_percent"] = Field(default="p_percent", description="the p% rule")
     p: float = Field(default=10.0, gt=0, description="how closely, in percent, no unit may estimate the largest one")
@@ -82,7 +83,7 @@ class PPercentRule(_Rule):
 
 
 class PQRule(_Rule):
-    """p/q·x1 − (X − x1 − x2)."""
+    """Level p/q·x1 − (X − x1 − x2)."""
 
     kind: Literal["pq"] = Field(default="pq", description="the (p, q) rule")
     p: float = Field(default=10.0, gt=0, description="how closely, in percent, no unit may estimate the largest one")
@@ -102,7 +103,7 @@ class PQRule(_Rule):
 
 
 class NKRule(_Rule):
-    """100/k·(x1 + … + xn) − X, n = 1 or 2."""
+    """Level 100/k·(x1 + … + xn) − X, n = 1 or 2."""
 
     kind: Literal["nk"] = Field(default="nk", description="the (n, k) rule: dominance")
     n: Literal[1, 2] = Field(default=1, description="number of largest units")
@@ -125,7 +126,7 @@ LevelRule = Annotated[PercentRule | PPercentRule | PQRule | NKRule, Field(discri
 
 
 def sensitive(x1: Floats | Ints, x2: Floats | Ints, X: Floats | Ints, units: Ints, p: float, minimum_frequency: int) -> Bools:
-    """The primary cells of a table made from microdata. A cell without units is empty, hence public."""
+    """(cells,): the primary cells of a table made from microdata. A cell without units is empty, hence public."""
     few = units < minimum_frequency
     dominated = p / 100 * x1 > X - x1 - x2
     return np.asarray((units > 0) & (few | dominated))
@@ -138,9 +139,9 @@ def protection_levels(
     share_2: Floats,
     rule: LevelRule,
 ) -> tuple[Floats, Floats, Floats]:
-    """(lpl, upl, spl) of the cells of one rule, as distances in the unit of `value`.
+    """(lpl, upl, spl) of the cells of one rule, each (cells,), as distances in the unit of `value`.
 
-    `units` is −1 and a share NaN (percent of the value) where not sent. `lpl` is not cut at the external bound here.
+    `units` is −1 where not sent; a share is in percent of the value, NaN where not sent. `lpl` is not yet cut at the external bound.
     """
     size = np.abs(value)
     known = rule.level(size, share_1, share_2)
@@ -153,6 +154,6 @@ def protection_levels(
 
 
 def _largest(X: Floats, share_1: Floats, share_2: Floats, error: tuple[float, float]) -> tuple[Floats, Floats]:
-    """(x1, x1 + x2) at most; NaN where a share was not sent."""
+    """Upper bounds of (x1, x1 + x2); NaN where a share was not sent."""
     x1 = (share_1 + error[0]) / 100 * X
     return x1, x1 + (share_2 + error[1]) / 100 * X

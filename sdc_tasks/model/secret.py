@@ -20,7 +20,7 @@ SEED_BYTES = 16  # more than anybody can try
 
 @dataclass(frozen=True)
 class Secret:
-    """A key of 32 bytes. Printing the object does not show it; `hex` is for confidential files only. Raises ValueError for another length."""
+    """A key of 32 bytes. Printing the object hides it; `hex` is for confidential files only. Raises ValueError for another length."""
 
     key: bytes = field(repr=False)
 

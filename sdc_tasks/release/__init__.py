@@ -1,1 +1,1 @@
-"""The rooms of a release that `pipeline.py` calls: assembly of the problem, the gate, the certificate."""
+"""The parts of a release that `pipeline.py` calls: assembly of the problem, the gate, the certificate."""

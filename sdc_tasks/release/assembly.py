@@ -1,4 +1,4 @@
-"""National tables put together as one protection problem: its arrays, and what earlier versions of the period promised."""
+"""National tables as one protection problem: its arrays, and the promises of earlier versions of the period."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ MOST_PLACES = 9  # decimal places of a value, as in domain files
 
 
 def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret | None = None) -> ProtectionProblem:
-    """All countries, hierarchies and compositions as one relation system, with protection levels from flags and shares.
+    """All countries, hierarchies and compositions as one system of relations, with protection levels from flags and shares.
 
-    `salt` keys the digests of what is confidential; without one they are random, and differ each time, even for the same tables.
+    `salt` keys the digests of confidential things. Without one it is random, and the digests differ each time, also for the same tables.
     Raises InvalidInput or Retriable where a country is missing and the domain does not publish partial aggregates.
     """
     if not tables:
-        raise InvalidInput(f"no accepted delivery from {', '.join(domain.countries)}, so none at all. Remedy: see their findings")
+        raise InvalidInput(f"no accepted delivery from any of {', '.join(domain.countries)}. Remedy: see their findings")
     by_country = {table.country: table for table in tables}
     missing = [country for country in domain.countries if country not in by_country]
     if missing and domain.missing_country is MissingCountry.BLOCK:
@@ -72,12 +72,12 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret 
 
 
 def still_promised(problem: ProtectionProblem, before: Sequence[ProtectionProblem]) -> ProtectionProblem:
-    """The problem, with the cells that earlier releases of the period promised to protect and that are still hidden.
+    """The problem, in which cells stay primary that earlier releases of the period protected and that are still suppressed.
 
-    A cell that was primary then and is hidden now stays primary, with its earlier levels, whatever its flag is now: the tables that are out
-    were made to protect it, and the new one beside them must not reveal it.
+    A cell that was primary then and is suppressed now stays primary, with its earlier levels, whatever its flag is now: the published
+    tables protect it, and the new table together with them must not reveal it.
 
-    Raises InvalidInput where such a cell is not a cell of this release: nobody would ask what the new table tells of it.
+    Raises InvalidInput where such a cell is not a cell of this release: the audit could not judge what the new table reveals of it.
     """
     level = {name: getattr(problem, name).copy() for name in ("lpl", "upl", "spl")}
     primary, lost = problem.primary.copy(), list[str]()
@@ -92,8 +92,8 @@ def still_promised(problem: ProtectionProblem, before: Sequence[ProtectionProble
             np.maximum.at(array, now[kept], getattr(then, name)[cells[kept]])
     if lost:
         raise InvalidInput(
-            f"{', '.join(lost[:5])} ({len(lost)} in all): primary in a version of the period that is out, and no cell of this release. "
-            "Remedy: release the period with the countries, indicators and codes that it was published with first, and their deliveries"
+            f"{', '.join(lost[:5])} ({len(lost)} in all): primary in a published version of the period, but not in this release. "
+            "Remedy: release the period with the countries, indicators and codes of its first version, and with their deliveries"
         )
     return replace(problem, primary=primary, **level)
 
@@ -122,16 +122,16 @@ def as_delivered(delivered: ProtectionProblem, problem: ProtectionProblem, domai
 
 
 def _small_counts(space: CellSpace, least: Ints, value: Floats, public: Bools, primary: Bools) -> Bools:
-    """The national cells that small count rounding protects: hidden counts of 1 … least − 1. Raises InvalidInput for other primaries.
+    """The national cells that small count rounding protects: suppressed counts of 1 … least − 1. Raises InvalidInput for other primaries.
 
-    The requirement: nobody tells them closer than to `least` whole numbers (methods/rounding/counts.py).
+    The requirement: nobody can narrow such a count to fewer than `least` whole numbers (methods/rounding/counts.py).
     """
     small = ~public & (value > 0) & (value < least)
     other = np.flatnonzero((least > 0) & primary & ~small)
     if len(other):
         raise InvalidInput(
-            f"{space.key(int(other[0]))}: flagged as primary, as {len(other) - 1} others, though small count rounding protects counts of "
-            f"1 to {int(least[other[0]]) - 1} and no others. Remedy: flag it as secondary, or protect the indicator by bases"
+            f"{space.key(int(other[0]))} and {len(other) - 1} more: flagged as primary, but small count rounding protects only counts of "
+            f"1 to {int(least[other[0]]) - 1}. Remedy: flag them as secondary, or protect the indicator by bases"
         )
     return small
 
@@ -144,12 +144,12 @@ def _withheld(space: CellSpace, available: Bools) -> Bools:
 
 
 def _known(tables: Sequence[NationalTable], domain: Domain, countable: Bools) -> Floats:
-    """What the largest unit of each cell with one or two units knows of it; NaN for other cells.
+    """(national cells,): what the largest unit of a cell with one or two units knows of the cell; NaN for other cells.
 
-    A single unit knows its cell. The larger of two knows its share, on the safe side of its rounding; half where no share was sent.
-    Where an indicator may be negative (not `countable`), a part tells nothing of the whole. Of a hidden cell without units it is not
-    known who knows it: −∞, unless the domain file states that its flag then stands for one unit. The same holds for each cell where the
-    receiver may hide more cells.
+    A single unit knows its cell. The larger of two knows its share, rounded to the safe side; half of the cell where no share was sent.
+    Where an indicator may be negative (not `countable`), a part says nothing about the whole. A suppressed cell without its number of
+    units has −∞, unless the domain file states that its flag then means one unit. So has each such cell where the receiver may set
+    secondaries.
     """
     value, units, share_1, flag = (
         np.concatenate([getattr(table, name) for table in tables]) for name in ("value", "units", "share_1", "flag")
@@ -162,16 +162,16 @@ def _known(tables: Sequence[NationalTable], domain: Domain, countable: Bools) ->
         if spec.rule is not None:
             error[flag == code] = spec.rule.share_error[0]
     share = np.where(np.isnan(share_1), 50.0, np.clip(share_1 + error, 50.0, 100.0))
-    part = np.minimum(share / 100 * value, np.nextafter(value, -np.inf))  # never the whole: that would make him the only unit
+    part = np.minimum(share / 100 * value, np.nextafter(value, -np.inf))  # below the whole: otherwise the unit would be the only one
     return np.select([(units == 1) | (unknown & stated), unknown, (units == 2) & countable], [value, -np.inf, part], np.nan)
 
 
 def _within(a: Floats, bound: Floats, space: CellSpace) -> Floats:
-    """The values, refused where one lies below what the world knows of it."""
+    """The values. Raises InvalidInput where one lies below its external bound."""
     below = np.flatnonzero(a < bound)
     if len(below):
         raise InvalidInput(
-            f"{space.key(int(below[0]))}: negative, as {len(below) - 1} other cells, though its indicator is not signed. "
+            f"{space.key(int(below[0]))} and {len(below) - 1} more: negative values of an indicator that is not signed. "
             "Remedy: correct the delivery, or set signed: true in the domain file"
         )
     return a
@@ -191,8 +191,8 @@ def _levels(tables: Sequence[NationalTable], domain: Domain) -> tuple[Floats, Fl
 
 
 def _totals(space: CellSpace, value: Floats) -> Floats:
-    """The aggregates, cell by cell, from the national values, as decimal numbers with no more places than these have: what adding binary
-    fractions leaves in the last digits depends on the parts, and would tell them.
+    """The aggregates, cell by cell, rounded to the decimal places of the national values. The error of adding binary fractions depends on
+    the parts, and would reveal them.
     """
     by_country = value.reshape(len(space.countries), len(space.indicators), -1)
     places = [_places(by_country[:, k]) for k in range(len(space.indicators))]
@@ -202,23 +202,23 @@ def _totals(space: CellSpace, value: Floats) -> Floats:
 
 
 def _places(value: Floats) -> int:
-    """The decimal places that values have, as far as binary fractions can tell."""
+    """The number of decimal places of the values, as far as binary fractions show it."""
     return next((k for k in range(MOST_PLACES) if np.array_equal(np.round(value, k), value)), MOST_PLACES)
 
 
 def _integral(space: CellSpace, domain: Domain, value: Floats) -> Bools:
-    """The cells of indicators that are counted. Raises InvalidInput where one of their national values is no whole number."""
+    """The cells of indicators that are counted. Raises InvalidInput where one of their national values is not a whole number."""
     integral = np.tile(space.spread(indicator.whole for indicator in domain.indicators), len(space.areas))
     broken = np.flatnonzero(integral[: len(value)] & (value != np.rint(value)))
     if len(broken):
         raise InvalidInput(
-            f"{space.key(int(broken[0]))}: no whole number, as {len(broken) - 1} other cells, though its indicator is counted. "
-            "Remedy: correct the delivery, or take integer: true (kind: count) out of the domain file"
+            f"{space.key(int(broken[0]))} and {len(broken) - 1} more: not whole numbers, but the indicator is counted. "
+            "Remedy: correct the delivery, or remove integer: true (kind: count) from the domain file"
         )
     return integral
 
 
 def _external_bound(space: CellSpace, domain: Domain) -> Floats:
-    """The lower bound that the world knows of any cell: 0, unless the indicator is signed."""
+    """The external lower bound of every cell: 0, or −∞ where the indicator is signed."""
     lowest = space.spread(-np.inf if indicator.signed else 0.0 for indicator in domain.indicators)
     return np.tile(lowest, len(space.areas))

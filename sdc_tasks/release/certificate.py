@@ -1,4 +1,4 @@
-"""What an audit writes: the certificate, and the attacker's intervals. Never a value, nothing finer than quarters."""
+"""The documents of an audit: the certificate, and the attacker's intervals. They hold no value, and no share finer than quarters."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from sdc_tasks.model.results import AuditReport, Publication
 def certificate_of(
     problem: ProtectionProblem, publication: Publication, report: AuditReport, domain: Domain, period: str, beside: Sequence[str] = ()
 ) -> str:
-    """The audit certificate as JSON text: digests, counts, and a verdict per primary as shares of what it needs; never a value.
+    """The audit certificate as JSON text: digests, counts, and for each primary a verdict as shares of its requirement; never a value.
 
-    Shares of a broken requirement are cut down to quarters: with the attacker's own bound, an exact share would give the value. Of counted
-    cells they are 1 or 0, for how far whole tables go has no short proof. Equal audits give equal bytes: no clock, no machine; and every
-    statement can be recomputed from the deliveries, the table and the evidence (methods/recheck). `beside` are the publications of the
-    versions of the period that are out, by version: the warehouse lets the release out beside exactly these.
+    Shares of a broken requirement are rounded down to quarters: with the attacker's bound, an exact share would give the value. For counted
+    cells they are 1 or 0, because the range of whole tables has no short proof. Equal audits give equal bytes, at any time and on any
+    machine. Every statement can be recomputed from the deliveries, the table and the evidence (methods/recheck). `beside` are the digests
+    of the published versions of the period, by version: the warehouse publishes the release only beside exactly these.
     """
     key = problem.space.key
     primaries = [
@@ -83,20 +83,20 @@ def certificate_of(
 
 
 def _proofs(problem: ProtectionProblem, report: AuditReport) -> list[str]:
-    """What the evidence holds about each primary: tables that protect it, or an attack that succeeds; perhaps nothing for counted cells."""
+    """The kind of evidence for each primary: a table that protects it, or an attack that succeeds; a counted cell may have none."""
     plain = np.where(report.protected, "witness", "attack")
     counted = np.where(report.protected, "whole table", "none")
     return [str(each) for each in np.where(problem.integral[report.primaries], counted, plain)]
 
 
 def _counted(problem: ProtectionProblem, report: AuditReport) -> dict[str, int]:
-    """What a certificate adds where values are counted."""
+    """The entries of a certificate that concern counted values."""
     counted = int(problem.integral[report.primaries].sum())
     return {"judged_as_whole_numbers": counted} if counted else {}
 
 
 def _rounding(problem: ProtectionProblem, report: AuditReport, domain: Domain) -> dict[str, object]:
-    """What a certificate adds where indicators are rounded as whole tables: how, and which cells tell a small count."""
+    """The entries of a certificate that concern indicators rounded as whole tables: how, and which cells reveal a small count."""
     asked = rounding_of(domain)
     return {"rounding": asked, "small_counts": [problem.space.key(cell) for cell in report.small]} if asked else {}
 
@@ -107,8 +107,8 @@ def rounding_of(domain: Domain) -> dict[str, object]:
 
 
 def intervals(problem: ProtectionProblem, report: AuditReport) -> str:
-    """CSV of the attacker's interval of every suppressed cell as share of what it needs on each side, over all profiles; quarters, like
-    the certificate's. Empty for a secondary cell: nothing is required of its interval.
+    """CSV of the attacker's interval of every suppressed cell: the share of the requirement that it reaches on each side, over all
+    profiles, in quarters as in the certificate. Empty for a secondary cell, which has no requirement.
     """
     shares = dict(zip(report.primaries.tolist(), zip(report.down, report.up, report.slide, strict=True), strict=True))
     lines = ["CELL,DOWN,UP,SLIDING"]

@@ -1,4 +1,4 @@
-"""The gate: a publication goes out with the passed audit of exactly it, or not at all."""
+"""The gate: a publication passes with the passed audit of exactly this publication, or not at all."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def pass_gate(
     report: AuditReport,
     profiles: Sequence[str],
 ) -> Release:
-    """The only way to a Release. Raises ReleaseBlocked unless the report passed, names all `profiles`, and is of exactly this
-    publication and problem; ValueError where no profile is asked for, or an unknown one.
+    """Makes a Release; there is no other way. Raises ReleaseBlocked unless the report passed, names all `profiles`, and is about exactly
+    this publication and problem; ValueError for no profile, or an unknown one.
     """
     if missing := [profile for profile in named(profiles) if profile not in report.profiles]:
         raise ReleaseBlocked(f"{release_id}: not audited against profile {', '.join(missing)}. Remedy: run baseline, bases and audit again")
@@ -33,29 +33,31 @@ def pass_gate(
     if len(never := publication.cells[problem.withheld[publication.cells] & ~publication.withheld]):
         keys = ", ".join(problem.space.key(int(cell)) for cell in never[:5])
         raise ReleaseBlocked(
-            f"{release_id}: {keys} ({len(never)} in all) need a national cell that is not available. Remedy: withhold them"
+            f"{release_id}: {keys} ({len(never)} in all) need a national cell that is not available. Remedy: withhold these aggregates"
         )
     if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):
-        raise ReleaseBlocked(f"{release_id}: the audit leaves out primaries. Remedy: audit all chunks")
+        raise ReleaseBlocked(f"{release_id}: the audit does not cover all primaries. Remedy: audit all chunks")
     if set(small := attack.small_told(problem, publication).tolist()) - set(report.small):
-        raise ReleaseBlocked(f"{release_id}: {problem.space.key(small[0])} tells a small count, and the audit does not name it")
+        raise ReleaseBlocked(
+            f"{release_id}: {problem.space.key(small[0])} reveals a small count, and the audit does not name it. Remedy: audit again"
+        )
     if not report.passed:
         cells = [problem.space.key(int(cell)) for cell in [*report.small, *report.primaries[~report.protected]][:5]]
         raise ReleaseBlocked(
             f"{release_id}: {report.broken} protection requirements are broken, {len(report.contradictions)} published intervals exclude "
-            f"the true value, {len(report.small)} cells tell a small count; first cells: {', '.join(cells) or 'none'}. "
-            f"Remedy: see audit.json; nothing was published{_beside(problem, report)}"
+            f"the true value, {len(report.small)} cells reveal a small count; first cells: {', '.join(cells) or 'none'}. "
+            f"Nothing was published. Remedy: see audit.json{_beside(problem, report)}"
         )
     return Release(release_id, problem.digest, publication, report)
 
 
 def _beside(problem: ProtectionProblem, report: AuditReport) -> str:
-    """What to do where only an attacker who kept the earlier versions succeeds."""
+    """The remedy where only an attacker who knows the earlier versions succeeds."""
     kept = np.array([profile in problem.earlier.profiles for profile in report.profiles], dtype=bool)
     only = int((report.held[~kept].all(axis=0) & ~report.held[kept].all(axis=0)).sum()) if kept.any() else 0
     if not only:
         return ""
     return (
-        f". {only} primaries are broken only by somebody who kept the versions of the period that are out; these cannot be taken back. "
-        "Allow coarser bases (bases.maximum_relative_base), force fewer cells (bases.cells), or keep the version that is out"
+        f". {only} primaries are broken only by somebody who knows the published versions of the period, and these cannot be taken back. "
+        "Allow coarser bases (bases.maximum_relative_base), force fewer cells (bases.cells), or keep the published version"
     )

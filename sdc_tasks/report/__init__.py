@@ -1,4 +1,4 @@
-"""The release report (`gather.py` facts, `render` the page) and the disseminated table on the wire."""
+"""The release report (`gather` collects the facts, `render` makes the page), and the disseminated table as a file."""
 
 from sdc_tasks.report.facts import DeliveryFact, FindingFact, ReportFacts, StepFact
 from sdc_tasks.report.files import write_whole

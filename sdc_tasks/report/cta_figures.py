@@ -1,6 +1,6 @@
-"""Pictures of controlled tabular adjustment, each a file of its own: SVG or PNG, the same facts give the same bytes.
+"""Pictures of controlled tabular adjustment, each in a file of its own: SVG or PNG; the same facts give the same bytes.
 
-    plot_history      best table and proven bound over time; what lies between them is the gap
+    plot_history      best table and proven bound over time; the area between them is the gap
     plot_deviations   Figure 1 of [1]: areas × cells of one area, coloured by the size of |z| in decades
 
 They show how far cells moved, never what they held.
@@ -42,16 +42,16 @@ STYLE: dict[Any, Any] = {
     "xtick.labelcolor": INK,
     "ytick.labelcolor": INK,
 }
-WIDE = 5.0  # a value axis whose largest value is so many times its smallest is logarithmic
+WIDE = 5.0  # ratio of largest to smallest value from which a value axis is logarithmic
 WIDE_TIME = 30.0  # the same for the time axis
 FIRST_SECONDS = 0.01  # seconds: where a logarithmic time axis may begin
-ROUND = [1, 2, 5, 10]  # what ticks are multiples of
-LEFT_OF_LARGEST = 1e-9  # of the largest deviation: what a solver leaves in cells that stay
-NAMED_AREAS = 60  # up to so many areas each has its name beside its row
+ROUND = [1, 2, 5, 10]  # ticks are multiples of these
+LEFT_OF_LARGEST = 1e-9  # of the largest deviation: a solver's noise in cells that stay
+NAMED_AREAS = 60  # up to this number of areas, each row has the name of its area
 
 
 def plot_history(history: Sequence[Moment], objective_label: str, image: ImageFormat = "svg", found: str = "table") -> bytes:
-    """What was best and the proven bound over time as steps, the gap between them shaded. `found`: what is sought, a table or a pattern."""
+    """The best objective and the proven bound over time as steps, with the gap between them shaded. `found`: "table" or "pattern"."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.2, 3.6), layout="constrained")
         axes = figure.subplots()
@@ -69,7 +69,7 @@ def plot_history(history: Sequence[Moment], objective_label: str, image: ImageFo
 
 
 def plot_deviations(z: Floats, areas: Sequence[str], cells_label: str, unit: str, image: ImageFormat = "svg") -> bytes:
-    """Figure 1 of [1]: |z| (areas × cells of one area, in `unit`), the area that moves most at the top; one colour per decade."""
+    """Figure 1 of [1]: |z| of z (areas, cells of one area) in `unit`, the area that moves most at the top; one colour per decade."""
     size = np.abs(z)
     order = np.argsort(-size.sum(axis=1), kind="stable")
     classes, labels = decades(size)
@@ -94,7 +94,7 @@ def plot_deviations(z: Floats, areas: Sequence[str], cells_label: str, unit: str
 
 
 def steps(history: Sequence[Moment]) -> tuple[Floats, Floats, Floats]:
-    """(seconds, best table, bound) of every moment; NaN where there is no table, or no bound above 0."""
+    """(seconds, best objective, bound), each (moments,); NaN where there is no table, or no bound above 0."""
     times = np.array([moment.seconds for moment in history])
     tables = np.array([np.nan if moment.objective is None else moment.objective for moment in history])
     bounds = np.array([moment.bound if moment.bound > 0 else np.nan for moment in history])
@@ -102,9 +102,10 @@ def steps(history: Sequence[Moment]) -> tuple[Floats, Floats, Floats]:
 
 
 def decades(size: Floats) -> tuple[Ints, list[str]]:
-    """The class of every size, and the classes' labels from the smallest: 0 has its own, then one per power of ten up to the largest.
+    """The class of every size, with the shape of `size`, and the labels of the classes from the smallest. 0 has its own class; the others
+    are powers of ten up to the largest size.
 
-    There are no more classes than colours: what is smaller falls into the lowest.
+    There are at most as many classes as colours: smaller sizes fall into the lowest.
     """
     moved = size > LEFT_OF_LARGEST * size.max(initial=0.0)
     if not moved.any():
@@ -121,7 +122,7 @@ def decades(size: Floats) -> tuple[Ints, list[str]]:
 
 
 def short(number: float) -> str:
-    """Four digits at most, with a word for thousands of thousands: 0.25, 1 844, 1.845 million."""
+    """At most four digits, with a word for millions: 0.25, 1 844, 1.845 million."""
     for size, word in ((1e12, " trillion"), (1e9, " billion"), (1e6, " million")):
         if abs(number) >= size:
             return f"{number / size:.4g}{word}"
@@ -130,12 +131,12 @@ def short(number: float) -> str:
 
 
 def bare(axes: Axes) -> None:
-    """No box: two lines are enough to read from."""
+    """Removes the box around the axes, except for the two axis lines."""
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def scale_time(axes: Axes, times: Floats) -> None:
-    """Logarithmic where the last moment is late against the first."""
+    """Makes the time axis logarithmic where the last moment is much later than the first."""
     late = float(times.max(initial=0.0))
     early = max(float(times[times > 0].min(initial=late)), FIRST_SECONDS)
     if late > WIDE_TIME * early:
@@ -150,7 +151,7 @@ def scale_time(axes: Axes, times: Floats) -> None:
 
 
 def scale_values(axes: Axes, values: Floats) -> None:
-    """Logarithmic where the values differ much, with room for a label above and below."""
+    """Makes the value axis logarithmic where the values differ much, with room for a label above and below."""
     known = values[np.isfinite(values)]
     if not len(known):
         axes.set_yticks([])
@@ -182,7 +183,7 @@ def draw_steps(axes: Axes, times: Floats, values: Floats, colour: str, label: st
 
 
 def picture(figure: Figure, image: ImageFormat) -> bytes:
-    """The bytes of the file, without a date or the name of a program in them."""
+    """The bytes of the file, without a date or the name of a program."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format=image, dpi=150, metadata={"Date": None} if image == "svg" else {"Software": None})
     return buffer.getvalue()
@@ -202,7 +203,7 @@ def _verdict(history: Sequence[Moment], found: str) -> str:
 
 
 def _to_the_edge(axes: Axes, times: Floats, *values: Floats) -> list[Floats]:
-    """The steps prolonged to the right edge: what was known last is still known there."""
+    """The steps, extended to the right edge with their last values."""
     if not len(times):
         return [times, *values]
     return [np.append(times, axes.get_xlim()[1]), *(np.append(value, value[-1]) for value in values)]

@@ -1,17 +1,17 @@
-"""What a release report says, as counts, classes and published values: pages and figures see nothing else.
+"""The facts of a release report: counts, classes and published values. Pages and figures see nothing else.
 
-Of aggregate cells: counts, and value and base of those that a passed audit lets out. Of national cells: counts per country, keys of
+For aggregate cells: counts, and value and base of the cells that a passed audit releases. For national cells: counts per country, keys of
 cells that are not protected, and for blocks of many cells a class of the CTA deviation. `gather` fills these types.
 
-Words: a *block* is a branch of a hierarchy, a code one step below the root with all its descendants (the root is a block of
-its own); the *relative base* of a rounded cell is base / |published value|.
+A *block* is a branch of a hierarchy: a code one step below the root with all its descendants (the root is a block of
+its own). The *relative base* of a rounded cell is base / |published value|.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-MINIMUM_CELLS = 10  # a block with fewer cells that could move shows no deviation
+MINIMUM_CELLS = 10  # a block with fewer movable cells shows no deviation
 TOP_VISIBLE = 100
 TOP_WITHHELD = 100
 TOP_BROKEN = 200
@@ -19,7 +19,7 @@ TOP_BROKEN = 200
 
 @dataclass(frozen=True)
 class FindingFact:
-    """A finding or failed check, met `times` times in a file: the first `line` and `cell`, None where it concerns the whole file."""
+    """A finding or failed check that occurs `times` times in a file; its first `line` and `cell`, None where it concerns the whole file."""
 
     code: str
     severity: str
@@ -31,7 +31,7 @@ class FindingFact:
 
 @dataclass(frozen=True)
 class CommonFinding:
-    """What the files of several countries have in common, met `times` times in all."""
+    """A finding that the files of several countries share; it occurs `times` times in all."""
 
     code: str
     severity: str
@@ -42,7 +42,7 @@ class CommonFinding:
 
 @dataclass(frozen=True)
 class DeliveryFact:
-    """One delivery and what was found in it; `state` is accepted, refused, superseded or the like."""
+    """One delivery and its findings; `state` is accepted, refused, superseded or similar."""
 
     country: str
     file: str
@@ -61,7 +61,7 @@ class StepFact:
 
 @dataclass(frozen=True)
 class Header:
-    """A code and what it means."""
+    """A code and its label."""
 
     code: str
     label: str
@@ -69,7 +69,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Loss:
-    """Aggregate cells by state. `size` is the class of the median relative base of the rounded ones, 0 if there is none.
+    """Numbers of aggregate cells by state. `size` is the class of the median relative base of the rounded cells, 0 if there is none.
 
     `visible`: published as the sum of the visible countries.
     """
@@ -91,7 +91,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """The loss of one aggregate, block by block; `losses[row][column]`. `by`: what the domain calls its rows, and its columns."""
+    """The loss of one aggregate by block: `losses[row][column]`. `by`: the names of the row and column dimensions in the domain."""
 
     area: Header
     by: tuple[str, str]
@@ -102,7 +102,7 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Counts between consecutive edges (one more edge than counts); `unplaced` cells are rounded to 0 and have no relative base."""
+    """Counts between consecutive edges, (k,) counts and (k + 1,) edges; `unplaced` cells are rounded to 0 and have no relative base."""
 
     edges: tuple[float, ...]
     counts: tuple[int, ...]
@@ -124,7 +124,7 @@ class RoundedCell:
 
 @dataclass(frozen=True)
 class VisibleCell:
-    """A published sum of visible countries, and the share of the total that it is known to cover at least."""
+    """A published sum of visible countries, and the least share of the total that it covers."""
 
     key: str
     label: str
@@ -134,9 +134,9 @@ class VisibleCell:
 
 @dataclass(frozen=True)
 class DeviationMap:
-    """[1] Figure 1 in classes, one indicator: per area, as a whole and by block, Σ|x − a| relative to Σ|a|.
+    """[1] Figure 1 in classes, for one indicator: Σ|x − a| relative to Σ|a|, for each area as a whole and by block.
 
-    None where too few cells move; a block that is None in every area has no column.
+    None where too few cells move. A block that is None in every area has no column.
     """
 
     indicator: Header
@@ -165,11 +165,11 @@ class RungFact:
 
 @dataclass(frozen=True)
 class RuleFact:
-    """One rule for bases on the same data. Means to three digits over the cells that it publishes, None where there are none.
+    """One rule for bases on the same data. Means to three digits over the cells that it publishes, None without such cells.
 
-    `distance` is the mean |r − a| ([1]: x̄ published), `moved` the mean |x − a| of the adjusted table behind it (x̄ CTA); `loss` is
-    what the bases were chosen by, `bound` what no safe choice from the same ladder can go below; `broken` requirements are those that
-    it leaves to repair.
+    `distance` is the mean |r − a| ([1]: x̄ published), `moved` the mean |x − a| of the adjusted table behind it (x̄ CTA). `loss` is the
+    loss that the choice of bases minimises, `bound` a lower bound on it for every safe choice from the same ladder. `broken` counts the
+    requirements that the rule leaves to repair.
     """
 
     name: str
@@ -187,8 +187,8 @@ class RuleFact:
 class RoundingFact:
     """An indicator whose aggregates are rounded as a whole table.
 
-    `base` is what was asked for; `within`: how far from the truth a cell may be, as told of the coarsest. `distance` is the mean |r − a| to
-    three digits, None where there are few cells. Of the published cells, `zero` are 0 and `one` are one base.
+    `base` is the requested base; `within`: the largest published distance of a cell from the truth. `distance` is the mean |r − a| to
+    three digits, None where there are few cells. `zero` published cells are 0, and `one` are one base.
     """
 
     indicator: Header
@@ -203,10 +203,11 @@ class RoundingFact:
 
 @dataclass(frozen=True)
 class CompositionFact:
-    """What everything published together tells of primaries beyond one composition alone.
+    """What all published compositions together reveal of primaries, compared with one composition alone.
 
-    `area`: that composition; None: for each primary the one that tells most. Of `primaries` of its members looked at, the attacker's
-    interval is `narrower` when he holds all compositions; `left` is the quarter in which the median of what is left of them lies.
+    `area`: that composition; None: for each primary the composition that reveals most. Of the `primaries` of its members that were
+    examined, `narrower` have a narrower interval when the attacker knows all compositions; the median of what remains of these intervals
+    is in the quarter `left`.
     """
 
     area: Header | None
@@ -217,8 +218,8 @@ class CompositionFact:
 
 @dataclass(frozen=True)
 class CountryFact:
-    """Primaries of one country; `baseline` of them are not fully protected by the country's own tables. `receiver`: secondaries that the
-    receiver set in these.
+    """Primaries of one country. The country's own tables do not fully protect `baseline` of them. `receiver`: the number of secondaries
+    that the receiver set in these tables.
     """
 
     area: Header
@@ -230,7 +231,7 @@ class CountryFact:
 
 @dataclass(frozen=True)
 class BrokenCell:
-    """A primary that the attacker gets too close to; sides that hold are None, the others a class of `REACHED`."""
+    """A primary to which the attacker gets too close. Sides that are protected are None, the others have a class of `REACHED`."""
 
     key: str
     down: str | None
@@ -254,14 +255,14 @@ class AuditFacts:
     countries: tuple[CountryFact, ...]
     together: tuple[CompositionFact, ...]
     whole: int = 0  # primaries judged as whole numbers
-    by_milp: int = 0  # of these, with integer programs of their own
-    undecided: int = 0  # of these, where one stopped at its limit
-    small: tuple[str, ...] = ()  # cells that tell a small count
+    by_milp: int = 0  # of these, judged by MILPs
+    undecided: int = 0  # of these, with a MILP that stopped at its limit
+    small: tuple[str, ...] = ()  # cells that reveal a small count
 
 
 @dataclass(frozen=True)
 class ReportFacts:
-    """Everything the report says. Where the release is blocked, no value of its publication is in here."""
+    """All facts of the report. If the release is blocked, they hold no value of its publication."""
 
     title: str
     period: str
@@ -276,7 +277,7 @@ class ReportFacts:
     heat_maps: tuple[HeatMap, ...]
     risks: tuple[tuple[str, Loss], ...]
     histogram: Histogram
-    outdone: tuple[str, ...]  # rounded cells of which a relation beside them tells more than they do
+    outdone: tuple[str, ...]  # rounded cells that a relation beside them narrows further
     unit: str  # of published values, in words
     largest: tuple[RoundedCell, ...]
     visible: tuple[VisibleCell, ...]

@@ -31,7 +31,7 @@ STYLE: dict[Any, Any] = {
 
 
 def percent(ratio: float) -> str:
-    """Two significant digits: 0.0153 is 1.5 %."""
+    """A ratio in percent with two significant digits: 0.0153 is 1.5 %."""
     return _hundredths(ratio) + "\u202f%"
 
 
@@ -54,7 +54,7 @@ def histogram(facts: Histogram) -> str:
 
 
 def _labels(edges: Sequence[float]) -> list[str]:
-    """The edges in percent; powers of ten alone where there is no room for more."""
+    """The edges in percent; only powers of ten where there is no room for all."""
     labels = [_hundredths(edge) for edge in edges]
     return labels if sum(map(len, labels)) <= AXIS_CHARACTERS else [label if label.strip("0.") == "1" else "" for label in labels]
 
@@ -65,7 +65,7 @@ def _hundredths(ratio: float) -> str:
 
 
 def _inline(figure: Figure, label: str) -> str:
-    """The <svg> element alone, without ids and addresses that have no use inside a page."""
+    """The <svg> element alone, without ids and addresses that a page does not need."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     svg = buffer.getvalue()

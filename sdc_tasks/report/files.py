@@ -1,4 +1,4 @@
-"""Writing a file so that its reader sees the old one or the new one, never a part."""
+"""Writes a file so that a reader sees the old one or the new one, never a part."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import IO
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Replaces the file in one step, creating its folder; a full disk leaves the earlier one. Whatever the umask, nobody but its owner and
-    group reads it: who may pass it on decides when, not who has an account on the machine.
+    """Replaces the file in one step and creates its folder. A full disk leaves the earlier file. Only owner and group can read the file,
+    whatever the umask: an account on the machine is not a permission to pass a release on.
     """
     path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")

@@ -1,7 +1,7 @@
-"""From a release to the facts that its report may show.
+"""Reduces a release to the facts that its report may show.
 
-`gather` is the only function of the report that is handed confidential arrays. It returns counts, classes and published values:
-what leaves this module can be shown to whoever reads the report.
+`gather` is the only function of the report that receives confidential arrays. It returns counts, classes and published values:
+everything that leaves this module may be shown to readers of the report.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ from sdc_tasks.report.table_csv import printed
 CLASS_EDGES = (0.001, 0.01, 0.05, 0.2)  # classes 1 to 5 of a relative base or deviation; class 0 is none at all
 REACHED = ("under a quarter", "a quarter to a half", "half to three quarters", "more than three quarters")
 RISKS = ((0, 0, "no country"), (1, 1, "1 country"), (2, 2, "2 countries"), (3, 5, "3 to 5 countries"), (6, 10**6, "6 or more"))
-MAXIMUM_SHARE = 0.5  # nor does a block of which one cell holds more of the deviation than this
+MAXIMUM_SHARE = 0.5  # a block in which one cell has more of the deviation than this shows none either
 TOP_ROUNDED = 20
 MULTIPLIERS = {0: "", 3: "thousand ", 6: "million ", 9: "billion "}
-GONE_SHARE = 0.01  # of an interval, and of the requirement: what must be gone of it before it counts; LPs are exact to much less
+GONE_SHARE = 0.01  # an interval counts as narrower from this share of it, and of the requirement; LPs are far more exact
 
 
 def gather(
@@ -70,16 +70,16 @@ def gather(
     steps: Sequence[StepFact] = (),
     receiver: Mapping[str, int] | None = None,
 ) -> ReportFacts:
-    """Reduces a release to what the report may show. `receiver`: how many secondaries the receiver set in each country.
+    """The facts of a release. `receiver`: the number of secondaries that the receiver set in each country.
 
-    Raises ValueError when the audit is not of all of this problem and publication.
+    Raises ValueError when the audit is not about exactly this problem and publication, or not complete.
     """
     if (report.problem, report.publication) != (problem.digest, publication.digest):
         raise ValueError("the audit report is not about this problem and this publication")
     if not np.array_equal(publication.cells, np.flatnonzero(problem.aggregate)):
         raise ValueError("a publication decides every aggregate cell, in cell order")
     if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):
-        raise ValueError("the audit report leaves out primaries")
+        raise ValueError("the audit report does not cover all primaries")
     space, label = problem.space, _Labels(domain)
     own, common = findings_together(deliveries)
     relative = _relative_base(publication)
@@ -120,8 +120,8 @@ def gather(
 
 
 def findings_together(deliveries: Sequence[DeliveryFact]) -> tuple[list[DeliveryFact], tuple[CommonFinding, ...]]:
-    """The deliveries with equal findings told once, and apart from them what the files of several countries have in common: warnings, for
-    an error is what its sender looks for in his own file.
+    """The deliveries, with equal findings listed once, and separately the warnings that the files of several countries share. Errors stay
+    with their file, where the sender looks for them.
     """
     Kind = tuple[str, str, str]
     kinds: dict[Kind, list[tuple[DeliveryFact, int]]] = {}
@@ -142,7 +142,7 @@ def findings_together(deliveries: Sequence[DeliveryFact]) -> tuple[list[Delivery
 
 
 def _counted(findings: Sequence[FindingFact]) -> list[FindingFact]:
-    """The first of each kind of equal warnings, with how many there are. Of errors each, for its sender needs every line."""
+    """The first of each kind of equal warnings, with their number, and every error: the sender needs each line."""
     first: dict[tuple[str | int, ...], FindingFact] = {}
     for number, each in enumerate(findings):
         kind: tuple[str | int, ...] = (number,) if each.severity == Severity.ERROR else (each.code, each.severity, each.message)
@@ -162,7 +162,7 @@ class _Labels:
         return Header(code, partial[0]) if partial else self.of(self.domain.areas.dimension, code)
 
     def dimension(self, dimension: str) -> str:
-        """What the domain calls a dimension."""
+        """The name of a dimension in the domain."""
         return next((each.name for each in self.domain.hierarchies if each.dimension == dimension), dimension)
 
     def indicator(self, code: str) -> Header:
@@ -177,7 +177,7 @@ class _Labels:
 
 @dataclass(frozen=True)
 class _Blocks:
-    """A dimension cut into blocks: its name, the headers, and for every national cell the block it is in."""
+    """A dimension divided into blocks: its name, the headers, and (national_size,): the block of every cell."""
 
     name: str
     headers: tuple[Header, ...]
@@ -253,7 +253,7 @@ def _heat_maps(space: CellSpace, publication: Publication, label: _Labels) -> tu
 
 
 def _risks(problem: ProtectionProblem, publication: Publication) -> tuple[tuple[str, Loss], ...]:
-    """Loss by the number of countries that keep their part of the aggregate cell confidential: a published pattern, no values."""
+    """Loss by the number of countries that suppress their part of the aggregate cell: a public pattern, without values."""
     space = problem.space
     hidden = problem.suppressed.reshape(len(space.areas), space.national_size)
     counts = [hidden[[space.areas.index(member) for member in aggregate.members]].sum(axis=0) for aggregate in space.aggregates]
@@ -275,7 +275,7 @@ def _histogram(sizes: Floats, unplaced: int) -> Histogram:
 
 
 def _unit(domain: Domain) -> str:
-    """What values are in: one unit for all indicators, or that of each."""
+    """The unit of the values in words: one for all indicators, or one for each."""
 
     def words(indicator: Indicator) -> str:
         if indicator.unit_of is not None:
@@ -290,7 +290,7 @@ def _unit(domain: Domain) -> str:
 
 
 def _largest(domain: Domain, space: CellSpace, publication: Publication, label: _Labels) -> tuple[RoundedCell, ...]:
-    """The cells rounded to bases of their own that lost most, largest relative base first."""
+    """The cells rounded to bases of their own with the largest relative bases, largest first."""
     apart = {indicator.code for indicator in domain.indicators if indicator.rounding is not None}
     indicator = publication.cells % space.national_size // (space.national_size // len(space.indicators))
     to_bases = publication.rounded & ~np.array([code in apart for code in space.indicators])[indicator]
@@ -352,7 +352,7 @@ def _rounding(domain: Domain, problem: ProtectionProblem, publication: Publicati
 
 
 def _deviations(domain: Domain, problem: ProtectionProblem, x: Floats, label: _Labels) -> tuple[DeviationMap, ...]:
-    """One map per indicator that goes to bases."""
+    """One map for each indicator that is protected by bases."""
     space = problem.space
     rows, _ = _rows_and_columns(space, label)
     shape = (len(space.areas), len(space.indicators), -1)
@@ -392,7 +392,7 @@ def _deviation_map(
 
 
 def _deviation_class(deviation: Floats, size: Floats, movable: Bools) -> int | None:
-    """The class of Σ|x − a| / Σ|a| over one block; None where that would speak of few cells, or of one."""
+    """The class of Σ|x − a| / Σ|a| over one block; None where few cells, or mainly one, determine it."""
     total = deviation.sum()
     if movable.sum() < MINIMUM_CELLS or deviation.max(initial=0.0) > MAXIMUM_SHARE * total:
         return None
@@ -401,7 +401,7 @@ def _deviation_class(deviation: Floats, size: Floats, movable: Bools) -> int | N
 
 def _why_no_table(adjustment: Adjustment) -> str:
     if not adjustment.rungs:
-        return "the domain file asks for no controlled tabular adjustment, so the bases come from the audit alone."
+        return "the domain file sets no controlled tabular adjustment, so the bases come from the audit alone."
     last = adjustment.rungs[-1]
     return f"no method of the ladder returned an adjusted table (the last one, {last.method}: {last.reason})."
 
@@ -432,12 +432,12 @@ def _rules(
     others: Mapping[str, Publication],
     kept: Adjustment,
 ) -> tuple[RuleFact, ...]:
-    """The publication, and what each other rule would have published: averages over many cells, to three digits."""
+    """The publication, and the publications by each other rule: averages over many cells, to three digits."""
     truth = problem.a[publication.cells]
 
     def fact(rung: Rung, name: str, published: Publication, moved: float | None, broken: int) -> RuleFact:
         told, rounded = published.exact | published.rounded, published.rounded
-        loses = int((~published.exact).sum()) >= MINIMUM_CELLS  # as bases/ladder.py has it for the log
+        loses = int((~published.exact).sum()) >= MINIMUM_CELLS  # as in bases/ladder.py, for the log
         relative = _relative_base(published)
         sizes = relative[rounded & np.isfinite(relative)]
         many = told.sum() >= MINIMUM_CELLS
@@ -465,7 +465,7 @@ def _rules(
 
 
 def _three(number: float) -> float:
-    """To three digits: enough to compare, too coarse to compute back from."""
+    """A number to three digits: enough to compare, too coarse for an attack."""
     return float(f"{number:.3g}")
 
 
@@ -504,7 +504,7 @@ def _audit(
 
 
 def _together(space: CellSpace, together: Together, label: _Labels) -> Iterator[CompositionFact]:
-    """Beside each composition for the primaries of its members, then beside the one that tells most of each primary."""
+    """Compared with each composition, for the primaries of its members; then with the composition that reveals most of each primary."""
 
     def fact(area: Header | None, alone: Floats, at: Bools) -> CompositionFact:
         before, after = alone[at], together.whole[at]
@@ -520,7 +520,7 @@ def _together(space: CellSpace, together: Together, label: _Labels) -> Iterator[
 
 
 def _broken(space: CellSpace, report: AuditReport) -> tuple[BrokenCell, ...]:
-    """Worst first. A share would place the true value exactly, for a reader who knows the rule; a quarter does not."""
+    """Worst first. An exact share would reveal the true value to a reader who knows the rule; a quarter does not."""
     worst = np.minimum(np.minimum(report.down, report.up), report.slide)
     order = [int(i) for i in np.argsort(worst, kind="stable") if not report.protected[i]][:TOP_BROKEN]
     return tuple(

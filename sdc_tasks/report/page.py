@@ -17,7 +17,7 @@ CLASS_SIGNS = ("0", "<0.1", "0.1–1", "1–5", "5–20", "≥20")
 
 
 def render(facts: ReportFacts) -> str:
-    """The page. It is given facts alone, so it cannot tell more than `facts` holds."""
+    """The page. It receives the facts alone, so it cannot show more."""
     return (
         _environment()
         .get_template("report.html.j2")
@@ -39,7 +39,7 @@ def render(facts: ReportFacts) -> str:
 
 @cache
 def _environment() -> Environment:
-    """Templates are compiled once in a process."""
+    """The templates, compiled once in a process."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -48,7 +48,7 @@ def _environment() -> Environment:
 
 
 def grouped(number: str | float) -> str:
-    """Thousands set apart by a narrow space: 20 160."""
+    """A number with a narrow space between thousands: 20 160."""
     text = number if isinstance(number, str) else f"{number:.10f}".rstrip("0").rstrip(".")
     whole, point, decimals = text.removeprefix("-").partition(".")
     sign = "−" if text.startswith("-") else ""
@@ -60,7 +60,7 @@ def seconds(number: float) -> str:
 
 
 def share(ratio: float) -> str:
-    """Whole percent that never rounds to all or nothing."""
+    """A ratio in whole percent, which is 0 % or 100 % only where that is exact."""
     if 0 < ratio < 0.01:
         return "<1\u202f%"
     if 0.99 < ratio < 1:

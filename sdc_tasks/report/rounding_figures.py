@@ -1,7 +1,7 @@
-"""One picture of what rounding did to a table of counts: tables 4 to 8 of [4]. SVG or PNG, the same facts give the same bytes.
+"""One picture of how rounding changed a table of counts: tables 4 to 8 of [4]. SVG or PNG; the same facts give the same bytes.
 
-Left, how many published cells have which count, as they were, rounded, and rounded by the simple method; right, how far the published
-cells moved, by what they were.
+Left: the published cells by count, before rounding, after it, and after the simple method. Right: how far the published cells moved, by
+their original count.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ KINDS = {"original": QUIET, "rounded": ACCENT, "simply rounded": HELD}
 
 
 def plot_rounding(frequencies: Table, differences: Table, simple: Table, image: ImageFormat = "svg") -> bytes:
-    """`frequencies` and `differences` of a rounding, and the differences of the simple method, as `measures` gives them."""
+    """`frequencies` and `differences` of a rounding, and the differences of the `simple` method: the tables of `measures.py`."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(11.0, 4.4), layout="constrained")
         left, right = figure.subplots(1, 2)
@@ -49,7 +49,7 @@ def _draw_differences(axes: Axes, table: Table, simple: Table) -> None:
     names = [name for name in table.columns if name.startswith(PUBLISHED)]
     colours = (UNMOVED, *DECADES)
     steps = [name for name, _ in max(table.rows, simple.rows, key=len)]
-    if len(steps) > len(colours):  # the last colour stands for all that is left
+    if len(steps) > len(colours):  # the last colour is for all further classes
         steps = [*steps[: len(colours) - 1], f"{steps[len(colours) - 1].partition('-')[0].rstrip('+')}+"]
     for place, source in ((-0.2, table), (0.2, simple)):
         counts = np.zeros((len(steps), len(names)))

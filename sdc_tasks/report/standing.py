@@ -1,8 +1,8 @@
-"""Compares a table made elsewhere with the deliveries: where it contradicts them, and by how much; which totals look rounded.
+"""Compares a table made elsewhere with the deliveries: where it contradicts them, by how much, and which totals look rounded.
 
-Official totals differ from sums by rounding, so a difference within a tolerance is told apart from one beyond it. A difference between
-a printed value and the true sum may be a secret. Hence a class of its size for the terminal (`share`), and figures for a file that only its
-owner can read (`differences`).
+Official totals differ from sums by rounding, so differences within a tolerance are listed separately. A difference between a printed value
+and the true sum may be confidential. The terminal shows only a class of its size (`share`); the figures go to a file that only its owner
+can read (`differences`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sdc_tasks.model.table import Floats, Ints
 CLASSES = ((1e-4, "under 0.01 %"), (1e-3, "0.01 to 0.1 %"), (1e-2, "0.1 to 1 %"), (1e-1, "1 to 10 %"), (np.inf, "10 % or more"))
 WRITTEN_TOLERANCE = re.compile(r"(\d+(?:\.\d+)?) ?(%?)")
 LEFT_OF_TOLERANCE = 1e-9  # of a tolerance: 2500.1 − 2500 is a little more than 0.1 in binary fractions
-ZEROS = 2  # at the ends of the values, in all: fewer may be chance
+ZEROS = 2  # least number of final zeros of all values: fewer may be chance
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Tolerance:
 
     @classmethod
     def of(cls, text: str) -> Tolerance:
-        """From 0.1, or 0.01%. Raises InvalidInput for anything else."""
+        """The tolerance of a text such as 0.1 or 0.01%. Raises InvalidInput for anything else."""
         found = WRITTEN_TOLERANCE.fullmatch(text.strip())
         if found is None:
             raise InvalidInput("--tolerance: a number in the unit of the indicator, such as 0.1, or a share of the total, such as 0.01%")
@@ -45,8 +45,8 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Contradictions:
-    """Cells whose printed interval excludes the true total: `off` is how far it is from it, with its sign; `within`: by no more than the
-    tolerance. Confidential, but for `cells` and `within`.
+    """Cells whose printed interval excludes the true total; arrays (contradictions,). `off`: the signed distance of the interval from the
+    total; `within`: at most the tolerance. Confidential, except for `cells` and `within`.
     """
 
     cells: Ints = field(repr=False)
@@ -61,13 +61,13 @@ class Contradictions:
         return np.asarray(self.cells[~self.within])
 
     def share(self, i: int) -> str:
-        """The class of the difference's share of the total."""
+        """The class of the difference, as a share of the total."""
         share = abs(self.off[i]) / abs(self.truth[i]) if self.truth[i] else np.inf
         return next(name for most, name in CLASSES if share < most or most == np.inf)
 
 
 def contradictions(problem: ProtectionProblem, publication: Publication, cells: Ints, tolerance: Tolerance) -> Contradictions:
-    """`cells`: those that the audit found."""
+    """The contradictions at `cells`, which the audit found."""
     at = np.searchsorted(publication.cells, cells)
     truth, lower, upper = problem.a[cells], publication.lower[at], publication.upper[at]
     off = np.maximum(lower - truth, 0) + np.minimum(upper - truth, 0)
@@ -76,7 +76,7 @@ def contradictions(problem: ProtectionProblem, publication: Publication, cells: 
 
 
 def differences(problem: ProtectionProblem, found: Contradictions) -> str:
-    """CSV of them with all figures. Confidential: a printed value and its difference give the true total."""
+    """CSV of the contradictions with all figures. Confidential: a printed value and its difference give the true total."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["CELL", "PRINTED_LOWER", "PRINTED_UPPER", "SUM_OF_DELIVERIES", "DIFFERENCE", "WITHIN_TOLERANCE"])
@@ -87,7 +87,7 @@ def differences(problem: ProtectionProblem, found: Contradictions) -> str:
 
 
 def looks_rounded(problem: ProtectionProblem, publication: Publication, domain: Domain) -> list[str]:
-    """Hints, one for each composition and indicator whose exact values all end in zeros while those of the countries do not."""
+    """Hints: one for each composition and indicator whose exact values all end in zeros while most national values do not."""
     space = problem.space
     each = space.national_size // len(space.indicators)
     area, indicator = publication.cells // space.national_size, (publication.cells % space.national_size) // each
@@ -102,8 +102,8 @@ def looks_rounded(problem: ProtectionProblem, publication: Publication, domain: 
                 unit = grid * 10.0**zeros
                 if zeros * len(values) >= ZEROS and _multiples(values, unit) == 1 and _multiples(national, unit) < 0.5:
                     hints.append(
-                        f"{code}.{spec.code}: every value without a ROUNDING_BASE is a multiple of {unit:g}, most national ones are not. "
-                        "Were they rounded? They were judged as exact. Remedy: say ROUNDING_BASE, or LOWER and UPPER"
+                        f"{code}.{spec.code}: every value without a ROUNDING_BASE is a multiple of {unit:g}, most national values are not. "
+                        "The values may be rounded, but were judged as exact. Remedy: give ROUNDING_BASE, or LOWER and UPPER"
                     )
                     break
     return hints

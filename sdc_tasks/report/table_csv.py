@@ -1,18 +1,18 @@
-"""The disseminated table on the wire: SDMX-CSV 2.0, one row per aggregate cell, in cell order.
+"""The disseminated table as a file: SDMX-CSV 2.0, one row per aggregate cell, in cell order.
 
-An exact cell has OBS_STATUS A and no ROUNDING_BASE. A rounded cell is an estimate (E) and carries its base: the world reads
+An exact cell has OBS_STATUS A and no ROUNDING_BASE. A rounded cell is an estimate (E) with its base: the total is in
 [OBS_VALUE − base/2, OBS_VALUE + base/2]. A withheld cell has no OBS_VALUE, OBS_STATUS Q (suppressed) and CONF_STATUS S
-(secondary, set by the receiver). UNIT_MEASURE and UNIT_MULT say what OBS_VALUE and ROUNDING_BASE count, DECIMALS how many decimals they are
-given with. Same publication, same bytes.
+(secondary, set by the receiver). UNIT_MEASURE and UNIT_MULT are the unit of OBS_VALUE and ROUNDING_BASE, DECIMALS is their number of
+decimals. The same publication gives the same bytes.
 
-Where the domain asks for sums of visible countries (`bases.visible_share`), there is one more column. A cell with a VISIBLE_SHARE s is no
-total but the sum of the members whose value is public (OBS_STATUS D, definition differs), at least the share s of the total: the world
-reads the total in [OBS_VALUE, OBS_VALUE / s].
+Where the domain sets sums of visible countries (`bases.visible_share`), there is one more column. A cell with a VISIBLE_SHARE s is the sum
+of the members whose value is public, not the total (OBS_STATUS D, definition differs). It is at least the share s of the total: the total
+is in [OBS_VALUE, OBS_VALUE / s].
 
-`read_published` reads such a table back, also one made elsewhere, so that its audit can judge it; `read_table` is for one that must be of
-these cells and no others. A table made elsewhere may say LOWER and UPPER of a cell: the world reads that interval. A value that is no
-multiple of its ROUNDING_BASE counts as exact, unless these columns, or a domain whose values are additive or rounded as whole tables,
-explain it. Messages name file, line, key and remedy and repeat no OBS_VALUE: such a table may hold values that should not have left.
+`read_published` reads such a table, also one made elsewhere, for an audit; `read_table` is for a table of exactly the cells of the domain.
+A table made elsewhere may give LOWER and UPPER of a cell, the interval of its total. A value that is not a multiple of its ROUNDING_BASE
+counts as exact, unless these columns, or a domain whose values are additive or rounded as whole tables, explain it. Messages name file,
+line, key and remedy. They repeat no OBS_VALUE, because such a table may hold confidential values by mistake.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ STATUSES = ("OBS_STATUS", "CONF_STATUS")
 DECIMALS = "DECIMALS"
 VISIBLE_SHARE = "VISIBLE_SHARE"
 BOUNDS = ("LOWER", "UPPER")
-BESIDE = ("STRUCTURE", "STRUCTURE_ID", "ACTION", "DATAFLOW", "FREQ", "DECIMALS", "OBS_FLAG", "LAST UPDATE")  # known, and no part of a cell
-ON_BASE = 1e-9  # of a multiple of its base
+BESIDE = ("STRUCTURE", "STRUCTURE_ID", "ACTION", "DATAFLOW", "FREQ", "DECIMALS", "OBS_FLAG", "LAST UPDATE")  # say nothing of a cell
+ON_BASE = 1e-9  # relative distance from a multiple of the base that still counts as one
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-PUBLISHING_ACTIONS = {"", "I", "A", "R", "M"}  # information, append, replace, merge: each of them says what is published
+PUBLISHING_ACTIONS = {"", "I", "A", "R", "M"}  # information, append, replace, merge: each of them publishes
 
 
 def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publication: Publication) -> None:
-    """Writes the whole file or nothing. Raises ValueError on a publication with cells that are not aggregates."""
+    """Writes the whole file or nothing. Raises ValueError for a publication with cells that are not aggregates."""
     if (publication.cells < space.first_aggregate).any():
         raise ValueError("a disseminated table holds aggregate cells only")
     asked = domain.bases.visible_share is not None or bool(publication.visible.any())
@@ -68,9 +68,9 @@ def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publi
 
 
 def printed(value: float, decimals: int, noise: float = 0.0) -> str:
-    """The number with exactly `decimals` decimals and no exponent; with more where that would print another number.
+    """The number with exactly `decimals` decimals and no exponent; with more decimals where it would otherwise be another number.
 
-    `noise` is how far adding binary fractions may have carried the value from its decimals.
+    `noise` is the largest error that adding binary fractions may have left in the value.
     """
     near = round(value, decimals) + 0.0  # −0 is printed as 0
     if abs(near - value) <= noise + 1e-12 * abs(value):
@@ -80,11 +80,11 @@ def printed(value: float, decimals: int, noise: float = 0.0) -> str:
 
 @dataclass(frozen=True)
 class ReadTable:
-    """What a table says: the decision it amounts to, and what of it cannot be judged.
+    """The publication of a table, and the parts of the table that cannot be judged.
 
-    `absent`: cells of the domain without a row, which count as withheld; `unknown`: what is wrong with each row of which the domain does
-    not know the cell, by line; `off_base`: cells that count as exact, for their value is no multiple of their base; `contradicted`: rows
-    whose OBS_STATUS or CONF_STATUS says otherwise than their value and base, by line.
+    `absent`: cells of the domain without a row, which count as withheld. `unknown`: messages, by line, for rows whose cell is not in the
+    domain. `off_base`: cells that count as exact, because their value is not a multiple of their base. `contradicted`: messages, by line,
+    for rows whose OBS_STATUS or CONF_STATUS contradicts their value and base.
     """
 
     publication: Publication = field(repr=False)
@@ -95,20 +95,20 @@ class ReadTable:
 
 
 def read_table(path: Path, domain: Domain, space: CellSpace, period: str) -> Publication:
-    """As `read_published`. Raises InvalidInput also for a row of which the domain does not know the cell, and for a status that says
-    otherwise than value and base.
+    """As `read_published`. Raises InvalidInput also for a row whose cell is not in the domain, and for a status that contradicts value and
+    base.
     """
     return _clear(path, read_published(path, domain, space, period)).publication
 
 
 def read_own(path: Path, domain: Domain, space: CellSpace, period: str) -> Publication:
-    """A table as `write_table` writes it: each cell once, and every base one that its value is a multiple of. Raises InvalidInput as
-    `read_table` does, and where a cell or a base says less.
+    """A table as `write_table` writes it: every cell has a row, and every value is a multiple of its base. Raises InvalidInput as
+    `read_table` does, and for a missing cell or another base.
     """
     found = _clear(path, read_published(path, domain, space, period))
     for cells, wrong in (
-        (found.absent, "has no row; a withheld cell has one, without an OBS_VALUE"),
-        (found.off_base, "is no multiple of its ROUNDING_BASE; take the table that was published"),
+        (found.absent, "has no row; a withheld cell has a row without an OBS_VALUE. Remedy: use the published table"),
+        (found.off_base, "is not a multiple of its ROUNDING_BASE. Remedy: use the published table"),
     ):
         if len(cells):
             raise InvalidInput(f"{path}: {space.key(int(cells[0]))} {wrong} ({len(cells)} cells in all)")
@@ -116,16 +116,16 @@ def read_own(path: Path, domain: Domain, space: CellSpace, period: str) -> Publi
 
 
 def _clear(path: Path, found: ReadTable) -> ReadTable:
-    """The table, if it says nothing of other cells and contradicts itself nowhere."""
+    """The table. Raises InvalidInput if it has unknown cells or contradicts itself."""
     for wrong in (*found.unknown, *found.contradicted):
         raise InvalidInput(f"{path}, {wrong}")
     return found
 
 
 def read_published(path: Path, domain: Domain, space: CellSpace, period: str) -> ReadTable:
-    """What a published table says: SDMX-CSV 1.0 or 2.0. ROUNDING_BASE, VISIBLE_SHARE, LOWER and UPPER are optional.
+    """Reads a published table: SDMX-CSV 1.0 or 2.0. ROUNDING_BASE, VISIBLE_SHARE, LOWER and UPPER are optional.
 
-    Raises InvalidInput, naming file, line, key and remedy, on anything that does not say clearly what is published.
+    Raises InvalidInput, with file, line, key and remedy, for anything that does not say clearly what is published.
     """
     first = space.first_aggregate
     cells = np.arange(first, space.size)
@@ -147,7 +147,7 @@ def read_published(path: Path, domain: Domain, space: CellSpace, period: str) ->
         seen[i] = row.line
         values[i], bases[i], covers[i] = _decision(row, key)
         contradicted += [
-            f"line {row.line}: {name} of {key} is not {status}, as its value and its base say; correct it"
+            f"line {row.line}: {name} of {key} is not {status}, but its value and base require it; correct it"
             for name, status in zip(STATUSES, _status(bases[i], covers[i]), strict=True)
             if row.get(name) not in {"", status}
         ]
@@ -171,38 +171,38 @@ def _on_base(value: float, base: float) -> bool:
 
 
 def _bounds(row: _Row, key: str) -> tuple[float, float] | None:
-    """LOWER and UPPER of a row, None where it says neither."""
+    """LOWER and UPPER of a row, None where it has neither."""
     told = [name for name in BOUNDS if row.get(name)]
     if not told:
         return None
     if len(told) == 1:
-        raise row.error(f"{told[0]} of {key} alone; give LOWER and UPPER, or neither")
+        raise row.error(f"{key} has only {told[0]}; give LOWER and UPPER, or neither")
     if row.get(VISIBLE_SHARE):
         raise row.error(f"{key} has a {VISIBLE_SHARE} and an interval; leave one empty")
     lower, upper = (_number(row, name, key) for name in BOUNDS)
     if lower > upper:
-        raise row.error(f"LOWER of {key} is above UPPER; exchange them")
+        raise row.error(f"LOWER of {key} is above UPPER; correct them")
     return lower, upper
 
 
 def _within(row: _Row, key: str, value: float, base: float, bounds: tuple[float, float]) -> tuple[float, float]:
-    """(value, base) of the interval that the world reads: that of LOWER and UPPER, and that of the base where there is one as well."""
+    """(value, base) of the interval of a total: LOWER and UPPER, cut by the interval of the base where there is one."""
     lower, upper = bounds
     if not np.isnan(value) and not lower <= value <= upper:
-        raise row.error(f"OBS_VALUE of {key} is outside of LOWER and UPPER; correct one of them")
+        raise row.error(f"OBS_VALUE of {key} is not between LOWER and UPPER; correct one of them")
     if 0 < base < np.inf:
         lower, upper = max(lower, value - base / 2), min(upper, value + base / 2)
     return (lower + upper) / 2, upper - lower
 
 
 def _refuse_beyond(values: Floats, space: CellSpace, stated: dict[int, tuple[_Row, float]], first: int) -> None:
-    """Refuses a base larger than its value, and, of a value that was rounded to 0, than every value of its indicator: it says nothing."""
+    """Refuses a base larger than its value, because it says nothing; for a value rounded to 0, a base larger than all of its indicator."""
     indicator = (np.arange(len(values)) % space.national_size) // (space.national_size // len(space.indicators))
     size = np.abs(np.nan_to_num(values))
     for k, (row, base) in stated.items():
         if base > (size[k] if size[k] > 0 else size[indicator == indicator[k]].max()):
             key = space.key(first + k)
-            raise row.error(f"ROUNDING_BASE of {key} is larger than its value; give the base that it was rounded to, or withhold the cell")
+            raise row.error(f"ROUNDING_BASE of {key} is larger than its value; give the base of the rounding, or withhold the cell")
 
 
 def _dimensions(domain: Domain) -> list[str]:
@@ -210,7 +210,7 @@ def _dimensions(domain: Domain) -> list[str]:
 
 
 def _unit(domain: Domain, cell: int, value: str) -> dict[str, str]:
-    """Column → what it says of a cell of a national table that is printed so; without the columns that the domain does not have."""
+    """Unit column → its content for a cell of a national table and its printed value; only columns that the domain has."""
     unit, power = domain.units[cell]
     decimals = domain.indicators[cell // (domain.space.national_size // len(domain.indicators))].decimals
     named = {domain.attributes.unit: unit, domain.attributes.unit_multiplier: str(power)}
@@ -254,7 +254,7 @@ class _Row:
 
 
 class _UnknownCell(Exception):
-    """The domain does not know the cell that a row speaks of."""
+    """The cell of a row is not in the domain."""
 
 
 def _rows(path: Path, domain: Domain) -> Iterator[_Row]:
@@ -297,13 +297,13 @@ def _check_header(path: Path, header: list[str], domain: Domain) -> None:
     known = {*BESIDE, *OBSERVATION, VISIBLE_SHARE, *BOUNDS, *_dimensions(domain), *(name for name in stated if name)}
     if unknown := [name for name in header if name not in known]:
         raise InvalidInput(
-            f"{path}, line 1: unknown columns {', '.join(map(_quoted, unknown))}: what they say cannot be judged; remove them, or "
-            f"name them {', '.join(('ROUNDING_BASE', VISIBLE_SHARE, *BOUNDS))} where that is what they say"
+            f"{path}, line 1: unknown columns {', '.join(map(_quoted, unknown))} cannot be judged; remove them, or "
+            f"name them {', '.join(('ROUNDING_BASE', VISIBLE_SHARE, *BOUNDS))} where that is their meaning"
         )
 
 
 def _position(row: _Row, domain: Domain, space: CellSpace, period: str, position: dict[tuple[str, ...], int]) -> int:
-    """Which aggregate cell the row speaks of."""
+    """The aggregate cell of the row."""
     _check_envelope(row, domain, period)
     key = tuple(row.get(name) for name in _dimensions(domain))
     found = position.get(key)
@@ -333,7 +333,7 @@ def _check_envelope(row: _Row, domain: Domain, period: str) -> None:
 
 
 def _check_unit(row: _Row, domain: Domain, cell: int, name: str) -> None:
-    """A table in another unit would be judged a thousand times too safe: its rows are refused, not converted."""
+    """Refuses rows in another unit, and does not convert them: a table in another unit might be judged a thousand times too safe."""
     for column, expected in _unit(domain, cell, "").items():
         if column != DECIMALS and row.get(column) not in {"", expected}:
             raise row.error(f"{column} of {name} is not {expected}; convert its values")
@@ -343,7 +343,7 @@ def _check_unit(row: _Row, domain: Domain, cell: int, name: str) -> None:
         raise row.error(f"{DECIMALS} of {name} is not a whole number of decimals; give it, or leave it empty")
     fraction = row.get("OBS_VALUE").partition(".")[2].rstrip("0")
     if "e" not in fraction.lower() and len(fraction) > int(told):
-        raise row.error(f"OBS_VALUE of {name} has more decimals than {DECIMALS} says; one of them is wrong: correct it")
+        raise row.error(f"OBS_VALUE of {name} has more decimals than {DECIMALS}; correct one of them")
 
 
 def _decision(row: _Row, key: str) -> tuple[float, float, float]:
@@ -365,7 +365,7 @@ def _decision(row: _Row, key: str) -> tuple[float, float, float]:
     if base:
         raise row.error(f"{key} has a {VISIBLE_SHARE} and a ROUNDING_BASE; a sum of visible countries is not rounded: leave one empty")
     if value < 0:
-        raise row.error(f"OBS_VALUE of {key} is negative; a sum of visible countries never is: leave {VISIBLE_SHARE} empty")
+        raise row.error(f"OBS_VALUE of {key} is negative, which a sum of visible countries never is; leave {VISIBLE_SHARE} empty")
     return value, np.inf, covers
 
 
@@ -373,12 +373,12 @@ def _number(row: _Row, column: str, key: str) -> float:
     text = row.get(column)
     number = float(text) if NUMBER.fullmatch(text) else np.nan
     if not np.isfinite(number):
-        raise row.error(f"{column} of {key} is not a number; use digits and a decimal point, empty OBS_VALUE for a withheld cell")
+        raise row.error(f"{column} of {key} is not a number; use digits and a decimal point, and an empty OBS_VALUE for a withheld cell")
     return number
 
 
 def _quoted(code: str) -> str:
-    """The code as found, unless it could be a value that slipped into the wrong column."""
+    """The code as found, unless it may be a value in the wrong column."""
     if len(code) > 40 or (len(code) > 4 and NUMBER.fullmatch(code)):
-        return "(not repeated here: it reads like a value)"
+        return "(not shown: it looks like a value)"
     return repr(code)

@@ -1,13 +1,13 @@
-"""The steps of a release, in the order of their modules. For Airflow tasks and for `sdc` alike.
+"""The steps of a release, in the order of their modules. Airflow tasks and `sdc` use the same steps.
 
-desk           where a release is worked on
+desk           the warehouse, the domain and the period of a release
 deliveries     discover, ingest, ready: files of an inbox become accepted deliveries
-secondaries    collect, suppress: cells of national tables that the receiver hides, before `assemble`
-protection     assemble, baseline, adjust, choose_bases, audit_chunk, verdict: these become an audited publication
-publication    answer, publish: who agrees, and what goes out
-identity       what decides the bytes of a release, and its id
-memory         what a step leaves, and that it is not done twice
-versions       what is out of the period already
+secondaries    collect, suppress: secondaries that the receiver sets in national tables, before `assemble`
+protection     assemble, baseline, adjust, choose_bases, audit_chunk, verdict: deliveries become an audited publication
+publication    answer, publish: who approves, and the publication itself
+identity       the inputs that determine the bytes of a release, and its id
+memory         the stored result of a step, so that it is not done twice
+versions       the published versions of the period
 """
 
 from sdc_tasks.steps.deliveries import Waiting, discover, ingest, news, open_cycle, ready

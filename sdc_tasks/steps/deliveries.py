@@ -1,4 +1,4 @@
-"""From files in an inbox to accepted deliveries: what lies there, what belongs together, what replaces what, and what is refused."""
+"""From files in an inbox to accepted deliveries: which files belong together, which replace others, and which are refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MATTERS = (DeliveryState.ACCEPTED, DeliveryState.RECEIVED)
 
 @dataclass(frozen=True)
 class Waiting:
-    """The files of a country that wait to be judged: the name of the first, what the operator reads in the UI, and all names."""
+    """The files of a country that must be judged: the name of the first file, the label in the UI, and all names."""
 
     file: str
     label: str
@@ -35,7 +35,7 @@ class Waiting:
 
 
 def open_cycle(desk: Desk) -> None:
-    """Opens the cycle of the period, or brings it up to date with the domain file."""
+    """Opens the cycle of the period, or updates it from the domain file."""
     cycle = desk.domain.calendar.of(desk.period)
     instants = (
         {
@@ -53,11 +53,11 @@ def open_cycle(desk: Desk) -> None:
 
 @keeps_to_itself
 def discover(desk: Desk, inbox: Path) -> list[Waiting]:
-    """Receives every file of the inbox, in the order of their names, and opens the cycle. Returns what is to be judged, the files of one
-    country together: these, what lies there and is not read, and earlier files that count, or were never judged, also if they no longer lie
-    there. The inbox may be anything with the methods of a path.
+    """Receives every file of the inbox, in the order of their names, and opens the cycle. Returns the files that must be judged, grouped by
+    country: the files of the inbox, also unreadable ones, and earlier files that count or were never judged, also if they are no longer in
+    the inbox. The inbox may be any object with the methods of a path.
 
-    Raises InvalidInput where there is no such folder, or no file of the period lies there or counts.
+    Raises InvalidInput where there is no such folder, or no file of the period in the inbox or earlier.
     """
     if not inbox.is_dir():
         raise InvalidInput(f"inbox {inbox}: no such folder")
@@ -84,7 +84,7 @@ def discover(desk: Desk, inbox: Path) -> list[Waiting]:
 
 
 def _waiting(desk: Desk) -> dict[str, str | None]:
-    """The names of the files that lie in the inbox, count, or were never judged, and the country that each seems to be of."""
+    """The names of the files that are in the inbox, count, or were never judged, each with its likely country."""
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     lying = store.lying(desk.engine, desk.domain.id, desk.period)
     country = {each.key.digest: each.country for each in known}
@@ -99,7 +99,7 @@ def _as_one(names: Sequence[str]) -> Waiting:
 
 
 def news(desk: Desk, inbox: Path) -> list[Waiting]:
-    """As `discover`, but only files that were never judged since they came."""
+    """As `discover`, but only files that were never judged since they arrived."""
     found = discover(desk, inbox)
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     unjudged = {each.key.digest for each in known if each.state is DeliveryState.RECEIVED}
@@ -109,7 +109,7 @@ def news(desk: Desk, inbox: Path) -> list[Waiting]:
 
 
 def ready(desk: Desk) -> str | None:
-    """The id of a release of the deliveries accepted now, if nothing hinders it and it was never run; marks it on the board."""
+    """The id of the release of the deliveries accepted now, if it can be run and was never run; else None. Records it on the board."""
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     accepted = [each for each in known if each.state is DeliveryState.ACCEPTED]
     missing = set(desk.domain.countries) - {each.country for each in accepted}
@@ -122,7 +122,7 @@ def ready(desk: Desk) -> str | None:
     release_id = release_id_of(desk, inputs_of(desk, accepted))
     if any(each["release_id"] == release_id for each in reader.runs(desk.engine, desk.domain.id)):
         return None
-    said = f"{release_id} can be run: {len(accepted)} deliveries are accepted, and no release was made of exactly these"
+    said = f"{release_id} can be run: {len(accepted)} deliveries are accepted, and there is no release of exactly these yet"
     cycles.raise_alert(desk.engine, desk.domain.id, desk.period, "ready", release_id, said)
     desk.say(said)
     return release_id
@@ -130,11 +130,11 @@ def ready(desk: Desk) -> str | None:
 
 @keeps_to_itself
 def ingest(desk: Desk, inbox: Path, name: str) -> tuple[str, str]:
-    """Judges the delivery that the file of this name is part of: all files of its country that lie in the inbox now, and those that came
-    before and count. Reads them, checks them together, and accepts them together.
+    """Judges the delivery that contains the file of this name: all files of its country that are in the inbox now, and earlier files that
+    count. Reads them, checks them together, and accepts or refuses them together.
 
     Records the findings and the results of the checks. Returns the country and the digest of the file. Raises InvalidInput where the
-    delivery is refused; what the country delivered before stays as it is.
+    delivery is refused; the earlier delivery of the country then stays.
     """
     mine, whose = _taken(desk, inbox, name)
     files, replaced = _counting(desk, inbox, mine, whose)
@@ -168,9 +168,9 @@ def ingest(desk: Desk, inbox: Path, name: str) -> tuple[str, str]:
 
 
 def _taken(desk: Desk, inbox: Path, name: str) -> tuple[str, str | None]:
-    """The digest of what lies in the inbox under this name now, or else of what came last under it and matters; and the country of it.
+    """(digest, country) of the file that is in the inbox under this name, or else of the last file that arrived under it and counts.
 
-    Takes in what is new there of the same country, too.
+    Also receives new files of the same country.
     """
     lying_there = intake.look(inbox, desk.domain.inbox.ignore) if inbox.is_dir() else intake.Inbox((), {})
     if why := lying_there.unread.get(name):
@@ -181,13 +181,13 @@ def _taken(desk: Desk, inbox: Path, name: str) -> tuple[str, str | None]:
         known = store.deliveries(desk.engine, desk.domain.id, desk.period)
         matter = [each for each in known if each.file == name and each.state in MATTERS]
         if not matter:
-            raise InvalidInput(f"inbox {inbox}: no file {name} any more. Remedy: put it there again, or trigger the release again")
+            raise InvalidInput(f"inbox {inbox}: the file {name} is gone. Remedy: put it there again, or trigger the release again")
         mine = matter[-1]
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     whose = {each.key.digest: each.country for each in known}
     others = {file for file, digest in store.lying(desk.engine, desk.domain.id, desk.period) if whose[digest] not in (None, mine.country)}
     for file in sorted(set(lying_there.files) - others - {name}):
-        with suppress(InvalidInput):  # its own task tells
+        with suppress(InvalidInput):  # the task of that file reports it
             _take(desk, inbox, file)
     return mine.key.digest, mine.country
 
@@ -198,8 +198,9 @@ def _take(desk: Desk, inbox: Path, name: str) -> store.StoredDelivery:
 
 
 def _counting(desk: Desk, inbox: Path, mine: str, country: str | None) -> tuple[list[store.StoredDelivery], list[store.StoredDelivery]]:
-    """The files of the country that count if they are accepted (the highest of each series), and those that they replace. A file
-    without a country stands alone.
+    """The files of the country that count if they are accepted (the highest version of each series), and the files that they replace.
+
+    A file without a country is a delivery by itself.
     """
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     if country is None:
@@ -224,7 +225,7 @@ def _counting(desk: Desk, inbox: Path, mine: str, country: str | None) -> tuple[
 
 
 def _under(delivery: store.StoredDelivery, names: Sequence[str]) -> store.StoredDelivery:
-    """The delivery by the name under which it lies in the inbox."""
+    """The delivery under its name in the inbox."""
     if not names or delivery.file in names:
         return delivery
     return replace(delivery, file=names[-1], series=series_of(names[-1]))
@@ -236,7 +237,7 @@ def _replacing(each: store.StoredDelivery, other: store.StoredDelivery) -> Findi
 
 
 def _refused(desk: Desk, files: Sequence[store.StoredDelivery], delivery: intake.Delivery, why: str) -> InvalidInput:
-    """Marks the files as refused that did not count before, or all files where none is new."""
+    """The exception for a refused delivery. Marks as refused the files that did not count before, or all files where none is new."""
     fresh = [each for each in files if each.state is not DeliveryState.ACCEPTED]
     for each in fresh or files:
         store.refuse(desk.engine, each.key, delivery.country)
@@ -252,7 +253,7 @@ def _told(result: CheckResult) -> str:
 
 
 def _previous(desk: Desk, country: str, files: Sequence[store.StoredDelivery]) -> NationalTable | None:
-    """The delivery of the same country and period that this one would replace, if it can still be read."""
+    """The earlier delivery of the same country and period, if it can still be read."""
     known = [each for each in store.deliveries(desk.engine, desk.domain.id, desk.period) if each.country == country]
     before = [each for each in known if each.state is DeliveryState.ACCEPTED]
     if {each.key for each in before} <= {each.key for each in files}:
@@ -264,7 +265,7 @@ def _previous(desk: Desk, country: str, files: Sequence[store.StoredDelivery]) -
 
 
 def read_files(desk: Desk, files: Sequence[store.StoredDelivery]) -> intake.Delivery:
-    """The delivery that these files are."""
+    """The delivery that consists of these files."""
     data = [(each, store.load_artefact(desk.engine, each.key.digest)) for each in files]
     sheets = [intake.read_sheet(content, each.file, desk.domain, desk.period, each.key.digest) for each, content in data]
     return intake.together(sheets, desk.domain)

@@ -1,4 +1,4 @@
-"""Where a release is worked on: the warehouse opened by an account, the domain, the reference period."""
+"""The desk of a release: the warehouse opened by an account, the domain, and the reference period."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ ROLE_OF = {"SDC_PUBLISHER_URL": "sdc_publisher", "SDC_APPROVER_URL": "sdc_desk"}
 
 @dataclass(frozen=True)
 class Desk:
-    """Where a release is worked on: the warehouse, the domain, the reference period. `publishing` is the warehouse opened by the
-    account that may publish, where that is another account.
+    """The warehouse, the domain and the reference period of a release. `publishing` is the warehouse opened by the account that may
+    publish, where that is another account.
     """
 
     engine: Engine
@@ -39,16 +39,16 @@ class Desk:
 
 
 def open_desk(warehouse: str, domain: str | Path, period: str, say: Say = pipeline.quiet, actor: str | None = None) -> Desk:
-    """Opens the warehouse: its tables up to date, a secret made. Raises InvalidInput for an unknown domain or address."""
+    """Opens the warehouse, updates its tables, and makes a secret if it has none. Raises InvalidInput for an unknown domain or address."""
     engine = open_office(warehouse, actor)
     secret_of(engine)
     return Desk(engine, load_domain(domain).of(period), period, say, by_account(engine, "SDC_PUBLISHER_URL", actor))
 
 
 def open_office(warehouse: str, actor: str | None = None) -> Engine:
-    """The warehouse with its tables up to date, the payload keys of SDC_PAYLOAD_KEYS (separated by commas, newest first), the secret of
-    SDC_WAREHOUSE_SECRET, if it is to have a certain one, and the name under which the log keeps what is done: `actor`, else SDC_ACTOR,
-    else the account of the operating system.
+    """Opens the warehouse and updates its tables. SDC_PAYLOAD_KEYS holds the payload keys (separated by commas, newest first), and
+    SDC_WAREHOUSE_SECRET the secret, if it is set. The log records actions under the name `actor`, else SDC_ACTOR, else the account of the
+    operating system.
     """
     leave_no_core()
     one_thread()
@@ -69,8 +69,8 @@ def _name(actor: str | None) -> str:
 
 
 def by_account(engine: Engine, variable: str, actor: str | None) -> Engine | None:
-    """The same PostgreSQL database by the account of that variable, None where there is none. Raises InvalidInput where it is another
-    database.
+    """The same PostgreSQL database opened by the account in that variable, None where it is not set. Raises InvalidInput where the variable
+    names another database.
     """
     address = os.environ.get(variable)
     if not address or engine.dialect.name != "postgresql":
@@ -78,6 +78,6 @@ def by_account(engine: Engine, variable: str, actor: str | None) -> Engine | Non
     here, there = engine.url, make_url(address)
     if (here.host, here.port or 5432, here.database) != (there.host, there.port or 5432, there.database):
         raise InvalidInput(
-            f"{variable} names another database than the warehouse. Remedy: the same one, by the account of {ROLE_OF[variable]}"
+            f"{variable} names another database than the warehouse. Remedy: name the same database, with the account of {ROLE_OF[variable]}"
         )
     return open_warehouse(address, None, _name(actor))

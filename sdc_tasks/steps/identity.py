@@ -1,7 +1,7 @@
-"""What decides the bytes of a release, and so its id.
+"""The inputs that determine the bytes of a release, and its id.
 
-The id of a release is made of domain, period and a keyed digest of all that decides its bytes, also the accepted deliveries and the
-program. No step continues what another program has begun.
+The id of a release consists of domain, period and a keyed digest of all these inputs; the accepted deliveries and the program are among
+them. No step continues a release that another program began.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def embargo_of(desk: Desk) -> datetime | None:
 
 
 def inputs_of(desk: Desk, accepted: Sequence[store.StoredDelivery]) -> str:
-    """Keyed digest of all that decides the bytes: also what was published before, except this release itself."""
+    """Keyed digest of all inputs that determine the bytes, with the earlier publications, except for this release itself."""
     deliveries = [each.key.digest if each.times == 1 else f"{each.key.digest} {each.times}" for each in accepted]
     told = versions(desk)
     again = _inputs_digest(desk, deliveries, told[:-1])
@@ -57,16 +57,16 @@ def versions(desk: Desk) -> list[str]:
 
 
 def releases_of(desk: Desk) -> list[reader.ReleaseInfo]:
-    """The releases of the period by version, also those that nobody outside sees."""
+    """The releases of the period by version, also those under embargo or retracted."""
     mine = [each for each in reader.releases(desk.engine, desk.domain.id) if each.period == desk.period]
     return sorted(mine, key=lambda each: each.version)
 
 
 def require_own(desk: Desk, release_id: str) -> None:
-    """Raises InvalidInput where another program began the release: its results and its verdicts do not count for this program."""
+    """Raises InvalidInput where another program began the release: its results and verdicts do not count for this program."""
     begun = journal.environment_of(desk.engine, release_id)
     if begun != lineage.environment():
         raise InvalidInput(
-            f"{release_id}: another program began this release, or with other versions of its packages, so that what it left does not "
-            "count. Remedy: trigger the release again; it gets an id of its own"
+            f"{release_id}: another version of the program or of its packages began this release, so its results do not count. "
+            "Remedy: trigger the release again; it gets a new id"
         )

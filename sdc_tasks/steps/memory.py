@@ -1,7 +1,7 @@
-"""What the steps leave for each other in the confidential store. They pass ids and digests.
+"""The results that steps store for each other in the confidential store. Steps pass ids and digests only.
 
-A step that has left its result for a release does nothing when it is run again, so a re-run after a failure picks up where it stopped and
-ends with the same bytes.
+A step that has stored its result for a release does nothing when it is run again. So a re-run after a failure continues where it stopped,
+and ends with the same bytes.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def once(
     notes: Sequence[str] = (),
     beside: Iterable[str] = (),
 ) -> str:
-    """The digest of what the step left for this release; computes it unless a sound result is there, and its results `beside` are sound.
-    Keeps the notes.
+    """The digest of the step's result for this release. Computes the result unless it is stored and intact, with its results `beside`.
+    Stores the notes.
     """
     require_own(desk, release_id)
     known = journal.step_output(desk.engine, release_id, step, key)
@@ -54,10 +54,10 @@ def _is_sound(desk: Desk, digest: str) -> bool:
 
 
 def load(desk: Desk, release_id: str, step: str, kind: type[Item], key: str = "") -> Item:
-    """What a step left. Raises InvalidInput where it has not run yet."""
+    """The result of a step. Raises InvalidInput where the step has not run yet."""
     digest = journal.step_output(desk.engine, release_id, step, key)
     if digest is None:
-        raise InvalidInput(f"{release_id}: step {step} {key} has left nothing yet. Remedy: run it first")
+        raise InvalidInput(f"{release_id}: step {step} {key} has no result yet. Remedy: run it first")
     item = artefacts.from_bytes(store.load_artefact(desk.engine, digest))
     if not isinstance(item, kind):
         raise TypeError(f"{release_id}: step {step} left a {type(item).__name__}")

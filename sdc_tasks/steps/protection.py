@@ -1,4 +1,4 @@
-"""From accepted deliveries to an audited publication: load, call one pure function of `pipeline.py`, save."""
+"""From accepted deliveries to an audited publication. Each step loads, calls one pure function of `pipeline.py`, and saves."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from sdc_tasks.warehouse.operations import journal
 
 @keeps_to_itself
 def assemble(desk: Desk) -> str:
-    """All accepted deliveries as one protection problem, with the secondaries that the receiver sets where the domain asks for it: that of
-    a release, which is opened here unless `collect` has opened it. Returns its id.
+    """All accepted deliveries as one protection problem, with the secondaries that the receiver sets where the domain asks for it. Opens the
+    release, unless `collect` has opened it. Returns its id.
 
-    Raises Retriable while a delivery is received and not judged, InvalidInput where the domain does not publish what is there, and
-    Unprotectable where nothing that the receiver may hide protects a primary.
+    Raises Retriable while a delivery is received but not judged, InvalidInput where the domain does not allow a release of the deliveries,
+    and Unprotectable where no secondaries that the receiver may set protect a primary.
     """
     deliveries = accepted(desk)
     if desk.domain.suppression.active:
@@ -62,13 +62,13 @@ def assemble(desk: Desk) -> str:
 
 @keeps_to_itself
 def baseline(desk: Desk, release_id: str) -> str:
-    """What the national tables alone protect; names the countries whose own tables leave primaries unprotected."""
+    """Computes what the national tables alone protect, and reports the countries whose own tables leave primaries unprotected."""
     problem = load(desk, release_id, "assemble", ProtectionProblem)
 
     def attack() -> Requirements:
         requirements, lps = pipeline.baseline(problem, desk.domain)
         own, before = pipeline.unprotected(problem, requirements)
-        out = f"; by these and what is out already: {_by_country(problem, before)}" if problem.earlier.profiles else ""
+        out = f"; by these and the published versions: {_by_country(problem, before)}" if problem.earlier.profiles else ""
         desk.say(
             f"baseline: {len(requirements.cells)} primaries, {lps} LPs; not protected by their own tables: {_by_country(problem, own)}{out}"
         )
@@ -78,14 +78,14 @@ def baseline(desk: Desk, release_id: str) -> str:
 
 
 def _by_country(problem: ProtectionProblem, cells: Ints) -> str:
-    """How many of the cells each country has."""
+    """The number of these cells by country, as text."""
     found = zip(*np.unique(cells // problem.space.national_size, return_counts=True), strict=True)
     return ", ".join(f"{problem.space.countries[country]} {number}" for country, number in found) or "none"
 
 
 @keeps_to_itself
 def adjust(desk: Desk, release_id: str, rung: int) -> bool:
-    """One rung of the CTA ladder. Returns whether a further one is needed."""
+    """Runs one rung of the CTA ladder. Returns whether the next rung is needed."""
     problem = load(desk, release_id, "assemble", ProtectionProblem)
     requirements = load(desk, release_id, "baseline", Requirements)
     before = adjustment_of(desk, release_id, upto=rung)
@@ -100,16 +100,16 @@ def adjust(desk: Desk, release_id: str, rung: int) -> bool:
 
 
 def climbed(desk: Desk, release_id: str, upto: int | None = None) -> tuple[bool, str]:
-    """Whether the rungs before number `upto`, or all of them, left a table good enough to stop, and which table that is."""
+    """Whether the rungs before number `upto` (default: all) gave a table good enough to stop, and a description of that table."""
     found = adjustment_of(desk, release_id, upto)
     chosen = next((rung for rung in reversed(found.rungs) if rung.chosen), None)
     if chosen is None:
-        return found.accepted, "no rung left a table: bases are driven by the audit alone"
+        return found.accepted, "no rung returned a table: bases are driven by the audit alone"
     return found.accepted, f"{chosen.method} was {'good enough' if found.accepted else 'the best'}: {chosen.outcome}, {chosen.reason}"
 
 
 def adjustment_of(desk: Desk, release_id: str, upto: int | None = None) -> Adjustment:
-    """What the rungs climbed so far have returned."""
+    """The result of the rungs so far."""
     ladder = desk.domain.cta.ladder[: len(desk.domain.cta.ladder) if upto is None else upto]
     climbed = journal.step_outputs(desk.engine, release_id, "adjust")
     names = [name for i, rung in enumerate(ladder) if (name := f"{i}-{rung.method}") in climbed]
@@ -118,7 +118,7 @@ def adjustment_of(desk: Desk, release_id: str, upto: int | None = None) -> Adjus
 
 @keeps_to_itself
 def choose_bases(desk: Desk, release_id: str) -> str:
-    """Exact, rounded or withheld for every aggregate cell."""
+    """Decides exact, rounded or withheld for every aggregate cell. Returns the digest of the decision."""
     problem = load(desk, release_id, "assemble", ProtectionProblem)
     requirements = load(desk, release_id, "baseline", Requirements)
     adjustment = adjustment_of(desk, release_id)
@@ -138,12 +138,12 @@ def choose_bases(desk: Desk, release_id: str) -> str:
         desk.say(f"{int(found.exact.sum())} cells exact, {int(found.rounded.sum())} rounded, {visible}{int(found.withheld.sum())} withheld")
         return found
 
-    beside = journal.step_outputs(desk.engine, release_id, "bases").values()  # what `keep` kept, which only `decide` makes
+    beside = journal.step_outputs(desk.engine, release_id, "bases").values()  # the items that `keep` stored when `decide` ran
     return once(desk, release_id, "bases", "", decide, notes, beside)
 
 
 def compared(desk: Desk, release_id: str) -> tuple[Mapping[str, Publication], Adjustment]:
-    """What the bases are compared with: the publications by other rules, and a rung for each rule."""
+    """The comparison of the bases: the publications by other rules, and a rung for each rule."""
     kept = journal.step_outputs(desk.engine, release_id, "bases")
     rules = load(desk, release_id, "bases", Adjustment, "rules") if "rules" in kept else Adjustment()
     names = [rung.method for rung in rules.rungs if rung.method in kept]
@@ -167,7 +167,7 @@ def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
 def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
     """Joins the chunks and stores the certificate. Returns its digest and whether the audit passed.
 
-    Raises ReleaseBlocked where a version came out meanwhile that the audit did not know.
+    Raises ReleaseBlocked where a version was published meanwhile that the audit did not know.
     """
     began = time.monotonic()
     require_own(desk, release_id)

@@ -1,4 +1,4 @@
-"""From an audited publication to a published one: who must agree, what they answered, and the one transaction that publishes."""
+"""From an audited publication to a published one: who must approve, the answers, and the one transaction that publishes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sdc_tasks.warehouse.operations import decisions, journal
 
 
 def awaiting(desk: Desk, release_id: str) -> tuple[str, list[str]]:
-    """The digest of the publication that somebody must agree to, and who has agreed to it on its passed audit."""
+    """The digest of the publication that needs approval, and the people who approved it on its passed audit."""
     publication = load(desk, release_id, "bases", Publication).digest
     return publication, decisions.approvers(desk.engine, release_id, publication)
 
@@ -40,12 +40,12 @@ def newer(desk: Desk, release_id: str) -> list[str]:
 
 
 def wait(desk: Desk, release_id: str) -> None:
-    """Notes that somebody is asked, and that the run waits for the answer."""
+    """Records that the run waits for an approval."""
     journal.finish_run(desk.engine, release_id, RunState.WAITING)
 
 
 def answer(desk: Desk, release_id: str, publication: str, agreed: bool, person: str, note: str = "") -> None:
-    """Records what somebody answered about this publication, in his name, by the account of SDC_APPROVER_URL where there is one.
+    """Records a person's answer about this publication under his name, through the account of SDC_APPROVER_URL where it is set.
 
     A rejection blocks the run. Raises OwnSubmission where the submitter himself answers.
     """
@@ -62,10 +62,10 @@ def answer(desk: Desk, release_id: str, publication: str, agreed: bool, person: 
 
 @keeps_to_itself
 def publish(desk: Desk, release_id: str, although_newer: bool = False) -> int:
-    """Publishes to the warehouse, in one transaction, once. Returns the version. `although_newer`: somebody said that it goes out although
+    """Publishes to the warehouse once, in one transaction. Returns the version. `although_newer`: somebody decided to publish although
     newer deliveries are accepted.
 
-    Raises ReleaseBlocked if the audit did not pass, NotApproved while somebody must still agree, Superseded where newer deliveries wait.
+    Raises ReleaseBlocked if the audit did not pass, NotApproved while an approval is missing, Superseded where newer deliveries wait.
     """
     began = time.monotonic()
     require_own(desk, release_id)
@@ -97,7 +97,7 @@ def publish(desk: Desk, release_id: str, although_newer: bool = False) -> int:
         raise
     journal.record_step(desk.engine, release_id, "publish", seconds=time.monotonic() - began)
     journal.finish_run(desk.engine, release_id, RunState.PUBLISHED)
-    desk.say(f"version {done.version} {'published' if done.created else 'stands already'}")
+    desk.say(f"version {done.version} {'published' if done.created else 'is already published'}")
     return done.version
 
 

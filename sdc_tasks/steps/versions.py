@@ -1,4 +1,4 @@
-"""The versions of the period that are out, and what a further version would tell beside them."""
+"""The published versions of the period, and what a further version would reveal together with them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from sdc_tasks.warehouse.reader import ReleaseInfo
 
 
 def known(desk: Desk, release_id: str, problem: ProtectionProblem) -> list[ReleaseInfo]:
-    """The releases of the period by version, all of which its audit knows; the gate of the warehouse asks once more.
+    """The releases of the period by version. The audit of this release knows all of them; the gate of the warehouse checks it again.
 
-    Raises ReleaseBlocked where one tells what the audit did not know.
+    Raises ReleaseBlocked where one of them publishes something that the audit did not know.
     """
     out = releases_of(desk)
     if release_id not in {each.release_id for each in out}:
@@ -34,15 +34,15 @@ def known(desk: Desk, release_id: str, problem: ProtectionProblem) -> list[Relea
 
 
 def told_before(desk: Desk, release_id: str) -> list[tuple[ProtectionProblem, Publication]]:
-    """The other releases of the period. Raises InvalidInput where one can no longer be read."""
+    """The problems and publications of the other releases of the period. Raises InvalidInput where one can no longer be read."""
     others = _others(desk, release_id)
     try:
         return [(load(desk, each, "assemble", ProtectionProblem), load(desk, each, "bases", Publication)) for each in others]
     except store.CorruptedError as error:
         raise InvalidInput(
-            f"{desk.domain.id} {desk.period}: what version {len(others)} or one before it was made of cannot be read ({error}), so nobody "
-            "can say what a further version would tell beside it. Remedy: restore it from a backup; governance.retention_days with "
-            "vintage among audit.profiles keeps it from now on"
+            f"{desk.domain.id} {desk.period}: the inputs of version {len(others)} or of an earlier one cannot be read ({error}), so nobody "
+            "can say what a further version would reveal together with it. Remedy: restore them from a backup; with vintage among "
+            "audit.profiles, governance.retention_days keeps them in future"
         ) from error
 
 
@@ -63,11 +63,11 @@ def _others(desk: Desk, release_id: str) -> list[str]:
 
 
 def told_so_far(desk: Desk, problem: ProtectionProblem, told: Sequence[tuple[ProtectionProblem, Publication]]) -> Earlier:
-    """What the other releases of the period have told. Raises InvalidInput where it cannot be related to the cells of this release."""
+    """What the other releases of the period published. Raises InvalidInput where it cannot be related to the cells of this release."""
     try:
         return earlier(problem, told, desk.domain.audit.revised_by)
     except ValueError as error:
         raise InvalidInput(
-            f"{desk.domain.id} {desk.period}: {error}, and nobody can say what the new table would tell beside it. "
-            "Remedy: publish the period with the dimensions that it was published with first"
+            f"{desk.domain.id} {desk.period}: {error}, so nobody can say what the new table would reveal together with it. "
+            "Remedy: publish the period with the dimensions of its first version"
         ) from error

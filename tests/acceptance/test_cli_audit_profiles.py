@@ -77,7 +77,7 @@ def test_a_profile_of_respondents_is_not_claimed_where_units_are_missing(demo, t
     assert sdc("audit", *where).code == 0
     ended = sdc("audit", *where, "--profile", profile)
     assert ended.code == 2
-    assert "Send UNITS with every hidden cell" in ended.text
+    assert "Send UNITS with every suppressed cell" in ended.text
 
 
 def test_a_certificate_that_claims_more_is_not_verified(demo):

@@ -254,7 +254,7 @@ def test_keys_are_replaced_and_what_is_overdue_is_purged(desk):
     # the files lie in the inbox still: the same release again computes anew, and ends with the same bytes
     ended = desk.release()
     assert ended.code == 0, ended.text
-    assert "version 1 stands already" in ended.said
+    assert "version 1 is already published" in ended.said
     assert (desk.folder / "out" / "table.csv").read_bytes() == before
 
 
@@ -267,7 +267,7 @@ def test_a_country_returns_to_its_first_file(desk):
         assert ended.code == 0, ended.text
         assert f"version {version} published" in ended.said
         tables.append((desk.folder / "out" / "table.csv").read_bytes())
-        assert "stands already" in desk.release().said, "run again, nothing is sent again"
+        assert "is already published" in desk.release().said, "run again, nothing is sent again"
     assert tables[0] == tables[2] != tables[1]
     stored = warehouse(desk.folder / "out")
     assert (stored.versions, stored.unsound) == ([1, 2, 3], [])

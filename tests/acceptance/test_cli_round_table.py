@@ -141,10 +141,10 @@ BAD = {
     "no base at all": (CSV, ["--dims", "REGION,SIZE", "--base", "auto"], "only for the quadratic method"),
     "no hierarchy": (CSV, ["--dims", "REGION,SIZE", "--hierarchy", "SIZE"], "DIMENSION=FILE is expected"),
     "not whole": (
-        CSV.replace("N,S,20", "N,S,20.5").replace("309", "309.5"), ["--dims", "REGION,SIZE", "--method", "quadratic"], "no whole numbers",
+        CSV.replace("N,S,20", "N,S,20.5").replace("309", "309.5"), ["--dims", "REGION,SIZE", "--method", "quadratic"], "not whole numbers",
     ),
     "nothing sensitive": (CSV.replace("u,3,3,6", "s,,,"), ["--dims", "REGION,SIZE", "--method", "quadratic"], "no cell is sensitive"),
-    "fixed": (CSV.replace("N,M,24,s", "N,M,24,z"), ["--dims", "REGION,SIZE"], "N.M and 0 more are fixed"),
+    "fixed": (CSV.replace("N,M,24,s", "N,M,24,z"), ["--dims", "REGION,SIZE"], "N.M and 0 more: fixed"),
 }  # fmt: skip
 
 
@@ -163,7 +163,7 @@ def test_bad_input_is_told_and_nothing_is_written(tmp_path, case):
 
 def test_a_base_that_keeps_no_level_is_refused_and_nothing_is_written(tmp_path):
     file, out = written(CSV, tmp_path / "t.csv"), tmp_path / "rounded.csv"
-    for method, more in (("quadratic", "base 5 is the least that can"), ("controlled", "C.M and 0 more ask for a wider interval")):
+    for method, more in (("quadratic", "base 5 is the least that can"), ("controlled", "C.M and 0 more need a wider interval")):
         code, said = sdc("round-table", file, "--dims", "REGION,SIZE", "--base", 2, "--method", method, "--reach", 1, "--out", out)
         assert code == 3
         assert more in said

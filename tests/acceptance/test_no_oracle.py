@@ -214,7 +214,7 @@ def test_what_another_program_has_begun_no_step_goes_on_with(tmp_path: Path, mon
     monkeypatch.setattr("sdc_tasks.warehouse.dissemination.lineage.environment", lambda: '{"source": "another"}')
     at = steps.open_desk(f"sqlite:///{desk.folder / 'out' / 'warehouse.db'}", str(desk.domain), PERIOD)
     for step in (steps.baseline, steps.choose_bases, steps.verdict, steps.publish):
-        with pytest.raises(InvalidInput, match=r"another program began this release.*Remedy"):
+        with pytest.raises(InvalidInput, match=r"another version of the program or of its packages began this release.*Remedy"):
             step(at, release_id)
     at.engine.dispose()
 

@@ -138,7 +138,7 @@ def test_the_same_release_again_is_the_same_version_and_the_same_bytes(demo):
     before = {name: (demo.out / name).read_bytes() for name in ("table.csv", "audit.json")}
     again = sdc("release", *demo.where, "--out", demo.out)
     assert again.code == 0, again.text
-    assert "version 1 stands already" in again.said
+    assert "version 1 is already published" in again.said
     assert {name: (demo.out / name).read_bytes() for name in before} == before
     stored = warehouse(demo.out, "sbs_4x15x3")
     assert (stored.versions, stored.runs, stored.unsound) == ([1], ["published"], [])
@@ -447,7 +447,7 @@ def test_a_release_that_fails_its_audit_is_reported_and_not_published(desk):
     assert ended.code == 3
     assert "ReleaseBlocked" in ended.complained
     assert "AT.TURNOVER.D.L" in ended.complained
-    assert "Remedy: see audit.json; nothing was published" in ended.complained
+    assert "Nothing was published. Remedy: see audit.json" in ended.complained
     assert "Traceback" not in ended.text
     assert "FAILED" in ended.said
     assert "none: blocked" in ended.said

@@ -103,7 +103,7 @@ def test_a_revision_that_hides_nothing_more_is_the_second_version(desk):
     assert (published(desk).base == 0).all(), "still exact: nothing is lost where nothing leaks"
     certificate = json.loads((desk.folder / "out" / "audit.json").read_text())
     assert (certificate["verdict"], certificate["profiles"]) == ("passed", ["external", "vintage"])
-    assert "by these and what is out already: none" in ended.said
+    assert "by these and the published versions: none" in ended.said
     assert "<b>vintage</b>" in (desk.folder / "out" / "report.html").read_text(encoding="utf-8")
     stored = warehouse(desk.folder / "out")
     assert (stored.versions, stored.runs, stored.unsound) == ([1, 2], ["published", "published"], [])
@@ -134,7 +134,7 @@ def test_a_cell_that_the_first_version_protects_is_not_left_out_of_the_second(tm
             desk.deliver(country, ONE_ACTIVITY)
     ended = desk.release()
     assert ended.code == 2, ended.text
-    assert "primary in a version of the period that is out" in ended.said + ended.text
+    assert "primary in a published version of the period" in ended.said + ended.text
     assert (warehouse(desk.folder / "out").versions) == [1]
 
 
@@ -170,7 +170,7 @@ def test_what_is_safe_alone_and_not_beside_the_first_version_is_repaired(desk):
     for each in json.loads((desk.folder / "out" / "audit.json").read_text())["primaries"]:
         assert each["profiles"] == {"external": True, "vintage": True, "revision": True}
         assert each["cut_to_national_baseline"] == (each["cell"] == VICTIM), "who knows the revision knows what was printed and revised"
-    assert "by these and what is out already: CY 1" in ended.said
+    assert "by these and the published versions: CY 1" in ended.said
     stored = warehouse(desk.folder / "out")
     assert (stored.versions, stored.unsound) == ([1, 2], [])
 
@@ -223,7 +223,7 @@ def test_what_is_not_repaired_is_refused_and_the_first_version_stands(desk, monk
     certificate = json.loads((desk.folder / "out" / "audit.json").read_text())
     broken = {each["cell"]: each["profiles"] for each in certificate["primaries"] if not each["protected"]}
     assert broken == {VICTIM: {"external": True, "vintage": False, "revision": True}}
-    assert "1 primaries are broken only by somebody who kept the versions of the period" in ended.complained
+    assert "1 primaries are broken only by somebody who knows the published versions of the period" in ended.complained
     assert not (desk.folder / "out" / "table.csv").exists()
     for secret in (*SECRETS, "251509", "498501", "251499"):
         assert secret not in ended.text + (desk.folder / "out" / "audit.json").read_text()
@@ -237,7 +237,7 @@ def test_the_same_release_again_does_not_count_itself_as_history(desk):
     before = {name: (desk.folder / "out" / name).read_bytes() for name in ("table.csv", "audit.json")}
     ended = desk.release()
     assert ended.code == 0, ended.text
-    assert "version 2 stands already" in ended.said
+    assert "version 2 is already published" in ended.said
     assert {name: (desk.folder / "out" / name).read_bytes() for name in before} == before
 
 
@@ -278,11 +278,11 @@ def test_other_dimensions_within_a_period_are_bad_input(desk):
     for path in desk.inbox.iterdir():
         path.write_text(path.read_text().replace("SIZECLASS", "SIZE_EMP"))
     assert text != desk.domain.read_text()
-    assert desk.release().refused("other dimensions", "published with first")
+    assert desk.release().refused("other dimensions", "dimensions of its first version")
 
 
 def test_what_a_version_was_made_of_and_was_purged_stops_the_next(desk):
-    """Nobody can say what a further one would tell beside it."""
+    """Nobody can say what a further one would reveal together with it."""
     office = steps.open_desk(f"sqlite:///{desk.folder / 'out' / 'warehouse.db'}", str(desk.domain), PERIOD)
     with office.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE artefact SET purged_at = '2026-01-01 00:00:00' WHERE kind = 'bases'")

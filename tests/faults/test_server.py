@@ -182,7 +182,7 @@ def test_the_embargo_is_that_of_the_servers_clock_wherever_it_jumps(server, data
             ahead = connection.exec_driver_sql("SELECT now()").scalar_one() - datetime.now(UTC)
         assert abs(ahead - timedelta(days=days)) < timedelta(minutes=5), "the clock did jump"
         seen.append((days, len(reader.released_cells(engine, "sbs", "2024"))))
-        assert publish_it(engine, Release("r1", report.problem, FIRST, report)) == (1, False), "it stands already, whatever the clock"
+        assert publish_it(engine, Release("r1", report.problem, FIRST, report)) == (1, False), "it is already published, whatever the clock"
         assert (broken(entries(engine)), any(run_checks(engine).values())) == ([], False)
         tried("jumps of the clock across an embargo")
     assert seen == [(0, 0), (1, 0), (3, 3), (1, 0), (400, 3), (-400, 0)]

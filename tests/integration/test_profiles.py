@@ -124,7 +124,7 @@ def test_the_second_program_is_not_imported_beside_a_profile_that_it_was_not_tol
 
 @pytest.mark.parametrize("said", [{"name": FAKE, "who": "somebody"}, {"name": FAKE, "insider": None}, {"who": "somebody", "insider": None}])
 def test_a_profile_that_leaves_something_unsaid_cannot_be_made(said):
-    with pytest.raises(TypeError, match=r"insider|does not say its"):
+    with pytest.raises(TypeError, match=r"insider|does not define its"):
         type("Silent", (Profile,), said)()
 
 

@@ -37,7 +37,7 @@ def test_a_release_on_postgresql_is_that_on_sqlite(warehouse_url: str, tmp_path:
     assert f":{url.password}@" not in said
     assert str(url.database) in said, "the place is named"
 
-    assert "version 1 stands already" in release("again", "--warehouse", complete)
+    assert "version 1 is already published" in release("again", "--warehouse", complete)
     release("sqlite")
     for name in ("table.csv", "audit.json"):
         made = {(tmp_path / out / name).read_bytes() for out in ("postgresql", "again", "sqlite")}

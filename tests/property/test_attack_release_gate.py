@@ -79,8 +79,8 @@ def test_an_incomplete_set_of_chunks_is_refused():
     with patch.object(auditing, "LOT_PRIMARIES", 1):
         parts = [audit(PROBLEM, SAFE, requirements, chunk=number, chunks=2) for number in range(2)]
     assert pipeline.release("2024-1", PROBLEM, needs(PROBLEM), SAFE, pipeline.merge(parts), ("external",)).publication is SAFE
-    assert "leaves out primaries" in blocked(PROBLEM, SAFE, pipeline.merge(parts[:1]))
-    assert "leaves out primaries" in blocked(PROBLEM, SAFE, pipeline.merge(parts[1:]))
+    assert "does not cover all primaries" in blocked(PROBLEM, SAFE, pipeline.merge(parts[:1]))
+    assert "does not cover all primaries" in blocked(PROBLEM, SAFE, pipeline.merge(parts[1:]))
 
 
 def test_chunks_of_different_publications_or_overlapping_ones_are_not_merged():

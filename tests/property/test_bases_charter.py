@@ -149,7 +149,7 @@ def test_a_value_that_is_not_the_sum_is_refused_by_key():
     ("value", "base", "covers"), [(5.0, 1.0, 0.5), (np.nan, np.inf, 0.5), (5.0, np.inf, 0.0), (5.0, np.inf, 1.5), (-5.0, np.inf, 0.5)]
 )
 def test_a_publication_is_one_of_four_things(value, base, covers):
-    with pytest.raises(ValueError, match=r"share is between|no value exactly when|at least 0"):
+    with pytest.raises(ValueError, match=r"share is between|withheld cell has no value|at least 0"):
         Publication(np.array([0]), np.array([value]), np.array([base]), np.array([covers]))
 
 

@@ -192,7 +192,7 @@ def test_forced_cells_are_rounded_and_given_ones_stay(case: Case, data: st.DataO
 def test_given_values_that_publish_a_small_count_are_refused() -> None:
     cells = cells_of({("x", "u"): 7, ("y", "u"): 4})
     dummy = dummy_of(cells, by_formula(cells, "~A"))
-    with pytest.raises(InvalidInput, match=r"x\.TOTAL: .* given beforehand"):
+    with pytest.raises(InvalidInput, match=r"x\.TOTAL: .* fixed beforehand"):
         round_counts(dummy, CountOptions(1, base=5), given=np.array([3, -1]))
 
 

@@ -209,7 +209,7 @@ def test_whatever_is_not_read_stops_the_release_and_is_told(desk, tmp_path, name
     (tmp_path / "inbox" / name).mkdir() if name == "older" else put(tmp_path, name, "PK\x03\x04")
     said = judge(desk, tmp_path)
     assert "Remedy" in said[name]
-    with pytest.raises(InvalidInput, match=f"not read, which may be a delivery: {name}"):
+    with pytest.raises(InvalidInput, match=f"holds something unread that may be a delivery: {name}"):
         steps.assemble(desk)
     assert steps.ready(desk) is None
     assert [(each["FILE"], each["CODE"], each["SEVERITY"]) for each in told(desk)] == [(name, "SDC/unread", "error")]

@@ -228,7 +228,7 @@ def test_an_audit_of_something_else_is_not_reported(domain: Domain) -> None:
     publication = small_publication(problem)
     other = replace(audit(problem, publication), publication="0" * 64)
     part = replace(audit(problem, publication), **{name: np.zeros(0) for name in ("primaries", "down", "up", "slide", "by_lp", "baseline")})
-    for report, message in ((other, "not about this"), (part, "leaves out primaries")):
+    for report, message in ((other, "not about this"), (part, "does not cover all primaries")):
         with pytest.raises(ValueError, match=message):
             gather(domain, problem, Adjustment(), publication, report, period="2024", release_id=None)
 
@@ -309,7 +309,7 @@ def test_there_is_no_page_about_an_unknown_attacker_or_none(domain: Domain, prof
 
 
 def test_the_page_says_why_there_is_no_adjusted_table(domain: Domain) -> None:
-    assert "asks for no controlled tabular adjustment" in render(small_facts(domain, adjusted=False))
+    assert "sets no controlled tabular adjustment" in render(small_facts(domain, adjusted=False))
     problem = small_problem(domain)
     publication = small_publication(problem)
     failed = Adjustment(None, (Rung("auto", Outcome.NONE, None, -np.inf, np.inf, 20.0, "time limit"),))

@@ -239,9 +239,9 @@ BAD = {
     "base beyond all": (f"{HEADER}\n{ROW.format(value=0, base=5)}\n", "line 2: ROUNDING_BASE of EU.* is larger than its value"),
     "lower alone": (f"{HEADER},LOWER,UPPER\n{GOOD},5,\n", "line 2: LOWER of EU.TURNOVER.A._T alone"),
     "crossed": (f"{HEADER},LOWER,UPPER\n{GOOD},9,5\n", "line 2: LOWER of EU.* is above UPPER"),
-    "outside": (f"{HEADER},LOWER,UPPER\n{GOOD},8,9\n", "line 2: OBS_VALUE of EU.* is outside of LOWER and UPPER"),
+    "outside": (f"{HEADER},LOWER,UPPER\n{GOOD},8,9\n", "line 2: OBS_VALUE of EU.* is not between LOWER and UPPER"),
     "base without value": (f"{HEADER}\n{ROW.format(value='', base='AT=123454321')}\n", "line 2: ROUNDING_BASE of .* without an OBS_VALUE"),
-    "status": (f"{HEADER}\n{GOOD.replace(',7,,', ',7,E,')}\n", "line 2: OBS_STATUS of EU.TURNOVER.A._T is not A, as its value and"),
+    "status": (f"{HEADER}\n{GOOD.replace(',7,,', ',7,E,')}\n", "line 2: OBS_STATUS of EU.TURNOVER.A._T is not A, but its value and"),
     "status of a base": (f"{HEADER}\n{ROW.format(value='50,A', base=5).replace(',,,', ',,')}\n", "line 2: OBS_STATUS of EU.* is not E"),
     "status of nothing": (f"{HEADER}\n{ROW.format(value=',A', base='').replace(',,,', ',,')}\n", "line 2: OBS_STATUS of EU.* is not Q"),
     "confidential": (f"{HEADER}\n{GOOD.replace(',7,,,', ',7,A,C,')}\n", "line 2: CONF_STATUS of EU.TURNOVER.A._T is not F"),
@@ -332,5 +332,5 @@ def test_our_own_table_has_each_cell_and_bases_that_hold(domain: Domain, tmp_pat
     with pytest.raises(InvalidInput, match=r"EU\.TURNOVER\.A\.L has no row"):
         read_own(path, domain, domain.space, "2024")
     path.write_text(whole.replace("1500,E,F,500", "1500,E,F,700"))
-    with pytest.raises(InvalidInput, match=r"EU\.TURNOVER\.A\.S is no multiple of its ROUNDING_BASE"):
+    with pytest.raises(InvalidInput, match=r"EU\.TURNOVER\.A\.S is not a multiple of its ROUNDING_BASE"):
         read_own(path, domain, domain.space, "2024")

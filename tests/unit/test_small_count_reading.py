@@ -116,7 +116,7 @@ def test_codes_and_hierarchy_must_fit() -> None:
     tree = CodeTree("geo", (("AT", "EU"), ("BE", "EU")))
     with pytest.raises(InvalidInput, match="the code NO of the table is missing"):
         tree.groups(LABELS)
-    with pytest.raises(InvalidInput, match="EU has codes below it, and records of its own"):
+    with pytest.raises(InvalidInput, match="EU is a total, and has records too"):
         tree.groups(("AT", "BE", "EU"))
 
 
@@ -126,9 +126,9 @@ def one(*labels: str) -> InnerCells:
 
 def test_what_does_not_exist_is_no_crossing() -> None:
     for state in (lambda: by_list(one("AT"), [("geo", "size")]), lambda: by_formula(one("AT"), "~geo*size")):
-        with pytest.raises(InvalidInput, match=r"size is no dimension of the table\. Remedy: name one of geo"):
+        with pytest.raises(InvalidInput, match=r"size is not a dimension of the table\. Remedy: name one of geo"):
             state()
-    with pytest.raises(InvalidInput, match="the code TOTAL would name a total too"):
+    with pytest.raises(InvalidInput, match="the code TOTAL also names a total"):
         by_hierarchies(one("AT", "TOTAL"), {})
 
 

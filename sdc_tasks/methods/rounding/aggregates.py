@@ -1,13 +1,14 @@
 """Rounding of the aggregates of one indicator as a whole table that adds up, also between compositions.
 
-*Controlled* ([2] §3): all of them become multiples of one base. Relations are those of the hierarchies in each composition, and between
-compositions those sums and differences that are 0. What is told of a cell is its value x and that the truth is in [x − s b, x + s b], s the
-reach of the table, as a rule 1: the attacker of [3], who knows the base. Where the audit breaks that, the next base of the ladder 1, 2, 5 ×
-10^k is tried, up to twice the largest value.
+*Controlled* ([2] §3): all aggregates become multiples of one base b. The relations are those of the hierarchies within each composition,
+and the sums and differences of compositions that are 0. The release publishes the value x of a cell, and that the truth is in
+[x − s b, x + s b], with s the reach of the table, usually 1: the attacker of [3] knows this. Where the audit breaks the table, the
+next base of the ladder 1, 2, 5 × 10^k is tried, up to twice the largest value.
 
-*Quadratic* ([3]): whole numbers only. Sensitive are the aggregates that attacks on the exact table lean on. They are rounded, those beside
-them are adjusted by no more than the base, and told as [x − b, x + b] like them; margins are exact. An attack that succeeds and leans on
-others makes these sensitive too, and so are the totals where margins leave no table; when there are no others, the next base is tried.
+*Quadratic* ([3]): whole numbers only. The aggregates that attacks on the exact table use are sensitive, and are rounded. The aggregates
+beside them are adjusted by at most the base. Both are published as [x − b, x + b]; margins are exact. When an attack that succeeds uses
+other aggregates, these become sensitive too; so do the totals where the margins leave no table. When there are no others, the next base
+is tried.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ STEPS = (1.0, 2.0, 5.0)
 def controlled_aggregates(
     problem: ProtectionProblem, wanted: ControlledRounding, seed: int, progress: Callable[[str], None]
 ) -> Iterator[tuple[str, Publication]]:
-    """Publications of the aggregates of a problem of one indicator, base by base. `seed`, which is secret, is that of the searches."""
+    """(description, publication) of the aggregates of a problem of one indicator, base by base. `seed` drives the search and is secret."""
     table = aggregate_table(problem)
     cells = np.flatnonzero(problem.aggregate)
     for base in _bases(wanted.base, float(np.abs(table.a).max(initial=0.0))):
@@ -60,9 +61,9 @@ def quadratic_aggregates(
     attacks: int,
     progress: Callable[[str], None],
 ) -> Iterator[tuple[str, Publication]]:
-    """Publications that withstand an attacker without integer knowledge, from all exact to coarser ones.
+    """(description, publication), from all exact to coarser ones; each withstands an attacker without integer knowledge.
 
-    `seed`, which is secret, is that of the searches, `attacks` that of the attacker. Raises InvalidInput where values are not whole.
+    `seed` drives the searches and is secret; `attacks` is the seed of the attacker. Raises InvalidInput where values are not whole.
     """
     table, attacker = aggregate_table(problem), Attacker(problem, requirements, attacks)
     cells = np.flatnonzero(problem.aggregate)
@@ -92,26 +93,26 @@ def quadratic_aggregates(
 
 
 def _counted(wanted: ControlledRounding | QuadraticRounding, seed: int, what: str) -> Search:
-    """A search that ends by itself, whatever the machine."""
+    """A search that ends by counted work, the same on any machine."""
     return Search(seed, clock=Abort(what, wanted.seconds), gap=wanted.gap, nodes=wanted.nodes)
 
 
 def _totals_of(table: RoundingTable, cells: Ints) -> Ints:
-    """The totals that some of the cells are parts of."""
+    """The totals of which one of the cells is a part."""
     part = np.zeros(len(table.a))
     part[cells] = 1.0
     return np.unique(table.A.indices[(table.A.data < 0) & np.repeat(abs(table.A) @ part > 0, np.diff(table.A.indptr))])
 
 
 def _leaned(attacker: Attacker, publication: Publication) -> Ints:
-    """The aggregates (positions, ascending) that successful attacks lean on."""
+    """The aggregates (positions, ascending) that successful attacks use."""
     attacker.face(publication)
     attacker.settle()
     return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(attack.decided for attack in attacker.broken)]))
 
 
 def aggregate_table(problem: ProtectionProblem) -> RoundingTable:
-    """The aggregates as a table to be rounded; nothing in it is primary, for the audit of the release judges."""
+    """The aggregates as a table to be rounded. It has no primary cells, because the audit of the release judges it."""
     at, space = problem.aggregate, problem.space
     inside = sp.kron(sp.eye_array(len(space.aggregates)), space.national_relations, format="csr")
     between = sp.kron(sp.csr_array(_between(space)), sp.eye_array(space.national_size), format="csr")
@@ -125,7 +126,7 @@ def aggregate_table(problem: ProtectionProblem) -> RoundingTable:
 
 
 def _between(space: CellSpace) -> Floats:
-    """(relations, compositions): independent sums and differences of compositions that are 0, country by country."""
+    """(relations, compositions): independent sums and differences of compositions that are 0 for every country."""
     within = membership(space)
     rows = np.zeros((0, len(within)))
     for each in product((0.0, 1.0, -1.0), repeat=len(within)) if len(within) <= ALL_SUMS else ():
@@ -135,7 +136,7 @@ def _between(space: CellSpace) -> Floats:
 
 
 def _bases(first: float, largest: float) -> Iterator[float]:
-    """`first`, then those of the ladder above it, as long as they are no more than twice the largest value."""
+    """`first`, then the larger bases of the ladder, up to twice the largest value."""
     yield first
     decade = 10.0 ** np.floor(np.log10(first))
     while decade <= 2 * largest:

@@ -2,12 +2,12 @@
 
     min Σ_i w_i |x_i − a_i|   over   A x = rhs,   x_i / b whole,   |x_i − a_i| ≤ s · b,   ⌊lb_i⌋ ≤ x_i ≤ ⌈ub_i⌉ in multiples of b
 
-`b` is the base and `s` the reach: 1 means a nearest or next-nearest multiple; more is tried only if less gives no table. In
-the zero-restricted variant a cell that is already a multiple stays, and all other cells move by less than s · b. Cuts keep the protection
-levels of primary cells (protection.py): the model is solved, attacked, and solved again with the protection equations that were broken
-(Salazar's model, with which [3] compares itself). In two dimensions without levels, the relaxation is integral and the first answer exact.
+`b` is the base and `s` the reach: 1 means a nearest or next-nearest multiple; a larger reach is tried only if a smaller one gives no table.
+In the zero-restricted variant a cell that is already a multiple stays, and all other cells move by less than s · b. Cuts keep the
+protection levels of primary cells (protection.py): the model is solved, attacked, and solved again with the broken protection equations
+(Salazar's model, with which [3] compares). In two dimensions without levels, the relaxation is integral and the first solution is exact.
 
-It is public that the truth lies within s · b of the printed value, and so is s.
+The reach s is public, and so is that the truth lies within s · b of the printed value.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CONTROLLED_ROUNDS = 200  # of solving and attacking
 
 @dataclass(frozen=True)
 class TableOptions:
-    """`reach`: multiples of the base that a cell may move, at most; `weights` (n,) of the cells, 1 by default."""
+    """`reach`: how many multiples of the base a cell may move at most; `weights` (n,) of the cells, 1 by default. Raises ValueError."""
 
     base: float
     search: Search
@@ -47,9 +47,9 @@ class TableOptions:
 
 @dataclass(frozen=True)
 class ControlledTable:
-    """The rounded table `x`, verified. `distance` is Σ w|x − a|, `bound` what it is at least; `reach` the s of the table.
+    """The verified rounded table `x` (n,). `distance` is Σ w|x − a|, `bound` a proven lower bound of it, `reach` the s of the table.
 
-    `clock`: stopped by the time limit. `verdict` is None where nothing is primary; `rounds` counts the tables that were attacked.
+    `clock`: the time limit ended the search. `verdict` is None where nothing is primary; `rounds` counts the attacked tables.
     """
 
     x: Floats = field(repr=False)
@@ -70,21 +70,21 @@ class ControlledTable:
 def round_table(table: RoundingTable, options: TableOptions, progress: Progress = silent) -> ControlledTable:
     """The closest table of multiples that keeps all levels.
 
-    Raises InvalidInput where relations or fixed cells are no multiples of the base, Unprotectable where no reach allows a table.
+    Raises InvalidInput where a relation's sum or a fixed cell is no multiple of the base, and Unprotectable where no reach gives a table.
     """
     base = options.base
     rhs, whole = multiples(table.rhs, base)
     if not whole.all():
         row = int(np.flatnonzero(~whole)[0])
-        raise InvalidInput(f"relation {row} adds up to no multiple of the base. Remedy: add its sum as a cell, or choose another base")
+        raise InvalidInput(f"relation {row}: its sum is no multiple of the base. Remedy: add the sum as a cell, or choose another base")
     _, multiple = multiples(table.a, base)
     if (stuck := np.flatnonzero(table.fixed & ~multiple)).size:
         names = ", ".join(table.label(int(i)) for i in stuck[:NAMED_CELLS])
-        raise InvalidInput(f"{names} and {len(stuck) - 1} more are fixed, but no multiples of the base. Remedy: let them move")
+        raise InvalidInput(f"{names} and {len(stuck) - 1} more: fixed, but not multiples of the base. Remedy: let them move")
     clock, reason = False, ""
     for reach in range(1, options.reach + 1):
         if (tight := cells_too_wide(table, reach * base)).size:
-            reason = f"{table.label(int(tight[0]))} and {len(tight) - 1} more ask for a wider interval than the base leaves"
+            reason = f"{table.label(int(tight[0]))} and {len(tight) - 1} more need a wider interval than the base gives"
             continue
         found = _at_reach(table, options, reach, rhs, progress)
         if isinstance(found, ControlledTable):
@@ -98,7 +98,7 @@ def round_table(table: RoundingTable, options: TableOptions, progress: Progress 
 
 
 def _at_reach(table: RoundingTable, options: TableOptions, reach: int, rhs: Floats, progress: Progress) -> ControlledTable | Found:
-    """The table within a reach; what the search ended with where there is none."""
+    """The table within a reach, or the result of the search that found none."""
     base, n = options.base, len(table.a)
     target = table.a / base
     weights = np.ones(n) if options.weights is None else options.weights
@@ -129,7 +129,7 @@ def _at_reach(table: RoundingTable, options: TableOptions, reach: int, rhs: Floa
         late = options.search.clock.left <= 0
         if not len(verdict.cuts.least) or late:
             return Found(Status.STOPPED, None, clock=late)
-        progress(f"attack {rounds}: {int((~verdict.protected).sum())} of {len(p)} primaries found out, {len(verdict.cuts.least)} cuts")
+        progress(f"attack {rounds}: {int((~verdict.protected).sum())} of {len(p)} primaries not protected, {len(verdict.cuts.least)} cuts")
         rows = sp.csr_array(sp.vstack([rows, verdict.cuts.coefficients], format="csr"))
         least = np.concatenate([least, verdict.cuts.least])
     return Found(Status.STOPPED, None)
@@ -149,7 +149,7 @@ def _ends(table: RoundingTable, options: TableOptions, reach: int) -> tuple[Floa
 
 
 def _check(table: RoundingTable, x: Floats, options: TableOptions, reach: int) -> None:
-    """Plain arithmetic on the table itself. A failure is a defect of this program, not of the input."""
+    """Checks the table by plain arithmetic. A failure is a defect of this program, not of the input."""
     base, k = options.base, np.rint(x / options.base)
     size = abs(table.A) @ np.abs(k) + 1
     noise = SUM_SHARE * (np.abs(table.a) + base)

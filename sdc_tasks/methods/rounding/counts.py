@@ -1,26 +1,27 @@
 """Small count rounding ([4]) of a count indicator in a release: the aggregates as sums of rounded inner cells.
 
-Inner cells are country × activity × size, each at its finest codes. What national offices publish of them (a public flag, an empty cell)
-everybody knows: it stays as it is. The others are hidden, and rounded to multiples of the base b where they would make small
+Inner cells are country × activity × size, each at its finest codes. An inner cell that a national office publishes (a public flag, an
+empty cell) is known to everybody and stays as it is. The others are hidden. They are rounded to multiples of the base b where one of these
+published cells would be small:
 
     every composition, every sum and difference of compositions that is a set of countries, each × all codes of the hierarchies
 
-Less what is public of it, each of these is 0, or b and more (`methods/attack/small.py` looks again, by other code). All values are sums of
-the same inner cells: they add up, along hierarchies and between compositions.
+Minus its public part, each of these is 0, or at least b (`methods/attack/small.py` checks it again, with other code). All values are sums
+of the same inner cells, so they add up along hierarchies and between compositions.
 
-This is for counts whose hidden cells nobody publishes, the totals above them neither. A total that is public above a cell that is not is
-cell suppression: against somebody who holds it, rounding inner cells is the wrong system, and it is refused. So is a count outside of
-1 … b − 1 that is flagged as primary: [4] protects small counts, and leaves larger ones as they are, which whoever knows the method knows.
+This method is for counts whose hidden cells nobody publishes, and whose totals above them nobody publishes. A public total above a hidden
+cell belongs to cell suppression: rounding inner cells does not protect against somebody who knows the total, and the program refuses it.
+It also refuses a primary count outside 1 … b − 1: [4] protects small counts and leaves larger ones as they are, and the method is public.
 
-What is told of a cell: its value, and how far from the truth it may be, ± min(D, n (b − 1)), for a cell with n hidden inner cells below
-it; D + 1 is a multiple of b, the same for the whole indicator, and no deviation is larger. A cell without a hidden one is exact. What is
-asked for (`pipeline.build_problem`): nobody can tell a hidden count of 1 … b − 1 closer than to b whole numbers (spl = b − 1). The attacker
-of the audit knows these intervals, all that is public, and that counts are whole. Where he succeeds, D is raised, to no bound but n (b − 1)
-at last, and then the indicator is withheld.
+The release publishes the value of a cell, and its largest distance from the truth, ± min(D, n (b − 1)), for a cell above n hidden inner
+cells. D + 1 is a multiple of b, the same for the whole indicator, and no deviation is larger. A cell above no hidden cell is exact. The
+requirement (`pipeline.build_problem`): nobody can narrow a hidden count of 1 … b − 1 to fewer than b whole numbers (spl = b − 1). The
+attacker of the audit knows these intervals, everything public, and that counts are whole. Where he succeeds, D is raised; the last step
+leaves n (b − 1) alone as the distance, and after that the indicator is withheld.
 
-He does not use that only counts below b are rounded. It would not bring him below b candidates: an inner cell that was rounded may be any
-of 0 … b − 1 (where it became 0) or 1 … b (where it became b), with every value of the table the same; one that was not shares each cell
-that tells of it with others, of b or more together, that can stand in for it.
+The attacker does not use that only counts below b are rounded. This would not leave fewer than b candidates: a rounded inner cell may be
+any of 0 … b − 1 (where it became 0) or 1 … b (where it became b), with the same values in the whole table. An inner cell that was not
+rounded shares each published cell with others, b or more together, that can replace it.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints, added_up, insi
 
 @dataclass(frozen=True)
 class RoundedCounts:
-    """`value` of the aggregate cells, `hidden` how many hidden inner cells each is over, `furthest` from the truth (D). Shape (cells,)."""
+    """`value` of the aggregate cells, the number of `hidden` inner cells below each, both (cells,); `furthest`: the largest deviation D."""
 
     cells: Ints = field(repr=False)
     value: Floats = field(repr=False)
@@ -52,12 +53,12 @@ class RoundedCounts:
     furthest: int
 
     def told(self, furthest: float) -> Publication:
-        """The publication that says: no more than so far from the truth."""
+        """The publication that states `furthest` as the largest distance from the truth."""
         within = np.minimum(furthest, self.hidden * (self.base - 1))
         return Publication(self.cells, self.value, np.where(self.hidden > 0, 2 * within + 1, 0.0))
 
     def proposals(self) -> Iterator[tuple[str, Publication]]:
-        """What to publish, the most precise first."""
+        """(description, publication), the most precise first."""
         most = int(self.hidden.max(initial=0)) * (self.base - 1)
         within = self.furthest
         while within < most:
@@ -79,7 +80,7 @@ def rounded_counts(
     below = added_up(concerned.astype(float), space.hierarchies)
     if (open_ := np.flatnonzero((below > 0) & ~hidden)).size:
         raise InvalidInput(
-            f"{space.key(int(open_[0]))}: public, as {len(open_) - 1} others, though a cell below it is not. Small count rounding is for "
+            f"{space.key(int(open_[0]))} and {len(open_) - 1} more: public totals above a hidden cell. Small count rounding is for "
             "counts whose totals nobody publishes. Remedy: flag the totals above confidential cells too, or protect the indicator by bases"
         )
     rounded = np.where(leaf, truth, 0.0)
@@ -91,8 +92,8 @@ def rounded_counts(
     off = np.abs(value - problem.a[cells])
     if (wrong := np.flatnonzero(off > behind * (base - 1))).size:
         raise InvalidInput(
-            f"{space.key(int(cells[wrong[0]]))}: its parts do not add up to it, as in {len(wrong) - 1} others. Remedy: counts must add up "
-            "exactly; set the check additivity to error"
+            f"{space.key(int(cells[wrong[0]]))} and {len(wrong) - 1} more: totals that differ from the sum of their parts. Remedy: counts "
+            "must add up exactly; set the check additivity to error"
         )
     return RoundedCounts(cells, value, behind, base, base * int(off.max(initial=0.0) // base + 1) - 1)
 
@@ -100,7 +101,7 @@ def rounded_counts(
 def _rounded(
     problem: ProtectionProblem, concerned: Bools, y: Ints, base: int, quality: Quality, seed: int, progress: Callable[[str], None]
 ) -> Floats:
-    """ỹ of the concerned inner cells (countries, codes of each hierarchy), in order."""
+    """The rounded counts ỹ of the concerned inner cells, in order. `concerned` has the shape (countries, codes of each hierarchy)."""
     space = problem.space
     if not len(y):
         return np.zeros(0)
@@ -120,7 +121,7 @@ def _rounded(
 
 
 def _smallest(sets: list[Bools]) -> list[Bools]:
-    """Those that contain no other: all others are sums of these."""
+    """The sets that contain no other set: all others are sums of these."""
     return [each for each in sets if not any((other <= each).all() and (other != each).any() for other in sets)]
 
 
@@ -147,7 +148,7 @@ def _levels(d: int, hierarchy: Hierarchy, labels: tuple[str, ...]) -> list[Varia
 
 
 def _ancestor(hierarchy: Hierarchy, code: str, depth: int) -> str | None:
-    """The total at that depth that the code is part of; None where the code is not deeper itself."""
+    """The total at that depth above the code; None where the code is not deeper than that."""
     above: str | None = code
     for _ in range(hierarchy.depth[hierarchy.index[code]] - depth):
         above = hierarchy.parent[hierarchy.index[above]] if above is not None else None

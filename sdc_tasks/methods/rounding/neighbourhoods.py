@@ -1,9 +1,9 @@
-"""A search for whole points near the relaxation, where a mixed-integer solver alone takes long: tables of three and more dimensions.
+"""A search for integer points near the relaxation, for tables of three and more dimensions, where a mixed-integer solver alone is slow.
 
-The price of a point over the bound is the sum of |reduced cost| · |distance from the relaxation| over its columns. So columns with a small
-reduced cost, or between whole numbers in the relaxation, are where points are looked for: first among these alone; then in a ball
-of them around columns that cost most, all others staying as they are, each ball a small model of its own. Balls grow while they are easy
-and shrink while they are hard, in simplex iterations, not in seconds.
+The cost of a point above the bound is the sum of |reduced cost| · |distance from the relaxation| over its columns. So the search uses
+the columns with a small reduced cost, or with a fractional value in the relaxation. First it solves the model over these columns alone.
+Then it solves small models, each over a ball of such columns around the most expensive ones, with all others fixed. Balls grow while they
+are easy and shrink while they are hard, measured in simplex iterations, not in seconds.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from sdc_tasks.solver.lp import LPResult, Status
 from sdc_tasks.solver.milp import Milp, Watch, solve_milp
 
 KERNELS = (0.56, 0.62, 0.7, 0.8, np.inf)  # cheapest columns, as a share of the number of cells, where a first point is looked for
-TRY = 1 / 10  # of the time left, for a kernel that is not everything
+TRY = 1 / 10  # share of the time left, for a kernel that leaves out columns
 BALL_PRICE = 0.5  # the same for balls
 BALL, LEAST_BALL, EASY, HARD = 300, 100, 100, 250  # columns at first, at least; simplex iterations
-BALL_NODES = 1  # of a ball: the root says most, and a search tree may take a hundred times as long
+BALL_NODES = 1  # of a ball: the root finds most of the gain, and a search tree may take a hundred times as long
 FRUITLESS_BALLS = 40  # balls without a gain after which the search ends
 BETWEEN = 1e-3
 
 
 class Effort(Protocol):
-    """How long, and how well."""
+    """How long a search lasts, and how close it gets."""
 
     @property
     def clock(self) -> Clock: ...
@@ -44,7 +44,7 @@ class Effort(Protocol):
 def search(
     model: Milp, cells: int, relaxed: LPResult, effort: Effort, bound: float, constant: float, progress: Callable[[str], None]
 ) -> tuple[Floats | None, bool]:
-    """(the best point found or None, whether time ran out). The columns are pieces of `cells` cells."""
+    """(best point found (columns,) or None, whether time ran out). The columns are the pieces of `cells` cells."""
     price = np.abs(model.cost - model.A.T @ relaxed.dual)
     between = np.abs(relaxed.x - np.rint(relaxed.x)) > BETWEEN
     unit = float(np.abs(model.cost).max(initial=0.0)) or 1.0
@@ -76,7 +76,7 @@ def search(
 
 
 def _first(model: Milp, relaxed: LPResult, price: Floats, between: Bools, cells: int, effort: Effort) -> tuple[Floats | None, bool]:
-    """(the first point that a solver comes upon, whether time decided where); columns outside the kernel are rounded where they are."""
+    """(the first point that a solver finds, whether time decided which); columns outside the kernel keep their rounded value."""
     hurried = False
     for share in KERNELS:
         last = share == KERNELS[-1]
@@ -106,7 +106,7 @@ def _rounded(model: Milp, x: Floats) -> Floats:
 
 
 def ball_of(touches: sp.csr_array, touched: sp.csr_array, chosen: Bools, price: Floats, size: int, rng: np.random.Generator) -> Ints:
-    """At most `size` chosen columns around one that costs much, found through the rows they share; dear ones first."""
+    """At most `size` of the chosen columns around an expensive one, along the rows they share; expensive ones first."""
     weight = np.where(chosen, price, 0.0)
     total = float(weight.sum())
     if total <= 0:
@@ -128,7 +128,7 @@ def ball_of(touches: sp.csr_array, touched: sp.csr_array, chosen: Bools, price: 
 
 
 def _improve(model: Milp, columns: sp.csc_array, point: Floats, ball: Ints, seconds: float) -> tuple[float, int]:
-    """Moves the columns of the ball to the best that a few nodes find; (gain, simplex iterations)."""
+    """Moves the columns of the ball to the best point that a few nodes find. Returns (gain, simplex iterations)."""
     A = sp.csr_array(columns[:, ball])
     rows = np.flatnonzero(np.diff(A.indptr))
     A = sp.csr_array(A[rows])

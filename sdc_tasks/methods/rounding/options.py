@@ -1,4 +1,4 @@
-"""How the aggregates of an indicator are rounded as one table, as a domain file asks for it: one model a method."""
+"""The options of a domain file that round the aggregates of an indicator as one table: one model for each method."""
 
 from __future__ import annotations
 

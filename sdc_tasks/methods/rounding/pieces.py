@@ -1,8 +1,8 @@
-"""min Σ φ_j(k_j) over whole k_j with A k = rhs, φ_j convex: what controlled rounding and the quadratic adjustment have in common.
+"""min Σ φ_j(k_j) over integers k_j with A k = rhs, φ_j convex: the common problem of controlled rounding and of the quadratic adjustment.
 
-Each φ_j is linear between whole numbers, so k_j = origin_j + Σ u over pieces u of φ_j with one slope each; convexity fills them in their
-order. Pieces one step wide are the binaries of a mixed-integer model; a wider piece stands for a stretch in which no end is to be had.
-On network tables (two dimensions, one of them hierarchical) the rows are totally unimodular: any vertex of the relaxation is whole.
+Each φ_j is linear between integers, so k_j = origin_j + Σ u over pieces u of φ_j with one slope each; convexity fills the pieces in their
+order. Pieces one step wide are the binaries of a mixed-integer model; a wider piece is a stretch that is not expected to end inside.
+On network tables (two dimensions, one of them hierarchical) the rows are totally unimodular: any vertex of the relaxation is integral.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import scipy.sparse as sp
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.milp import Milp
 
-OFF_WHOLE = 1e-7  # how far from a whole number a solver's value may be
+OFF_WHOLE = 1e-7  # largest distance of a solver's value from an integer
 MOST_PIECES = 8  # steps into which a stretch of one slope is cut
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """Pieces of n columns: `column slope lower upper` of each piece, those of a column in the order of their slopes; `origin` (n,).
+    """Pieces of n columns: `column slope lower upper` (pieces,), ordered by slope within a column; `origin` (n,).
 
     The cost is `constant` + Σ slope · u, where lower ≤ u ≤ upper.
     """
@@ -38,11 +38,11 @@ class Pieces:
         return np.flatnonzero(self.upper - self.lower == 1)
 
     def value(self, u: Floats) -> Floats:
-        """k of pieces."""
+        """k (n,) of the values u (pieces,)."""
         return np.asarray(self.origin + np.bincount(self.column, weights=u, minlength=len(self.origin)))
 
     def model(self, A: sp.csr_array, row_lower: Floats, row_upper: Floats) -> Milp:
-        """The model over the pieces with row_lower ≤ A k ≤ row_upper; its objective lacks the constant."""
+        """The model over the pieces with row_lower ≤ A k ≤ row_upper. Its objective is without the constant."""
         shift = A @ self.origin
         return Milp(
             cost=self.slope, A=sp.csr_array(sp.csc_array(A)[:, self.column]), row_lower=row_lower - shift, row_upper=row_upper - shift,
@@ -51,9 +51,10 @@ class Pieces:
 
 
 def nearest(target: Floats, weight: Floats, lower: Floats, upper: Floats) -> Pieces:
-    """w_j |k_j − target_j| on lower ≤ k ≤ upper (whole or infinite): a slope on each side of the target, one across it.
+    """The pieces of w_j |k_j − target_j| on lower ≤ k ≤ upper (integers or infinite; all (n,)): one slope on each side of the target, and
+    one for the step that contains it.
 
-    Raises ValueError where bounds leave nothing.
+    Raises ValueError for a lower bound above its upper bound.
     """
     if (lower > upper).any():
         raise ValueError("a lower bound above its upper bound")
@@ -70,9 +71,10 @@ def nearest(target: Floats, weight: Floats, lower: Floats, upper: Floats) -> Pie
 
 
 def squares(at: Floats, weight: Floats, lower: Floats, upper: Floats, reach: int) -> Pieces:
-    """w_j k_j² near `at`: pieces one step wide within `reach` of it, and one piece beyond on either side.
+    """The pieces of w_j k_j² near `at`: pieces one step wide within `reach` of it, and one longer piece beyond on each side. All (n,).
 
-    The tails go on with the slope of the step next to them: a lower bound on the cost there, so a point that uses none of them is best.
+    The longer pieces continue with the slope of the step next to them, which is a lower bound on the cost. So an optimal point that uses
+    none of them is optimal for w_j k_j².
     """
     centre: Floats = np.clip(np.rint(at), lower, upper)
     steps = np.arange(-reach - 1, reach + 1, dtype=float)
@@ -89,7 +91,7 @@ def squares(at: Floats, weight: Floats, lower: Floats, upper: Floats, reach: int
 
 
 def _steps(column: Ints, slope: Floats, first: Floats, last: Floats) -> tuple[Ints, Floats, Floats, Floats]:
-    """Pieces of at most MOST_PIECES steps cut into steps; empty ones dropped."""
+    """Cuts pieces of at most MOST_PIECES steps into single steps, and drops empty ones."""
     width = last - first
     count = np.where(np.isfinite(width) & (width <= MOST_PIECES), width, 1).astype(np.int64)
     at = np.repeat(np.arange(len(width)), count)

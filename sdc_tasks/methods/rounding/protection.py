@@ -1,14 +1,14 @@
-"""Who attacks a rounded table, what he finds out, and the cuts that keep him from it: the protection equations of [3], eq. 2.2–2.11.
+"""The attacker of a rounded table, and the cuts that defend it: the protection equations of [3], eq. 2.2–2.11.
 
-The attacker knows the relations, the bounds of each cell, and that the truth lies within `half` of what is printed (2.2):
+The attacker knows the relations, the bounds of each cell, and that the truth lies within `half` of the printed value (2.2):
 
     A y = rhs,   max(lb, x − half) ≤ y ≤ min(ub, x + half)
 
-A primary p is protected where he cannot exclude a − lpl and a + upl, and no interval shorter than spl remains (2.3–2.5). By weak duality
-any multipliers γ bound his reach by a sum over the ends of the cells, each of which is linear in x or a constant: what is asked for must
-not exceed that sum, which is a protection equation (2.8, 2.9, 2.11). One that the table at hand breaks is a cut for the rounding model.
+A primary p is protected where he cannot exclude a − lpl and a + upl, and his interval is at least spl wide (2.3–2.5). By weak duality
+any multipliers γ bound his reach by a sum over the bounds of the cells, each of them linear in x or constant. The requirement must not
+exceed this sum: that is a protection equation (2.8, 2.9, 2.11). An equation that the table violates becomes a cut of the rounding model.
 
-Protection is told by witnesses, points of the attacker's that are looked at by plain arithmetic. Values are in units of the base.
+Protection is shown by witnesses: points of the attacker's problem, checked by plain arithmetic. Values are in units of the base.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
 PROGRAMS, WORTH_PROGRAMS = 8, 4  # programs for many primaries at once, at most; primaries for which they are worth while
-DEEP_UNITS = 1e-5  # units by which a cut must be broken: below that it is noise
+DEEP_UNITS = 1e-5  # units by which a table must violate a cut: below that it is noise
 
 
 @dataclass(frozen=True)
 class Cuts:
-    """coefficients · x ≥ least, one row for each protection equation that was broken; x in units."""
+    """coefficients · x ≥ least: the violated protection equations, with coefficients (cuts, n), least (cuts,), x in units of the base."""
 
     coefficients: sp.csr_array = field(repr=False)
     least: Floats = field(repr=False)
@@ -38,7 +38,7 @@ class Cuts:
 
 @dataclass(frozen=True)
 class RoundingVerdict:
-    """For each primary, in order, whether lower, upper and sliding protection are kept; `cuts` are the equations broken."""
+    """(primaries,), in order: whether lower, upper and sliding protection are kept; `cuts` are the violated equations."""
 
     down: Bools
     up: Bools
@@ -52,7 +52,7 @@ class RoundingVerdict:
 
 
 class RoundingAttacker:
-    """The attacker of one table and the half-widths (n,) that he reads around its cells: 0 where a cell is printed as it is."""
+    """The attacker of one table. `half` (n,) are the half-widths around its printed cells, 0 for an exact cell."""
 
     def __init__(self, table: RoundingTable, half: Floats, unit: float) -> None:
         self._table, self._unit, self._half = table, unit, half / unit
@@ -64,9 +64,9 @@ class RoundingAttacker:
         self._live.method("primal")  # from one cell to the next only the cost changes
 
     def judge(self, x: Floats, clock: Clock | None = None) -> RoundingVerdict:
-        """Is every primary protected in the table x? What is not shown within the time counts as not protected.
+        """Whether every primary is protected in the table x (n,). Protection that is not shown within the time counts as missing.
 
-        Raises ValueError where x is further than its half-width from the truth.
+        Raises ValueError where x is further from the truth than its half-width.
         """
         clock = clock or Limit()
         table, unit = self._table, self._unit
@@ -126,7 +126,7 @@ class RoundingAttacker:
         return RoundingVerdict(met_down, met_up, met_slide, Cuts(coefficients, np.array(least)), lps)
 
     def _extreme(self, cell: int, side: float) -> LPResult:
-        """As far as the attacker can go from the truth in a cell: down (−1) or up (1)."""
+        """How far from the truth the attacker's interval of a cell reaches: down (−1) or up (1)."""
         at = np.array([cell])
         self._live.set_cost(at, np.array([-side]))
         result = self._live.solve()
@@ -161,6 +161,6 @@ def necessary(table: RoundingTable, half: float) -> tuple[Floats, Floats]:
 
 
 def cells_too_wide(table: RoundingTable, half: float) -> Ints:
-    """Primaries that ask for more than an interval of twice `half` can hold, wherever it lies."""
+    """Primaries whose requirement is wider than an interval of twice `half`, wherever the interval lies."""
     noise = 1e-9 * half
     return table.primary[np.maximum(table.down + table.up, table.slide) > 2 * half + noise]

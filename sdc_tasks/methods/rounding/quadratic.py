@@ -1,22 +1,22 @@
 """Random rounding with quadratic programming ([3] §3): sensitive cells are rounded, their neighbours adjusted, margins stay.
 
-1. Each sensitive cell goes to a multiple of the base b next to it, up or down; where b divides the sum of them all, that sum stays. Of
-   all such sets that the margins and the protection equations (2.8–2.11, see protection.py) allow, one of least distance is taken:
+1. Each sensitive cell goes to a multiple of the base b next to it, up or down. Where b divides the sum of all sensitive cells, the sum
+   stays. Among the sets that the margins and the protection equations (2.8–2.11, see protection.py) allow, one of least distance is taken:
 
        √ Σ_s (x_s − a_s)²                                                                              (3.1)
 
-2. The other cells are adjusted by as little as possible. Margins fix Σ x, so (3.2), z = Σ x²/a − 1, has its least where
+2. The other cells are adjusted by as little as possible. The margins fix Σ x, so z = Σ x²/a − 1 (3.2) has the same minimum as
 
        min Σ_i (x_i − a_i)² / |a_i|   over   A x = rhs,   x_i whole,   lb ≤ x ≤ ub,   |x_i − a_i| ≤ b          (3.3), (3.4)
 
-   has. An empty cell stays empty. Among sets of equal distance, the one whose adjustment costs least is taken, on small tables.
-3. The attacker of (2.2) tries every sensitive cell. An equation that is broken is added, and all is done again.
+   An empty cell stays empty. On small tables, among sets of equal distance, the one whose adjustment costs least is taken.
+3. The attacker of (2.2) tries every sensitive cell. Violated equations are added, and the steps are repeated.
 
-The quadratic relaxation says where to look, a mixed-integer model with one piece for each whole step does the rest: as convex as the
-square, it is exact at whole numbers, and proven as soon as no cell is at the end of its pieces. The paper stops at two dimensions. Here
-relations are any, with hierarchies: a *margin* is a total that is not sensitive; where a total itself is sensitive, those beside it in
-any relation, and beside these, are adjusted too, as is a total with a single part that is not empty; what lies above them stays. Margins
-are printed as they are, and known to be.
+The quadratic relaxation shows where to look. A mixed-integer model with one piece for each integer step does the rest: it is convex like
+the square and exact at integers, and its optimum is proven when no cell is at the end of its pieces. The paper treats two dimensions. Here
+relations are arbitrary, with hierarchies. A *margin* is a total that is not sensitive. Where a total is sensitive, the totals beside it in
+any relation, and beside those, are adjusted too, and so is a total with a single part that is not empty; totals above them stay. Margins
+are printed exactly, and everybody knows it.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from sdc_tasks.solver.milp import Milp, MilpResult, solve_milp
 from sdc_tasks.solver.qp import SeparableQP
 
 QUADRATIC_ROUNDS = 100  # of rounding and attacking
-WINDOW = 3  # steps around the relaxation that are looked at one by one, twice as many each time these are not enough
-LARGE = 10_000  # pieces above which the first of the nearest sets is adjusted, not the best of all that are as near
+WINDOW = 3  # steps around the relaxation with a piece each, twice as many each time these are not enough
+LARGE = 10_000  # pieces above which the first of the nearest sets is adjusted, not the best of all equally near sets
 
 
 @dataclass(frozen=True)
 class QuadraticTable:
-    """The table `x`, whole and verified. `cost` is Σ (x − a)²/|a| of the adjusted cells, `bound` what it is at least for any set as near,
-    or on large tables for this set.
+    """The verified table `x` (n,) of whole numbers. `cost` is Σ (x − a)²/|a| of the adjusted cells; `bound` is a lower bound of it, for any
+    equally near set, or on large tables for this set.
 
-    `set_distance` and `distance` are (3.1) of the sensitive cells and of the whole table, `z` is (3.2). `margin` cells did not move;
-    `sum_kept`: the base divides the sum of the sensitive cells, which did not move either. `clock`: stopped by the time limit.
+    `set_distance` and `distance` are (3.1) of the sensitive cells and of the whole table, `z` is (3.2). `margin` cells (n,) did not move.
+    `sum_kept`: the base divides the sum of the sensitive cells, and the sum did not change. `clock`: the time limit ended the search.
     """
 
     x: Floats = field(repr=False)
@@ -78,9 +78,9 @@ def directed_distance(table: RoundingTable, x: Floats) -> float:
 
 
 def base_for(table: RoundingTable) -> float:
-    """The least whole base under which every sensitive cell can be rounded to what its levels ask for.
+    """The least whole base under which every sensitive cell can be rounded and keep its levels.
 
-    Where one of at most twice that divides the sum of the sensitive cells, the least such base.
+    If a base of at most twice that divides the sum of the sensitive cells, the least such base is returned.
     """
     _refuse(table)
     widest = float(np.maximum((table.down + table.up) / 2, table.slide / 2).max())
@@ -98,11 +98,11 @@ def base_for(table: RoundingTable) -> float:
 def round_quadratic(table: RoundingTable, base: float, search: Search, progress: Progress = silent) -> QuadraticTable:
     """The table of least distance that keeps all margins and levels.
 
-    Raises InvalidInput where values are not whole, nothing is sensitive or the base is not whole; Unprotectable where nothing is found.
+    Raises InvalidInput where values or the base are not whole, or nothing is sensitive; Unprotectable where no table is found.
     """
     _refuse(table)
     if not (base >= 2 and base == np.rint(base) and base < EXACT_BELOW):
-        raise InvalidInput(f"base {base:g}: not a whole number above 1. Remedy: give one")
+        raise InvalidInput(f"base {base:g}: not a whole number above 1. Remedy: give a whole number above 1")
     if (tight := cells_too_wide(table, base)).size or not _allows(table, base):
         names = [table.label(int(i)) for i in (tight if tight.size else table.primary[~_possible(table, base)])]
         more = f" and {len(names) - NAMED_CELLS} more" if len(names) > NAMED_CELLS else ""
@@ -114,9 +114,9 @@ def round_quadratic(table: RoundingTable, base: float, search: Search, progress:
 
 
 def margins(table: RoundingTable) -> Bools:
-    """Totals that stay: those that are not sensitive, nor beside a sensitive total, nor beside one that is.
+    """(n,): the totals that stay. They are not sensitive, not beside a sensitive total, and not beside a total that is beside one.
 
-    A total with a single part that is not empty is that part over again, and as sensitive as that.
+    A total with a single part that is not empty repeats that part, and is as sensitive as it.
     """
     A, total = table.A, table.totals
     row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
@@ -174,10 +174,10 @@ class _Work:
                 if not keep_sum or self.left <= 0:
                     break
                 keep_sum, beyond = False, -np.inf
-                self.progress("no set of multiples keeps the sum of the sensitive cells: it is let go")
+                self.progress("no set of multiples keeps the sum of the sensitive cells: the sum may change")
                 continue
             found = self._adjust(chosen, keep_sum, beyond)
-            if found is None:  # whole numbers allow none as near: the next distance
+            if found is None:  # no whole table for a set as near as this: the next distance
                 beyond = float(np.rint(self.cost @ chosen)) + 1
                 continue
             y, z, bound, optimal = found
@@ -185,7 +185,8 @@ class _Work:
             x[table.primary] = self.floor + base * y
             x[self.adjusted] += z
             verdict = attacker.judge(x, self.search.clock)
-            self.progress(f"round {rounds}: distance {distance(table, x):.4g}, {int((~verdict.protected).sum())} sensitive cells found out")
+            exposed = int((~verdict.protected).sum())
+            self.progress(f"round {rounds}: distance {distance(table, x):.4g}, {exposed} sensitive cells not protected")
             if verdict.protected.all():
                 self._check(x)
                 return QuadraticTable(
@@ -197,7 +198,7 @@ class _Work:
             self.cuts = sp.csr_array(sp.vstack([self.cuts, verdict.cuts.coefficients], format="csr"))
             self.least = np.concatenate([self.least, verdict.cuts.least])
             beyond = -np.inf
-        reason = "time ran out" if self.left <= 0 else f"margins, bounds and levels leave none{self.search.within}"
+        reason = "time ran out" if self.left <= 0 else f"margins, bounds and levels allow none{self.search.within}"
         raise Unprotectable(f"no table with sensitive cells rounded to base {base:g}: {reason}. Remedy: choose another base, or more time")
 
     @property
@@ -205,7 +206,7 @@ class _Work:
         return self.search.clock.left
 
     def _nearest_set(self, keep_sum: bool, beyond: float) -> Floats | None:
-        """Up (1) or down (0) of each sensitive cell, at least distance but no nearer than `beyond`; the others need not be whole yet."""
+        """Up (1) or down (0) for each sensitive cell: the least distance that is at least `beyond`; the other cells may be fractional."""
         k, m = len(self.cost), len(self.adjusted)
         rows = self._rows(keep_sum, beyond, np.inf, sp.eye_array(m, format="csr"), np.zeros(m))
         model = Milp(
@@ -265,7 +266,7 @@ class _Work:
         return solve_milp(model, self.search.solver, max(self.left, 0.1), gap, self.search.nodes, watch=self.search.watch)
 
     def _relaxed(self, chosen: Floats) -> Floats:
-        """The quadratic adjustment in fractions, for one set; without protection equations, which it only starts from."""
+        """The fractional quadratic adjustment for one set, without protection equations: a start for the search."""
         m = len(self.adjusted)
         if not m:
             return np.zeros(0)
@@ -296,7 +297,7 @@ class _Work:
         return sp.csr_array(rows), lower, upper
 
     def _check(self, x: Floats) -> None:
-        """Plain arithmetic on the table itself. A failure is a defect of this program, not of the input."""
+        """Checks the table by plain arithmetic. A failure is a defect of this program, not of the input."""
         table, base = self.table, self.base
         wrong = (
             (x != np.rint(x), "not whole"),
@@ -312,10 +313,10 @@ class _Work:
 
 def _refuse(table: RoundingTable) -> None:
     if not len(table.primary):
-        raise InvalidInput("no cell is sensitive: nothing is to be rounded. Remedy: mark primary cells (status u) and their levels")
+        raise InvalidInput("no cell is sensitive: there is nothing to round. Remedy: mark primary cells (status u) and give their levels")
     wrong = (table.a != np.rint(table.a)) | (np.abs(table.a) >= EXACT_BELOW)
     for mask, what, remedy in (
-        (wrong, "no whole numbers", "give the table in a unit in which all of them are"),
+        (wrong, "not whole numbers", "give the table in a unit in which all values are whole"),
         (np.isin(np.arange(len(wrong)), table.primary) & table.fixed, "fixed and sensitive", "let them move"),
     ):
         if mask.any():
@@ -328,7 +329,7 @@ def _allows(table: RoundingTable, base: float) -> bool:
 
 
 def _possible(table: RoundingTable, base: float) -> Bools:
-    """Sensitive cells of which a multiple beside the truth keeps the levels by its own interval."""
+    """Sensitive cells for which a multiple next to the true value keeps the levels by its own interval."""
     a = table.a[table.primary]
     down, multiple = multiples(a, base)
     lowest, highest = necessary(table, base)

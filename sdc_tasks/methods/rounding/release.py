@@ -1,11 +1,11 @@
 """Rounds indicators of a release as whole tables, instead of cell by cell to safe bases: a method proposes, the attacker judges.
 
     small-count    [4]; `counts.py`
-    controlled     [2] §3: all aggregates to multiples of one base; what is told is the reach, ± base as a rule; `aggregates.py`
-    quadratic      [3]: those that attacks lean on to multiples, those beside them adjusted, margins exact; `aggregates.py`
+    controlled     [2] §3: all aggregates become multiples of one base; the reach is published, usually ± base; `aggregates.py`
+    quadratic      [3]: aggregates that attacks use become multiples, those beside them are adjusted, margins are exact; `aggregates.py`
 
-Each method proposes publications, the most precise first. The attacker of the audit faces them in turn, together with what was decided for
-other indicators. The first publication that he cannot break is taken; the last one, the baseline, withholds everything.
+Each method proposes publications, the most precise first. The attacker of the audit attacks each of them, together with the decision for
+the other indicators. The first publication that he cannot break is taken. If he breaks all, the indicator is withheld.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def round_part(
 ) -> Publication:
     """The publication of the part. `decided`: the publication of the whole, with the part withheld; `requirements`, `seed`: of the audit.
 
-    `progress` receives the progress of the search, `note` what was tried and taken. The seed of the rounding follows from the salt of the
-    problem: with the program alone, nobody can repeat this rounding on another table.
+    `progress` receives the progress of the search, `note` each proposal and its result. The seed of the rounding is derived from the salt
+    of the problem: nobody can repeat this rounding with the program alone.
     """
     judge, drawn = _Judge(part, decided, requirements, seed), part.problem.salt.seed("rounding", *part.problem.space.indicators)
     for what, publication in _proposals(part, requirements, wanted, drawn, seed, progress):
@@ -44,7 +44,7 @@ def round_part(
         note(f"{what}: {broken} requirements broken")
         if not broken:
             return publication
-    note("withheld: nothing that the method proposes withstands the attack")
+    note("withheld: no proposal of the method withstands the attack")
     return Publication.nothing(np.flatnonzero(part.problem.aggregate))
 
 
@@ -61,15 +61,15 @@ def _proposals(
 
 
 class _Judge:
-    """The attacker of the audit, asked about one part of the table."""
+    """The attacker of the audit, for one part of the table."""
 
     def __init__(self, part: Part, decided: Publication, requirements: Requirements, seed: int) -> None:
         self._part, self._decided, self._requirements, self._seed = part, decided, requirements, seed
         self._attacker = None if part.problem.integral.any() else Attacker(part.problem, part.requirements(requirements), seed)
 
     def broken(self, publication: Publication) -> int:
-        """Requirements of the part that a publication of it breaks. Of counts, those that no whole table shows, as the audit will look for
-        them: what is shown by whole tables holds against everybody else.
+        """The number of requirements of the part that a publication of it breaks. For counts, requirements that no whole table shows count
+        as broken, as in the audit: a requirement shown by whole tables also holds against every other attacker.
         """
         if self._attacker is not None:
             self._attacker.face(publication)

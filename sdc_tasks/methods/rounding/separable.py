@@ -1,11 +1,11 @@
-"""Whole numbers of least cost in a system of relations: a proven bound, and the best point found.
+"""The integer point of least cost in a system of relations: a proven bound, and the best point found.
 
-1. The vertex of the relaxation. Whole, as on all network tables, it is the answer.
-2. Else a first point, and a search around it (neighbourhoods.py), until the gap is small enough or nothing is found any more.
+1. The vertex of the relaxation. Where it is integral, as on all network tables, it is the result.
+2. Else a first point, and a search around it (neighbourhoods.py), until the gap is small enough or the search finds nothing more.
 3. Then the whole mixed-integer model from there, until the gap, the nodes, or a time limit are reached.
 
-The bound is weak duality on the multipliers of the relaxation, by plain arithmetic, or what the solver of the whole model proved. Points
-are looked at in whole numbers: what misses a relation is no point.
+The bound comes from weak duality on the multipliers of the relaxation, by plain arithmetic, or from the solver of the whole model. Points
+are checked in integers: a point that violates a relation is not taken.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ Progress = Callable[[str], None]
 
 
 def silent(_: str) -> None:
-    """Nobody listens."""
+    """A progress callback that does nothing."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """How long and how well. `gap` (cost − bound) / cost ends the search, `exact` goes on with the whole model. `clock`: what it may know
-    of the time; where work is counted, `nodes` bound each MILP.
+    """How long a search lasts. A relative gap (cost − bound) / cost of `gap` ends it; `exact` continues with the whole model. `clock`: how
+    it may use the time; where work is counted, `nodes` limit each MILP.
 
-    `seed` decides where it looks: who knows it may work back to what was rounded, so it is secret, and has no default.
+    `seed` drives the search. With it, an attacker may reconstruct the values before rounding, so it is secret and has no default.
     """
 
     seed: int
@@ -55,13 +55,13 @@ class Search:
 
     @property
     def within(self) -> str:
-        """How far a search went that found nothing."""
+        """For messages: the limit of a search that found nothing."""
         return "" if self.nodes is None else f", or none was found within {self.nodes} nodes"
 
 
 @dataclass(frozen=True)
 class Relations:
-    """lower ≤ A k ≤ upper; the first `equal` rows are relations of the table, A k = rhs in whole numbers, the others are cuts."""
+    """lower ≤ A k ≤ upper. The first `equal` rows are relations of the table, A k = rhs in integers; the others are cuts."""
 
     A: sp.csr_array = field(repr=False)
     lower: Floats = field(repr=False)
@@ -77,7 +77,7 @@ class Relations:
 
 @dataclass(frozen=True)
 class Found:
-    """`k` in whole numbers, None where none was found. `clock`: time ran out, so the result depends on the machine."""
+    """`k` (n,) in integers, None where no point was found. `clock`: time ran out, so the result depends on the machine."""
 
     status: Status
     k: Floats | None = field(repr=False)
@@ -87,12 +87,12 @@ class Found:
 
     @property
     def gap(self) -> float:
-        """(cost − bound) / cost; 0 where nothing costs anything."""
+        """(cost − bound) / cost; 0 where the cost is 0."""
         return max(0.0, (self.cost - self.bound) / self.cost) if self.cost > 0 else 0.0
 
 
 def relations(A: sp.csr_array, rhs: Floats, cuts: sp.csr_array | None = None, least: Floats | None = None) -> Relations:
-    """A k = rhs, and cuts · k ≥ least."""
+    """The relations A k = rhs, with the cuts · k ≥ least. A (m, n), cuts (c, n)."""
     if cuts is None or least is None:
         return Relations(A, rhs, rhs, len(rhs))
     rows = sp.csr_array(sp.vstack([A, cuts], format="csr"))
@@ -125,7 +125,7 @@ def least_cost(pieces: Pieces, rows: Relations, search: Search, progress: Progre
 
 
 def _whole(pieces: Pieces, rows: Relations, model: Milp, search: Search, seconds: float, start: Floats | None, found: Found) -> Found:
-    """The whole model from a start; never worse than what was found before."""
+    """Solves the whole model from a start. The result is never worse than `found`."""
     result = solve_milp(model, search.solver, max(seconds, 0.1), search.gap, search.nodes, start, search.watch)
     bound = found.bound if result.bound is None else max(found.bound, result.bound + pieces.constant)
     clock = np.isfinite(seconds) and result.status is not Status.OPTIMAL and result.status is not Status.INFEASIBLE
@@ -142,19 +142,19 @@ def _whole(pieces: Pieces, rows: Relations, model: Milp, search: Search, seconds
 
 
 def _best(pieces: Pieces, rows: Relations, u: Floats) -> Floats | None:
-    """k in whole numbers where the pieces say so and every row holds."""
+    """k in integers, if the pieces are integral and every row holds; else None."""
     k = pieces.value(u)
     whole = np.rint(k)
     return whole if (np.abs(k - whole) <= OFF_WHOLE * np.maximum(1, np.abs(k))).all() and rows.hold(whole) else None
 
 
 def _cost(pieces: Pieces, k: Floats, model: Milp, u: Floats) -> float:
-    """The cost of k: of its own pieces, filled in their order, which no solver's rounding touches."""
+    """The cost of k, from its pieces filled in order: free of a solver's rounding."""
     return float(model.cost @ filled(pieces, k)) + pieces.constant
 
 
 def filled(pieces: Pieces, k: Floats) -> Floats:
-    """The pieces of k: those above the origin from the flattest on, those below it from the least gain on."""
+    """(pieces,): the pieces filled to reach k (n,): above the origin from the flattest on, below it from the smallest gain on."""
     u = np.zeros(len(pieces.slope))
     short = k - pieces.origin
     for side in (1.0, -1.0):
@@ -171,9 +171,9 @@ def filled(pieces: Pieces, k: Floats) -> Floats:
 
 
 def weak_duality(model: Milp, dual: Floats) -> float:
-    """A bound on the relaxation from any multipliers: each column at its cheaper end. Arithmetic alone.
+    """A lower bound on the relaxation from any multipliers `dual` (rows,), by arithmetic alone: each column is at its cheaper bound.
 
-    Multipliers on the side of a row that has no end count as none; so does a slope as small as rounding in a column without an end.
+    A multiplier on the side of a row without a bound counts as 0, and so does a slope of the size of rounding in an unbounded column.
     """
     y = np.where(dual > 0, np.where(np.isfinite(model.row_lower), dual, 0.0), np.where(np.isfinite(model.row_upper), dual, 0.0))
     reduced = model.cost - model.A.T @ y

@@ -18,9 +18,9 @@ def _numbered(cell: int) -> str:
 
 @dataclass(frozen=True)
 class RoundingTable:
-    """n cells with `A a = rhs` (A: relations, n). `lb ub` is what the world knows of each cell, and where its printed value may lie.
+    """n cells with `A a = rhs`, A (relations, n). `lb ub` (n,) are the external bounds of each cell, and the bounds of its printed value.
 
-    `primary` cells (flat indices, ascending) have levels `lpl upl spl` ≥ 0 of that shape, distances in the unit of the data. `fixed`
+    `primary` (primaries,) are flat indices, ascending; `lpl upl spl` ≥ 0 are their levels, distances in the unit of the data. `fixed` (n,)
     cells keep their value. `label` names a cell in messages. Raises ValueError where the arrays do not fit together.
     """
 
@@ -55,7 +55,7 @@ class RoundingTable:
 
     @property
     def down(self) -> Floats:
-        """`lpl` cut at the bounds (METHOD §2), as `up` and `slide` are."""
+        """(primaries,): `lpl` cut at the bounds (METHOD §2). `up` and `slide` are cut in the same way."""
         return np.minimum(self.lpl, (self.a - self.lb)[self.primary])
 
     @property
@@ -68,10 +68,10 @@ class RoundingTable:
 
     @property
     def totals(self) -> Bools:
-        """Cells that are the sum of others: of each relation the one cell whose sign is not that of the rest.
+        """(n,): cells that are the sum of others. The total of a relation is the one cell whose sign differs from all others; of two cells
+        with opposite signs, the negative one. A relation whose cells all have one sign has no total.
 
-        Of two cells of opposite signs, the negative one. A relation whose cells all have one sign adds up to its right-hand side, and has
-        no total. Raises InvalidInput for any other.
+        Raises InvalidInput for any other relation.
         """
         A = self.A
         row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
@@ -82,7 +82,7 @@ class RoundingTable:
             first = int(np.flatnonzero(odd)[0])
             cells = ", ".join(self.label(int(i)) for i in A.indices[A.indptr[first] : A.indptr[first + 1]][:4])
             raise InvalidInput(
-                f"relation {first} ({cells}, …): no cell is the sum of the others. Remedy: give relations as total and parts"
+                f"relation {first} ({cells}, …): no cell is the sum of the others. Remedy: write each relation as a total and its parts"
             )
         total = np.zeros(len(self.a), dtype=bool)
         total[A.indices[(A.data < 0) & (negative == 1)[row]]] = True
@@ -91,7 +91,7 @@ class RoundingTable:
 
 
 def multiples(values: Floats, base: float) -> tuple[Floats, Bools]:
-    """(values / base rounded down, whether a value is a multiple of the base), noise of adding up apart."""
+    """(values / base rounded down, whether a value is a multiple of the base), each of the shape of `values`, up to rounding noise."""
     near = np.rint(values / base)
     whole = np.abs(values - near * base) <= SUM_SHARE * np.maximum(np.abs(values), base)
     return np.where(whole, near, np.floor(values / base)), whole

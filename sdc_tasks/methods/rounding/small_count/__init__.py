@@ -1,7 +1,7 @@
 """Small count rounding: [4] Langsrud, Heldal, *An Algorithm for Small Count Rounding of Tabular Data*, PSD 2018.
 
-Some inner cells of a table of counts are rounded to multiples of a base, such that no published cell holds a small count and all of them
-stay close to what they were. Published cells are sums of rounded inner cells: additive and consistent, whatever their number.
+Some inner cells of a table of counts are rounded to multiples of a base, so that no published cell holds a small count and all published
+cells stay close to their true counts. Published cells are sums of rounded inner cells, so they are additive and consistent.
 """
 
 from sdc_tasks.methods.rounding.small_count.algorithm import CountOptions, RoundedCells, round_counts

@@ -1,4 +1,4 @@
-"""The full algorithm of [4] §5: rounds of filling until no sensitive count is left among the published cells.
+"""The full algorithm of [4] §5: it fills in rounds until no published cell is sensitive.
 
     ỹ = y, z̃ = z
     until no published cell is sensitive:
@@ -7,10 +7,10 @@
             the inner algorithm fills b into n_b of them, 0 into the others
         z̃ = Xᵀ ỹ
 
-`paper` is this alone. `fast` and `best` go on with `refine` after each round, and at the end over all rounded cells together. Inner cells
-that share no published cell, not even by way of others, cannot influence each other: such parts are rounded one by one, each with random
-numbers of its own that follow from its cells, so that a part alone is rounded exactly as it is within the whole. n_b keeps the sum of each
-part within half a base.
+`paper` is this algorithm alone. `fast` and `best` add `refine` after each round, and at the end over all rounded cells together. Inner
+cells that share no published cell, directly or through others, do not influence each other. Such parts are rounded one by one, each with
+random numbers derived from its cells: a part is rounded in the same way alone and within the whole. n_b keeps the sum of each part within
+half a base.
 """
 
 from __future__ import annotations
@@ -31,23 +31,24 @@ from sdc_tasks.methods.rounding.small_count.refine import Refiner
 from sdc_tasks.methods.rounding.small_count.state import Filling
 from sdc_tasks.model.table import Bools, Ints, read_only
 
-BATCHES = {"paper": 1000, "fast": 128, "best": 128}  # as the R package, and what the refinement needs
+BATCHES = {"paper": 1000, "fast": 128, "best": 128}  # inner cells in a batch; paper: as in the R package
 COOLING = {
     "paper": ((), ()),
     "fast": ((0.0, 0.0), (0.2, 0.0, 0.0)),
     "best": ((0.0, 0.0), (*np.geomspace(0.8, 0.08, 60).tolist(), 0.0, 0.0, 0.0)),
 }  # heats of the sweeps after each round, and at the end
-ENOUGH, MOST_RUNS, REPEATED = 64, 10, 20_000  # `best` cools tables from so many cells on down several times, up to so many swept
+ENOUGH, MOST_RUNS, REPEATED = 64, 10, 20_000  # `best`: cells from which a table is cooled repeatedly, most times, cells swept at most
 
 
 @dataclass(frozen=True)
 class CountOptions:
-    """What is rounded, and how. Raises InvalidInput on what makes no sense.
+    """What is rounded, and how. Raises InvalidInput for values out of range.
 
-    `seed` decides between inner cells that tie: who knows it may work back to what was rounded, so it is secret, and has no default.
-    `base` b; `max_round`: the largest published count that is sensitive, b − 1 unless given; `batch`: inner cells filled at once.
-    `zero_candidates`: empty inner cells of sensitive published cells may get the base. `protect_zeros`: so may those of empty published
-    cells, which then are no certain zeros. `leverage`: small inner cells that follow from the published cells are rounded too.
+    `seed` decides ties between inner cells. With it, an attacker may reconstruct the values before rounding, so it is secret and has no
+    default. `base` b; `max_round`: the largest published count that is sensitive, b − 1 by default; `batch`: inner cells filled at once.
+    `zero_candidates`: empty inner cells of sensitive published cells may get the base. `protect_zeros`: empty inner cells of empty
+    published cells may get it too, so that a published zero is not certain. `leverage`: small inner cells that can be computed from the
+    published cells are rounded too.
     """
 
     seed: int
@@ -62,11 +63,11 @@ class CountOptions:
 
     def __post_init__(self) -> None:
         if self.base < 2:
-            raise InvalidInput(f"base {self.base}: rounds nothing. Remedy: a base of 2 or more")
+            raise InvalidInput(f"base {self.base}: rounds nothing. Remedy: give a base of 2 or more")
         if self.max_round is not None and self.max_round < 1:
-            raise InvalidInput(f"largest value to round {self.max_round}: rounds nothing. Remedy: 1 or more")
+            raise InvalidInput(f"largest value to round {self.max_round}: rounds nothing. Remedy: give 1 or more")
         if self.batch is not None and self.batch < 1:
-            raise InvalidInput(f"batch {self.batch}: fills nothing. Remedy: 1 or more")
+            raise InvalidInput(f"batch {self.batch}: fills nothing. Remedy: give 1 or more")
 
     @property
     def largest(self) -> int:
@@ -79,7 +80,7 @@ class CountOptions:
 
 @dataclass(frozen=True)
 class RoundedCells:
-    """A rounded table: ỹ of the inner cells and z̃ = Xᵀ ỹ of the published cells; `rounds` is the most that a part took."""
+    """A rounded table: ỹ (n,) of the inner cells and z̃ = Xᵀ ỹ (P,) of the published cells. `rounds`: the most rounds that a part took."""
 
     dummy: Dummy = field(repr=False)
     options: CountOptions
@@ -101,10 +102,10 @@ def round_counts(
     given: Ints | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> RoundedCells:
-    """Rounds the inner cells of `dummy` so that no published cell is sensitive.
+    """Rounds the inner cells of `dummy` so that no published cell is sensitive ([4] §5).
 
-    `force` (n): inner cells that are rounded in any case. `given` (n): rounded values that are fixed beforehand, −1 where free.
-    Raises InvalidInput where the values fixed beforehand leave a published cell sensitive.
+    `force` (n,): inner cells that are always rounded. `given` (n,): rounded values that are fixed beforehand, −1 where free.
+    Raises InvalidInput where the fixed values leave a published cell sensitive.
     """
     cells = dummy.cells
     fixed = np.zeros(len(cells), dtype=bool) if given is None else given >= 0
@@ -142,7 +143,7 @@ class _Part:
         self.rows = np.empty((0, len(state.dummy.parent)), dtype=np.int32)
 
     def round(self, rng: np.random.Generator, progress: Callable[[str], None]) -> int:
-        """Rounds until nothing is sensitive; how many rounds it took."""
+        """Rounds until no published cell is sensitive. Returns the number of rounds."""
         during, after = COOLING[self.options.quality]
         rounds = 0
         while len(new := self.causes(first=rounds == 0)):
@@ -159,13 +160,13 @@ class _Part:
         return rounds
 
     def _runs(self) -> int:
-        """How often the last refinement is repeated: not where one is enough, or takes long. It follows from the part alone."""
+        """How often the last refinement is repeated: once where that is enough, or where it takes long. It depends on the part alone."""
         if self.options.quality != "best" or len(self.chosen) < ENOUGH:
             return 1
         return max(1, min(MOST_RUNS, REPEATED // len(self.chosen)))
 
     def causes(self, first: bool) -> Ints:
-        """The inner cells that cause a sensitive published cell and are not rounded yet; at first also what the options add."""
+        """The inner cells that cause a sensitive published cell and are not rounded yet; in the first round also those that options add."""
         state, zeros = self.state, first and self.options.protect_zeros
         hit = np.zeros(len(self.part), dtype=bool)
         for j, ids in zip(state.dummy.sources, state.dummy.ids, strict=True):
@@ -206,7 +207,7 @@ def _numbered(progress: Callable[[str], None], number: int, count: int) -> Calla
 
 
 def _parts(dummy: Dummy) -> Iterator[Ints]:
-    """Inner cells that share published cells, directly or by way of others; those in none are no part."""
+    """Inner cells that share published cells, directly or through others. Inner cells in no published cell belong to no part."""
     n = len(dummy.cells)
     if any(len(crossing) == 0 for crossing in dummy.publication.crossings):  # the grand total
         if n:
@@ -225,18 +226,18 @@ def _parts(dummy: Dummy) -> Iterator[Ints]:
 
 
 def _coarsest(dummy: Dummy) -> list[int]:
-    """Crossings that nothing is derived from: cells that share a finer cell share one of these."""
+    """Crossings from which no other is derived: cells that share a finer cell share one of these."""
     parents = set(dummy.parent)
     return [j for j in range(len(dummy.parent)) if j not in parents]
 
 
 def _refuse_sensitive(state: Filling, published: Ints, fixed: Bools) -> None:
-    """What the algorithm promises, recomputed from the rounded inner cells."""
+    """Checks, from the rounded inner cells, that no published cell is sensitive. Raises InvalidInput or SdcError."""
     left = np.flatnonzero(state.is_sensitive(published))
     if len(left) and fixed.any():
         raise InvalidInput(
-            f"{state.dummy.key(int(left[0]))}: the values given beforehand leave this published cell small ({len(left)} in all). "
-            "Remedy: give multiples of the base, or fewer values"
+            f"{state.dummy.key(int(left[0]))}: the values fixed beforehand leave this published cell small ({len(left)} in all). "
+            "Remedy: fix multiples of the base, or fewer values"
         )
     if len(left):
-        raise SdcError(f"{state.dummy.key(int(left[0]))}: this published cell stayed small; this is a fault of the program")
+        raise SdcError(f"{state.dummy.key(int(left[0]))}: this published cell stayed small. This is a defect of the program")

@@ -12,17 +12,17 @@ import numpy.typing as npt
 from sdc_tasks.model.table import Ints, read_only
 
 Codes = npt.NDArray[np.int32]
-TOTAL = "TOTAL"  # what is added up over a whole dimension, where no code of its own stands for it
+TOTAL = "TOTAL"  # the sum over a whole dimension, where the dimension has no code for it
 KEY_BITS = 62  # bits that a joint key may take
 MIX = np.uint64(0x9E3779B97F4A7C15)  # an odd multiplier: no two states of the mixer meet
 
 
 @dataclass(frozen=True)
 class InnerCells:
-    """n inner cells, each a combination of codes, in the order of their labels; no combination twice. `inner_cells` makes one.
+    """n inner cells, each a different combination of codes, in the order of their labels. The function `inner_cells` makes them.
 
-    `labels[d]` are the codes of dimension d, sorted; `codes` (dimensions × n) their indices; `y` the counts. Raises ValueError where
-    the arrays do not fit together or a count is negative.
+    `labels[d]` are the codes of dimension d, sorted; `codes` (dimensions, n) are indices into them; `y` (n,) are the counts. Raises
+    ValueError where the arrays do not fit together or a count is negative.
     """
 
     dimensions: tuple[str, ...]
@@ -42,11 +42,11 @@ class InnerCells:
         return len(self.y)
 
     def key(self, i: int) -> str:
-        """The codes of cell i, as messages name it."""
+        """The codes of cell i, for messages."""
         return ".".join(self.labels[d][self.codes[d, i]] for d in range(len(self.dimensions)))
 
     def hashes(self) -> npt.NDArray[np.uint64]:
-        """One number per cell that follows from its labels alone, whatever other cells there are."""
+        """(n,): one number per cell, which depends on the labels of the cell alone."""
         mixed = np.zeros(len(self), dtype=np.uint64)
         for labels, codes in zip(self.labels, self.codes, strict=True):
             own = np.array([int.from_bytes(hashlib.blake2b(s.encode(), digest_size=8).digest(), "little") for s in labels], dtype=np.uint64)
@@ -55,9 +55,9 @@ class InnerCells:
 
 
 def inner_cells(dimensions: Sequence[str], columns: Sequence[tuple[Codes, Sequence[str]]], counts: Ints | None) -> tuple[InnerCells, Ints]:
-    """(the cells, the cell of each record): adds up records of equal codes.
+    """Adds up records of equal codes. Returns the cells, and (records,): the cell of each record.
 
-    A column is (codes of the records, labels of the codes); without counts each record counts one.
+    A column is (codes of the records, labels of the codes). `counts` (records,); without them each record counts one.
     """
     labels, codes = [], []
     for own, names in columns:
@@ -78,9 +78,10 @@ def inner_cells(dimensions: Sequence[str], columns: Sequence[tuple[Codes, Sequen
 
 
 def joint_codes(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Ints, int]:
-    """(keys, bound): one key in 0 … bound − 1 per row, equal where all columns are equal, ordered as the columns are, the first most.
+    """(keys, bound): one key in 0 … bound − 1 per row. Rows have the same key where all columns are equal; keys are in the order of the
+    columns, the first column first.
 
-    A mixed radix number; where it would need more than 62 bits, what there is so far is numbered anew.
+    A key is a mixed radix number. Where it would need more than 62 bits, the keys of the columns so far are renumbered.
     """
     keys, bound = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64), 1
     for column, size in zip(columns, sizes, strict=True):

@@ -1,9 +1,9 @@
-"""The dummy matrix X of [4] eq. (1), z = Xᵀ y, one row per inner cell and one column per published cell, without ever being built.
+"""The dummy matrix X of [4] eq. (1), z = Xᵀ y: one row per inner cell and one column per published cell. It is never built.
 
-A row has at most one 1 in each crossing, so X is one column of cell numbers per crossing. Most crossings are derived: their cells are
-unions of the cells of a finer crossing, their parent, and numbering these suffices. Only the few that no other refines, the sources,
-are numbered from the inner cells, by mixed radix keys. A small published cell of a derived crossing is the union of small cells of its
-source, so what makes a publication sensitive is seen at the sources alone.
+A row has at most one 1 in each crossing, so X is stored as one column of cell numbers per crossing. Most crossings are derived: their cells
+are unions of the cells of a finer crossing, their parent, and it is enough to number the cells of the parent. The few crossings that no
+other refines, the sources, are numbered from the inner cells, by mixed radix keys. A small published cell of a derived crossing is the
+union of small cells of its source, so the sources alone show whether a publication is sensitive.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from sdc_tasks.methods.rounding.small_count.cells import Codes, InnerCells, join
 from sdc_tasks.methods.rounding.small_count.publication import Crossings, Variable
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-DENSE_KEYS = 16  # keys per row up to which counting them takes less than sorting them
+DENSE_KEYS = 16  # keys per row up to which counting is faster than sorting
 ALWAYS_COUNTED = 1 << 16  # keys that are always counted
 
 
 @dataclass(frozen=True)
 class Dummy:
-    """X of n inner cells and P published cells, numbered crossing by crossing, in each by the order of its labels.
+    """X of n inner cells and P published cells, numbered crossing by crossing, in the order of the labels within a crossing.
 
-    `ids[s]` (n) numbers the published cell of each inner cell in the source crossing `sources[s]`, −1 where it is in none. The cells of
-    another crossing j are those of `parent[j]`: `links[j][i]` is the number of the cell that holds the i-th of the parent, or −1.
-    `offsets` (crossings + 1): where the numbers of a crossing begin. `z` (P) are the published totals of the original counts.
-    `example` (P): an inner cell of each published cell.
+    `ids[s]` (n,): the published cell of each inner cell in the source crossing `sources[s]`, −1 where it is in none. The cells of a
+    derived crossing j are unions of cells of `parent[j]`: `links[j][i]` is the cell that contains cell i of the parent, or −1.
+    `offsets` (crossings + 1,): where the numbers of a crossing begin. `z` (P,): the published totals of the original counts.
+    `example` (P,): an inner cell of each published cell.
     """
 
     cells: InnerCells
@@ -48,7 +48,7 @@ class Dummy:
         return int(self.offsets[-1])
 
     def totals(self, y: npt.NDArray[np.int64]) -> Ints:
-        """Xᵀ y for integer y (n), exact while no total reaches 2⁵³."""
+        """Xᵀ y (P,) for integer y (n,), exact while no total reaches 2⁵³."""
         z = np.zeros(self.published, dtype=np.int64)
         for j, ids in zip(self.sources, self.ids, strict=True):
             _add_up(z, self.offsets, j, ids, y)
@@ -58,13 +58,13 @@ class Dummy:
         return z
 
     def column(self, j: int) -> Codes:
-        """The number of the published cell of every inner cell (n) in crossing j, −1 for none."""
+        """(n,): the published cell of every inner cell in crossing j, −1 for none."""
         if self.parent[j] < 0:
             return self.ids[self.sources.index(j)]
         return self._derived(j, self.column(self.parent[j]))
 
     def rows(self, chosen: Ints) -> Codes:
-        """The rows of X for the chosen inner cells: (chosen × crossings) numbers of published cells, −1 for none."""
+        """The rows of X for the chosen inner cells: (chosen, crossings) numbers of published cells, −1 for none."""
         found = np.full((len(chosen), len(self.parent)), -1, dtype=np.int32)
         for j, ids in zip(self.sources, self.ids, strict=True):
             found[:, j] = ids[chosen]
@@ -73,7 +73,7 @@ class Dummy:
         return found
 
     def _derived(self, j: int, above: Codes) -> Codes:
-        """The numbers in crossing j of what has the numbers `above` in its parent."""
+        """The numbers in crossing j of cells with the numbers `above` in its parent."""
         links = self.links[j]
         if not len(links):  # no inner cell is in the parent
             return np.full(above.shape, -1, dtype=np.int32)
@@ -81,7 +81,7 @@ class Dummy:
         return np.where(above < 0, np.int32(-1), links[at])
 
     def labels(self, chosen: Ints) -> list[npt.NDArray[np.object_]]:
-        """For each dimension, what the chosen published cells are called by: a code, a group of codes, or the total."""
+        """For each dimension (chosen,): the code, the group of codes, or the total that names the published cell."""
         crossing = np.searchsorted(self.offsets, chosen, side="right") - 1
         found = [np.full(len(chosen), total, dtype=object) for total in self.publication.totals]
         members = self.cells.codes[:, self.example[chosen]]
@@ -94,12 +94,12 @@ class Dummy:
         return found
 
     def key(self, cell: int) -> str:
-        """The codes of a published cell, as messages name it."""
+        """The codes of a published cell, for messages."""
         return ".".join(str(names[0]) for names in self.labels(np.array([cell])))
 
 
 def dummy_of(cells: InnerCells, publication: Crossings) -> Dummy:
-    """Numbers the published cells."""
+    """Numbers the published cells of a publication."""
     refined, order = _parents(publication.variables, publication.crossings)
     count = len(publication.crossings)
     number: list[Codes] = [np.empty(0, dtype=np.int32)] * count  # of inner cells, or of the cells of the parent; within the crossing
@@ -149,7 +149,7 @@ def _sizes(publication: Crossings, crossing: Sequence[int]) -> list[int]:
 
 
 def _number(columns: Sequence[Codes], sizes: Sequence[int], n: int) -> tuple[Codes, Ints]:
-    """(number of each row, −1 where a column has none; an example of each number), numbered in the order of the columns."""
+    """(number of each row, −1 where a column has none; an example row of each number), in the order of the columns."""
     if not columns:
         return np.zeros(n, dtype=np.int32), np.zeros(min(n, 1), dtype=np.int64)
     there: Bools | None = None
@@ -174,7 +174,7 @@ def _number(columns: Sequence[Codes], sizes: Sequence[int], n: int) -> tuple[Cod
 
 
 def _parents(variables: Sequence[Variable], crossings: Sequence[Sequence[int]]) -> tuple[list[Ints], list[int]]:
-    """(the crossings that each could be derived from, an order in which these come before it).
+    """(the crossings from which each could be derived, an order in which these come before it).
 
     f' refines f where each variable of f follows from one of f', and f' covers every inner cell that f covers.
     """

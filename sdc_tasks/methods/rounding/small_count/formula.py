@@ -17,15 +17,15 @@ from sdc_tasks.errors import InvalidInput
 
 Term = frozenset[str]
 TOKEN = re.compile(r"\s*(?:([A-Za-z_.][\w.]*|`[^`]+`)|(\d+)|([~+*:^()\-]))")
-MOST_TERMS = 100_000  # terms: beyond that somebody has mistyped a power
+MOST_TERMS = 100_000  # more terms than this mean a mistyped power
 
 
 def expand(formula: str) -> list[Term]:
-    """The crossings of a formula, the smaller first. Raises InvalidInput where it is none."""
+    """The crossings of a formula, smaller ones first. Raises InvalidInput for text that is not a formula."""
     parser = _Parser(formula)
     terms = parser.whole()
     if not terms:
-        raise parser.error("it names no crossing")
+        raise parser.error("no crossing is named")
     return sorted(terms, key=lambda term: (len(term), sorted(term)))
 
 
@@ -46,7 +46,7 @@ class _Parser:
         return InvalidInput(f"formula {self.formula}: {what}. Remedy: write it as ~(a+b)*c, with names of dimensions")
 
     def take(self, *wanted: str) -> str:
-        """The next token where it is one of those, else nothing."""
+        """Takes the next token if it is one of `wanted`; else returns an empty string."""
         return self.tokens.pop(0) if self.tokens[0] in wanted and self.tokens[0] else ""
 
     def whole(self) -> set[Term]:
@@ -57,7 +57,7 @@ class _Parser:
         return terms
 
     def sum(self, start: set[Term]) -> set[Term]:
-        """`start` is there before the first term: the grand total, outside brackets."""
+        """A sum that begins with the terms `start`: outside brackets, the grand total."""
         terms, sign = set(start), self.take("+", "-") or "+"
         while sign:
             zero = self.tokens[0] == "0"

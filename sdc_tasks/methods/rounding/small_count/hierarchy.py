@@ -1,4 +1,4 @@
-"""Hierarchies of a dimension: which codes are added up under which other code. A code may have several parents, as a country has
+"""Hierarchies of a dimension: which codes add up to which other code. A code may have several parents, as a country belongs to several
 compositions; `AT*` and `?1` stand for all codes of the data that match.
 """
 
@@ -20,9 +20,9 @@ WILD = frozenset("*?[")
 
 @dataclass(frozen=True)
 class CodeTree:
-    """Pairs (code, parent) of one dimension; a code may be a wildcard for codes of the data. Raises InvalidInput on a cycle.
+    """Pairs (code, parent) of one dimension; a code may be a wildcard for codes of the data. Raises InvalidInput for a cycle.
 
-    `source` is how messages name it. `leaves` are codes that must be there without having a parent.
+    `source` names the hierarchy in messages. `leaves` are codes without a parent.
     """
 
     source: str
@@ -41,7 +41,7 @@ class CodeTree:
 
     @cached_property
     def bottom_up(self) -> tuple[str, ...]:
-        """The codes that others are below, each after those below it."""
+        """The codes that have parts, each after its parts."""
         try:
             order = tuple(TopologicalSorter(self.children).static_order())
         except CycleError as error:
@@ -49,14 +49,15 @@ class CodeTree:
         return tuple(code for code in order if code in self.children)
 
     def groups(self, labels: Sequence[str]) -> dict[str, frozenset[int]]:
-        """The codes of the data below every code that others are below, as indices of `labels`. Raises InvalidInput where they do not fit.
+        """For every code that has parts: the codes of the data below it, as indices of `labels`.
 
-        A code of the data that the hierarchy does not know would silently be missing in its totals: it is refused.
+        Raises InvalidInput for a code of the data that is not in the hierarchy (its totals would silently miss it), and for a total that
+        has records.
         """
         index = {label: i for i, label in enumerate(labels)}
         if wrong := [label for label in labels if label in self.children]:
             raise InvalidInput(
-                f"{self.source}: {wrong[0]} has codes below it, and records of its own. Remedy: take records of totals out of the table"
+                f"{self.source}: {wrong[0]} is a total, and has records too. Remedy: take records of totals out of the table"
             )
         below: dict[str, frozenset[int]] = {}
         for code in self.bottom_up:
@@ -76,12 +77,12 @@ class CodeTree:
         return {code: own for code, own in below.items() if own}
 
     def root(self, labels: Sequence[str]) -> str | None:
-        """The code that stands for all codes of the data; the one nearest to the top where there are several."""
+        """The code that contains all codes of the data; the highest one where there are several."""
         every = [code for code, own in self.groups(labels).items() if len(own) == len(labels)]
         return every[-1] if every else None
 
     def levels(self, labels: Sequence[str]) -> Iterator[tuple[tuple[str, ...], Codes]]:
-        """(codes, group of every label): the groups but the root, spread over as few levels as disjointness takes them to, first fit."""
+        """(codes, group of every label) for each level: all groups except the root, in few levels of disjoint groups (first fit)."""
         root = self.root(labels)
         open_levels: list[tuple[list[str], Codes]] = []
         for code, own in sorted(self.groups(labels).items(), key=lambda item: (-len(item[1]), item[0])):

@@ -1,10 +1,10 @@
-"""The inner part of the algorithm of [4] §5: which of some inner cells get the base, so that the published cells stay close.
+"""The inner part of the algorithm of [4] §5: it chooses the inner cells that get the base, so that the published cells stay close.
 
-    M = b X Xᵀ        c = X z        z: what the published cells still lack when all cells of the batch are 0
+    M = b X Xᵀ        c = X z        z: what the published cells lack when all cells of the batch are 0
 
-Giving b to cell k takes row k of M from c, and changes ‖z‖² by b (M_kk − 2 c_k); taking it back changes it by b (M_kk + 2 c_k). Where all
-cells are in equally many crossings, filling the largest c is the steepest descent in ‖z‖², and the exchange of the paper goes on exactly
-while ‖z‖² falls. That is how it is stated here, so that it ends in any case.
+Giving b to cell k subtracts row k of M from c, and changes ‖z‖² by b (M_kk − 2 c_k); taking it back changes it by b (M_kk + 2 c_k). Where
+all cells are in equally many crossings, filling the largest c is the steepest descent in ‖z‖², and the exchange of the paper continues
+exactly while ‖z‖² falls. Here it continues only while ‖z‖² falls, so it always ends.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from sdc_tasks.model.table import Bools, Floats
 
 @dataclass(frozen=True)
 class Steps:
-    """How fillings and removals alternate. After every `forward` fillings (0: never) come up to `backward` removals that each lower ‖z‖²;
-    the last phase exchanges up to `final` cells at once. The algorithm of [4] is (0, 0, 1). Raises InvalidInput.
+    """How fillings and removals alternate. After every `forward` fillings (0: never) follow up to `backward` removals that each lower ‖z‖².
+    The last phase exchanges up to `final` cells at once. The algorithm of [4] is (0, 0, 1). Raises InvalidInput for other combinations.
     """
 
     forward: int = 0
@@ -30,11 +30,11 @@ class Steps:
 
     def __post_init__(self) -> None:
         if min(self.forward, self.backward, self.final) < 0 or (self.backward and self.backward >= self.forward):
-            raise InvalidInput("steps: none is negative, and fewer go back than forward. Remedy: give them as FORWARD,BACK,FINAL")
+            raise InvalidInput("steps: no number may be negative, and BACK must be below FORWARD. Remedy: give them as FORWARD,BACK,FINAL")
 
 
 def cross_product(rows: Codes, base: int) -> Floats:
-    """M = b X Xᵀ of k rows of a `Dummy`: b times in how many published cells two rows are together."""
+    """M = b X Xᵀ (k, k) of k rows of a `Dummy`: b times the number of published cells that two rows share."""
     by_crossing = np.ascontiguousarray(rows.T)
     M = np.zeros((len(rows), len(rows)), dtype=np.float32)
     for numbers in by_crossing:
@@ -47,7 +47,7 @@ def cross_product(rows: Codes, base: int) -> Floats:
 
 
 def fill(c: Floats, M: Floats, count: int, steps: Steps = Steps()) -> Bools:
-    """The cells (k) that get the base: `count` of them. `c` (k) and `M` (k × k) as above; ties go to the first, so shuffle before."""
+    """(k,): the `count` cells that get the base. `c` (k,) and `M` (k, k) as above. Ties go to the first cell, so shuffle before."""
     c, chosen = c.astype(np.float64), np.zeros(len(c), dtype=bool)
     diagonal = M.diagonal()
     filled, since = 0, 0
@@ -66,7 +66,7 @@ def fill(c: Floats, M: Floats, count: int, steps: Steps = Steps()) -> Bools:
 
 
 def _add(c: Floats, M: Floats, chosen: Bools) -> float:
-    """Fills the cell of the largest c; the change of ‖z‖² / b."""
+    """Fills the cell with the largest c. Returns the change of ‖z‖² / b."""
     k = int(np.where(chosen, -np.inf, c).argmax())
     change = float(M[k, k] - 2 * c[k])
     c -= M[k]
@@ -88,7 +88,7 @@ def _worth_removing(c: Floats, diagonal: Floats, chosen: Bools) -> bool:
 
 
 def _exchange(c: Floats, M: Floats, chosen: Bools, most: int) -> bool:
-    """Takes the base from up to `most` cells and gives it again, fewer at a time where that does not pay; whether ‖z‖² fell."""
+    """Takes the base from up to `most` cells and gives it to others; fewer at a time where ‖z‖² does not fall. Whether ‖z‖² fell."""
     before = c.copy(), chosen.copy()
     while most:
         change = sum(_remove(c, M, chosen) for _ in range(most))

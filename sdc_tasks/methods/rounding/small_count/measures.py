@@ -1,11 +1,11 @@
-"""What rounding did to a table: measures, and the tables of [4] §6 and §7.
+"""How rounding changed a table: measures, and the tables of [4] §6 and §7.
 
-    frequencies   tables 4 and 7: how many cells have which count, before and after, beside the simple method
-    differences   tables 5, 6 and 8: how far cells moved, by what they were
+    frequencies   tables 4 and 7: cells by count, before and after rounding, and after the simple method
+    differences   tables 5, 6 and 8: cells by how far they moved, and by their original count
     largest       table 9: the published cells that moved most
 
-The simple method is the one that [4] compares with: every small inner cell is rounded, what is over half the base to the base, and as
-many of the others, at random, as the total takes. It ignores what is published.
+The simple method is the one with which [4] compares. It rounds every small inner cell: counts over half the base go to the base, and so do
+as many of the others, at random, as the total needs. It ignores the publication.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STEPS = (3, 6, 10, 20, 56, 100)  # the classes of differences above 2
 
 @dataclass(frozen=True)
 class Measures:
-    """Differences between counts and rounded counts of m cells; `utility` is 1 − √(½ Σ (√o − √r)²) / √(Σ o), after Hellinger."""
+    """Differences between counts o and rounded counts r of m cells; `utility` is 1 − √(½ Σ (√o − √r)²) / √(Σ o) (Hellinger)."""
 
     cells: int
     changed: int
@@ -54,7 +54,7 @@ class Moved:
 
 
 def measures(original: Ints, rounded: Ints) -> Measures:
-    """The measures of some cells; of none they are 0, and the utility is 1."""
+    """The measures of cells with counts `original` (m,) and `rounded` (m,). Without cells they are 0, and the utility is 1."""
     distance = np.abs(rounded - original).astype(np.float64)
     count = max(len(distance), 1)
     lost = np.sqrt(np.sum((np.sqrt(original) - np.sqrt(rounded)) ** 2) / 2)
@@ -70,7 +70,7 @@ def measures(original: Ints, rounded: Ints) -> Measures:
 
 
 def simply_rounded(dummy: Dummy, base: int, seed: int) -> Ints:
-    """The inner cells (n) rounded by the simple method."""
+    """(n,): the inner cells rounded by the simple method."""
     y = dummy.cells.y
     small = (y > 0) & (y < base)
     up = small & (2 * y > base)
@@ -113,7 +113,7 @@ def differences(result: RoundedCells, simple: bool = False) -> Table:
     for distance, kind, width in zip(moved, kinds, widths, strict=True):
         step = np.searchsorted(edges, distance)
         counted.append(np.bincount(step * width + kind, minlength=(len(edges) + 1) * width).reshape(-1, width)[:, 1:])
-    whole = np.hstack([counted[0][:, :-1], counted[1]])  # inner cells of the base and more are no matter here
+    whole = np.hstack([counted[0][:, :-1], counted[1]])  # without inner cells of the base and more
     columns = (*(f"inner {v}" for v in range(1, base)), *(f"published {name}" for name in _names(0, by_published)[1:]))
     names = _names(0, edges)
     title = "cells by |difference| and original value" + (", simply rounded" if simple else "")

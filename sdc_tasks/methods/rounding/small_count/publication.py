@@ -1,8 +1,8 @@
-"""What is published of a table of counts: crossings of variables, with totals and sub-totals.
+"""The publication of a table of counts: crossings of variables, with totals and sub-totals.
 
-A variable is one level of a dimension: its codes themselves, or disjoint groups of them, as a hierarchy has them. A crossing is a set
-of variables, at most one of each dimension; every combination of their codes that occurs is a published cell. What a crossing does not
-name is added up: the empty crossing is the grand total. The same publication can be stated
+A variable is one level of a dimension: its codes, or disjoint groups of them from a hierarchy. A crossing is a set
+of variables, at most one of each dimension; every combination of their codes that occurs is a published cell. A published cell adds up
+over the dimensions that its crossing does not name: the empty crossing is the grand total. A publication can be stated
 
     by order        all crossings of at most K dimensions
     as a list       the named crossings, with all sub-totals
@@ -27,7 +27,7 @@ from sdc_tasks.model.table import read_only
 
 @dataclass(frozen=True)
 class Variable:
-    """A level of a dimension. `group[code]` is the index in `labels` of the group that a code of the dimension is in, −1 for none."""
+    """A level of a dimension. `group[code]` is the index in `labels` of the group that contains the code, −1 for none."""
 
     dimension: int
     group: Codes = field(repr=False)
@@ -45,7 +45,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Crossings:
-    """The crossings to be published, each a sorted tuple of indices of `variables`; `totals[d]` names what is added up over d."""
+    """The crossings to be published, each a sorted tuple of indices of `variables`; `totals[d]` names the total over dimension d."""
 
     variables: tuple[Variable, ...]
     crossings: tuple[tuple[int, ...], ...]
@@ -53,7 +53,7 @@ class Crossings:
 
     def __post_init__(self) -> None:
         if not self.crossings:
-            raise InvalidInput("nothing is to be published. Remedy: name at least one crossing")
+            raise InvalidInput("no crossing is to be published. Remedy: name at least one crossing")
         for crossing in self.crossings:
             if len({self.variables[v].dimension for v in crossing}) != len(crossing):
                 raise ValueError("a crossing names a dimension twice")
@@ -74,15 +74,15 @@ def by_list(cells: InnerCells, crossings: Iterable[Sequence[str]], hierarchies: 
 
 
 def by_formula(cells: InnerCells, formula: str, hierarchies: Mapping[str, CodeTree] | None = None) -> Crossings:
-    """The terms of a model formula, each a crossing. Raises InvalidInput where it is none, or names what is no dimension."""
+    """The terms of a model formula, each a crossing. Raises InvalidInput for text that is not a formula, and for an unknown dimension."""
     terms = [tuple(sorted(_dimension(cells, name, f"formula {formula}") for name in term)) for term in expand(formula)]
     return _of(cells, terms, hierarchies or {})
 
 
 def by_hierarchies(cells: InnerCells, hierarchies: Mapping[str, CodeTree]) -> Crossings:
-    """Every code of every hierarchy crossed with those of all other dimensions; a dimension without one has its codes and a total.
+    """Every code of every hierarchy, crossed with those of all other dimensions. A dimension without a hierarchy has its codes and a total.
 
-    The total over a dimension is published under the code that stands for all of it; where its hierarchy has none, it is not published.
+    The total over a dimension is published under the code that contains all others; a hierarchy without such a code has no total.
     """
     for name in hierarchies:
         _dimension(cells, name, "hierarchy")
@@ -95,7 +95,7 @@ def by_hierarchies(cells: InnerCells, hierarchies: Mapping[str, CodeTree]) -> Cr
 
 def _dimension(cells: InnerCells, name: str, where: str) -> int:
     if name not in cells.dimensions:
-        raise InvalidInput(f"{where}: {name} is no dimension of the table. Remedy: name one of {', '.join(cells.dimensions)}")
+        raise InvalidInput(f"{where}: {name} is not a dimension of the table. Remedy: name one of {', '.join(cells.dimensions)}")
     return cells.dimensions.index(name)
 
 
@@ -130,4 +130,4 @@ def _levels(d: int, hierarchy: CodeTree, labels: tuple[str, ...]) -> list[Variab
 def _refuse_ambiguous(cells: InnerCells, publication: Crossings) -> None:
     for name, labels, total in zip(cells.dimensions, cells.labels, publication.totals, strict=True):
         if total in labels:
-            raise InvalidInput(f"{name}: the code {total} would name a total too. Remedy: take records of totals out, or rename the code")
+            raise InvalidInput(f"{name}: the code {total} also names a total. Remedy: take records of totals out, or rename the code")

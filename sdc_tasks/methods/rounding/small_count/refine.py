@@ -1,10 +1,10 @@
-"""Goes on where the exchange of [4] ends: lowers ‖z − z̃‖² over all cells that are rounded, not those of one batch.
+"""A refinement after the exchange of [4]: it lowers ‖z − z̃‖² over all rounded cells, not only over those of one batch.
 
-A move gives the base to one cell or takes it back. Sweeps go through all rounded cells in random order, in blocks: c of a block is one
-gather, the few cells whose move pays are taken in groups with their exact cross-product, the best first, until none pays. So every move
-is judged by what it really changes, conflicts within a group included. A move pays when ‖z − z̃‖² falls by more than a threshold that is
-random with scale `heat` (Glauber's rule, which leaves local optima), and 0 in the last sweeps. Every group ends in a table that is no more
-sensitive than before: a move that would leave one of its published cells small is not made.
+A move gives the base to one cell or takes it back. Sweeps go through all rounded cells in random order, in blocks. c of a block is computed
+at once; the few cells whose move pays are handled in groups with their exact cross-product, the best first, until none pays. So every move
+is judged by its real effect, conflicts within a group included. A move pays when ‖z − z̃‖² falls by more than a threshold, which is
+random with scale `heat` (Glauber's rule, which leaves local optima), and 0 in the last sweeps. No group makes the table more sensitive:
+a move that would leave a published cell small is not made.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ GROUP = 64  # moves that are judged together
 
 
 class Refiner:
-    """Sweeps over `chosen` inner cells of a state, whose rows of X are given. `columns` are the crossings that tell what is sensitive."""
+    """Sweeps over `chosen` inner cells of a state, with their rows of X. `columns` are the crossings that show sensitive cells."""
 
     def __init__(self, state: Filling, chosen: Ints, rows: Codes, rng: np.random.Generator) -> None:
         self.state, self.chosen, self.rows, self.rng = state, chosen, rows, rng
@@ -32,13 +32,13 @@ class Refiner:
         self.sources = list(state.dummy.sources)
 
     def run(self, heats: Iterable[float]) -> int:
-        """One sweep per heat; how many moves were made."""
+        """One sweep per heat. Returns the number of moves."""
         return sum(self._sweep(heat) for heat in heats)
 
     def improve(self, heats: Sequence[float], runs: int, wanted: int, progress: Callable[[str], None]) -> None:
-        """Runs the sweeps several times, each from where the last one ended, balances, and leaves the best table of all.
+        """Runs the sweeps several times, each from the end of the last one, balances, and keeps the best table, the initial one included.
 
-        The one it starts from is among them. Best is: nearest to the sum `wanted`, among those least ‖z − z̃‖².
+        The best table is nearest to the sum `wanted`, and among such tables has the least ‖z − z̃‖².
         """
         touched = np.unique(self.rows)
         self.balance(wanted)
@@ -54,7 +54,7 @@ class Refiner:
         self.state.move(self.chosen[other], self.rows[other], (kept - self.state.y[self.chosen])[other])
 
     def _worth(self, wanted: int, touched: Codes) -> tuple[int, float]:
-        """How far the sum is off, and ‖z − z̃‖² of the published cells that moves touch."""
+        """The distance of the sum from `wanted`, and ‖z − z̃‖² of the published cells that moves touch."""
         return abs(wanted - int(self.state.y[self.chosen].sum())), float(np.sum(self.state.lack[touched] ** 2))
 
     def balance(self, wanted: int) -> None:
@@ -89,7 +89,7 @@ class Refiner:
         return moves
 
     def _judge(self, which: Ints, sign: Floats, threshold: Floats) -> int:
-        """Makes the moves of a group that pay, one after the other; how many."""
+        """Makes the moves of a group that pay, one after the other. Returns their number."""
         open_ = (sign > 0) | ~self._leaves_small(which)
         which, sign, threshold = which[open_], sign[open_], threshold[open_]
         if not len(which):
@@ -105,12 +105,12 @@ class Refiner:
         return self._apply(which[moved])
 
     def _apply(self, which: Ints) -> int:
-        """Moves these cells; what would leave a published cell small is taken back. How many moves are left."""
+        """Moves these cells, and takes back moves that leave a published cell small. Returns the number of moves that stay."""
         state, cells, rows = self.state, self.chosen[which], self.rows[which]
         amounts = np.where(state.y[cells] > state.floor[cells], -state.base, state.base)
         state.move(cells, rows, amounts)
         made = len(which)
-        while len(down := np.flatnonzero(amounts < 0)):  # two that were open alone may leave a published cell small together
+        while len(down := np.flatnonzero(amounts < 0)):  # two moves, each allowed alone, may leave a published cell small together
             wrong = down[state.is_small(rows[down][:, self.sources]).any(axis=1)]
             if not len(wrong):
                 break

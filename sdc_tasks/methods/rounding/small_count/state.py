@@ -1,4 +1,4 @@
-"""A table of counts on its way to a rounded one: what is rounded so far, and what the published cells lack."""
+"""A table of counts while it is rounded: the cells rounded so far, and what the published cells lack."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 
 class Filling:
-    """ỹ of all inner cells and the difference z − z̃ of all published cells, kept together.
+    """ỹ (n,) of all inner cells and the difference z − z̃ (P,) of all published cells, changed together.
 
-    An inner cell that is rounded is its count cut down to a multiple of the base, or one base more.
+    A rounded inner cell holds its count rounded down to a multiple of the base, or one base more.
     """
 
     def __init__(self, dummy: Dummy, base: int, max_round: int, start: Ints) -> None:
@@ -25,20 +25,20 @@ class Filling:
             self.lack[:-1] = dummy.totals(dummy.cells.y - start)
 
     def move(self, chosen: Ints, rows: Codes, amounts: Ints) -> None:
-        """Adds `amounts` to the chosen inner cells, whose rows of X are given."""
+        """Adds `amounts` (chosen,) to the chosen inner cells. `rows` are their rows of X."""
         self.y[chosen] += amounts
         np.subtract.at(self.lack, rows.ravel(), np.repeat(amounts.astype(np.float64), rows.shape[1]))
         self.lack[-1] = 0.0
 
     def gradient(self, rows: Codes) -> Floats:
-        """c = X (z − z̃) of some rows."""
+        """c = X (z − z̃) for these rows of X."""
         return np.asarray(self.lack[rows].sum(axis=1))
 
     def is_small(self, numbers: Codes | Ints, less: int = 0, zeros: bool = False) -> Bools:
-        """Whether the published cells of these numbers are sensitive once lowered by `less`, or, if asked, empty; −1 is never."""
+        """Whether these published cells are sensitive when lowered by `less`, or, with `zeros`, empty. −1 is never sensitive."""
         now = self.dummy.z[numbers] - self.lack[numbers].astype(np.int64) - less
         return np.asarray((self.is_sensitive(now) | (zeros & (now == 0))) & (numbers >= 0))
 
     def is_sensitive(self, z: Ints) -> Bools:
-        """Which values must not be published: 1 … the largest to be rounded, but for multiples of the base."""
+        """Mask of values that must not be published: 1 … the largest to be rounded, except multiples of the base."""
         return np.asarray((z > 0) & (z <= self.max_round) & (z % self.base != 0))
