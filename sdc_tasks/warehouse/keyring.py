@@ -1,9 +1,9 @@
-"""Confidential bytes at rest: AES-256-GCM, each payload bound to its digest, by the newest of several keys.
+"""Encryption of confidential bytes: AES-256-GCM with the newest of several keys; each payload is bound to its digest.
 
-A key is 32 random bytes, written as URL-safe base64. The first of a keyring encrypts; all of them decrypt, so that a key can be
-replaced while the warehouse is in use (`maintenance.rotate`). A key is named by the beginning of a digest of it. Keys come from
-whoever opens the warehouse (the environment or a secret backend, see `steps.open_desk`); a SQLite warehouse that is given none
-has a key file of its own beside it, readable by its owner only.
+A key is 32 random bytes, written as URL-safe base64. The first key of a keyring encrypts; all keys decrypt, so that a key can be
+replaced while the warehouse is in use (`maintenance.rotate`). The name of a key is the beginning of its digest. The program that opens the
+warehouse gives the keys (from the environment or a secret backend, see `steps.open_desk`); a SQLite warehouse without given keys
+has a key file beside it, readable by its owner only.
 """
 
 from __future__ import annotations
@@ -29,37 +29,37 @@ REMEDY = "Remedy: set SDC_PAYLOAD_KEYS to the keys of this warehouse, separated 
 
 
 class TamperedError(Exception):
-    """The bytes are not what was encrypted under this digest."""
+    """The bytes are not those encrypted under this digest."""
 
 
 @dataclass(frozen=True)
 class Keyring:
-    """Keys by name, the first of which encrypts."""
+    """Keys by name. The first key encrypts."""
 
     keys: dict[str, bytes] = field(repr=False)
 
     @classmethod
     def of(cls, written: Sequence[str]) -> Keyring:
-        """From keys as text. Raises InvalidInput, without the key, where one is none."""
+        """The keyring of keys as text. Raises InvalidInput, which does not show the text, for an invalid key."""
         keys = [_key(text.strip()) for text in written if text.strip()]
         if not keys:
-            raise InvalidInput(f"no key among the payload keys. {REMEDY}")
+            raise InvalidInput(f"the payload keys hold no key. {REMEDY}")
         return cls({_name(key): key for key in keys})
 
     @property
     def newest(self) -> str:
-        """The name of the key that encrypts what is new after the next rotation."""
+        """The name of the key that encrypts new payloads after the next rotation."""
         return next(iter(self.keys))
 
     def seal(self, digest: str, content: bytes, name: str) -> tuple[str, bytes]:
-        """The name of the key that encrypts, and nonce, ciphertext and tag."""
+        """Encrypts content with the key of this name. Returns the name, and nonce, ciphertext and tag."""
         nonce = secrets.token_bytes(NONCE_BYTES)
         return name, nonce + AESGCM(self.keys[name]).encrypt(nonce, content, digest.encode())
 
     def open(self, digest: str, name: str, sealed: bytes) -> bytes:
-        """The content again. Raises InvalidInput without its key, TamperedError where it is not what was sealed under this digest."""
+        """Decrypts content. Raises InvalidInput if its key is missing, TamperedError if it was not sealed under this digest."""
         if name not in self.keys:
-            raise InvalidInput(f"artefact {digest} is encrypted with key {name}, which is not among those given. {REMEDY}")
+            raise InvalidInput(f"artefact {digest} is encrypted with key {name}, which is not among the given keys. {REMEDY}")
         try:
             return AESGCM(self.keys[name]).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], digest.encode())
         except (InvalidTag, ValueError):
@@ -67,36 +67,36 @@ class Keyring:
 
 
 def new_key() -> str:
-    """A key as text."""
+    """A new random key as text."""
     return urlsafe_b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 
 
 def key_file(warehouse: Path) -> Path:
-    """The file with the keys of a SQLite warehouse, unless its keys are kept elsewhere."""
+    """The path of the key file of a SQLite warehouse."""
     return warehouse.with_name(f"{warehouse.name}.key")
 
 
 def read_key_file(path: Path) -> Keyring:
-    """The keys of the file, one per line, newest first; a new file where there is none yet.
+    """The keys of the file, one per line, newest first. Makes the file if there is none yet.
 
-    Raises InvalidInput where others than its owner may read or change it.
+    Raises InvalidInput where others than its owner may read or change the file.
     """
     if not path.exists():
         _place(path, f"{new_key()}\n", over=False)
     if path.stat().st_mode & 0o077:
         raise InvalidInput(
-            f"{path}: others than its owner may read these keys. Remedy: chmod 600 {path}, and sdc rotate-keys where somebody may have"
+            f"{path}: others than its owner may read these keys. Remedy: chmod 600 {path}; run sdc rotate-keys if others may have read them"
         )
     return Keyring.of(path.read_text(encoding="ascii").splitlines())
 
 
 def write_key_file(path: Path, keys: Sequence[str]) -> None:
-    """Replaces the file as a whole."""
+    """Replaces the key file in one step."""
     _place(path, "".join(f"{key}\n" for key in keys), over=True)
 
 
 def _place(path: Path, content: str, over: bool) -> None:
-    """Whole or not at all; of several that make a new file at once, the first one counts."""
+    """Writes the whole file or nothing. If several processes make a new file at once, the first one counts."""
     part = path.with_name(f"{path.name}.{uuid4().hex}")
     with os.fdopen(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="ascii") as file:
         file.write(content)

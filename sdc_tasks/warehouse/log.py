@@ -1,8 +1,8 @@
-"""The log: who did what to which release or delivery, in an order that cannot be changed afterwards without it showing.
+"""The log: who did what to which release or delivery. A later change of its order or content is visible.
 
-An entry holds the digest of the one before; its own digest is sha256 of the JSON list of all its fields. It is written in the
-transaction of what it tells, as the last thing, so that there is never one without the other. PostgreSQL sets number, instant, account
-and digests itself. The owner of the database can still write the whole log anew: note the newest digest elsewhere now and then
+An entry holds the digest of the previous entry; its own digest is the SHA-256 of the JSON list of all its fields. It is written last, in
+the transaction of the action that it records, so there is never one without the other. PostgreSQL sets number, instant, account
+and digests itself. The owner of the database can still rewrite the whole log: keep the newest digest elsewhere from time to time
 (`sdc verify-log` prints it), and check later whether it is still part of the chain.
 """
 
@@ -20,7 +20,7 @@ from sdc_tasks.warehouse.database.engine import actor_of, reading
 from sdc_tasks.warehouse.database.schema import log
 from sdc_tasks.warehouse.forms.canonical import digest_of_entry
 
-EMBEDDED = "file"  # the account of a SQLite warehouse: anybody who may write the file
+EMBEDDED = "file"  # the account in a SQLite warehouse: anybody who may write the file
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Entry:
 
 
 def record(connection: Connection, action: str, subject: str, **details: object) -> None:
-    """Adds an entry to the transaction, as the last thing that it writes: from here on all other writers of the log wait.
+    """Adds an entry as the last write of the transaction. All other writers of the log wait from here on.
 
-    PostgreSQL sets number, instant, account and digests itself, and takes none from anybody.
+    PostgreSQL sets number, instant, account and digests itself, and accepts none from a client.
     """
     said = {"actor": actor_of(connection), "action": action, "subject": subject}
     said["details"] = json.dumps(details, sort_keys=True, ensure_ascii=False)
@@ -62,7 +62,7 @@ def record(connection: Connection, action: str, subject: str, **details: object)
 
 
 def entries(engine: Engine, subject: str | None = None) -> list[Entry]:
-    """The log, or what it tells of one release or delivery, in order."""
+    """The log, or its entries on one release or delivery, in order."""
     wanted = select(log).order_by(log.c.number)
     if subject is not None:
         wanted = wanted.where(log.c.subject == subject)
@@ -71,7 +71,7 @@ def entries(engine: Engine, subject: str | None = None) -> list[Entry]:
 
 
 def broken(chain: Sequence[Entry], head: str | None = None) -> list[str]:
-    """What is wrong with the chain; empty when it is whole and, where a digest noted earlier is given, still holds that entry."""
+    """The faults of the chain. Empty when it is whole and, if `head` is given, still holds the entry with that digest."""
     wrong, previous = [], ""
     for number, entry in enumerate(chain, start=1):
         own = {name: value for name, value in vars(entry).items() if name != "digest"}
@@ -84,5 +84,5 @@ def broken(chain: Sequence[Entry], head: str | None = None) -> list[str]:
             wrong.append(f"entry {number} was changed: its digest is another")
         previous = entry.digest
     if head is not None and head not in {entry.digest for entry in chain}:
-        wrong.append(f"no entry has the digest {head}: the log was written anew, or cut, since it was noted")
+        wrong.append(f"no entry has the digest {head}: the log was rewritten, or cut, since this digest was noted")
     return wrong

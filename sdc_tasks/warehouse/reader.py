@@ -22,8 +22,8 @@ HISTORY_TYPES = {**RELEASE_TYPES, "started_at": UtcTime(), "finished_at": UtcTim
 
 @dataclass(frozen=True)
 class ReleaseInfo:
-    """A published version. It is `visible` once its `embargo` has passed, by the clock of the database. Its cells are visible too, unless
-    it was retracted; `retracted` is the reason.
+    """A published version. It is `visible` after its `embargo`, by the clock of the database. Its cells are visible too, unless it was
+    retracted; `retracted` is the reason.
     """
 
     release_id: str
@@ -40,7 +40,7 @@ class ReleaseInfo:
 
 @dataclass(frozen=True)
 class ReleasedCell:
-    """A cell as the world sees it: `value` is None where withheld, `rounding_base` is None where not rounded.
+    """A cell as the public sees it: `value` is None where withheld, `rounding_base` is None where not rounded.
 
     With a `visible_share`, `value` is the sum of the visible countries, at least that share of the total.
     """
@@ -56,23 +56,21 @@ class ReleasedCell:
 
 
 def releases(engine: Engine, domain: str | None = None) -> list[ReleaseInfo]:
-    """Every published version, newest first, also those that nobody outside sees (yet, or any more)."""
+    """Every published version, newest first, also those under embargo or retracted."""
     found = [ReleaseInfo(**row) for row in _query(engine, "releases", RELEASE_TYPES)]
     return [each for each in found if domain is None or each.domain == domain]
 
 
 def current_release(engine: Engine, domain: str, period: str) -> ReleaseInfo | None:
-    """The version that stands: the newest that is visible. None when there is none, or when it was retracted; an older version does
-    not come back by itself.
-    """
+    """The current version: the newest visible one. None when there is none, or when it was retracted: an older one does not replace it."""
     seen = [each for each in releases(engine, domain) if each.period == period and each.visible]
     newest = max(seen, key=lambda each: each.version, default=None)
     return None if newest is None or newest.retracted else newest
 
 
 def released_cells(engine: Engine, domain: str, period: str, version: int | None = None) -> list[ReleasedCell]:
-    """The cells of a version, the newest by default, in the order of the publication; empty when there is no such version, or when the
-    world may not see it (yet, or any more).
+    """The cells of a version (by default the newest), in the order of the publication. Empty when there is no such version, or when it is
+    under embargo or retracted.
     """
     with reading(engine) as connection:
         query = clause("queries/released_cells", engine.dialect.name)
@@ -81,30 +79,30 @@ def released_cells(engine: Engine, domain: str, period: str, version: int | None
 
 
 def history(engine: Engine, domain: str | None = None) -> list[Record]:
-    """Every release, also the unpublished ones (`version` is None then), newest first, with what its terms ask for."""
+    """Every release, also unpublished ones (`version` is None then), newest first, with its terms."""
     found = _query(engine, "history", HISTORY_TYPES)
     return [each for each in found if domain is None or each["domain"] == domain]
 
 
 def treatments(engine: Engine, release_id: str) -> list[Record]:
-    """Each cell of a published version, in its order, with `treatment` (exact, rounded, visible, withheld) and `size`, the class of its
-    relative base: never a value, so that it may be told before the embargo.
+    """Each cell of a published version, in order, with `treatment` (exact, rounded, visible, withheld) and `size`, the class of its
+    relative base. It holds no value, so it may be shown before the end of the embargo.
     """
     return _query(engine, "treatments", {}, release_id=release_id)
 
 
 def delivery_states(engine: Engine) -> list[Record]:
-    """For every period, country and state, the number of files and when the last of them was received."""
+    """For every period, country and state: the number of files, and when the last one was received."""
     return _query(engine, "delivery_states", {"received_at": UtcTime()})
 
 
 def deliveries(engine: Engine, domain: str, period: str) -> list[Record]:
-    """Deliveries with the number of findings and of failed checks, in the order received."""
+    """Deliveries with the numbers of findings and of failed checks, in the order of arrival."""
     return _query(engine, "deliveries", {"received_at": UtcTime()}, domain=domain, period=period)
 
 
 def findings(engine: Engine, domain: str, period: str) -> list[Record]:
-    """What intake found, delivery by delivery, in the order of the files."""
+    """The findings of intake, delivery by delivery, in the order of the files."""
     return _query(engine, "findings", {}, domain=domain, period=period)
 
 
@@ -123,7 +121,7 @@ def runs(engine: Engine, domain: str | None = None) -> list[Record]:
 
 
 def steps(engine: Engine, release_id: str) -> list[Record]:
-    """The steps of a run in the order they ended."""
+    """The steps of a run, in the order in which they ended."""
     return [each for each in _of_run(engine, step, release_id, "finished_at") if each["step"] != DELIVERY]
 
 
@@ -143,12 +141,12 @@ def audits(engine: Engine, release_id: str) -> list[Record]:
 
 
 def submissions(engine: Engine, release_id: str) -> list[Record]:
-    """Who opened the run and under which terms: one row, or none for a run of an older version."""
+    """Who opened the run, and under which terms: one row, or none for a run of an older version."""
     return _of_run(engine, submission, release_id, "submitted_at")
 
 
 def approvals(engine: Engine, release_id: str) -> list[Record]:
-    """Who agreed, to what, in order."""
+    """The approvals of a release, in order."""
     return _of_run(engine, approval, release_id, "approved_at")
 
 
@@ -166,19 +164,19 @@ def dag_runs(engine: Engine, domain: str, period: str) -> list[Record]:
 
 
 def dag_run(engine: Engine, dag_id: str, run_id: str) -> Record | None:
-    """One run of a DAG; None where it is not known (yet)."""
+    """One run of a DAG; None where it is not recorded (yet)."""
     return next(iter(_rows(engine, select(dag_run_table).where(dag_run_table.c.dag_id == dag_id, dag_run_table.c.run_id == run_id))), None)
 
 
 def task_runs(engine: Engine, dag_id: str, run_id: str) -> list[Record]:
-    """The task instances of a run, in the order they ended; those that run last."""
+    """The task instances of a run, in the order in which they ended, then those that still run."""
     here = (task_run.c.dag_id == dag_id, task_run.c.run_id == run_id)
     order = (task_run.c.finished_at.is_(None), task_run.c.finished_at, task_run.c.task_id, task_run.c.map_index)
     return _rows(engine, select(task_run).where(*here).order_by(*order))
 
 
 def alerts(engine: Engine, domain: str | None = None, period: str | None = None) -> list[Record]:
-    """What somebody was told of a cycle, or of all, newest first."""
+    """The alerts of a cycle, or of all cycles, newest first."""
     asked = ((alert.c.domain, domain), (alert.c.period, period))
     here = [column == wanted for column, wanted in asked if wanted is not None]
     return _rows(engine, select(alert).where(*here).order_by(alert.c.raised_at.desc(), alert.c.kind, alert.c.subject))
@@ -190,7 +188,7 @@ def log_of(engine: Engine, subject: str) -> list[Record]:
 
 
 def settings_of(engine: Engine, domain: str, digest: str | None = None) -> dict[str, Any]:
-    """The domain file as it was under these terms, or as it is now, with its code lists; {} for a domain that is not known."""
+    """The domain file under these terms, or the present one, with its code lists; {} for an unknown domain."""
     wanted = select(terms.c.settings).where(terms.c.domain == domain).order_by(terms.c.registered_at.desc(), terms.c.digest).limit(1)
     found = _rows(engine, wanted if digest is None else wanted.where(terms.c.digest == digest))
     settings: dict[str, Any] = json.loads(found[0]["settings"]) if found else {}

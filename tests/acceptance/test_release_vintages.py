@@ -321,7 +321,7 @@ def test_another_domain_over_the_same_cells_is_no_way_round_the_first_version(de
     desk.settle("id: small", "id: small_again")
     desk.deliver("CY", HIDDEN)
     ended = desk.release()
-    assert ended.refused("TURNOVER of NSI:SMALL 2024 is published by domain small", "Remedy: release under domain small")
+    assert ended.refused("TURNOVER of NSI:SMALL 2024 is published by domain small", "Remedy: release a further version of domain small")
     assert warehouse(desk.folder / "out").versions == [1]
     desk.settle("id: small_again", "id: small")
     assert "version 2 published" in desk.release().said

@@ -56,7 +56,7 @@ def test_a_disk_of_its_own_that_is_full(new_place, undisturbed, room):
     if "unshare" in ended.said or "mount" in ended.said:
         pytest.skip("this system lets nobody but root mount a disk in memory")
     assert ended.code != 0, ended.said
-    assert "Retriable: no room on the disk" in ended.said, ended.said
+    assert "Retriable: the disk of the warehouse" in ended.said, ended.said
     saved = ended.disk
     look(saved, f"sqlite:///{saved / 'warehouse.db'}", KEYS)
     place.out.rmdir()

@@ -85,7 +85,7 @@ def test_the_desk_vouches_for_people_and_nobody_counts_twice(office: tuple[Deplo
     for name in SAME:
         approve(acting(desk, name), "r1", FIRST.digest)
     for name in OTHERS:
-        with pytest.raises(InvalidInput, match="cannot stand under a decision"):
+        with pytest.raises(InvalidInput, match="cannot be the name of a person"):
             approve(acting(desk, name), "r1", FIRST.digest)
     for name in ("tester", " TESTER", "ｔｅｓｔｅｒ"):
         with pytest.raises(OwnSubmission):
@@ -140,7 +140,7 @@ def test_a_name_counts_once_on_both_engines(warehouse) -> None:
 def test_nobody_submits_under_a_name_that_could_be_anothers(warehouse) -> None:
     start_run(warehouse, "r1", "sbs", "2024")
     for name in OTHERS:
-        with pytest.raises(InvalidInput, match="cannot stand under a decision"):
+        with pytest.raises(InvalidInput, match="cannot be the name of a person"):
             submit(acting(warehouse, name), "r1", TERMS)
     assert reader.submissions(warehouse, "r1") == []
 

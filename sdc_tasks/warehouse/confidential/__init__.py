@@ -1,1 +1,1 @@
-"""The confidential schema: deliveries, what steps hand to each other, the secret that keys names, retention."""
+"""The confidential schema: deliveries, results of steps, the secret of the warehouse, and retention."""

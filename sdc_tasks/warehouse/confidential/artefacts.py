@@ -1,4 +1,4 @@
-"""What steps hand to each other, as bytes in the confidential store and back: one pair of functions per type."""
+"""Results of steps as bytes in the confidential store, and back: one pair of functions for each type."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Artefact = ProtectionProblem | Requirements | Adjustment | Publication | AuditRe
 
 
 def to_bytes(item: Artefact) -> bytes:
-    """The bytes of an artefact: equal artefacts give equal bytes."""
+    """The bytes of an artefact. Equal artefacts give equal bytes."""
     header: dict[str, Any] = {"type": type(item).__name__}
     arrays = {}
     for each in fields(item):
@@ -44,13 +44,13 @@ def to_bytes(item: Artefact) -> bytes:
 
 
 def from_bytes(content: bytes) -> Artefact:
-    """The artefact again. Raises KeyError for a type this version does not know."""
+    """The artefact of these bytes. Raises KeyError for a type that this version does not know."""
     header, arrays = unpack(content)
     return _READERS[header.pop("type")](header, arrays)
 
 
 def _part(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
-    """Takes out the arrays of a part."""
+    """The arrays of a part, by their names within it."""
     return {name.removeprefix(prefix): arrays.pop(name) for name in sorted(arrays) if name.startswith(prefix)}
 
 
@@ -78,7 +78,7 @@ def _problem(header: dict[str, Any], arrays: dict[str, Any]) -> ProtectionProble
 
 
 def _adjustment(header: dict[str, Any], arrays: dict[str, Any]) -> Adjustment:
-    known = {each.name for each in fields(Rung)}  # rungs that were kept by an earlier version tell more
+    known = {each.name for each in fields(Rung)}  # rungs stored by an earlier version have more fields
     rungs = tuple(Rung(**{n: v for n, v in rung.items() if n in known} | {"outcome": Outcome(rung["outcome"])}) for rung in header["rungs"])
     return Adjustment(arrays.get("x"), rungs)
 

@@ -1,8 +1,8 @@
-"""What is done to the confidential store as time goes by: payloads whose retention ended are purged, keys are replaced.
+"""Maintenance of the confidential store: it purges payloads whose retention has ended, replaces keys, and finds damage.
 
-What is overdue is a question with one answer: `sql/checks/payload_overdue.*.sql` returns it to the purge, and, before and after,
-to whoever checks the warehouse. Bytes that leave SQLite are overwritten, in the write-ahead log too; PostgreSQL frees them at its
-next vacuum, and keeps nothing of them but ciphertext. Backups are the business of who makes them.
+One query decides which payloads are overdue, `sql/checks/payload_overdue.*.sql`: the purge and the checks of the warehouse use it. SQLite
+overwrites deleted bytes, in the write-ahead log too. PostgreSQL frees them at its next vacuum; until then it holds only ciphertext.
+Backups are outside this program.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sdc_tasks.warehouse.database.schema import artefact, payload
 from sdc_tasks.warehouse.database.sqlfiles import clause
 from sdc_tasks.warehouse.log import record
 
-MOST_TOLD = 20  # lines about damage
+MOST_TOLD = 20  # most lines about damage
 AMCHECK = """
     SELECT count(*) > 0 FROM pg_proc WHERE proname = 'bt_index_check' AND has_function_privilege(oid, 'EXECUTE')
 """
@@ -29,11 +29,11 @@ INDEXES = """
     WHERE a.amname = 'btree' AND i.relkind = 'i' AND x.indisvalid AND n.nspname IN ('confidential', 'operations', 'dissemination')
     ORDER BY 2
 """
-BATCH = 16  # payloads that are held in memory, and locked, at a time
+BATCH = 16  # payloads in memory, and locked, at a time
 
 
 def purge(engine: Engine) -> int:
-    """Deletes every payload whose retention ended, leaves its row in `operations.artefact`, and returns how many there were."""
+    """Deletes every payload whose retention has ended. Its row in `operations.artefact` stays. Returns the number of deleted payloads."""
     with writing(engine) as connection:
         overdue = sorted(connection.execute(clause("checks/payload_overdue", engine.dialect.name)).scalars())
         for digest in overdue:
@@ -46,8 +46,8 @@ def purge(engine: Engine) -> int:
 
 
 def damage(engine: Engine) -> list[str]:
-    """A line for each part of the database that is not as its engine wrote it: every page of SQLite, every index of PostgreSQL beside
-    its table (extension amcheck, where it is installed and this account may use it). Names tables and pages, never a value.
+    """A line for each damaged part of the database. On SQLite every page is checked; on PostgreSQL every index against its table (with the
+    extension amcheck, where it is installed and this account may use it). Lines name tables and pages, never a value.
     """
     try:
         with reading(engine) as connection:
@@ -72,9 +72,9 @@ def _whole(engine: Engine, index: int) -> bool:
 
 
 def rotate(engine: Engine) -> int:
-    """Encrypts by the newest key all payloads under another key, or none. May be stopped and run again. Returns how many there were.
+    """Encrypts with the newest key all payloads under another key or without a key. Returns their number. It may be stopped and run again.
 
-    From its first transaction on nobody saves by another key: a program without the newest key saves nothing (`secret.key_in_use`).
+    After its first transaction nobody saves with another key: a program without the newest key saves nothing (`secret.key_in_use`).
     """
     done = 0
     secret_of(engine)
@@ -99,7 +99,7 @@ def rotate(engine: Engine) -> int:
 
 
 def _forget(engine: Engine) -> None:
-    """SQLite: removes overwritten bytes from the write-ahead log too. Raises Retriable while somebody still reads them."""
+    """On SQLite, removes deleted bytes from the write-ahead log too. Raises Retriable while somebody still reads them."""
     if engine.dialect.name != "sqlite":
         return
     connection = engine.raw_connection()  # outside any transaction
@@ -109,4 +109,4 @@ def _forget(engine: Engine) -> None:
     finally:
         connection.close()
     if busy:
-        raise Retriable("the warehouse is being read, so what was deleted still stands in its write-ahead log. Remedy: run it again")
+        raise Retriable("somebody reads the warehouse, so deleted bytes are still in its write-ahead log. Remedy: run it again")

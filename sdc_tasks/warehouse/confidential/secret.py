@@ -1,10 +1,10 @@
 """The secret of a warehouse: the key of the names under which people see confidential things.
 
-It is made once, when the pipeline first opens the warehouse, at random or as SDC_WAREHOUSE_SECRET says. It lies in the confidential
-schema, encrypted as every payload is. Two warehouses of one secret give the same names to the same deliveries, and so the same bytes.
+It is made once, when the pipeline first opens the warehouse: at random, or from SDC_WAREHOUSE_SECRET. It is stored in the confidential
+schema, encrypted like every payload. Two warehouses with the same secret give the same names to the same deliveries, and so the same bytes.
 
-Its row also names the key that encrypts at present. A writer locks this row, so that nobody replaces keys meanwhile, and encrypts by that
-key or saves nothing. So a program that was started with the old keys cannot leave payloads that the new keys do not open.
+Its row also names the current encryption key. A writer locks this row, so that nobody replaces keys meanwhile, and encrypts with that
+key or saves nothing. So a program that was started with old keys cannot save payloads that the new keys do not open.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ ROW = {"number": 1}
 
 
 def given_secret(text: str | None) -> Secret | None:
-    """The secret that the environment gives. Raises InvalidInput, without it, where it is none."""
+    """The secret of the environment variable. Raises InvalidInput, which does not show the text, if it is not a secret."""
     try:
         return Secret.of_hex(text.strip()) if text else None
     except ValueError as error:
-        raise InvalidInput(f"{VARIABLE}: {error}. Remedy: `openssl rand -hex 32` makes one; or take the variable away") from None
+        raise InvalidInput(f"{VARIABLE}: {error}. Remedy: make one with `openssl rand -hex 32`, or remove the variable") from None
 
 
 def secret_of(engine: Engine) -> Secret:
-    """The secret, made now where there is none yet. Raises InvalidInput where another was given when the warehouse was opened."""
+    """The secret of the warehouse, made now if there is none yet. Raises InvalidInput where the warehouse was opened with another one."""
     with reading(engine) as connection:
         found = _row(connection)
         if found is not None:
@@ -44,23 +44,23 @@ def secret_of(engine: Engine) -> Secret:
 
 
 def salt_of(engine: Engine, domain: str, period: str) -> Secret:
-    """The key of the digests of the releases of a period, of the names of its deliveries, and of the seeds of its roundings."""
+    """The key for a period: of the digests of its releases, the names of its deliveries, and the seeds of its roundings."""
     return secret_of(engine).derive("release", domain, period)
 
 
 def key_in_use(connection: Connection) -> str:
-    """The name of the key that encrypts; it stays the same until this transaction ends. Raises InvalidInput where the key was not given."""
+    """The name of the encryption key, the same until this transaction ends. Raises InvalidInput if the key was not given."""
     name: str = connection.execute(select(secret.c.key_id).with_for_update(read=True)).scalar_one()
     if name not in keys_of(connection).keys:
         raise InvalidInput(
-            f"the keys of this warehouse were replaced: it is encrypted by {name} now, which is not among those given. Nothing was saved. "
-            "Remedy: start this program again, with the keys of today; a release goes on where it stopped"
+            f"the keys of this warehouse were replaced: its key is {name} now, which is not among the given keys. Nothing was saved. "
+            "Remedy: start this program again with the current keys; a release continues where it stopped"
         )
     return name
 
 
 def seal_anew(connection: Connection) -> None:
-    """Encrypts the secret by the newest key, which is the key in use from here on; waits for writers that use another."""
+    """Encrypts the secret with the newest key, which becomes the current key. Waits for writers that use another key."""
     serialise(connection, "secret")
     row = connection.execute(select(secret).with_for_update()).one()
     keys = keys_of(connection)
@@ -86,12 +86,11 @@ def _opened(connection: Connection, row: Row[tuple[int, bytes, str]]) -> Secret:
     try:
         found = Secret(keys_of(connection).open(SEALED_AS, row.key_id, row.content))
     except (TamperedError, ValueError):
-        raise InvalidInput(f"{SEALED_AS} is not what was stored. Remedy: restore the table `secret` from a backup") from None
+        raise InvalidInput(f"{SEALED_AS} was changed since it was stored. Remedy: restore the table `secret` from a backup") from None
     given = _given(connection)
     if given is not None and given != found:
         raise InvalidInput(
-            f"{VARIABLE} is not the secret of this warehouse, which was made with another. Remedy: take the variable away, or name the "
-            "warehouse that has this secret"
+            f"{VARIABLE} is not the secret of this warehouse. Remedy: remove the variable, or name the warehouse that has this secret"
         )
     return found
 

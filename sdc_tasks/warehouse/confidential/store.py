@@ -1,10 +1,10 @@
-"""The confidential side: files as they were received, and the arrays that steps hand to each other.
+"""The confidential store: files as they were received, and the arrays of the steps.
 
-Content is addressed by a keyed digest of it (`secret.py`), to which its encryption is bound, so that it is checked whenever it is read.
-A delivery is received once (the same bytes again are the same delivery), then accepted or refused, together with the other files of its
-country. Of two accepted files of one country and series (model/series.py) that of the higher version counts, or else the one received
-later, in whatever order they are judged; the other stays, superseded. A file that had left the inbox and is back has been sent again: it
-is received anew, so that a country can return to what it delivered before.
+The address of content is its keyed digest (`secret.py`). The encryption is bound to the digest, so every read checks the content.
+A delivery is received once (the same bytes again are the same delivery), then accepted or refused together with the other files of its
+country. Of two accepted files of one country and series (model/series.py) the one with the higher version counts, or else the one received
+later, in whatever order they are judged; the other is superseded. A file that left the inbox and is back counts as sent again: it
+is received again, so that a country can return to an earlier delivery.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from sdc_tasks.warehouse.forms.packing import digest_of
 from sdc_tasks.warehouse.keyring import TamperedError
 from sdc_tasks.warehouse.log import record
 
-TOLD_BY_RELEASE = 1_000_000  # position of the first finding that a release, and not intake, has told of a delivery
+TOLD_BY_RELEASE = 1_000_000  # position of the first finding of a release; those of intake are below
 
 
 class CorruptedError(SdcError):
-    """Stored bytes are missing or are not what was stored: run the step that made them again, or restore a backup."""
+    """Stored bytes are missing or were changed. Remedy: run the step that made them again, or restore a backup."""
 
 
 class DeliveryKey(NamedTuple):
-    """What names a delivery."""
+    """The key of a delivery in the warehouse."""
 
     domain: str
     period: str
@@ -47,7 +47,7 @@ class DeliveryKey(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredDelivery:
-    """A file as it was received, `times` times, last at `received_at`. `country` is None where the file does not tell."""
+    """A file as it was received, `times` times, last at `received_at`. `country` is None where the file does not say it."""
 
     key: DeliveryKey
     country: str | None
@@ -60,12 +60,12 @@ class StoredDelivery:
 
     @property
     def rank(self) -> tuple[int, datetime, str]:
-        """Of two files of a series the higher one counts."""
+        """The order within a series: the file with the higher rank counts."""
         return self.series.version, self.received_at, self.key.digest
 
 
 def save_artefact(engine: Engine, kind: str, content: bytes) -> str:
-    """Stores the bytes, once, and returns the digest by which they are known."""
+    """Stores the bytes once. Returns their digest."""
     digest = secret_of(engine).derive("artefact", kind).digest(content)
     with writing(engine) as connection:
         _put(connection, kind, digest, content)
@@ -73,12 +73,12 @@ def save_artefact(engine: Engine, kind: str, content: bytes) -> str:
 
 
 def load_artefact(engine: Engine, digest: str) -> bytes:
-    """The bytes of that digest. Raises CorruptedError when they are missing, purged, or other than stored."""
+    """The bytes with this digest. Raises CorruptedError when they are missing, purged or changed."""
     with reading(engine) as connection:
         row = connection.execute(select(payload.c.content, payload.c.key_id).where(payload.c.digest == digest)).one_or_none()
         if row is None:
             purged = connection.execute(select(artefact.c.purged_at).where(artefact.c.digest == digest)).scalar_one_or_none()
-            when = f"was purged on {purged:%Y-%m-%d}, when its retention ended" if purged else "is not in the warehouse"
+            when = f"was purged on {purged:%Y-%m-%d}, after its retention ended" if purged else "is not in the warehouse"
             raise CorruptedError(
                 f"artefact {digest}: its content {when}; run the step that made it again, or put the delivery into the inbox again"
             )
@@ -86,8 +86,8 @@ def load_artefact(engine: Engine, digest: str) -> bytes:
 
 
 def plain(connection: Connection, digest: str, content: bytes, key_id: str | None) -> bytes:
-    """The content of a stored payload. Raises CorruptedError where it is not that of its digest."""
-    if key_id is None and digest_of(content) == digest:  # as a version before encryption left it, under its plain digest
+    """The content of a stored payload. Raises CorruptedError where it does not match its digest."""
+    if key_id is None and digest_of(content) == digest:  # stored by a version before encryption, under its plain digest
         return content
     if key_id is not None:
         with suppress(TamperedError):
@@ -98,8 +98,8 @@ def plain(connection: Connection, digest: str, content: bytes, key_id: str | Non
 def receive(
     engine: Engine, domain: str, period: str, file: str, content: bytes, again: bool = False, country: str | None = None
 ) -> StoredDelivery:
-    """Stores a file before anybody looks into it. The same bytes again change nothing, whatever the file is called, unless they were
-    sent `again` after something else counted: then they are received anew. `country`: whose file it seems to be.
+    """Stores a file before it is read. The same bytes again change nothing, under any file name, unless they were sent `again` after
+    another file counted: then they are received again. `country`: the likely country of the file.
     """
     salt = salt_of(engine, domain, period)
     with writing(engine) as connection:
@@ -108,8 +108,8 @@ def receive(
 
 
 def take(engine: Engine, domain: str, period: str, file: str, content: bytes, country: str | None = None) -> StoredDelivery:
-    """Receives a file that lies in the inbox, anew where these bytes had left it under that name and are back. Remembers that they lie
-    there.
+    """Receives a file of the inbox, and records that it is there. Bytes that had left the inbox under this name and are back are received
+    again.
     """
     salt = salt_of(engine, domain, period)
     here = (inbox.c.domain == domain, inbox.c.period == period, inbox.c.file == file)
@@ -126,14 +126,14 @@ def take(engine: Engine, domain: str, period: str, file: str, content: bytes, co
 
 
 def lying(engine: Engine, domain: str, period: str) -> set[tuple[str, str]]:
-    """The files that lay in the inbox when we last looked: (name, digest)."""
+    """The files in the inbox when it was last read: (name, digest)."""
     with reading(engine) as connection:
         rows = connection.execute(select(inbox.c.file, inbox.c.digest).where(inbox.c.domain == domain, inbox.c.period == period))
         return {(row.file, row.digest) for row in rows}
 
 
 def note_unread(engine: Engine, domain: str, period: str, why: Mapping[str, str]) -> None:
-    """Remembers what lies in the inbox and is not read, by name, and why; forgets what lay there before."""
+    """Records the unread files of the inbox, name → reason. Replaces the earlier record."""
     with writing(engine) as connection:
         serialise(connection, "inbox", domain, period)
         connection.execute(delete(unread).where(unread.c.domain == domain, unread.c.period == period))
@@ -143,7 +143,7 @@ def note_unread(engine: Engine, domain: str, period: str, why: Mapping[str, str]
 
 
 def not_read(engine: Engine, domain: str, period: str) -> dict[str, str]:
-    """What lay in the inbox when we last looked, and is not read: name → why."""
+    """The unread files in the inbox when it was last read: name → reason."""
     with reading(engine) as connection:
         here = (unread.c.domain == domain, unread.c.period == period)
         rows = connection.execute(select(unread.c.file, unread.c.why).where(*here).order_by(unread.c.file))
@@ -151,17 +151,17 @@ def not_read(engine: Engine, domain: str, period: str) -> dict[str, str]:
 
 
 def left(engine: Engine, domain: str, period: str, files: Sequence[str]) -> None:
-    """Forgets that files lie in the inbox, except these: the others have left it."""
+    """Records that all files except these have left the inbox."""
     with writing(engine) as connection:
         serialise(connection, "inbox", domain, period)
         connection.execute(delete(inbox).where(inbox.c.domain == domain, inbox.c.period == period, inbox.c.file.not_in(files)))
 
 
 def accept_together(engine: Engine, keys: Sequence[DeliveryKey], country: str) -> list[DeliveryState]:
-    """Makes these files of one domain and period the country's delivery, at once. Returns what they are now.
+    """Makes these files of one domain and period the delivery of the country, in one transaction. Returns their states.
 
-    A file replaces the one of its series that counted, and is superseded where a higher one counts already. One that was superseded
-    stays so: judging an inbox again does not bring it back.
+    A file replaces the accepted file of its series, and is superseded where a higher one is accepted. A superseded file
+    stays superseded: judging an inbox again does not bring it back.
     """
     with writing(engine) as connection:
         serialise(connection, "delivery", keys[0].domain, keys[0].period, country)
@@ -189,7 +189,7 @@ def _accept(connection: Connection, key: DeliveryKey, country: str) -> DeliveryS
 
 
 def supersede(engine: Engine, key: DeliveryKey, country: str, by: str) -> None:
-    """Marks a file as superseded that came together with the one that replaces it, and was never judged."""
+    """Marks a file as superseded that arrived together with the file that replaces it, and was never judged."""
     with writing(engine) as connection:
         serialise(connection, "delivery", key.domain, key.period, country)
         _supersede(connection, key, country, by)
@@ -201,7 +201,7 @@ def _supersede(connection: Connection, key: DeliveryKey, country: str, by: str) 
 
 
 def refuse(engine: Engine, key: DeliveryKey, country: str | None = None) -> DeliveryState:
-    """Marks a delivery as refused; what the country delivered before stays as it is. Returns what it is now."""
+    """Marks a delivery as refused. The earlier delivery of the country stays. Returns the state."""
     with writing(engine) as connection:
         mine = _delivery(connection.execute(select(delivery).where(_is(key)).with_for_update()).one())
         if mine.state is DeliveryState.SUPERSEDED:
@@ -214,7 +214,7 @@ def refuse(engine: Engine, key: DeliveryKey, country: str | None = None) -> Deli
 
 
 def deliveries(engine: Engine, domain: str, period: str) -> list[StoredDelivery]:
-    """Every delivery of the period, in the order received."""
+    """Every delivery of the period, in the order of arrival."""
     with reading(engine) as connection:
         rows = connection.execute(
             select(delivery)
@@ -225,12 +225,12 @@ def deliveries(engine: Engine, domain: str, period: str) -> list[StoredDelivery]
 
 
 def save_findings(engine: Engine, key: DeliveryKey, findings: Iterable[Finding]) -> None:
-    """Replaces what intake found in a delivery; what a release told of it stays."""
+    """Replaces the findings of intake on a delivery. The findings of a release stay."""
     _replace(engine, finding, key, _as_rows(findings, 0), finding.c.position < TOLD_BY_RELEASE)
 
 
 def tell(engine: Engine, key: DeliveryKey, findings: Sequence[Finding]) -> None:
-    """Replaces what a release tells the sender of a delivery."""
+    """Replaces the findings of a release on a delivery, for its sender."""
     mine = finding.c.position >= TOLD_BY_RELEASE
     rows = _as_rows(findings, TOLD_BY_RELEASE)
     with reading(engine) as connection:
@@ -249,7 +249,7 @@ def _as_rows(findings: Iterable[Finding], first: int) -> list[dict[str, Any]]:
 
 
 def save_checks(engine: Engine, key: DeliveryKey, checks: Iterable[CheckResult]) -> None:
-    """Replaces the results of a delivery's content checks."""
+    """Replaces the results of the content checks of a delivery."""
     rows = [
         {
             "check": c.check,
@@ -265,7 +265,7 @@ def save_checks(engine: Engine, key: DeliveryKey, checks: Iterable[CheckResult])
 
 
 def put_rows(connection: Connection, table: Table, rows: Sequence[dict[str, Any]], *, keep: bool = False) -> None:
-    """Inserts the rows; one whose key is there already is kept, or else replaced."""
+    """Inserts the rows. A row with an existing key replaces it, or, with `keep`, is skipped."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     new = dialect.insert(table)
     keys = list(table.primary_key.columns)
@@ -278,7 +278,7 @@ def put_rows(connection: Connection, table: Table, rows: Sequence[dict[str, Any]
 
 
 def _known_as(connection: Connection, domain: str, period: str, content: bytes, salt: Secret) -> DeliveryKey:
-    """What names these bytes; a delivery that an older version received keeps the plain digest that it has."""
+    """The key of these bytes. A delivery that an older version received keeps its plain digest."""
     before = DeliveryKey(domain, period, digest_of(content))
     if connection.execute(select(delivery.c.digest).where(_is(before))).one_or_none():
         return before
@@ -312,7 +312,7 @@ def _put(connection: Connection, kind: str, digest: str, content: bytes) -> None
     purged = (artefact.c.digest == digest, artefact.c.purged_at.is_not(None))
     connection.execute(update(artefact).where(*purged).values(purged_at=None, stored_at=row["stored_at"]))
     key_id, sealed = keys_of(connection).seal(digest, content, key_in_use(connection))
-    put_rows(connection, payload, [{"digest": digest, "content": sealed, "key_id": key_id}])  # heals content that was damaged
+    put_rows(connection, payload, [{"digest": digest, "content": sealed, "key_id": key_id}])  # repairs damaged content
 
 
 def _judge(connection: Connection, key: DeliveryKey, country: str | None, state: DeliveryState, by: str | None = None) -> None:

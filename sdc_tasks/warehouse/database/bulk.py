@@ -27,7 +27,7 @@ def insert_many(connection: Connection, table: Table, columns: Sequence[str], ro
 
 
 def _copy(connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    """An error of the server names the rule, as that of a statement does; its row stays here."""
+    """Inserts by COPY. An error of the server names the rule, as for a statement, and not the row."""
     driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
     target = sql.SQL("COPY {} ({}) FROM STDIN").format(
         sql.Identifier(str(table.schema), table.name), sql.SQL(", ").join(map(sql.Identifier, columns))

@@ -1,7 +1,7 @@
-"""Opening a warehouse: SQLite by path, PostgreSQL by URL, the same tables and the same guarantees.
+"""Opens a warehouse: SQLite by path, PostgreSQL by URL, with the same tables and the same guarantees.
 
-Two ways in: `writing` is one transaction that either happens or does not, `reading` one consistent view. No error that leaves
-here holds a value: parameters are hidden, and of a server's message only the part that names rules and columns is kept.
+`writing` is one transaction, which happens completely or not at all; `reading` is one consistent view. No error that leaves this module
+holds a value: parameters are hidden, and only the part of a server's message is kept that names rules and columns.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from sdc_tasks.warehouse.forms.people import normal
 from sdc_tasks.warehouse.keyring import REMEDY, Keyring, key_file, read_key_file
 
 BUSY_SECONDS = 30
-# PostgreSQL: nobody waits for a lock, works on a statement, or sits in a transaction, longer than this.
+# PostgreSQL: the longest time for a lock, a statement, or an idle transaction.
 TIMEOUTS = {"lock_timeout": "30s", "statement_timeout": "5min", "idle_in_transaction_session_timeout": "10min"}
 LOGGING_NAME = "sdc_warehouse"
 
-# What a transaction that only reads asks of each engine.
+# Options of a read-only transaction, for each engine.
 READING: dict[str, dict[str, Any]] = {
     "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
     "sqlite": {"sdc_reading": True},
@@ -41,21 +41,22 @@ READING: dict[str, dict[str, Any]] = {
 
 NOT_ALLOWED = "42501"  # SQLSTATE insufficient_privilege
 
-# Classes of SQLSTATE whose primary message names objects and rules only. Class 22 (data exception), for one, quotes the value.
+# Classes of SQLSTATE whose primary message names objects and rules only. Other classes, such as 22 (data exception), quote the value.
 NAMING_ONLY = {"08", "23", "25", "28", "3D", "3F", "40", "42", "53", "55", "57"}
 
 
 def open_warehouse(url: str, keys: Keyring | None = None, actor: str = "unknown", secret: Secret | None = None) -> Engine:
     """The warehouse at `sqlite:///path` or `postgresql://…`. Creates an empty SQLite file; `migrate` makes the tables.
 
-    `keys` encrypt what is confidential: without them a SQLite file has a key file of its own, and on PostgreSQL nothing confidential
-    can be read or written. `actor` is who the log says it was. `secret` is that of a new warehouse, else a random one (`secret.py`).
+    `keys` encrypt confidential bytes. Without them a SQLite file gets a key file of its own, and on PostgreSQL nothing confidential
+    can be read or written. `actor` is the name for the log. `secret` is the secret of a new warehouse, random by default (`secret.py`).
+    Raises InvalidInput for other URLs.
     """
     try:
         parsed = make_url(url)
     except ArgumentError:
         raise InvalidInput("the warehouse URL cannot be read; use sqlite:///path or postgresql://user@host/database") from None
-    # SQLAlchemy logs every fetched row at DEBUG; a logger of its own, fixed above that, keeps values out of anybody's log.
+    # SQLAlchemy logs every fetched row at DEBUG; a separate logger, fixed above that level, keeps values out of all logs.
     logging.getLogger(f"sqlalchemy.engine.Engine.{LOGGING_NAME}").setLevel(logging.WARNING)
     match parsed.get_backend_name():
         case "sqlite" if parsed.database not in (None, "", ":memory:"):
@@ -67,32 +68,32 @@ def open_warehouse(url: str, keys: Keyring | None = None, actor: str = "unknown"
             )
             event.listen(engine, "connect", _set_timeouts)
         case other:
-            raise InvalidInput(f"no warehouse on {other!r} like this; use sqlite:///path or postgresql://user@host/database")
+            raise InvalidInput(f"a warehouse cannot be on {other!r}; use sqlite:///path or postgresql://user@host/database")
     event.listen(engine, "handle_error", _keep_names_only)
     engine.update_execution_options(sdc_keys=keys, sdc_actor=normal(actor), sdc_secret=secret)
     return engine
 
 
 def acting(engine: Engine, actor: str) -> Engine:
-    """The same warehouse, opened in another name."""
+    """The same warehouse, opened under another name."""
     return engine.execution_options(sdc_actor=normal(actor))
 
 
 def actor(engine: Engine) -> str:
-    """In whose name the warehouse was opened."""
+    """The name under which the warehouse was opened."""
     return str(engine.get_execution_options()["sdc_actor"])
 
 
 def keys_of(connection: Connection) -> Keyring:
-    """The keys that encrypt and decrypt here. Raises InvalidInput where the warehouse was opened without keys."""
+    """The encryption keys of the warehouse. Raises InvalidInput where it was opened without keys."""
     keys: Keyring | None = connection.get_execution_options().get("sdc_keys")
     if keys is None:
-        raise InvalidInput(f"what is confidential is encrypted, and there is no key. {REMEDY}")
+        raise InvalidInput(f"confidential content is encrypted, and there is no key. {REMEDY}")
     return keys
 
 
 def actor_of(connection: Connection) -> str:
-    """The name in which the warehouse was opened, in the form in which names are compared."""
+    """The name under which the warehouse was opened, in the form in which names are compared."""
     return str(connection.get_execution_options()["sdc_actor"])
 
 
@@ -111,17 +112,17 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 
 def serialise(connection: Connection, *names: str) -> None:
-    """Lets one transaction at a time go on under these names, until it ends. SQLite has a single writer anyway.
+    """Lets only one transaction at a time continue under these names, until it ends. SQLite has a single writer anyway.
 
-    Not by an advisory lock: every account of the database, the world too, can hold those for ever.
+    It uses no advisory lock: every account of the database, also the public one, can hold such a lock for ever.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT operations.take_turn(:name)"), {"name": " ".join(map(repr, names))})
 
 
 def relaxed(connection: Connection) -> None:
-    """Lets this transaction return before PostgreSQL has it on the disk: for data that lie elsewhere, too. A later transaction that is on
-    the disk puts this one there as well.
+    """Lets this transaction return before PostgreSQL has written it to disk: for data that also exist elsewhere. A later transaction
+    that is written to disk writes this one too.
     """
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
@@ -130,7 +131,7 @@ def relaxed(connection: Connection) -> None:
 def _open_sqlite(url: URL) -> Engine:
     path = Path(str(url.database))
     try:
-        # Confidential: nobody else reads it. An existing file is left alone: closing it would drop the locks of our other connections.
+        # Confidential: readable by the owner only. An existing file stays untouched: closing it would drop the locks of our connections.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:
         pass
@@ -157,9 +158,9 @@ def _set_timeouts(connection: psycopg.Connection[Any], _record: object) -> None:
 
 def _set_pragmas(connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
     record.info["sdc_printed"] = register(connection)
-    connection.isolation_level = None  # the driver opens no transaction behind our back: `_begin` does
+    connection.isolation_level = None  # the driver opens no transaction by itself: `_begin` does
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA recursive_triggers = ON")  # INSERT OR REPLACE deletes, and must ask the triggers
+    connection.execute("PRAGMA recursive_triggers = ON")  # INSERT OR REPLACE deletes rows, and must fire the triggers
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA cache_size = -65536")  # KB: a large publication stays in memory until it is written, once
     connection.execute("PRAGMA secure_delete = ON")  # what is purged is overwritten
@@ -167,7 +168,7 @@ def _set_pragmas(connection: sqlite3.Connection, record: ConnectionPoolEntry) ->
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """With it, readers do not wait for writers. Switching a new file to it does not wait for the file's lock, so try again."""
+    """Switches to the write-ahead log: readers then do not wait for writers. The switch does not wait for a lock, so it is repeated."""
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -180,7 +181,7 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    """Writers take turns before they read, so what they read is still true when they write; readers cannot write."""
+    """Begins a transaction. Writers queue before they read, so their reads are still true when they write; readers cannot write."""
     reads = connection.get_execution_options().get("sdc_reading", False)
     connection.exec_driver_sql(f"PRAGMA query_only = {int(reads)}")
     connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
@@ -193,26 +194,26 @@ def _retriable(engine: Engine) -> Iterator[None]:
     except OperationalError as error:
         where = engine.url.render_as_string(hide_password=True)
         if _full(error):
-            raise Retriable(f"no room on the disk of the warehouse {where}, nothing was changed. Remedy: make room, try again") from error
+            raise Retriable(f"the disk of the warehouse {where} is full. Nothing was changed. Remedy: free space, try again") from error
         if not _transient(error):
             raise
-        raise Retriable(f"the warehouse {where} is away or busy; try again ({error.orig})") from error
+        raise Retriable(f"the warehouse {where} does not answer or is busy; try again ({error.orig})") from error
     except DatabaseError as error:
         if _damaged(error):
             raise Damaged(
-                f"the warehouse {engine.url.render_as_string(hide_password=True)} is damaged. Remedy: release nothing; `sdc maintenance` "
-                "tells what is damaged; restore the newest backup, and deliver again what came after it"
+                f"the warehouse {engine.url.render_as_string(hide_password=True)} is damaged. Remedy: release nothing; find the damage "
+                "with `sdc maintenance`; restore the newest backup, and deliver again everything that arrived after it"
             ) from error
         if getattr(error.orig, "sqlstate", None) != NOT_ALLOWED:
             raise
         raise InvalidInput(
-            f"the account {engine.url.username} may not do this: {error.orig}. Remedy: see sql/roles.sql; publishing and approving have "
-            "addresses of their own, SDC_PUBLISHER_URL and SDC_APPROVER_URL, and migrations are run by the owner of the tables"
+            f"the account {engine.url.username} may not do this: {error.orig}. Remedy: see sql/roles.sql; set SDC_PUBLISHER_URL for "
+            "publishing and SDC_APPROVER_URL for approving, and run migrations as the owner of the tables"
         ) from error
 
 
 def _transient(error: OperationalError) -> bool:
-    """Away, locked, deadlocked or restarting; not a missing table, not a full disk."""
+    """Whether the error will pass: no connection, locked, deadlocked or restarting. A missing table or a full disk will not."""
     if isinstance(error.orig, sqlite3.Error):
         return error.orig.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
     sqlstate = getattr(error.orig, "sqlstate", None)
@@ -220,7 +221,7 @@ def _transient(error: OperationalError) -> bool:
 
 
 def _damaged(error: DatabaseError) -> bool:
-    """A page that is malformed, or a file that is no database; on PostgreSQL the SQLSTATE data_corrupted or index_corrupted."""
+    """Whether a page is malformed, or the file is not a database; on PostgreSQL the SQLSTATE data_corrupted or index_corrupted."""
     if isinstance(error.orig, sqlite3.Error):
         code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
         return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -228,14 +229,14 @@ def _damaged(error: DatabaseError) -> bool:
 
 
 def _full(error: OperationalError) -> bool:
-    """SQLite says so where a page, or its journal, could not be written; PostgreSQL by its SQLSTATE disk_full."""
+    """Whether the disk is full: SQLite could not write a page or its journal; PostgreSQL reports the SQLSTATE disk_full."""
     if isinstance(error.orig, sqlite3.Error):
         return error.orig.sqlite_errorcode in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
     return getattr(error.orig, "sqlstate", None) == "53100"
 
 
 def names_only(error: psycopg.Error) -> psycopg.Error:
-    """PostgreSQL puts the failing row into the text of its errors (DETAIL): cut it down to the part that names the rule."""
+    """The error with only the part of its text that names the rule: PostgreSQL puts the failing row into DETAIL."""
     if error.sqlstate is not None:
         told = error.diag.message_primary if error.sqlstate[:2] in NAMING_ONLY else f"refused with SQLSTATE {error.sqlstate}"
         error.args = (told,)

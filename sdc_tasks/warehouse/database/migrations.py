@@ -1,6 +1,6 @@
-"""Numbered migrations of `sql/migrations`, run by the program itself; no alembic.ini, no command line.
+"""The numbered migrations of `sql/migrations`. The program runs them itself, without alembic.ini and without Alembic's command line.
 
-A migration runs in one transaction on both engines, one at a time, and gives up rather than block a release: on PostgreSQL it
+A migration runs in one transaction on both engines, one at a time. It fails rather than block a release: on PostgreSQL it
 waits a few seconds for a lock and a minute for a statement.
 """
 
@@ -24,7 +24,7 @@ STATEMENT_TIMEOUT = "60s"
 
 
 def migrate(engine: Engine, revision: str = "head") -> None:
-    """Brings the warehouse up to a revision, with the newest the rights of `sql/roles.sql`. Does nothing, quickly, when it is there."""
+    """Upgrades the warehouse to a revision; with the newest, also sets the rights of `sql/roles.sql`. Does nothing if it is up to date."""
     if revision == "head" and current_revision(engine) == ScriptDirectory.from_config(_config()).get_current_head():
         return
     with _migrating(engine) as config:
@@ -35,7 +35,7 @@ def migrate(engine: Engine, revision: str = "head") -> None:
 
 
 def downgrade(engine: Engine, revision: str = "base") -> None:
-    """Takes the warehouse down to a revision; what that revision does not know is dropped with its data."""
+    """Downgrades the warehouse to a revision. Tables and columns that the revision does not have are dropped with their data."""
     with _migrating(engine) as config:
         command.downgrade(config, revision)
 
@@ -57,7 +57,9 @@ def _migrating(engine: Engine) -> Iterator[Config]:
 
 
 def _alone(connection: Connection) -> None:
-    """Lets one migration at a time go on: by the version table, which the world cannot lock; before there is one, by an advisory lock."""
+    """Lets only one migration at a time run: by a lock on the version table, which the public account cannot take; before there is such a
+    table, by an advisory lock.
+    """
     if inspect(connection).has_table(VERSION_TABLE):
         connection.exec_driver_sql(f"LOCK TABLE {VERSION_TABLE} IN SHARE ROW EXCLUSIVE MODE")
     else:
@@ -65,7 +67,7 @@ def _alone(connection: Connection) -> None:
 
 
 def _config(connection: Connection | None = None) -> Config:
-    """What `sql/migrations/env.py` needs: where the files are, and the connection whose transaction they join."""
+    """The configuration for `sql/migrations/env.py`: the folder of the files, and the connection whose transaction they join."""
     config = Config()
     config.set_main_option("script_location", str(SQL / "migrations").replace("%", "%%"))
     config.set_main_option("path_separator", "os")

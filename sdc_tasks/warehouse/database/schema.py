@@ -1,14 +1,14 @@
-"""The tables, in three schemas that differ in who may read them.
+"""The tables, in three schemas with different readers.
 
-confidential   delivered files and the arrays that steps hand to each other, as bytes, and the secret of the warehouse. No human reads it.
-operations     what happened, without a value: deliveries, findings, checks, runs, steps, rungs, audits, who agreed, the log of it all.
+confidential   delivered files and the arrays of the steps, as bytes, and the secret of the warehouse. No person reads it.
+operations     what happened, without a value: deliveries, findings, checks, runs, steps, rungs, audits, approvals, the log.
                Operators read it.
-dissemination  what is released, and nothing else. The world reads its two views, `public_release` and `public_cell`, which know embargo
+dissemination  the released tables. The public reads its two views, `public_release` and `public_cell`, which respect embargo
                and retraction.
 
-Table names are unique across the schemas, because SQLite has no schemas (`engine.py` folds them away). The migrations in
-`sql/migrations` create the tables; a test compares them with this file. Names end in `_digest` where they hold a
-sha256, keyed where it is of something confidential (`secret.py`).
+Table names are unique across the schemas, because SQLite has no schemas (`engine.py` removes them). The migrations in
+`sql/migrations` create the tables; a test compares them with this file. A name that ends in `_digest` holds a
+SHA-256, which is keyed where the content is confidential (`secret.py`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ metadata = MetaData(
 
 
 class DeliveryState(StrEnum):
-    """received: stored, not judged yet. At most one file of a series, country, domain and period is accepted at any time."""
+    """received: stored, but not judged yet. At most one file of a series, country, domain and period is accepted at any time."""
 
     RECEIVED = "received"
     ACCEPTED = "accepted"
@@ -60,7 +60,7 @@ class DeliveryState(StrEnum):
 
 
 class RunState(StrEnum):
-    """How far a release cycle has come."""
+    """The state of a release cycle."""
 
     RUNNING = "running"
     PUBLISHED = "published"
@@ -70,7 +70,7 @@ class RunState(StrEnum):
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """An instant. Aware on both sides; SQLite, which keeps no time zone, stores it as UTC."""
+    """An instant with a time zone. SQLite keeps no time zone, so it stores UTC."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -89,11 +89,11 @@ class UtcTime(TypeDecorator[datetime]):
 
 
 def one_of(column: str, values: type[StrEnum]) -> str:
-    """The CHECK that keeps a text column to these words."""
+    """The CHECK that restricts a text column to these words."""
     return f"{column} IN ({', '.join(repr(str(value)) for value in values)})"
 
 
-# A name in the form in which it is compared: no blanks around it, lower case, not empty.
+# A name in the form in which names are compared: trimmed, lower case, not empty.
 PERSON = "{0} = lower(trim({0})) AND {0} <> ''"
 
 
@@ -554,7 +554,7 @@ retraction = Table(
     comment="append-only; releases that the world is no longer shown, and why",
 )
 
-# Every instant is one that every reader can read.
+# Every instant is within the range that all readers can read.
 for _table in metadata.tables.values():
     for _column in [each for each in _table.columns if isinstance(each.type, UtcTime)]:
         _bounds = f"{_column.name} >= '1970-01-01 00:00+00' AND {_column.name} < '3000-01-01 00:00+00'"

@@ -1,6 +1,6 @@
-"""The statements under `sql/`, by name. They are written for PostgreSQL, with schemas; SQLite reads them without.
+"""The statements under `sql/`, by name. They are written for PostgreSQL, with schemas; for SQLite the schemas are removed.
 
-Where the two engines need other words there are two files, `name.postgresql.sql` and `name.sqlite.sql`.
+Where the two engines need different statements there are two files, `name.postgresql.sql` and `name.sqlite.sql`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sdc_tasks.warehouse.database.schema import SCHEMAS
 
 
 def _folder() -> Path:
-    """Where `sql/` lies: inside an installed package, beside it in the repository."""
+    """The folder `sql/`: inside an installed package, beside the package in the repository."""
     packaged = Path(str(files("sdc_tasks"))) / "sql"
     return packaged if packaged.is_dir() else packaged.parents[1] / "sql"
 
@@ -39,7 +39,7 @@ def clause(path: str, dialect: str) -> TextClause:
 
 
 def statements(path: str, dialect: str) -> list[str]:
-    """The statements of a file that holds several, separated by blank lines (a trigger's body has none)."""
+    """The statements of a file with several, separated by blank lines (the body of a trigger has none)."""
     return [part for part in statement(path, dialect).split("\n\n") if part.strip()]
 
 

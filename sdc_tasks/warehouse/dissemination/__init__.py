@@ -1,1 +1,1 @@
-"""What the world gets: the one way in, what other domains have published, and where a published cell comes from."""
+"""The published tables: how a release is published, what other domains have published, and the lineage of a published cell."""

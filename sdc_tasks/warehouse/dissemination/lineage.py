@@ -1,4 +1,4 @@
-"""From a published cell back to all that made it: deliveries, settings, program and solvers, seeds, the rungs, the audit, who agreed.
+"""The lineage of a published cell: deliveries, settings, program and solvers, seeds, the rungs, the audit, the approvals.
 
 Everything comes from the operations and dissemination schemas: no confidential byte is read or returned.
 """
@@ -22,13 +22,13 @@ from sdc_tasks.warehouse.database.schema import eu_cell, terms
 from sdc_tasks.warehouse.database.sqlfiles import SQL
 
 SOURCES = Path(__file__).parents[2]
-# What computes: the program, its solvers (CBC comes with PuLP, HiGHS with highspy), and what they stand on.
+# The packages that compute: the program, its solvers (CBC comes with PuLP, HiGHS with highspy), and their libraries.
 PACKAGES = ("sdc-release", "highspy", "pulp", "numpy", "scipy", "pandas", "great-expectations", "sqlalchemy", "apache-airflow")
 
 
 @cache
 def environment() -> str:
-    """The program that runs, as JSON: versions, and a digest over its own source files."""
+    """The running program as JSON: versions, and a digest of its source files."""
     h = hashlib.sha256()
     here = (path for path in SOURCES.rglob("*") if path.suffix in {".py", ".yaml", ".csv", ".j2"} and not path.is_relative_to(SQL))
     for path in sorted(here):  # `sql/` stores, and computes nothing; it lies in the package only where that was installed
@@ -43,7 +43,7 @@ def environment() -> str:
 
 
 def explain(engine: Engine, release_id: str, cell: str) -> dict[str, Any]:
-    """All that is known of how a released cell came about. Raises InvalidInput where there is no such release, or no such cell in it."""
+    """The lineage of a released cell. Raises InvalidInput where there is no such release, or no such cell in it."""
     release = next((each for each in reader.releases(engine) if each.release_id == release_id), None)
     if release is None:
         raise InvalidInput(f"release {release_id} was not published; `sdc verify-log` lists those that were")
@@ -73,7 +73,7 @@ def explain(engine: Engine, release_id: str, cell: str) -> dict[str, Any]:
 
 
 def _deliveries(engine: Engine, release: reader.ReleaseInfo, digests: list[str], area: str, settings: Any) -> list[dict[str, Any]]:
-    """Those of the release; `adds` tells whether the cell is a sum of their values, or was only decided together with them."""
+    """The deliveries of the release. `adds`: the cell is a sum of their values; otherwise it was only decided together with them."""
     known = {each["digest"]: each for each in reader.deliveries(engine, release.domain, release.period)}
     asked = json.loads(settings["settings"])["aggregates"] if settings else []
     members = next((each["members"] for each in asked if area in (each["code"], each.get("partial_code"))), "all")

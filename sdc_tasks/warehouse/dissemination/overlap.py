@@ -17,15 +17,15 @@ from sdc_tasks.warehouse.operations.journal import Terms
 
 
 def refusal(connection: Connection, terms: Terms, period: str) -> str:
-    """Why this domain may not publish the period, with the remedy; empty where no other domain has published an indicator of it."""
+    """The reason why this domain may not publish the period, with the remedy; empty where no other domain has published its indicators."""
     structure, mine = figures(terms.settings)
     query = clause("queries/others_out", connection.dialect.name)
     for domain, settings in connection.execute(query, {"period": period, "domain": terms.domain}):
         other, theirs = figures(settings)
         if other == structure and (both := sorted(mine & theirs)):
             return (
-                f"{', '.join(both)} of {structure} {period} {'is' if len(both) == 1 else 'are'} published by domain {domain}, and nobody "
-                f"attacks two domains together. Remedy: release under domain {domain}, as a further version; or take other indicators"
+                f"{', '.join(both)} of {structure} {period} {'is' if len(both) == 1 else 'are'} published by domain {domain}, and an audit "
+                f"does not attack two domains together. Remedy: release a further version of domain {domain}, or choose other indicators"
             )
     return ""
 
@@ -37,6 +37,6 @@ def refused(engine: Engine, terms: Terms, period: str) -> str:
 
 
 def figures(settings: str) -> tuple[str, set[str]]:
-    """The structure without its version, and the indicators, that settings of a domain name."""
+    """The structure without its version, and the indicators, in the settings of a domain."""
     told: dict[str, Any] = json.loads(settings)
     return str(told.get("structure_id", "")).partition("(")[0], {each["code"] for each in told.get("indicators", ())}

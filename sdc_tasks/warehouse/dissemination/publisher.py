@@ -1,8 +1,8 @@
-"""The one way into dissemination. It takes a `Release`, that is, a publication with the audit of exactly it, and nothing else.
+"""The only function that publishes. It takes a `Release`, that is, a publication with the audit of exactly this publication.
 
-One transaction: the cells and the release row become visible together or not at all. Publishing the same release again, or a
-publication that is the current version already, changes nothing. The database refuses on its own what is refused here
-(the gates of `sql/migrations`); this module says which cell, and what to do.
+In one transaction the cells and the release row become visible together, or not at all. Publishing the same release again, or a
+publication that is already the current version, changes nothing. The database itself refuses everything that this module refuses
+(the gates of `sql/migrations`); this module names the cell and the remedy.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ from sdc_tasks.warehouse.operations.journal import Terms, require_terms
 
 KINDS = (State.WITHHELD, State.VISIBLE, State.EXACT, State.ROUNDED)
 OBSERVED, CONFIDENTIAL = (np.array(codes) for codes in zip(*(STATUS[state] for state in KINDS), strict=True))
-ANEW = "Remedy: start the release anew; it gets an id of its own"
+ANEW = "Remedy: start the release again; it gets a new id"
 
 
 class Published(NamedTuple):
-    """Under which version the publication stands, and whether this call made it."""
+    """The version of the publication, and whether this call created it."""
 
     version: int
     created: bool
 
 
 class NotApproved(Retriable):
-    """The audit passed, and people must agree before it goes out."""
+    """The audit passed, but approvals are missing."""
 
 
 def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms, period: str, after: Sequence[str] = ()) -> Published:
-    """Publishes a release under its terms. `after` names the releases of the period that its audit knew, by version: all that are out.
+    """Publishes a release under its terms. `after` names the releases of the period that its audit knew, by version: all published ones.
 
-    Raises ReleaseBlocked when its audit did not pass, is not of it, is not in the warehouse, or did not know of a version that is out, and
-    when another domain has published these figures; NotApproved while approvals are missing.
+    Raises ReleaseBlocked when its audit did not pass, is about something else, is not in the warehouse, or did not know a published
+    version, and when another domain has published these figures; NotApproved while approvals are missing.
     """
     _require_passed_audit(release, space, terms.profiles)
     digest, domain = release.publication.digest, terms.domain
@@ -70,7 +70,7 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms,
             raise ReleaseBlocked(f"{release.id}: another version was published since it was assembled. {ANEW}")
         if versions and VINTAGE not in release.report.profiles:
             raise ReleaseBlocked(
-                f"{release.id}: version {len(versions)} of {period} is out, and the audit is not against profile {VINTAGE}. {ANEW}"
+                f"{release.id}: version {len(versions)} of {period} is published, but the audit is not against profile {VINTAGE}. {ANEW}"
             )
         if others := refusal(connection, terms, period):
             raise ReleaseBlocked(f"{release.id}: {others}")
@@ -93,8 +93,8 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms,
 
 
 class Changes(NamedTuple):
-    """Changes between an earlier publication and this one: how many cells have another treatment (exact, rounded, withheld, or the base),
-    have another value, are new, and are gone.
+    """Changes between an earlier publication and this one: the numbers of cells with another treatment (exact, rounded, withheld, or the
+    base), with another value, of new cells and of removed cells.
     """
 
     treatment: int
@@ -104,7 +104,7 @@ class Changes(NamedTuple):
 
 
 def changes(engine: Engine, domain: str, period: str, earlier: str, decided: Publication, space: CellSpace) -> Changes:
-    """The changes since the stored publication with digest `earlier`: counts only, so they may be told before the world may see it."""
+    """The changes since the stored publication with digest `earlier`: counts only, so they may be shown before the embargo."""
     key = {"domain": domain, "period": period, "publication_digest": earlier}
     told = ("cell", "obs_status", "rounding_base", "visible_share", "value")
     with reading(engine) as connection:
@@ -121,7 +121,7 @@ def changes(engine: Engine, domain: str, period: str, earlier: str, decided: Pub
 
 
 def _kinds(decided: Publication) -> Ints:
-    """The state of each cell, by its place in `KINDS`."""
+    """(aggregate cells,): the state of each cell, as its position in `KINDS`."""
     return np.select([decided.withheld, decided.visible, decided.exact], [0, 1, 2], 3)
 
 
@@ -145,7 +145,7 @@ def _require_passed_audit(release: Release, space: CellSpace, profiles: tuple[st
 
 
 def _versions(connection: Connection, domain: str, period: str) -> list[Any]:
-    """All releases of the period, with the reason where one was retracted."""
+    """All releases of the period, with the reason of a retraction."""
     return _asked(connection, "versions", domain=domain, period=period)
 
 
@@ -155,24 +155,24 @@ def _asked(connection: Connection, query: str, **values: object) -> list[Any]:
 
 
 def _embargo(connection: Connection, release: Release, terms: Terms, audit_digest: str) -> datetime | None:
-    """That of the submission, once all is there that the terms ask for."""
+    """The embargo of the submission. Raises while something is missing that the terms require."""
     submitted = connection.execute(select(submission).where(submission.c.release_id == release.id)).one_or_none()
     if submitted is None or (submitted.domain, submitted.terms_digest) != (terms.domain, terms.digest):
-        raise ReleaseBlocked(f"release {release.id}: not submitted under the terms of the domain file as it is. {ANEW}")
+        raise ReleaseBlocked(f"release {release.id}: not submitted under the terms of the present domain file. {ANEW}")
     require_terms(connection, terms)
     agreed = (approval.c.release_id == release.id, approval.c.audit_digest == audit_digest, approval.c.account.is_not(None))
     number = connection.execute(select(func.count()).select_from(approval).where(*agreed)).scalar_one()
     if number < terms.approvals:
         raise NotApproved(
             f"release {release.id}: {number} of {terms.approvals} approvals. Remedy: somebody other than {submitted.submitter} reads the "
-            f"report and says sdc approve {release.id} --publication {release.publication.digest[:12]}; then publish again"
+            f"report and runs sdc approve {release.id} --publication {release.publication.digest[:12]}; then publish again"
         )
     embargo: datetime | None = submitted.embargo
     return embargo
 
 
 def _stored_audit(connection: Connection, release: Release, domain: str, period: str, beside: Sequence[str]) -> str:
-    """The digest of the stored audit that this release stands on; `beside` are the publications that are out, by version."""
+    """The digest of the stored audit of this release. `beside` are the digests of the published versions."""
     audits = _asked(
         connection, "audit_of_release", release_id=release.id, problem=release.problem, publication=release.publication.digest,
         profiles=",".join(release.report.profiles), domain=domain, period=period,
@@ -181,18 +181,18 @@ def _stored_audit(connection: Connection, release: Release, domain: str, period:
         raise ReleaseBlocked(f"release {release.id}: no passed audit of it is stored for {domain} {period}; run its audit again")
     found = audits[0]
     if json.loads(found.certificate).get("beside", []) != list(beside):
-        raise ReleaseBlocked(f"release {release.id}: other versions are out than its audit knew. {ANEW}")
+        raise ReleaseBlocked(f"release {release.id}: the published versions are not those that its audit knew. {ANEW}")
     return str(found.digest)
 
 
 def _store(connection: Connection, decided: Publication, space: CellSpace, domain: str, period: str) -> None:
-    """Stores the publication, unless an earlier version was the same."""
+    """Stores the publication, unless an earlier version has stored it."""
     key = {"domain": domain, "period": period, "publication_digest": decided.digest}
     stored = _asked(connection, "stored_cells", **key)
     if not stored:
         connection.execute(insert(publication).values(domain=domain, period=period, digest=decided.digest, cells=len(decided.cells)))
         told, of, portions = Printed(), tuple(key.values()), _portions(decided, space)
-        embedded = connection.dialect.name == "sqlite"  # rows just stored need no second reading; PostgreSQL sees to that by itself
+        embedded = connection.dialect.name == "sqlite"  # rows just stored are not read again; PostgreSQL does this by itself
         if embedded:
             portions = _telling(told, portions)
         rows = chain.from_iterable(zip(*map(repeat, of), *columns, strict=False) for columns in portions)
@@ -208,13 +208,13 @@ def _store(connection: Connection, decided: Publication, space: CellSpace, domai
     if other is not None:
         named = (ours[other] if other < len(ours) else stored[other])[PRINTED.index("cell")]
         raise ReleaseBlocked(
-            f"publication {decided.digest[:12]} is stored with another {named}. Remedy: were the aggregates of the domain renamed? If not, "
-            "somebody else wrote it: see sdc maintenance"
+            f"publication {decided.digest[:12]} is stored with another {named}. Remedy: check whether aggregates of the domain were "
+            "renamed. If not, somebody else wrote it: see sdc maintenance"
         )
 
 
 def printed(decided: Publication, space: CellSpace) -> str:
-    """The digest of everything that would be printed: an audit is stored with it, and the database compares it with the stored rows."""
+    """The digest of everything that the publication prints. An audit is stored with it; the database compares it with the stored rows."""
     told = Printed()
     for columns in _portions(decided, space):
         told.add(columns)
@@ -228,13 +228,13 @@ def _telling(told: Printed, portions: Iterable[Columns]) -> Iterator[Columns]:
 
 
 def cells_of(decided: Publication, space: CellSpace) -> Iterator[tuple[Any, ...]]:
-    """The rows of the cells in the columns `PRINTED`."""
+    """The rows of the cells, with the columns `PRINTED`."""
     for columns in _portions(decided, space):
         yield from zip(*columns, strict=True)
 
 
 def _portions(decided: Publication, space: CellSpace) -> Iterator[Columns]:
-    """The columns `PRINTED` of some thousands of cells at a time."""
+    """The columns `PRINTED`, for some thousands of cells at a time."""
     inside_area = [".".join(names) for names in space.national_keys]
     for start in range(0, len(decided.cells), PORTION):
         at = slice(start, start + PORTION)
@@ -256,5 +256,5 @@ def _portions(decided: Publication, space: CellSpace) -> Iterator[Columns]:
 
 
 def _or_none(numbers: Floats, there: Bools) -> list[float | None]:
-    """The numbers, None where there are none."""
+    """The numbers, None where `there` is false."""
     return [number if known else None for number, known in zip(numbers.tolist(), there.tolist(), strict=True)]

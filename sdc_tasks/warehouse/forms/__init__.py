@@ -1,1 +1,1 @@
-"""The one form of what is compared: digests that program and database both take, names of people, arrays as bytes."""
+"""Canonical forms: digests that both program and database compute, names of people, arrays as bytes."""

@@ -1,7 +1,7 @@
-"""Digests that the program and the database compute of the same things, each by itself, and that must agree.
+"""Digests that the program and the database compute independently of the same things, and that must agree.
 
 PostgreSQL has them as SQL (`sql/migrations`). SQLite has no sha256: the functions of this module are registered with every connection of
-the program, and its triggers call them. At a prompt without them such a statement fails, which refuses it.
+the program, and its triggers call them. A connection without these functions cannot execute such a statement, and so cannot publish.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ import numpy as np
 
 from sdc_tasks.warehouse.forms.people import is_person
 
-PORTION = 10_000  # rows: no more of a publication is in memory at a time
+PORTION = 10_000  # rows of a publication that are in memory at a time
 NUMBERS = ("value", "rounding_base", "visible_share")
 NO_NUMBER = "x" * 16
-# What is printed of a cell.
+# The printed columns of a cell.
 PRINTED = ("position", "cell", "area", "indicator", "value", "obs_status", "conf_status", "rounding_base", "visible_share")
 
 
-Columns = tuple[Sequence[Any], ...]  # of some rows, in the order of `PRINTED`
+Columns = tuple[Sequence[Any], ...]  # the columns of some rows, in the order of `PRINTED`
 
 
 def digest_of_printed(rows: Iterable[Sequence[Any]]) -> str:
-    """sha256 over everything that is printed: rows in the columns `PRINTED`, by position."""
+    """SHA-256 over everything printed: rows with the columns `PRINTED`, by position."""
     remaining, told = iter(rows), Printed()
     while portion := list(islice(remaining, PORTION)):
         told.add(tuple([row[place] for row in portion] for place in range(len(PRINTED))))
@@ -37,11 +37,11 @@ def digest_of_printed(rows: Iterable[Sequence[Any]]) -> str:
 
 
 class Printed:
-    """The digest of rows, 10 000 at a time.
+    """The digest of rows, in portions of 10 000.
 
-    Of these each column has a digest of its own: texts one to a line, numbers as the 16 hexadecimal digits of their IEEE 754 form (zero
-    without a sign), x for each digit where there is none. These digests, after the number of rows, are digested again, and so are the
-    portions. With the number of rows that of the lines is known: no text can hold the end of one, and no other rows give the same bytes.
+    Within a portion, each column has its own digest: one text per line; numbers as the 16 hexadecimal digits of their IEEE 754 form (zero
+    without a sign), with x for each digit of a missing number. The number of rows and these digests are digested again, and so are the
+    portions. The number of rows fixes the number of lines: no text can contain the end of a line, and no other rows give the same bytes.
     """
 
     def __init__(self) -> None:
@@ -59,18 +59,18 @@ class Printed:
 def digest_of_entry(
     number: int, recorded_at: datetime, actor: str, account: str, action: str, subject: str, details: str, previous: str
 ) -> str:
-    """sha256 of the fields of an entry of the log as a JSON list, in the form of PostgreSQL's json_build_array."""
+    """SHA-256 of the fields of a log entry as a JSON list, in the form of PostgreSQL's json_build_array."""
     fields = [number, instant(recorded_at), actor, account, action, subject, details, previous]
     return sha256_hex(json.dumps(fields, ensure_ascii=False))
 
 
 def instant(at: datetime) -> str:
-    """An instant as the log writes it."""
+    """An instant in the form of the log."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def told(document: str | None, *path: str) -> str | None:
-    """The text of a JSON document at a path, as by PostgreSQL's `jsonb #>> path`; None where it is no JSON, or has nothing there."""
+    """The text of a JSON document at a path, as by PostgreSQL's `jsonb #>> path`; None for text that is not JSON, or without that path."""
     found = _json(document)
     for step in path:
         found = found.get(step) if isinstance(found, dict) else None
@@ -80,13 +80,13 @@ def told(document: str | None, *path: str) -> str | None:
 
 
 def tells(document: str | None, keys: str) -> bool:
-    """Whether it is a JSON object that has all these keys, separated by commas."""
+    """Whether the document is a JSON object with all these keys (separated by commas)."""
     found = _json(document)
     return isinstance(found, dict) and all(key in found for key in keys.split(",") if key)
 
 
 def is_list(document: str | None) -> bool:
-    """Whether it is a JSON list of texts."""
+    """Whether the document is a JSON list of texts."""
     found = _json(document)
     return isinstance(found, list) and all(isinstance(item, str) for item in found)
 
@@ -99,7 +99,7 @@ def _json(document: str | None) -> Any:
 
 
 def _aware(stored: str) -> datetime:
-    """An instant as SQLite keeps it: UTC, without saying so."""
+    """An instant as SQLite stores it: UTC, without a time zone."""
     return datetime.fromisoformat(stored).replace(tzinfo=UTC)
 
 
@@ -107,15 +107,15 @@ Inserted = dict[tuple[str, str, str], tuple[str, int]]
 
 
 def register(connection: sqlite3.Connection) -> Inserted:
-    """Gives a connection of SQLite the functions that its triggers and checks call.
+    """Registers the functions that triggers and checks call with a connection of SQLite.
 
-    What the publisher has inserted just now is not read again: it notes digest and `total_changes` of the connection under the key of the
-    publication in the dictionary that is returned. That is used once, and only while nothing has been changed since.
+    Rows that the publisher has just inserted are not read again: it stores their digest and the `total_changes` of the connection under the
+    key of the publication in the returned dictionary. This entry is used once, and only while nothing else was changed.
     """
     inserted: Inserted = {}
 
     def printed_digest(domain: str, period: str, publication: str) -> str:
-        """Digest of the stored rows. Asks the same connection, so within its transaction."""
+        """Digest of the stored rows, read through the same connection and so within its transaction."""
         known, changes = inserted.pop((domain, period, publication), ("", -1))
         if changes == connection.total_changes:
             return known
@@ -139,18 +139,18 @@ def register(connection: sqlite3.Connection) -> Inserted:
 
 
 def sha256_hex(text: str) -> str:
-    """Of a text in UTF-8."""
+    """SHA-256 of a text in UTF-8, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _text(name: str, column: Sequence[Any]) -> str:
-    """A column of some rows in one text."""
+    """A column of some rows as one text."""
     if name not in NUMBERS:
         return "\n".join(map(str, column) if name == "position" else column)
     missing = column.count(None)
     if missing == len(column):
         return NO_NUMBER * missing
-    digits = (np.array(column, dtype=float) + 0.0).astype(">f8").tobytes().hex()  # what is missing is no number, and written over below
+    digits = (np.array(column, dtype=float) + 0.0).astype(">f8").tobytes().hex()  # missing numbers are overwritten below
     if not missing:
         return digits
     told = np.frombuffer(digits.encode(), dtype=f"S{len(NO_NUMBER)}").copy()

@@ -1,4 +1,4 @@
-"""Named arrays as bytes, the same bytes for the same arrays: what steps hand to each other under a digest.
+"""Named arrays as bytes, the same bytes for the same arrays. Steps store their results in this form, under a digest.
 
 The format is that of numpy's `.npz` (readable with `numpy.load`) with a JSON header beside the arrays, uncompressed and without
 time stamps, entries in alphabetical order. No pickle, in or out.
@@ -24,7 +24,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def digest_of(content: bytes) -> str:
-    """sha256 of the bytes, in hexadecimal."""
+    """SHA-256 of the bytes, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -45,8 +45,8 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> b
 
 
 def unpack(content: bytes) -> tuple[dict[str, Any], Arrays]:
-    """The header and the arrays, read-only. Raises BadZipFile where an entry is compressed: `pack` compresses none, and such a one could
-    unpack to anything.
+    """The header and the arrays, read-only. Raises BadZipFile for a compressed entry: `pack` compresses none, and a compressed entry could
+    unpack to any size.
     """
     with ZipFile(BytesIO(content)) as archive:
         if any(entry.compress_type != ZIP_STORED or entry.file_size > len(content) for entry in archive.infolist()):

@@ -1,1 +1,1 @@
-"""The schema of operations: runs, steps, audits and cycles, and what people decide."""
+"""The schema of operations: runs, steps, audits, cycles, and the decisions of people."""

@@ -1,4 +1,4 @@
-"""What the operator's desk shows beside releases: cycles with their instants, runs and tasks of the DAGs, alerts. Never a value."""
+"""Records for the operator's desk: cycles with their instants, runs and tasks of the DAGs, alerts. They hold no value."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from sdc_tasks.warehouse.database.engine import serialise, writing
 from sdc_tasks.warehouse.database.schema import alert, cycle, dag_run, task_run
 from sdc_tasks.warehouse.operations.journal import Terms, know_terms
 
-LONGEST = 500  # characters of what a task said that are kept
+LONGEST = 500  # characters of a task's message that are stored
 FINISHED = {"success", "failed", "skipped", "upstream_failed", "removed"}
 
 
 def open_cycle(engine: Engine, asked: Terms, period: str, areas: Sequence[str], instants: dict[str, datetime | None]) -> None:
-    """Opens the cycle of a period, or brings it up to date. `areas` are the countries awaited, `instants` those of the calendar by
-    column. Without an opening instant in the calendar, a cycle opens when this is first called.
+    """Opens the cycle of a period, or updates it. `areas` are the countries that must deliver, `instants` the instants of the calendar by
+    column. Without an opening instant in the calendar, a cycle opens with the first call.
 
-    Raises InvalidInput when the warehouse knows other terms of that digest.
+    Raises InvalidInput when the warehouse holds other terms under the same digest.
     """
     with writing(engine) as connection:
         serialise(connection, "cycle", asked.domain, period)
@@ -34,7 +34,7 @@ def open_cycle(engine: Engine, asked: Terms, period: str, areas: Sequence[str], 
 
 
 def note_dag_run(engine: Engine, dag_id: str, run_id: str, **known: object) -> None:
-    """Notes what is known of a run of a DAG by now; a field that is not given stays as it is."""
+    """Records a run of a DAG. A field that is not given keeps its value."""
     first = {"domain": "", "period": "", "state": "running", "triggered_by": ""}
     key = {"dag_id": dag_id, "run_id": run_id}
     with writing(engine) as connection:
@@ -57,7 +57,7 @@ def note_task_run(
     seconds: float | None = None,
     said: str = "",
 ) -> None:
-    """The state of a task instance, and its last message."""
+    """Records the state of a task instance, and its last message."""
     row = {
         "dag_id": dag_id,
         "run_id": run_id,
@@ -75,7 +75,7 @@ def note_task_run(
 
 
 def raise_alert(engine: Engine, domain: str, period: str, kind: str, subject: str, said: str) -> bool:
-    """Records an alert. Returns whether this is the first time: only then is anybody to be told."""
+    """Records an alert. Returns whether it is new: only a new alert is sent."""
     key = {"domain": domain, "period": period, "kind": kind, "subject": subject}
     with writing(engine) as connection:
         serialise(connection, "alert", *key.values())

@@ -1,4 +1,4 @@
-"""What people decide about a release: to let it out, and to take it back. Both are final, and both are in the log."""
+"""Decisions of people about a release: approval and retraction. Both are final, and both are in the log."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from sdc_tasks.warehouse.database.schema import approval, audit, release, retrac
 from sdc_tasks.warehouse.forms.people import person
 from sdc_tasks.warehouse.log import EMBEDDED, record
 
-SHORTEST = 12  # digits of a digest that name a publication
+SHORTEST = 12  # least number of digits that name a publication
 
 
 class OwnSubmission(InvalidInput):
-    """The submitter of a release wants to decide about it: somebody else has to."""
+    """The submitter of a release tries to decide about it. Somebody else must decide."""
 
 
 def approve(engine: Engine, release_id: str, publication: str, note: str = "") -> str:
-    """Agrees, in the name in which the warehouse was opened, that this publication goes out; `publication` is its digest, or the beginning.
+    """Approves a publication under the name with which the warehouse was opened. `publication` is its digest, or the beginning of it.
 
-    On PostgreSQL an account agrees in its own name, unless it is one of the desk (`sdc_desk`), which vouches for whom it names.
-    Returns the digest of the audit that the approval is tied to. The same approval again changes nothing. Raises InvalidInput where
-    there is no such release, no passed audit of that publication, where it was retracted, or where the submitter wants to agree.
+    On PostgreSQL an account approves in its own name, except an account of the desk (`sdc_desk`), which vouches for the person it names.
+    Returns the digest of the audit to which the approval belongs. The same approval again changes nothing. Raises InvalidInput where
+    there is no such release, no passed audit of that publication, or a retraction; OwnSubmission where the submitter approves.
     """
     with writing(engine) as connection:
         submitter, found = _asked(connection, release_id, publication)
@@ -52,8 +52,8 @@ def approve(engine: Engine, release_id: str, publication: str, note: str = "") -
 
 
 def reject(engine: Engine, release_id: str, publication: str, note: str = "") -> None:
-    """Refuses, in the name in which the warehouse was opened, that this publication goes out: an entry of the log. People may be asked
-    again, and may agree then. Raises InvalidInput as `approve` does.
+    """Rejects a publication under the name with which the warehouse was opened, and records it in the log. People may be asked again, and
+    may approve then. Raises InvalidInput as `approve` does.
     """
     with writing(engine) as connection:
         _, found = _asked(connection, release_id, publication)
@@ -62,15 +62,15 @@ def reject(engine: Engine, release_id: str, publication: str, note: str = "") ->
 
 
 def claimed(engine: Engine) -> str:
-    """The name in which the warehouse was opened, and the accounts that are known: a name is typed, an account is not."""
+    """The name with which the warehouse was opened, and the known accounts: a name is typed, an account is not."""
     with reading(engine) as connection:
         return f"{actor_of(connection)} ({_accounts(connection)})"
 
 
 def _accounts(connection: Connection) -> str:
-    """The account of the database, where it has accounts, and of the operating system."""
+    """The accounts of the database (if it has any) and of the operating system."""
     try:
-        person = pwd.getpwuid(os.getuid()).pw_name  # not what LOGNAME says
+        person = pwd.getpwuid(os.getuid()).pw_name  # LOGNAME could be set by anybody
     except KeyError:  # a container whose user has no name
         person = f"uid {os.getuid()}"
     system = f"account {person} on this machine"
@@ -80,7 +80,7 @@ def _accounts(connection: Connection) -> str:
 
 
 def approvers(engine: Engine, release_id: str, publication: str) -> list[str]:
-    """Who agreed to this publication on its newest passed audit, in order."""
+    """The people who approved this publication on its newest passed audit, in order."""
     with reading(engine) as connection:
         found = _passed(connection, release_id, publication)
         if found is None:
@@ -90,30 +90,31 @@ def approvers(engine: Engine, release_id: str, publication: str) -> list[str]:
 
 
 def _asked(connection: Connection, release_id: str, publication: str) -> tuple[str, Any]:
-    """The submitter, and the passed audit that a decision of somebody else is about."""
+    """The submitter, and the passed audit, for a decision by somebody else."""
     if len(publication) < SHORTEST:
-        raise InvalidInput(f"a publication is named by at least {SHORTEST} digits of its digest: see audit.json or the report")
+        raise InvalidInput(f"a publication needs at least {SHORTEST} digits of its digest: see audit.json or the report")
     serialise(connection, "approval", release_id)
     typed = actor_of(connection)
     who = _vouched_for(connection)
     submitter = connection.execute(select(submission.c.submitter).where(submission.c.release_id == release_id)).scalar_one_or_none()
     if submitter is None:
-        raise InvalidInput(f"release {release_id}: nobody submitted it; see its id in the report or in the log of `assemble`")
+        raise InvalidInput(f"release {release_id}: not submitted. Remedy: take the id from the report or from the log of `assemble`")
     if submitter in (typed, who):
-        raise OwnSubmission(f"release {release_id}: {submitter} submitted it. Remedy: somebody else has to agree")
+        raise OwnSubmission(f"release {release_id}: {submitter} submitted it. Remedy: somebody else must approve it")
     gone = connection.execute(select(retraction.c.reason).where(retraction.c.release_id == release_id)).scalar_one_or_none()
     if gone is not None:
-        raise InvalidInput(f"release {release_id} was retracted: {gone}. Remedy: nothing; a corrected release has an id of its own")
+        raise InvalidInput(f"release {release_id} was retracted: {gone}. Remedy: none; a corrected release gets a new id")
     found = _passed(connection, release_id, publication)
     if found is None:
-        raise InvalidInput(f"release {release_id}: no passed audit of publication {publication}. Remedy: read the report once more")
+        raise InvalidInput(f"release {release_id}: no passed audit of publication {publication}. Remedy: take the digest from the report")
     return str(submitter), found
 
 
 def _vouched_for(connection: Connection) -> str:
-    """The name in which this transaction decides: the account's, whatever was typed, unless it is one of the desk (it vouches for people).
+    """The name under which this transaction decides: the name of the account, whatever was typed. An account of the desk vouches for the
+    typed name.
 
-    Raises InvalidInput for a name that could pass for that of somebody else.
+    Raises InvalidInput for a name that could be taken for somebody else's.
     """
     who = person(actor_of(connection))
     if connection.dialect.name == "postgresql":
@@ -124,7 +125,7 @@ def _vouched_for(connection: Connection) -> str:
 
 
 def _passed(connection: Connection, release_id: str, publication: str) -> Any:
-    """The newest passed audit of a publication that begins like this."""
+    """The newest passed audit of a publication whose digest begins with these digits."""
     return connection.execute(
         select(audit.c.digest, audit.c.publication_digest)
         .where(audit.c.release_id == release_id, audit.c.passed, audit.c.publication_digest.startswith(publication, autoescape=True))
@@ -133,8 +134,9 @@ def _passed(connection: Connection, release_id: str, publication: str) -> Any:
 
 
 def retract(engine: Engine, release_id: str, reason: str) -> None:
-    """Takes a release back: nobody outside sees its cells any more, only the reason. The attacker of profile vintage still knows
-    its cells. Raises InvalidInput where it was not released, or was retracted for another reason.
+    """Retracts a release: the public sees only the reason from now on. The attacker of profile vintage still knows its cells.
+
+    Raises InvalidInput where it was not published, or was retracted for another reason.
     """
     if not reason.strip():
         raise InvalidInput("a retraction needs a reason: it is shown in place of the table")
@@ -142,10 +144,10 @@ def retract(engine: Engine, release_id: str, reason: str) -> None:
         by = person(actor_of(connection))
         serialise(connection, "retraction", release_id)
         if connection.execute(select(release.c.version).where(release.c.release_id == release_id)).one_or_none() is None:
-            raise InvalidInput(f"release {release_id} was not published; there is nothing to take back")
+            raise InvalidInput(f"release {release_id} was not published; there is nothing to retract")
         known = connection.execute(select(retraction.c.reason).where(retraction.c.release_id == release_id)).scalar_one_or_none()
         if known is not None and known != reason:
-            raise InvalidInput(f"release {release_id} was retracted already: {known}")
+            raise InvalidInput(f"release {release_id} is already retracted: {known}")
         if known is None:
             row = {"release_id": release_id, "reason": reason, "retracted_by": by, "retracted_at": datetime.now(UTC)}
             connection.execute(insert(retraction).values(**row))

@@ -1,4 +1,4 @@
-"""What happened in a release cycle, so that a step can be found, repeated and explained: runs, submissions, steps, rungs, audits."""
+"""The records of a release cycle: runs, submissions, steps, rungs, audits. With them a step can be found, repeated and explained."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from sdc_tasks.warehouse.log import record
 
 @dataclass(frozen=True)
 class Terms:
-    """What a domain file asks of a release: the profiles to be audited, how many others than the submitter must agree, and for how many
-    days confidential bytes are kept after the last that happened in a period (None: for ever). `settings` is all of it, as JSON.
+    """What a domain file requires of a release: the profiles of the audit, the number of approvals by others than the submitter, and the
+    days for which confidential bytes are kept after the last event of a period (None: for ever). `settings` is the whole file as JSON.
     """
 
     domain: str
@@ -37,18 +37,18 @@ class Terms:
 
     @property
     def row(self) -> dict[str, object]:
-        """As it is stored."""
+        """The stored row."""
         return {**vars(self), "profiles": ",".join(self.profiles)}
 
     @property
     def asks(self) -> str:
-        """The digest of all that the terms ask for: `sql/checks/submission_not_logged.sql` computes it from the stored row."""
+        """The digest of all requirements of the terms: `sql/checks/submission_not_logged.sql` computes it from the stored row."""
         days = "" if self.retention_days is None else self.retention_days
         return sha256_hex(f"{','.join(self.profiles)}|{self.approvals}|{days}|{self.settings}")
 
 
 def start_run(engine: Engine, release_id: str, domain: str, period: str) -> None:
-    """Opens a release cycle, or the same one again. Raises InvalidInput when the id belongs to another domain or period."""
+    """Opens a release cycle, or reopens it. Raises InvalidInput when the id belongs to another domain or period."""
     with writing(engine) as connection:
         row = {"release_id": release_id, "domain": domain, "period": period, "started_at": datetime.now(UTC), "state": RunState.RUNNING}
         put_rows(connection, run, [row], keep=True)
@@ -59,10 +59,10 @@ def start_run(engine: Engine, release_id: str, domain: str, period: str) -> None
 
 
 def submit(engine: Engine, release_id: str, asked: Terms, *, embargo: datetime | None = None, environment: str = "{}") -> None:
-    """Binds a run to its terms, in the name in which the warehouse was opened; a repetition changes nothing.
+    """Binds a run to its terms, under the name with which the warehouse was opened. A repetition changes nothing.
 
-    `embargo` is the instant before which nobody outside may see the release, `environment` the program that makes it (JSON).
-    Raises InvalidInput when the warehouse knows other terms of that digest: somebody tampered with them.
+    `embargo` is the instant before which the public may not see the release, `environment` the program that makes it (JSON).
+    Raises InvalidInput when the warehouse holds other terms under the same digest: somebody changed them.
     """
     with writing(engine) as connection:
         serialise(connection, "submission", release_id)
@@ -86,7 +86,7 @@ def submit(engine: Engine, release_id: str, asked: Terms, *, embargo: datetime |
 
 
 def environment_of(engine: Engine, release_id: str) -> str | None:
-    """The program that a run was begun with, as JSON; None for a run that nobody submitted."""
+    """The program that began a run, as JSON; None for a run that was not submitted."""
     with reading(engine) as connection:
         found: str | None = connection.execute(
             select(submission.c.environment).where(submission.c.release_id == release_id)
@@ -95,7 +95,7 @@ def environment_of(engine: Engine, release_id: str) -> str | None:
 
 
 def know_terms(connection: Connection, asked: Terms) -> None:
-    """Registers terms that are new to the warehouse. Raises InvalidInput when it knows others of that digest."""
+    """Registers terms that are new to the warehouse. Raises InvalidInput when it holds other terms under the same digest."""
     here = (terms.c.domain == asked.domain, terms.c.digest == asked.digest)
     if connection.execute(select(terms.c.digest).where(*here)).one_or_none() is None:
         put_rows(connection, terms, [{**asked.row, "registered_at": datetime.now(UTC)}], keep=True)
@@ -107,13 +107,13 @@ def require_terms(connection: Connection, asked: Terms) -> None:
     known = connection.execute(select(terms).where(terms.c.domain == asked.domain, terms.c.digest == asked.digest)).mappings().one_or_none()
     if known is None or any(known[name] != value for name, value in asked.row.items()):
         raise InvalidInput(
-            f"the warehouse knows other terms of {asked.domain} under {asked.digest[:12]} than the domain file states. "
+            f"under {asked.digest[:12]} the warehouse holds other terms of {asked.domain} than the domain file. "
             "Remedy: find out who wrote them (sdc verify-log); a change to the domain file gives it another digest"
         )
 
 
 def set_inputs(engine: Engine, release_id: str, inputs_digest: str) -> None:
-    """Notes what the run works on: a digest over domain file, deliveries and options."""
+    """Records the inputs of a run: a digest of domain file, deliveries and options."""
     with writing(engine) as connection:
         connection.execute(update(run).where(run.c.release_id == release_id).values(inputs_digest=inputs_digest))
 
@@ -127,7 +127,7 @@ def finish_run(engine: Engine, release_id: str, state: RunState) -> None:
 def record_step(
     engine: Engine, release_id: str, step_name: str, key: str = "", *, seconds: float, note: str = "", artefact_digest: str | None = None
 ) -> None:
-    """Records that a step is done and which artefact it left; a repetition replaces the record."""
+    """Records that a step is done, and the artefact that it stored. A repetition replaces the record."""
     row = {
         "release_id": release_id,
         "step": step_name,
@@ -156,12 +156,12 @@ def note_deliveries(engine: Engine, release_id: str, files: Mapping[str, str]) -
 
 
 def step_output(engine: Engine, release_id: str, step_name: str, key: str = "") -> str | None:
-    """The digest of what the step left, None when it has left nothing or has not run."""
+    """The digest of the result of a step; None when it has no result or has not run."""
     return step_outputs(engine, release_id, step_name).get(key)
 
 
 def step_outputs(engine: Engine, release_id: str, step_name: str) -> dict[str, str]:
-    """key → digest of what each instance of the step left."""
+    """key → digest of the result, for each instance of a step."""
     wanted = (step.c.release_id == release_id, step.c.step == step_name, step.c.artefact_digest.is_not(None))
     with reading(engine) as connection:
         rows = connection.execute(select(step.c.key, step.c.artefact_digest).where(*wanted).order_by(step.c.key))
@@ -169,7 +169,7 @@ def step_outputs(engine: Engine, release_id: str, step_name: str) -> dict[str, s
 
 
 def save_rungs(engine: Engine, release_id: str, rungs: Sequence[Rung]) -> None:
-    """Replaces the rungs of the CTA ladder."""
+    """Replaces the recorded rungs of the CTA ladder."""
     rows = [{**asdict(each), "outcome": str(each.outcome), "position": i, "release_id": release_id} for i, each in enumerate(rungs)]
     with writing(engine) as connection:
         serialise(connection, "rung", release_id)
@@ -179,9 +179,9 @@ def save_rungs(engine: Engine, release_id: str, rungs: Sequence[Rung]) -> None:
 
 
 def save_audit(engine: Engine, release_id: str, report: AuditReport, certificate: str, printed: str | None = None) -> str:
-    """Stores an audit, passed or not, and returns the digest of its certificate. The same certificate again is the same audit.
+    """Stores an audit, passed or not. Returns the digest of its certificate. The same certificate again is the same audit.
 
-    `printed` is the digest of everything that would be printed (`publisher.printed`): without it nothing can be released on this audit.
+    `printed` is the digest of everything that the publication prints (`publisher.printed`). Without it, this audit releases nothing.
     """
     digest = sha256_hex(certificate)
     with writing(engine) as connection:
