@@ -99,13 +99,13 @@ def still_promised(problem: ProtectionProblem, before: Sequence[ProtectionProble
 
 
 def sets_secondaries(table: NationalTable, domain: Domain) -> bool:
-    """Has the country flagged an available cell as secondary?"""
+    """Whether the country has flagged an available cell as secondary."""
     secondary = [code for code, spec in domain.flags.items() if spec.role is Role.SECONDARY]
     return bool((table.available & np.isin(table.flag, secondary)).any())
 
 
 def with_secondaries(problem: ProtectionProblem, found: Sequence[Secondaries]) -> ProtectionProblem:
-    """The problem with the secondaries that the receiver has set: nobody reads these cells."""
+    """The problem with the secondaries that the receiver has set: these cells are suppressed."""
     public = problem.public.copy()
     for each in found:
         public[problem.space.countries.index(each.country) * problem.space.national_size + each.cells] = False
@@ -148,8 +148,8 @@ def _known(tables: Sequence[NationalTable], domain: Domain, countable: Bools) ->
 
     A single unit knows its cell. The larger of two knows its share, rounded to the safe side; half of the cell where no share was sent.
     Where an indicator may be negative (not `countable`), a part says nothing about the whole. A suppressed cell without its number of
-    units has −∞, unless the domain file states that its flag then means one unit. So has each such cell where the receiver may set
-    secondaries.
+    units has −∞, unless the domain file states that its flag then means one unit. Where the receiver may set secondaries, public cells
+    without their number of units have −∞ too.
     """
     value, units, share_1, flag = (
         np.concatenate([getattr(table, name) for table in tables]) for name in ("value", "units", "share_1", "flag")

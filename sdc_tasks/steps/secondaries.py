@@ -1,7 +1,7 @@
-"""The secondaries that the receiver sets in national tables: `collect` opens a release, `suppress` looks at the table of each country and
-tells its NSI.
+"""The secondaries that the receiver sets in national tables: `collect` opens a release, `suppress` examines the table of each country and
+reports to its NSI.
 
-A release has both steps only where the domain file asks for it (`suppression.receiver`).
+A release has both steps only where the domain file sets it (`suppression.receiver`).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from sdc_tasks.warehouse.operations import journal
 
 
 def accepted(desk: Desk) -> list[store.StoredDelivery]:
-    """The accepted deliveries of the period. Raises Retriable while a delivery is received and not judged, InvalidInput where something is
-    not read that may be one.
+    """The accepted deliveries of the period. Raises Retriable while a delivery is received but not judged, and InvalidInput where the inbox
+    holds something unread that may be a delivery.
     """
     if unread := store.not_read(desk.engine, desk.domain.id, desk.period):
-        raise InvalidInput(f"no release while something in the inbox is not read, which may be a delivery: {'; '.join(unread.values())}")
+        raise InvalidInput(f"no release while the inbox holds something unread that may be a delivery: {'; '.join(unread.values())}")
     sent = store.deliveries(desk.engine, desk.domain.id, desk.period)
     if unjudged := [each.file for each in sent if each.state is DeliveryState.RECEIVED]:
         raise Retriable(f"{', '.join(unjudged)}: received but not judged. Remedy: run ingest and check of these files again")
@@ -40,7 +40,7 @@ def accepted(desk: Desk) -> list[store.StoredDelivery]:
 
 
 def open_release(desk: Desk, deliveries: Sequence[store.StoredDelivery]) -> str:
-    """Opens the release of these deliveries, or finds it open. Returns its id."""
+    """Opens the release of these deliveries, unless it is open. Returns its id."""
     terms = terms_of(desk.domain)
     if others := overlap.refused(desk.engine, terms, desk.period):
         raise InvalidInput(f"{desk.domain.id} {desk.period}: {others}")
@@ -54,7 +54,7 @@ def open_release(desk: Desk, deliveries: Sequence[store.StoredDelivery]) -> str:
 
 
 def delivered(desk: Desk, release_id: str, deliveries: Sequence[store.StoredDelivery]) -> ProtectionProblem:
-    """What the deliveries ask to protect, with what earlier versions promised."""
+    """The protection problem of the deliveries, with the promises of earlier versions."""
     tables = [read_files(desk, files).table for files in by_country(deliveries).values()]
     salt = salt_of(desk.engine, desk.domain.id, desk.period)
     problem = pipeline.build_problem([table for table in tables if table is not None], desk.domain, salt)
@@ -62,7 +62,7 @@ def delivered(desk: Desk, release_id: str, deliveries: Sequence[store.StoredDeli
 
 
 def by_country(deliveries: Sequence[store.StoredDelivery]) -> dict[str, list[store.StoredDelivery]]:
-    """The files of each country, by name."""
+    """The files of each country, in the order of their names."""
     found: dict[str, list[store.StoredDelivery]] = {}
     for each in sorted(deliveries, key=lambda each: (str(each.country), each.file)):
         found.setdefault(str(each.country), []).append(each)
@@ -71,7 +71,7 @@ def by_country(deliveries: Sequence[store.StoredDelivery]) -> dict[str, list[sto
 
 @keeps_to_itself
 def collect(desk: Desk) -> tuple[str, tuple[str, ...]]:
-    """Opens the release of the accepted deliveries. Returns its id, and the countries whose tables are to be looked at.
+    """Opens the release of the accepted deliveries. Returns its id, and the countries whose tables must be examined.
 
     Raises as `assemble` does.
     """
