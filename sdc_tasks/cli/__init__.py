@@ -1,4 +1,4 @@
-"""The command line `sdc`. Nothing heavy is imported before a command asks for it."""
+"""The command line `sdc`. Nothing heavy is imported before a command needs it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.confidential import leave_no_core
 from sdc_tasks.errors import SdcError
 
-# What commands look for that end soon, with what they found, at Ctrl-C.
+# Commands that write the best result so far at Ctrl-C, and what they search for.
 SOUGHT = {"cta": "table", "suppress": "pattern", "intervals": "interval"}
 
 
 def main() -> None:
-    """Runs `sdc`; errors made on purpose end with their message and exit code, not with a traceback."""
+    """Runs `sdc`. Our own errors end with their message and exit code, not with a traceback."""
     leave_no_core()
     command = sys.argv[1] if len(sys.argv) > 1 else ""
     interruption = Interruption(SOUGHT.get(command, ""))

@@ -1,7 +1,7 @@
-"""`sdc`: the same steps as the DAG, and CTA and suppression by themselves, for a methodologist at a shell.
+"""`sdc`: the same steps as the DAG, and CTA, rounding and cell suppression by themselves, for a methodologist at a shell.
 
-Exit codes: 0 published or safe, or a protected table or pattern; 2 bad input; 3 blocked by the audit, not safe, or nothing that protects;
-4 try again later; 5, 6 `sdc audit`: safe, but it contradicts the deliveries, or was not judged as a whole.
+Exit codes: 0 published or safe, or a protected table or pattern; 2 bad input; 3 blocked by the audit, not safe, or no protection found;
+4 try again later; 5, 6 `sdc audit`: safe, but the table contradicts the deliveries, or was not judged completely.
 """
 
 import typer

@@ -1,6 +1,6 @@
-"""What `sdc audit` and `sdc verify-certificate` are about: a domain, a period, its deliveries, and what was published of them before.
+"""The case of `sdc audit` and `sdc verify-certificate`: a domain, a period, its deliveries, and the tables published before.
 
-Both take and check the same options. Each computes by its own program what earlier tables told.
+Both commands take and check the same options. Each computes with its own program what earlier tables reveal.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CaseOptions:
-    """The options that say what is judged."""
+    """The options that define the case."""
 
     domain: DomainOption
     period: PeriodOption
@@ -44,15 +44,13 @@ class CaseOptions:
 
     @cached_property
     def spec(self) -> Domain:
-        """The domain in this period, attacked by the profiles that were given. Raises InvalidInput where what was published before is not
-        told.
-        """
+        """The domain in this period, with the given profiles. Raises InvalidInput where a profile needs earlier tables but has none."""
         from sdc_tasks.domains import load_domain
         from sdc_tasks.model.profiles import KEEPERS
 
         spec = load_domain(self.domain).of(self.period)
         if self.earlier is None and set(KEEPERS) & set(self.profile or ()):
-            raise InvalidInput(f"--profile {' and '.join(KEEPERS)} are those who kept what was published before. Remedy: --earlier TABLE")
+            raise InvalidInput(f"--profile {' and '.join(KEEPERS)} need the tables published before. Remedy: give --earlier TABLE")
         return spec.with_profiles(tuple(dict.fromkeys(self.profile))) if self.profile else spec
 
     def problem(
@@ -60,7 +58,7 @@ class CaseOptions:
         told_before: Callable[[ProtectionProblem, Sequence[tuple[ProtectionProblem, Publication]], float | None], Earlier],
         salt: Secret | None = None,
     ) -> tuple[ProtectionProblem, list[str]]:
-        """What the deliveries ask to protect, beside what `told_before` says of the tables that were published before; and the digests of
+        """The protection problem of the deliveries, with what `told_before` computes from the tables published before; and the digests of
         these publications.
         """
         from sdc_tasks import pipeline
@@ -73,15 +71,15 @@ class CaseOptions:
         return problem, [publication.digest for _, publication in before]
 
     def _published_before(self, delivered: Delivered) -> tuple[list[Told], list[Told]]:
-        """The tables that were published before, by version, each with what a release of its deliveries protected; and the national tables
-        as they came, where the receiver had hidden more.
+        """The tables published before, by version, each with the protection problem of its deliveries; and the delivered national tables
+        in which the receiver had set secondaries.
         """
         from sdc_tasks import pipeline, report
 
         tables = self.earlier or ()
         if self.earlier_inbox and len(self.earlier_inbox) != len(tables):
             raise InvalidInput(
-                "--earlier-inbox FOLDER: one for each --earlier TABLE. Remedy: name as many, or none where nothing was revised"
+                "--earlier-inbox FOLDER: one for each --earlier TABLE. Remedy: give one for each, or none if nothing was revised"
             )
         sent = [delivered_by(self.spec, folder, self.period) for folder in self.earlier_inbox or ()] or [delivered] * len(tables)
         thens: list[ProtectionProblem] = []
@@ -93,7 +91,7 @@ class CaseOptions:
 
 
 def about_a_case(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as the command line takes it: the options of a case first, in the place of its parameter `case`."""
+    """The command with the options of a case in place of its parameter `case`."""
     own = [each for name, each in inspect.signature(command, eval_str=True).parameters.items() if name != "case"]
     of_case = inspect.signature(CaseOptions, eval_str=True).parameters
 

@@ -1,4 +1,4 @@
-"""What an audit rests on, as a file: `sdc audit --witnesses` writes it, `sdc verify-certificate` reads it. It is confidential."""
+"""The evidence of an audit as a file: `sdc audit --witnesses` writes it, `sdc verify-certificate` reads it. It is confidential."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def write_evidence(path: Path, salt: Secret, evidence: Evidence) -> None:
-    """Writes the evidence, and the salt of the digests in its certificate; readable by its owner only."""
+    """Writes the evidence, and the salt of the digests in its certificate. Only the owner can read the file."""
     path.touch(mode=0o600)
     path.chmod(0o600)
     path.write_bytes(_packed(salt, evidence))
 
 
 def evidence_of(content: bytes) -> tuple[Secret, Evidence]:
-    """The salt and the evidence of a witness file. Raises InvalidInput where it is not written as `sdc audit` writes it: the same names and
-    kinds, each once, and its digest.
+    """The salt and the evidence of a witness file. Raises InvalidInput unless the file has the form that `sdc audit` writes: the same names
+    and kinds, each once, and its digest.
     """
     from sdc_tasks.model.results import Evidence
     from sdc_tasks.model.secret import Secret
@@ -33,9 +33,9 @@ def evidence_of(content: bytes) -> tuple[Secret, Evidence]:
         salt, evidence = Secret.of_hex(header["salt"]), Evidence.of(arrays)
         same = _packed(salt, evidence) == content
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, NotImplementedError, BadZipFile) as error:
-        raise InvalidInput("no witness file. Remedy: take what `sdc audit --witnesses` wrote") from error
+        raise InvalidInput("not a witness file. Remedy: give the file that `sdc audit --witnesses` wrote") from error
     if not same:
-        raise InvalidInput("the witness file is not as `sdc audit --witnesses` writes it. Remedy: take the file as it was written")
+        raise InvalidInput("the witness file was changed. Remedy: give the file that `sdc audit --witnesses` wrote")
     return salt, evidence
 
 

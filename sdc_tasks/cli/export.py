@@ -2,10 +2,10 @@
 
 Two settings (METHOD §3), both over all cells of the release:
 
-- *attacker*: public national cells and what follows from them alone are fixed (z), suppressed national cells move at no cost, aggregate
-  cells carry the weights; levels are those that the national tables can keep, bounds those of `release_problem`. A table that protects
-  every primary of this file is one of `release_problem`, and the other way round;
-- *paper*: all cells move and carry a weight, empty cells are fixed, levels are the promised ones, cut at the bounds of the cells.
+- *attacker*: public national cells, and cells that follow from them alone, are fixed (z); suppressed national cells move at no cost;
+  aggregate cells have the weights. Levels are those that the national tables can keep, bounds are those of `release_problem`. A table
+  protects every primary of this file if and only if it does so in `release_problem`;
+- *paper*: all cells move and have a weight, empty cells are fixed, levels are the promised ones, cut at the bounds of the cells.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sdc_tasks.model.weights import Weights
 
 WEIGHTS = {"one": "one", "inverse": "inverse", "sqrt": "inverse_sqrt", "depth": "depth"}
-INFINITE_TIMES = 1.5  # times the largest value: what stands for an infinite bound, as in τ-ARGUS
+INFINITE_TIMES = 1.5  # times the largest value: replaces an infinite bound, as in τ-ARGUS
 HEADER = ["index", "key"]
 
 
@@ -72,7 +72,7 @@ def export_jj(
 
 
 def attacker_table(problem: ProtectionProblem, requirements: Requirements, weights: Floats) -> JJTable:
-    """`release_problem` over all cells of the release. `weights` are those of the aggregate cells."""
+    """`release_problem` as a table of all cells of the release. `weights` (aggregate cells,)."""
     import numpy as np
 
     from sdc_tasks.intake.tables.jj import JJTable
@@ -94,7 +94,7 @@ def attacker_table(problem: ProtectionProblem, requirements: Requirements, weigh
 
 
 def paper_table(problem: ProtectionProblem, weights: Weights, gamma: float) -> JJTable:
-    """The release as one table in which every cell moves, but for the empty ones."""
+    """The release as one table in which every cell moves, except empty ones."""
     import numpy as np
 
     from sdc_tasks.intake.tables.jj import JJTable
@@ -118,7 +118,9 @@ def paper_table(problem: ProtectionProblem, weights: Weights, gamma: float) -> J
 
 
 def _relations(problem: ProtectionProblem) -> tuple[sp.csr_array, Floats]:
-    """(A, rhs). What a delivery misses by more than the noise of adding up stays its right-hand side: deviations add up exactly."""
+    """(A, rhs), with A (relations, cells). The right-hand side is the error of a relation, if it exceeds the noise of adding up; so
+    deviations add up exactly.
+    """
     import numpy as np
 
     from sdc_tasks.intake.tables.jj import TERMS_NOISE
@@ -137,7 +139,7 @@ def cells_file(file: Path) -> Path:
 
 
 def read_cells(path: Path) -> list[str]:
-    """The keys of the cells, in their order. Raises InvalidInput where the file is not what `export-jj` writes."""
+    """The keys of the cells, in order. Raises InvalidInput unless the file has the form that `export-jj` writes."""
     try:
         rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Ctrl-C in a command that computes for long: it ends soon, with what was found so far.
+"""Ctrl-C in a long computation: the command ends soon, with the best result so far.
 
-The handler raises nothing, so that no import, solver or file is torn apart: it notes the request, and the command looks at the note.
-Until there is something to save, it ends the process at once.
+The handler raises no exception, so it interrupts no import, solver or file: it records the request, and the command checks for it.
+While there is nothing to save, the handler ends the process at once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sdc_tasks.errors import Unprotectable
 
 
 class Interruption:
-    """Whether somebody asked to stop the search for something; `elapsed` counts from where `sdc` began."""
+    """Whether somebody asked to stop the search; `elapsed` counts from the start of `sdc`."""
 
     def __init__(self, sought: str) -> None:
         self._nothing_yet = f"interrupted: no {sought} yet, nothing was written\n".encode()
@@ -28,7 +28,7 @@ class Interruption:
         return time.monotonic() - self._began
 
     def listen(self) -> None:
-        """Takes SIGINT and SIGTERM over, until the process ends."""
+        """Handles SIGINT and SIGTERM until the process ends."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._note)
 

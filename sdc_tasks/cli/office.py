@@ -1,4 +1,4 @@
-"""What an office does around releases: agree, take back, explain, verify the log, keep the keys, purge. It needs the warehouse alone."""
+"""Commands of an office around releases: approve, retract, explain, verify the log, replace keys, purge. They need only the warehouse."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ ReleaseArgument = Annotated[str, typer.Argument(help="id of the release, such as
 def approve(
     release: ReleaseArgument,
     warehouse: WarehouseOption,
-    publication: Annotated[str, typer.Option("--publication", help="digest of what you agree to, 12 digits or more: see audit.json")],
+    publication: Annotated[str, typer.Option("--publication", help="digest of the publication, 12 digits or more: see audit.json")],
     note: Annotated[str, typer.Option("--note", help="kept with the approval")] = "",
     actor: ActorOption = None,
 ) -> None:
-    """Agrees that exactly this publication of a release goes out, on its passed audit. The submitter cannot agree."""
+    """Approves exactly this publication of a release, on its passed audit. The submitter cannot approve it."""
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.operations.decisions import approve, claimed
 
@@ -36,10 +36,10 @@ def approve(
 def retract(
     release: ReleaseArgument,
     warehouse: WarehouseOption,
-    reason: Annotated[str, typer.Option("--reason", help="shown to the world in place of the table")],
+    reason: Annotated[str, typer.Option("--reason", help="the public sees it in place of the table")],
     actor: ActorOption = None,
 ) -> None:
-    """Takes a release back: its cells are shown to nobody outside any more. An older version does not come back by itself."""
+    """Retracts a release: the public no longer sees its cells. An older version does not replace it."""
     from sdc_tasks import steps
 
     steps.retract(steps.open_office(warehouse, actor), release, reason, actor)
@@ -48,7 +48,7 @@ def retract(
 
 def verify_log(
     warehouse: WarehouseOption,
-    head: Annotated[str | None, typer.Option("--head", help="digest of an entry that was noted earlier: it must still be there")] = None,
+    head: Annotated[str | None, typer.Option("--head", help="digest of an entry noted earlier: the log must still hold it")] = None,
     show: Annotated[bool, typer.Option("--show", help="print every entry")] = False,
 ) -> None:
     """Checks that the log is one unbroken chain, and that log, releases and audits agree. Exit code 3 if not."""
@@ -71,7 +71,7 @@ def verify_log(
             )
         out.print(table)
     wrong = broken(chain, head)
-    # None of these reads what is confidential.
+    # None of these reads confidential content.
     about = tuple(f"{name}_" for name in ("log", "release", "submission", "audit", "approval", "retraction", "delivery", "row"))
     told = [name for name in known_checks(engine.dialect.name) if name.startswith(about)]
     wrong += failures(engine, told)
@@ -89,7 +89,7 @@ def explain(
     warehouse: WarehouseOption,
     json: Annotated[Path | None, typer.Option("--json", help="write all of it, with every setting, here")] = None,
 ) -> None:
-    """Tells how a published cell came about: deliveries, settings, program, solvers, seeds, strategies, audit, approvals. No values."""
+    """Shows the lineage of a published cell: deliveries, settings, program, solvers, seeds, strategies, audit, approvals. No values."""
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.dissemination.lineage import explain
 
@@ -134,8 +134,8 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def maintenance(warehouse: WarehouseOption, actor: ActorOption = None) -> None:
-    """Looks for damage in the database, purges what is confidential and past its retention, then verifies the log and runs every check of
-    the warehouse. Exit code 3 where something is wrong.
+    """Looks for damage in the database, purges confidential content past its retention, verifies the log, and runs every check of the
+    warehouse. Exit code 3 if something is wrong.
     """
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.confidential.maintenance import damage, purge
@@ -144,11 +144,11 @@ def maintenance(warehouse: WarehouseOption, actor: ActorOption = None) -> None:
     from sdc_tasks.warehouse.log import broken, entries
 
     engine = open_office(warehouse, actor)
-    secret_of(engine)  # what names and seeds are keyed by can be read
+    secret_of(engine)  # raises where the secret cannot be read
     if wrong := damage(engine):
         for line in wrong:
             out.print(line)
-        out.print("Remedy: release nothing, restore the newest backup, and deliver again what came after it")
+        out.print("Remedy: release nothing, restore the newest backup, and deliver again everything that arrived after it")
         raise typer.Exit(3)
     out.print(f"{purge(engine)} payloads purged")
     failed = [*broken(entries(engine)), *failures(engine)]
@@ -160,7 +160,7 @@ def maintenance(warehouse: WarehouseOption, actor: ActorOption = None) -> None:
 
 
 def new_key() -> None:
-    """Makes a payload key and prints it. Put it into the secret backend that sets SDC_PAYLOAD_KEYS, and show it to nobody."""
+    """Makes a payload key and prints it. Store it in the secret backend that sets SDC_PAYLOAD_KEYS, and show it to nobody."""
     from sdc_tasks.warehouse.keyring import new_key
 
     print(new_key())
@@ -170,8 +170,8 @@ def rotate_keys(
     warehouse: WarehouseOption,
     actor: ActorOption = None,
 ) -> None:
-    """Encrypts everything by the newest key. A SQLite warehouse with a key file of its own gets a new key; elsewhere, first put a new
-    one (sdc new-key) in front of SDC_PAYLOAD_KEYS. Keep the old one for one generation: yesterday's backup is encrypted by it.
+    """Encrypts everything with the newest key. A SQLite warehouse with a key file gets a new key. Elsewhere, first put a new
+    key (sdc new-key) in front of SDC_PAYLOAD_KEYS. Keep the old key as long as a backup is encrypted with it.
     """
     import os
 
@@ -185,9 +185,9 @@ def rotate_keys(
     own = None if os.environ.get("SDC_PAYLOAD_KEYS") or url.get_backend_name() != "sqlite" else key_file(Path(str(url.database)))
     if own is not None:
         if not own.exists():
-            raise InvalidInput(f"{own}: no such key file. Remedy: name a warehouse that is there")
+            raise InvalidInput(f"{own}: no such key file. Remedy: name an existing warehouse")
         write_key_file(own, [new_key(), *own.read_text(encoding="ascii").split()])
     done = rotate(open_office(warehouse, actor))
     if own is not None:
         write_key_file(own, own.read_text(encoding="ascii").split()[:2])
-    out.print(f"{done} payloads encrypted anew")
+    out.print(f"{done} payloads encrypted with the newest key")

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from sdc_tasks.report.standing import Contradictions
 
 
-SHOWN_ROWS = 40  # of a table on the terminal
+SHOWN_ROWS = 40  # rows of a table on the terminal
 WITNESSES = "write the evidence for `sdc verify-certificate` here; confidential"
 
 
 def demo(
     folder: Annotated[Path, typer.Argument(help="where to write domain.yaml and inbox/")],
-    countries: Annotated[int, typer.Option(min=2, help="how many countries deliver")] = 27,
+    countries: Annotated[int, typer.Option(min=2, help="number of countries")] = 27,
     activities: Annotated[int, typer.Option(min=3, help="codes of the activity, totals included")] = 120,
     sizes: Annotated[int, typer.Option(min=2, help="size classes, beside their total")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="repeats a demonstration")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="the same seed gives the same demonstration")] = 1,
     period: Annotated[str, typer.Option(help="reference period of the deliveries")] = "2024",
 ) -> None:
-    """Writes synthetic national deliveries, properly protected within each country, and their domain file."""
+    """Writes synthetic national deliveries, protected within each country, and their domain file."""
     from sdc_tasks.demo import write_demo
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -56,7 +56,7 @@ def release(
     warehouse: Annotated[str | None, typer.Option(help="database URL; default: warehouse.db in the out folder")] = None,
     witnesses: Annotated[Path | None, typer.Option("--witnesses", help=WITNESSES)] = None,
 ) -> None:
-    """Runs a whole release without Airflow: take in, check, protect, audit, publish."""
+    """Runs a whole release without Airflow: receive, check, protect, audit, publish."""
     from sdc_tasks import outputs, steps
     from sdc_tasks.domains import load_domain
 
@@ -102,7 +102,7 @@ def findings(
     period: PeriodOption,
     warehouse: Annotated[str, typer.Option("--warehouse", envvar="SDC_WAREHOUSE_URL", help="database URL")],
 ) -> None:
-    """Prints as CSV what was found in the deliveries of a period: country, file, severity, code, line, cell, message; never a value."""
+    """Prints the findings on the deliveries of a period as CSV: country, file, severity, code, line, cell, message; never a value."""
     from sdc_tasks import outputs, steps
 
     out.print(outputs.findings(steps.open_desk(warehouse, domain, period)), end="")
@@ -115,11 +115,13 @@ def audit(
         Path | None, typer.Option("--published", help="any table of the aggregates, SDMX-CSV, ROUNDING_BASE optional")
     ] = None,
     national: Annotated[
-        bool, typer.Option("--national", help="no aggregates: the promised levels against the national tables alone")
+        bool, typer.Option("--national", help="without aggregates: audits the national tables alone against the promised levels")
     ] = False,
     tolerance: Annotated[
         str,
-        typer.Option("--tolerance", help="how far printed values may be off the sums: 0.1 (unit of the indicator) or 0.01% (of the total)"),
+        typer.Option(
+            "--tolerance", help="largest difference of printed values and sums: 0.1 (unit of the indicator) or 0.01% (of the total)"
+        ),
     ] = "0",
     differences: Annotated[
         Path | None, typer.Option("--differences", help="CSV of the values that contradict the deliveries, with figures; confidential")
@@ -127,16 +129,16 @@ def audit(
     json: Annotated[Path | None, typer.Option("--json", help="write the certificate here; the tolerance does not change it")] = None,
     intervals: Annotated[
         Path | None,
-        typer.Option("--intervals", help="CSV by suppressed cell: the share of its requirement that the attacker leaves, in quarters"),
+        typer.Option("--intervals", help="CSV of suppressed cells: the share of the requirement that the attacker leaves, in quarters"),
     ] = None,
     witnesses: Annotated[Path | None, typer.Option("--witnesses", help=WITNESSES)] = None,
 ) -> None:
     """Judges any table of the aggregates, also one made elsewhere, against the deliveries of an inbox.
 
-    It tells apart whether the table is safe, where it contradicts the deliveries, and what was not judged. A cell without a row counts as
-    withheld. Where the deliveries contradict a printed value, the attacker is given the true total. Exit codes: 0 safe; 2 bad input; 3 not
-    safe; 5 safe, but it contradicts the deliveries by more than the tolerance; 6 safe as far as it was judged, for it has rows of which the
-    domain does not know the cell, or values that need a national cell which is not available.
+    It reports whether the table is safe, where it contradicts the deliveries, and what was not judged. A cell without a row counts as
+    withheld. Where the deliveries contradict a printed value, the audit gives the attacker the true total. Exit codes: 0 safe; 2 bad input;
+    3 not safe; 5 safe, but it contradicts the deliveries by more than the tolerance; 6 safe as far as it was judged, because it has rows
+    with cells that are not in the domain, or values that need a national cell that is not available.
     """
     import numpy as np
 
@@ -150,7 +152,7 @@ def audit(
         refuse_place(place, published or case.inbox)
     if (published is None) != national:
         raise InvalidInput(
-            "either --published TABLE or --national. Remedy: name the table of the aggregates, or leave it out with --national"
+            "either --published TABLE or --national. Remedy: give the table of the aggregates, or --national without a table"
         )
     allowed = standing.Tolerance.of(tolerance)
     spec, (problem, earlier) = case.spec, case.problem(attack.earlier)
@@ -173,10 +175,10 @@ def audit(
     if witnesses is not None:
         write_evidence(witnesses, problem.salt, found.evidence)
     for cell in found.small[:SHOWN_ROWS]:
-        out.print(f"{problem.space.key(cell)} tells a small count, by itself or with other compositions, less what is public of it")
+        out.print(f"{problem.space.key(cell)} minus its public part reveals a small count, alone or with other compositions")
     if len(found.small) > SHOWN_ROWS:
-        out.print(f"… and {len(found.small) - SHOWN_ROWS} more tell small counts; --json FILE lists all")
-    table = Table("cell", "downwards", "upwards", "sliding", title="what the attacker leaves of the protection asked for")
+        out.print(f"… and {len(found.small) - SHOWN_ROWS} more reveal small counts; --json FILE lists all")
+    table = Table("cell", "downwards", "upwards", "sliding", title="share of the required protection that the attacker leaves")
     for i in (~found.protected).nonzero()[0][:SHOWN_ROWS]:
         table.add_row(problem.space.key(int(found.primaries[i])), *(_share(s[i]) for s in (found.down, found.up, found.slide)))
     unprotected = int((~found.protected).sum())
@@ -185,7 +187,7 @@ def audit(
     if table.row_count:
         out.print(table)
     if found.undecided.any():
-        out.print(f"{int(found.undecided.sum())} cells: a MILP stopped at its limit, so that they count as not protected")
+        out.print(f"{int(found.undecided.sum())} cells count as not protected, because a MILP stopped at its limit")
     judged = np.array([cell for cell in found.contradictions if not problem.withheld[cell]], dtype=np.int64)
     beside = standing.contradictions(problem, publication, judged, allowed)
     untold = publication.cells[problem.withheld[publication.cells] & ~publication.withheld]
@@ -194,7 +196,7 @@ def audit(
     safe = bool(found.protected.all()) and not found.small
     out.print(
         f"{'safe' if safe else 'NOT SAFE'}: {found.broken} one-sided requirements of {unprotected} cells broken, "
-        f"{len(found.primaries)} primaries, {int(found.baseline.sum())} cut to what their own national tables protect, {found.lps} LPs"
+        f"{len(found.primaries)} primaries, {int(found.baseline.sum())} cut to the national baseline, {found.lps} LPs"
     )
     _tell_contradictions(problem, beside)
     if len(untold):
@@ -211,12 +213,12 @@ def audit(
 
 
 def _tell_contradictions(problem: ProtectionProblem, found: Contradictions) -> None:
-    """Prints which values contradict the deliveries, and the class of each difference; no figures."""
+    """Prints the values that contradict the deliveries, with the class of each difference; no figures."""
     if not len(found.cells):
         return
     near = int(found.within.sum())
     out.print(f"contradicts the deliveries: {len(found.beyond)} values exclude the true value, {near} more within the tolerance")
-    table = Table("cell", "off by, of the true total", "", title="what is printed is not what was delivered")
+    table = Table("cell", "difference, as a share of the true total", "", title="printed values that contradict the deliveries")
     for i in sorted(range(len(found.cells)), key=lambda i: bool(found.within[i]))[:SHOWN_ROWS]:
         table.add_row(problem.space.key(int(found.cells[i])), found.share(i), "within the tolerance" if found.within[i] else "")
     out.print(table)
@@ -225,7 +227,7 @@ def _tell_contradictions(problem: ProtectionProblem, found: Contradictions) -> N
 
 
 def _tell_unjudged(problem: ProtectionProblem, read: ReadTable, hints: list[str]) -> None:
-    """Prints what was not judged, or was judged in another way than the table may mean it."""
+    """Prints what was not judged, or was perhaps judged differently from its meaning in the table."""
     key = problem.space.key
     if len(read.absent):
         cells = ", ".join(key(int(cell)) for cell in read.absent[:NAMED_CELLS])
@@ -233,15 +235,15 @@ def _tell_unjudged(problem: ProtectionProblem, read: ReadTable, hints: list[str]
             f"not judged: {len(read.absent)} cells of the domain have no row; they count as withheld: {_and_more(cells, len(read.absent))}"
         )
     if read.unknown:
-        out.print(f"not judged: {len(read.unknown)} rows of which the domain does not know the cell, whatever they tell an attacker:")
+        out.print(f"not judged: {len(read.unknown)} rows with cells that are not in the domain; they may help an attacker:")
         for line in read.unknown[:NAMED_CELLS]:
             out.print(f"  {line}")
     if len(read.off_base):
         cells = ", ".join(key(int(cell)) for cell in read.off_base[:NAMED_CELLS])
         out.print(
-            f"judged as exact: {len(read.off_base)} values are no multiple of their ROUNDING_BASE: {_and_more(cells, len(read.off_base))}"
+            f"judged as exact: {len(read.off_base)} values are not multiples of their ROUNDING_BASE: {_and_more(cells, len(read.off_base))}"
         )
-        out.print("  Remedy: say LOWER and UPPER, or bases.additive or a rounding of the indicator in the domain file")
+        out.print("  Remedy: give LOWER and UPPER, or set bases.additive or a rounding of the indicator in the domain file")
     for hint in hints:
         out.print(f"hint: {hint}")
 
@@ -251,12 +253,12 @@ def _and_more(told: str, count: int) -> str:
 
 
 def _share(share: float) -> str:
-    """A share of the requirement, no finer than quarters: see `pipeline.certificate`."""
+    """A share of the requirement in words, no finer than quarters: see `pipeline.certificate`."""
     return "met" if share >= 1 else "nothing" if share == 0 else f"under {25 * (int(4 * share) + 1)} %"
 
 
 def show(summary: Summary, warehouse: str, page: Path) -> None:
-    """The release in figures, on the terminal. Passwords stay out of it."""
+    """Prints the release in figures, without passwords."""
     from sqlalchemy import make_url
 
     table = Table(title=f"release {summary.release_id}", show_header=False, title_justify="left")

@@ -1,4 +1,4 @@
-"""`sdc round-counts`: a table of counts in, rounded so that nothing small is published out."""
+"""`sdc round-counts`: reads a table of counts, and rounds it so that no small count is published."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def round_counts(
     file: Annotated[Path, typer.Argument(help="inner cells, or microdata: CSV (also .gz) or Parquet")],
     dims: Annotated[str, typer.Option("--dims", help="the columns of the codes, as A,B,…")],
     freq: Annotated[str | None, typer.Option("--freq", help="the column of the counts; without it each record counts one")] = None,
-    max_order: Annotated[int | None, typer.Option("--max-order", min=0, help="publish all crossings of at most so many dimensions")] = None,
+    max_order: Annotated[
+        int | None, typer.Option("--max-order", min=0, help="publish all crossings of at most this number of dimensions")
+    ] = None,
     crossings: Annotated[str | None, typer.Option("--crossings", help="publish these and their sub-totals, as A:B,C:D:E")] = None,
     formula: Annotated[str | None, typer.Option("--formula", help="publish the terms of a formula, as ~(A+B)*C")] = None,
     hierarchy: Annotated[
@@ -38,7 +40,7 @@ def round_counts(
     ] = None,
     base: Annotated[list[int] | None, typer.Option("--base", help="the rounding base; repeat it to compare several [default: 3]")] = None,
     seed: SeedOption = None,
-    quality: Annotated[Quality, typer.Option(help="paper: the algorithm of [4]; fast and best go on from it")] = "fast",
+    quality: Annotated[Quality, typer.Option(help="paper: the algorithm of [4]; fast, best: refined")] = "fast",
     max_round: Annotated[
         int | None, typer.Option("--max-round", help="the largest published count to be rounded [default: base − 1]")
     ] = None,
@@ -46,21 +48,25 @@ def round_counts(
         bool, typer.Option("--zero-candidates", help="empty inner cells of small published cells may be filled")
     ] = False,
     protect_zeros: Annotated[bool, typer.Option("--protect-zeros", help="inner cells of empty published cells may be filled")] = False,
-    leverage: Annotated[bool, typer.Option("--leverage", help="also round small inner cells that follow by sums and differences")] = False,
+    leverage: Annotated[
+        bool, typer.Option("--leverage", help="also round small inner cells that follow from sums and differences")
+    ] = False,
     force: Annotated[str | None, typer.Option("--force", help="a column with 1 where an inner cell must be rounded")] = None,
     given: Annotated[str | None, typer.Option("--given", help="a column of rounded values that are fixed, empty where free")] = None,
     steps: Annotated[
         str | None, typer.Option("--steps", help="FORWARD,BACK,FINAL: how fillings and removals alternate [default: 0,0,1]")
     ] = None,
-    batch: Annotated[int | None, typer.Option("--batch", help="inner cells that are filled at once")] = None,
+    batch: Annotated[int | None, typer.Option("--batch", help="number of inner cells filled at once")] = None,
     inner: Annotated[Path | None, typer.Option("--out", help="inner cells with original and rounded counts; confidential")] = None,
-    published: Annotated[Path | None, typer.Option("--published", help="the rounded publication: what may leave the house")] = None,
+    published: Annotated[
+        Path | None, typer.Option("--published", help="the rounded publication; only this file may leave the house")
+    ] = None,
     facts: Annotated[Path | None, typer.Option("--json", help="measures and the tables of [4]; confidential")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="the tables as a picture, .svg or .png")] = None,
 ) -> None:
-    """Rounds small counts so that no published cell is in 1 … base − 1, and all stay close, additive and consistent.
+    """Rounds small counts so that no published cell is in 1 … base − 1, and all cells stay close, additive and consistent.
 
-    Without --max-order, --crossings, --formula or --hierarchy all crossings are published. Nothing is written where the input is wrong.
+    Without --max-order, --crossings, --formula or --hierarchy all crossings are published. Nothing is written if the input is wrong.
     """
     from sdc_tasks.intake.tables.counts import read_counts
     from sdc_tasks.methods.rounding.small_count import CountOptions, dummy_of
@@ -72,7 +78,7 @@ def round_counts(
         raise InvalidInput(f"{plot}: not a picture that can be drawn. Remedy: name it .svg or .png")
     bases = base or [3]
     if len(set(bases)) < len(bases):
-        raise InvalidInput("base: one is named twice. Remedy: name each once")
+        raise InvalidInput("--base: a base is given twice. Remedy: give each base once")
     drawn = drawn_seed(seed)
     options = [CountOptions(drawn, b, quality, max_round, zero_candidates, protect_zeros, leverage, _steps(steps), batch) for b in bases]
     with _progress() as tell:
@@ -96,10 +102,10 @@ def _publication(cells: InnerCells, max_order: int | None, crossings: str | None
     from sdc_tasks.methods.rounding.small_count import by_formula, by_hierarchies, by_list, by_order
 
     if sum(stated is not None for stated in (max_order, crossings, formula)) > 1:
-        raise InvalidInput("--max-order, --crossings and --formula each say what is published. Remedy: give one of them")
+        raise InvalidInput("--max-order, --crossings and --formula each define the publication. Remedy: give one of them")
     hierarchies = dict(_hierarchy(cells, file) for file in files)
     if len(hierarchies) < len(files):
-        raise InvalidInput("--hierarchy: a dimension has two. Remedy: one file for each dimension")
+        raise InvalidInput("--hierarchy: a dimension has two files. Remedy: give one file for each dimension")
     if crossings is not None:
         named = [[name.strip() for name in crossing.split(":")] for crossing in crossings.split(",")]
         return by_list(cells, named, hierarchies)
@@ -117,7 +123,9 @@ def _hierarchy(cells: InnerCells, given: Path) -> tuple[str, CodeTree]:
     path = Path(file) if equals and name in cells.dimensions else given
     dimension = name if path is not given else given.stem
     if dimension not in cells.dimensions:
-        raise InvalidInput(f"{given}: whose hierarchy? Remedy: write DIM=FILE, with DIM one of {', '.join(cells.dimensions)}")
+        raise InvalidInput(
+            f"{given}: the dimension of this hierarchy is missing. Remedy: write DIM=FILE, with DIM one of {', '.join(cells.dimensions)}"
+        )
     return dimension, read_hierarchy(path)
 
 
@@ -128,7 +136,7 @@ def _steps(text: str | None) -> Steps:
         return Steps()
     numbers = text.split(",")
     if len(numbers) > 3 or not all(number.strip().isdigit() for number in numbers):
-        raise InvalidInput(f"steps {text}: up to three numbers are expected. Remedy: FORWARD,BACK,FINAL, such as 10,5,10")
+        raise InvalidInput(f"--steps {text}: up to three numbers are expected. Remedy: give FORWARD,BACK,FINAL, such as 10,5,10")
     forward = int(numbers[0])
     backward = int(numbers[1]) if len(numbers) > 1 else forward // 2
     return Steps(forward, backward, int(numbers[2]) if len(numbers) > 2 else max(forward, 1))
@@ -136,7 +144,7 @@ def _steps(text: str | None) -> Steps:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
-    """Shows what is done: a line that changes at a terminal, else a line now and then."""
+    """Shows progress: one changing line at a terminal, otherwise a line from time to time."""
     if out.is_terminal:
         with out.status("") as status:
             yield status.update
@@ -157,7 +165,7 @@ def _under(tell: Callable[[str], None], base: int, count: int) -> Callable[[str]
 
 
 def _write(results: list[RoundedCells], inner: Path | None, published: Path | None, facts: Path | None, plot: Path | None) -> None:
-    """All files are made before the first is written."""
+    """Writes the files. All contents are computed before the first file is written."""
     import numpy as np
 
     from sdc_tasks.intake.tables.counts import table_bytes
@@ -193,7 +201,7 @@ def _suffix(result: RoundedCells, results: list[RoundedCells]) -> str:
 
 
 def _replace(path: Path, content: bytes, mode: int) -> None:
-    """In one step; what is confidential is its owner's from the first byte."""
+    """Replaces the file in one step. Only the owner can read a confidential file, from its first byte."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as stream:
@@ -238,7 +246,7 @@ def _facts(results: list[RoundedCells]) -> dict[str, Any]:
 
 
 def _shown(result: RoundedCells) -> Grid:
-    """Measures of the whole table; no count of a cell."""
+    """Measures of the whole table, without the count of any cell."""
     from sdc_tasks.methods.rounding.small_count.measures import measures
 
     grid = Grid("", "cells", "changed", "max |difference|", "mean", "root mean square", "utility", title=f"base {result.options.base}")

@@ -35,11 +35,13 @@ def round_table(
         Path, typer.Argument(help="a τ-ARGUS JJ file, FILE.jj or FILE.jj.gz, or a CSV or Parquet file with a line for each cell")
     ],
     base: Annotated[
-        str, typer.Option(help="the rounding base; auto, with quadratic: the least that levels allow, if it can be of their sum")
+        str, typer.Option(help="the rounding base; auto (quadratic): the least that the levels allow, a divisor of their sum if possible")
     ],
     method: Annotated[
         Literal["controlled", "quadratic"],
-        typer.Option(help="controlled: every cell to a multiple; quadratic: sensitive cells to multiples, others adjusted, margins kept"),
+        typer.Option(
+            help="controlled: all cells become multiples; quadratic: sensitive cells become multiples, others are adjusted, margins stay"
+        ),
     ] = "controlled",
     dims: Annotated[str | None, typer.Option(help="CSV: its dimensions, such as REGION,ACTIVITY")] = None,
     value: Annotated[str, typer.Option(help="CSV: the column of values")] = "VALUE",
@@ -50,7 +52,7 @@ def round_table(
     hierarchy: Annotated[list[str] | None, typer.Option(help="CSV: DIMENSION=FILE, a CSV file code,parent; may be given again")] = None,
     zero_restricted: Annotated[bool, typer.Option("--zero-restricted", help="controlled: multiples of the base stay")] = False,
     reach: Annotated[
-        int, typer.Option(min=1, help="controlled: multiples that a cell may move; more is tried where less is not enough")
+        int, typer.Option(min=1, help="controlled: how many multiples a cell may move at most; smaller numbers are tried first")
     ] = 4,
     weights: Annotated[
         Literal["one", "inverse", "sqrt"], typer.Option(help="controlled: what moving a cell costs, 1, 1/a or 1/√a")
@@ -68,7 +70,7 @@ def round_table(
 ) -> None:
     """Rounds a table so that it still adds up and keeps the protection levels of its primary cells.
 
-    Exit codes: 0 rounded, 2 bad input, 3 no table keeps what is asked for.
+    Exit codes: 0 rounded, 2 bad input, 3 no table keeps all levels.
     """
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods.rounding.separable import Search
@@ -107,7 +109,7 @@ def round_table(
 
 @dataclass(frozen=True)
 class Source:
-    """What was read, and how to write it again."""
+    """The table that was read, and how to write it with other values."""
 
     table: RoundingTable
     header: list[str]
@@ -148,7 +150,7 @@ def _base(text: str, method: str) -> float | None:
     except ValueError:
         base = -1.0
     if not 0 < base < float("inf"):
-        raise InvalidInput(f"--base {text}: not a number above 0. Remedy: give one, such as 5")
+        raise InvalidInput(f"--base {text}: not a number above 0. Remedy: give a number such as 5")
     return base
 
 

@@ -1,4 +1,4 @@
-"""What several commands share: the options that say which deliveries, and what these ask to protect."""
+"""What several commands share: their options, and the protection problem of an inbox."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PeriodOption = Annotated[str, typer.Option("--period", help="reference period, s
 SeedOption = Annotated[
     int | None,
     typer.Option(
-        "--seed", min=0, help="repeats a rounding; must stay secret: who knows it can work back to what was rounded [default: random]"
+        "--seed", min=0, help="repeats a rounding; keep it secret: with it, others can reconstruct the original values [default: random]"
     ),
 ]
 InboxOption = Annotated[Path, typer.Option("--inbox", help="folder with the national deliveries")]
@@ -34,13 +34,13 @@ InboxOption = Annotated[Path, typer.Option("--inbox", help="folder with the nati
 
 @dataclass(frozen=True)
 class Delivered:
-    """What the deliveries of a folder ask to protect, before the receiver sets secondaries; `own`: which countries have set some."""
+    """The protection problem of a folder of deliveries, before the receiver sets secondaries. `own`: the countries that have set some."""
 
     problem: ProtectionProblem
     own: Mapping[str, bool]
 
     def secured(self, spec: Domain, before: Sequence[ProtectionProblem] = ()) -> ProtectionProblem:
-        """With what the problems of earlier tables promised, and with the secondaries of the receiver, of which the terminal is told."""
+        """The problem with the promises of earlier tables, and with the secondaries of the receiver. Prints the number of these."""
         from sdc_tasks import pipeline
 
         problem = pipeline.secured(self.problem, self.own, spec, before)
@@ -50,12 +50,12 @@ class Delivered:
 
 
 def problem_of_inbox(spec: Domain, inbox: Path, period: str, salt: Secret | None = None) -> ProtectionProblem:
-    """What a release of the deliveries of a folder protects; every one of them must be there and accepted. Without a salt, a random one."""
+    """The protection problem of a release of a folder. Every delivery must be there and accepted. Without a salt, a random one is used."""
     return delivered_by(spec, inbox, period, salt).secured(spec.of(period))
 
 
 def delivered_by(spec: Domain, inbox: Path, period: str, salt: Secret | None = None) -> Delivered:
-    """What the deliveries of a folder ask to protect; every one of them must be there and accepted. Without a salt, a random one."""
+    """The deliveries of a folder as `Delivered`. Every delivery must be there and accepted. Without a salt, a random one is used."""
     from sdc_tasks import intake, pipeline
     from sdc_tasks.checks import suite
     from sdc_tasks.model.secret import Secret, name_of_delivery
@@ -67,7 +67,7 @@ def delivered_by(spec: Domain, inbox: Path, period: str, salt: Secret | None = N
     if lying.unread:
         raise InvalidInput("; ".join(lying.unread.values()))
     spec = spec.of(period)
-    sheets: dict[tuple[str, str], intake.Sheet] = {}  # of each country and series that of the highest version
+    sheets: dict[tuple[str, str], intake.Sheet] = {}  # for each country and series, the sheet of the highest version
     for name in sorted(lying.files, key=series_of):
         data = intake.file_bytes(inbox / name, intake.most_bytes(spec))
         sheet = intake.read_sheet(data, name, spec, period, name_of_delivery(data, salt))
@@ -78,7 +78,7 @@ def delivered_by(spec: Domain, inbox: Path, period: str, salt: Secret | None = N
         why = "" if delivery.table is None else "; ".join(map(suite.describe, suite.refusals(suite.check(delivery.table, spec))))
         if delivery.table is None or why:
             raise InvalidInput(
-                f"{delivery.file}: this delivery is refused; {why or '`sdc release` tells why'}. All of them are needed here"
+                f"{delivery.file}: this delivery is refused; {why or '`sdc release` shows why'}. All deliveries are needed here"
             )
         tables.append(delivery.table)
     own = {table.country: pipeline.sets_secondaries(table, spec) for table in tables}
@@ -86,25 +86,25 @@ def delivered_by(spec: Domain, inbox: Path, period: str, salt: Secret | None = N
 
 
 def drawn_seed(given: int | None) -> int:
-    """The seed of a rounding: as given, else a random one that nobody can try out."""
+    """The given seed of a rounding, or a random one that nobody can guess."""
     from sdc_tasks.model.secret import Secret
 
     return Secret.fresh().seed("rounding") if given is None else given
 
 
 def refuse_place(place: Path | None, source: Path) -> None:
-    """Before the work, not after it: a place that cannot be written, or the table itself."""
+    """Raises InvalidInput, before the work starts, for a place that cannot be written or is the table itself."""
     if place is None:
         return
     folder = place.absolute().parent
     if not folder.is_dir() or place.is_dir() or not os.access(folder, os.W_OK):
-        raise InvalidInput(f"{place}: cannot be written. Remedy: name a file in a folder that can be")
+        raise InvalidInput(f"{place}: cannot be written. Remedy: name a file in a writable folder")
     if place.resolve() == source.resolve():
         raise InvalidInput(f"{place}: this is the table itself. Remedy: write to another file")
 
 
 def is_jj(file: Path) -> bool:
-    """Does a name say that this is a table as τ-ARGUS writes it? All other tables are CSV or Parquet."""
+    """Whether the name is that of a τ-ARGUS JJ file. All other tables are CSV or Parquet."""
     return file.name.lower().endswith((".jj", ".jj.gz"))
 
 

@@ -28,7 +28,7 @@ class Terminal(Console):
 
 
 class _Line(Status):
-    """What rich shows beside its spinner is markup, whatever the console says; not here."""
+    """A status line whose text is not markup. Rich itself reads it as markup, whatever the console is set to."""
 
     def __init__(self, status: RenderableType, *, console: Terminal, **options: Any) -> None:
         super().__init__(_text(console, status), console=console, **options)

@@ -1,4 +1,4 @@
-"""`sdc verify-certificate`: computes every statement of a certificate again, without the attacker and without an LP solver."""
+"""`sdc verify-certificate`: recomputes every statement of a certificate, without the attacker and without an LP solver."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ SHOWN_FAULTS = 20  # lines on the terminal
 def verify_certificate(
     case: CaseOptions,
     published: Annotated[Path, typer.Option("--published", help="the table that the certificate is about, SDMX-CSV")],
-    certificate: Annotated[Path, typer.Option("--certificate", help="audit.json, or what `sdc audit --json` wrote")],
-    witnesses: Annotated[Path, typer.Option("--witnesses", help="what `sdc audit --witnesses` wrote; confidential")],
+    certificate: Annotated[Path, typer.Option("--certificate", help="audit.json, or the file that `sdc audit --json` wrote")],
+    witnesses: Annotated[Path, typer.Option("--witnesses", help="the file that `sdc audit --witnesses` wrote; confidential")],
 ) -> None:
-    """Computes every statement of a certificate again, from deliveries, table and witnesses. Exit code 3 where one does not follow."""
+    """Recomputes every statement of a certificate from deliveries, table and witnesses. Exit code 3 if a statement does not follow."""
     from sdc_tasks import report
     from sdc_tasks.methods.recheck import told_before
 
@@ -57,7 +57,7 @@ def verify_certificate(
 
 
 def asked_of(spec: Domain, problem: ProtectionProblem) -> tuple[str, ...]:
-    """The profiles that a certificate must name: those asked for, and attackers who kept what was published before."""
+    """The profiles that a certificate must name: those of the domain, and attackers who know earlier tables."""
     return tuple(dict.fromkeys((*spec.audit.profiles, *problem.earlier.profiles)))
 
 
@@ -70,10 +70,10 @@ def examine(
     evidence: Evidence,
     beside: Sequence[str] = (),
 ) -> tuple[list[str], Recheck | None, object]:
-    """(what does not follow, what was re-checked, the verdict that is told). Nothing wrong: every statement of the certificate follows.
-    `beside` are the publications that were out before, by version.
+    """(faults, what was re-checked, the verdict of the certificate). Without faults, every statement of the certificate follows.
+    `beside` are the digests of the earlier publications, by version.
 
-    Raises InvalidInput where it is no certificate.
+    Raises InvalidInput for text that is not a certificate.
     """
     from sdc_tasks import pipeline
     from sdc_tasks.methods.attack import Requirements
@@ -98,7 +98,7 @@ def examine(
 
 
 def _of_others(told: dict[str, object], digests: dict[str, str]) -> list[str]:
-    """What else the certificate is about; then no statement of it is checked."""
+    """Faults of a certificate that is about something else; no statement of it is checked then."""
     names = {
         "domain": "another domain file",
         "problem": "other deliveries, or beside other tables than --earlier",
@@ -107,4 +107,4 @@ def _of_others(told: dict[str, object], digests: dict[str, str]) -> list[str]:
     }
     said = told.get("digests")
     said = said if isinstance(said, dict) else {}
-    return [f"the certificate is of {what}" for name, what in names.items() if said.get(name) != digests[name]]
+    return [f"the certificate is about {what}" for name, what in names.items() if said.get(name) != digests[name]]

@@ -1,4 +1,4 @@
-"""`sdc what-if`: which confidential flags cost most European information. Shares and keys, no values."""
+"""`sdc what-if`: which confidential flags cost most European information. It shows shares and keys, no values."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def what_if(
     inbox: InboxOption,
     top: Annotated[int, typer.Option(min=1, help="cells to list")] = 25,
 ) -> None:
-    """Ranks countries, and primary cells by key, by their share of the least possible loss: what to discuss with an NSI.
+    """Ranks countries and primary cells by their share of the least possible loss, for a discussion with an NSI.
 
-    A share is a marginal price: what a slightly smaller requirement would gain. Without one flag, other flags may cost more.
+    A share is a marginal price: the gain from a slightly smaller requirement. Without one flag, other flags may cost more.
     """
     from sdc_tasks import pipeline
     from sdc_tasks.domains import load_domain
@@ -45,7 +45,7 @@ def what_if(
 
 
 def by_country(shares: dict[int, float], space: CellSpace) -> list[tuple[str, float]]:
-    """(country, its share), the largest first."""
+    """(country, share), the largest share first."""
     total: dict[str, float] = {}
     for cell, share in sorted(shares.items()):
         country = space.countries[cell // space.national_size]
@@ -54,7 +54,7 @@ def by_country(shares: dict[int, float], space: CellSpace) -> list[tuple[str, fl
 
 
 def _table(what: str, more: str, rows: list[tuple[str, float]]) -> Table:
-    table = Table("rank", what, "share of the least loss", title=f"what costs most information{more}", title_justify="left")
+    table = Table("rank", what, "share of the least loss", title=f"causes of the largest losses{more}", title_justify="left")
     for rank, (name, share) in enumerate(rows, start=1):
         table.add_row(str(rank), name, f"{share:.1%}")
     return table

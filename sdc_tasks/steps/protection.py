@@ -29,8 +29,8 @@ from sdc_tasks.warehouse.operations import journal
 
 @keeps_to_itself
 def assemble(desk: Desk) -> str:
-    """All accepted deliveries as one protection problem, with the secondaries that the receiver sets where the domain asks for it. Opens the
-    release, unless `collect` has opened it. Returns its id.
+    """All accepted deliveries as one protection problem, with the secondaries that the receiver sets where the domain asks for it. Opens
+    the release, unless `collect` has opened it. Returns its id.
 
     Raises Retriable while a delivery is received but not judged, InvalidInput where the domain does not allow a release of the deliveries,
     and Unprotectable where no secondaries that the receiver may set protect a primary.

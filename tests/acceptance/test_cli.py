@@ -123,7 +123,7 @@ def test_an_exact_table_beside_a_single_secret_is_not_safe(desk):
     assert ended.code == 3
     assert "NOT SAFE: 2 one-sided requirements of 1 cells broken, 1 primaries" in ended.said
     assert "AT.TURNOVER.D.L" in ended.said
-    assert "nothing" in ended.said, "what the attacker leaves of the protection"
+    assert "nothing" in ended.said, "share of the required protection that the attacker leaves"
     written = json.loads(certificate.read_text())
     assert written["verdict"] == "failed"
     assert written["counts"]["broken_requirements"] == 2
@@ -194,7 +194,7 @@ def test_what_was_not_judged_is_told(desk):
     assert "not judged: 2 cells of the domain have no row; they count as withheld: EU.TURNOVER.D.S, EU.TURNOVER.D.L" in ended.said
     ended = desk.audit(desk.publish([*rows, ("EA", "D", "L", 1, ""), ("EU", "D", "XL", 1, "")]))
     assert ended.code == 6
-    assert "not judged: 2 rows of which the domain does not know the cell" in ended.said
+    assert "not judged: 2 rows with cells that are not in the domain" in ended.said
     assert "line 11: REF_AREA 'EA' is unknown; allowed: EU" in ended.said
     assert "line 12: SIZECLASS 'XL' is unknown; allowed: _T, S, L" in ended.said
 
@@ -205,7 +205,7 @@ def test_a_value_that_is_no_multiple_of_its_base_is_exact(desk):
     rows = [(e, a, s, v, 200_000 if (a, s) in SECRET_KEYS else "") for e, a, s, v, _ in exact("EU", [PROTECTED, FREE])]
     ended = desk.audit(desk.publish(rows))
     assert ended.code == 3
-    assert "judged as exact: 4 values are no multiple of their ROUNDING_BASE: EU.TURNOVER.C.S" in ended.said
+    assert "judged as exact: 4 values are not multiples of their ROUNDING_BASE: EU.TURNOVER.C.S" in ended.said
     table = desk.publish(rows)
     head, *lines = table.read_text().splitlines()
     wide = [
@@ -270,7 +270,7 @@ def test_what_is_not_read_stops_a_release_and_an_audit_unless_the_domain_file_pa
 
 def test_an_audit_needs_every_delivery(desk):
     desk.deliver("BE", sdmx_1(PROTECTED, "BE").replace(",A,,,", ",Z,,,"))
-    assert desk.audit(desk.publish(exact("EU", [PROTECTED]))).refused("BE_2024.csv", "this delivery is refused", "`sdc release` tells why")
+    assert desk.audit(desk.publish(exact("EU", [PROTECTED]))).refused("BE_2024.csv", "this delivery is refused", "`sdc release` shows why")
 
 
 # --- several compositions -----------------------------------------------------------------------------------------------------

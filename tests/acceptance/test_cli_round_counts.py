@@ -174,7 +174,7 @@ def test_several_bases_stand_side_by_side(folder: Path) -> None:
         ("region,sex,age,persons\nR1,F,Y1,2\nR1,,Y1,2\n", [], "line 3: column sex: the code is missing"),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--crossings", "region:size"], "size is not a dimension of the table"),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--formula", "~region*"], "its end is not expected"),
-        ("region,sex,age,persons\nR1,F,Y1,2\n", ["--hierarchy", "other.csv"], "whose hierarchy"),
+        ("region,sex,age,persons\nR1,F,Y1,2\n", ["--hierarchy", "other.csv"], "the dimension of this hierarchy is missing"),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--base", "1"], "base 1: rounds nothing"),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--base", "3", "--base", "3"], "named twice"),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--steps", "1,x"], "up to three numbers"),

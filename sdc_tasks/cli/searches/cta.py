@@ -1,7 +1,7 @@
-"""`sdc cta`: a table in, the closest protected table out; watched, stopped in time, and never without what was found so far.
+"""`sdc cta`: reads a table, and writes the closest protected table found in time.
 
-The method works in a thread of its own. The main thread shows how far it is and keeps the clock: at the limit, or at Ctrl-C, it asks
-the method to stop, gives it a moment, and writes the best table that the run holds, verified once more.
+The method works in a thread of its own. The main thread shows progress and watches the clock: at the limit, or at Ctrl-C, it asks
+the method to stop, waits a moment, and writes the best table of the run, verified once more.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sdc_tasks.methods.cta.run import Run
     from sdc_tasks.model.table import Floats
 
-LEFT_OF_LEVEL = 1e-9  # of the smallest level: what a solver leaves in cells that stay
+LEFT_OF_LEVEL = 1e-9  # of the smallest level: a solver's noise in cells that stay
 
 
 def cta(
@@ -60,9 +60,9 @@ def cta(
         Path | None, typer.Option("--deviations", help="with --table: how far each cell of each area moved, .svg or .png")
     ] = None,
 ) -> None:
-    """Moves every primary cell of a table by its protection level and all others as little as possible.
+    """Moves every primary cell of a table by at least its protection level, and all other cells as little as possible.
 
-    Ctrl-C and the time limit end with the best table found so far. Exit codes: 0 a protected table, 2 bad input, 3 none.
+    At Ctrl-C and at the time limit it writes the best table found so far. Exit codes: 0 a protected table, 2 bad input, 3 none.
     """
     import numpy as np
 
@@ -101,7 +101,7 @@ def cta(
         deviations.write_bytes(_map_of(deviations, found.z * problem.unit, areas))
     _show(found, run, solution)
     code = 0 if found.protected else Unprotectable.exit_code
-    if worker.is_alive():  # inside a solver that hears nobody
+    if worker.is_alive():  # inside a solver that cannot be interrupted
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
@@ -112,7 +112,7 @@ def cta(
 
 @dataclass(frozen=True)
 class Ending:
-    """What is known at the end; `z` are the deviations of all cells in the best table, in units, protected or not."""
+    """The result at the end. `z` (n,) are the deviations of all cells in the best table, protected or not, in units."""
 
     status: Status
     objective: float | None
@@ -130,9 +130,9 @@ class Ending:
 
 
 def _source(file: Path | None, table: Path | None, solution: Path | None) -> tuple[Path, list[str] | None]:
-    """The JJ file, and the keys of its cells where it has a file of them."""
+    """The JJ file, and the keys of its cells if it has a file with keys."""
     if (file is None) == (table is None):
-        raise InvalidInput("which table? Remedy: give one, as `sdc cta FILE.jj`, or as `sdc cta --table FILE.jj` with its cells file")
+        raise InvalidInput("no table is given. Remedy: give one, as `sdc cta FILE.jj`, or as `sdc cta --table FILE.jj` with its cells file")
     if file is not None:
         if solution is not None and _is_csv(solution):
             raise InvalidInput(f"{solution}: a .csv names cells by key. Remedy: give the table as --table FILE.jj, or name it .sol")
@@ -148,14 +148,14 @@ def _is_csv(path: Path) -> bool:
 
 
 def _areas(keys: Sequence[str] | None, picture: Path) -> list[str]:
-    """The areas of the table in their order: what its keys begin with, each with as many cells as any other."""
+    """The areas of the table, in order: the beginnings of its keys. Each area has the same number of cells."""
     image_kind(picture)
     if keys is None:
-        raise InvalidInput(f"{picture}: which cell is in which area? Remedy: give the table as --table FILE.jj, with its cells file")
+        raise InvalidInput(f"{picture}: the areas of the cells are unknown. Remedy: give the table as --table FILE.jj, with its cells file")
     own = [key.partition(".")[0] for key in keys]
     areas = list(dict.fromkeys(own))
     if own != [area for area in areas for _ in range(len(keys) // len(areas))]:
-        raise InvalidInput(f"{picture}: the areas of this table do not have equally many cells, one area after the other")
+        raise InvalidInput(f"{picture}: the areas of this table do not follow each other with equal numbers of cells")
     return areas
 
 
@@ -176,7 +176,7 @@ def _progress(run: Run) -> str:
 
 
 def _found(run: Run, worker: Worker, interruption: Interruption) -> Ending:
-    """The best table that the run holds, judged once more, by the verifier alone."""
+    """The best table of the run, verified once more."""
     import numpy as np
 
     from sdc_tasks.methods.cta.verify import short_of, verify
@@ -218,7 +218,7 @@ def _by_key(keys: Sequence[str], a: Floats, x: Floats) -> str:
 
 
 def _facts(found: Ending, run: Run, options: EngineOptions, weights: str) -> str:
-    """The run as JSON: figures of the whole table, none of a cell."""
+    """The run as JSON: figures of the whole table, none of a single cell."""
     body = {
         "status": found.status,
         "objective": found.objective,
@@ -240,7 +240,7 @@ def _facts(found: Ending, run: Run, options: EngineOptions, weights: str) -> str
 
 
 def _show(found: Ending, run: Run, solution: Path | None) -> None:
-    """The end of the run on the terminal."""
+    """Prints the result of the run."""
     if found.z is None:
         reason = {"unprotectable": "no table can protect", "interrupted": "interrupted: no table yet that protects"}
         out.print(f"{reason.get(found.status, 'no table yet that protects')} every primary cell", style="bold")
@@ -250,7 +250,7 @@ def _show(found: Ending, run: Run, solution: Path | None) -> None:
         if solution is not None:
             out.print(f"{solution} was not written")
         return
-    ending = {"optimal": "proven within the gap asked for", "interrupted": "interrupted: the best table so far"}
+    ending = {"optimal": "proven within the requested gap", "interrupted": "interrupted: the best table so far"}
     table = Table(title=ending.get(found.status, "the best table so far"), show_header=False, title_justify="left")
     table.add_row("objective", f"{found.objective:.10g}")
     table.add_row("bound", f"{found.bound:.10g}")

@@ -1,4 +1,4 @@
-"""A search that somebody waits for: it works in a thread of its own, is shown, and is stopped in time with what it has found."""
+"""A search for which somebody waits: it works in a thread of its own, shows progress, and is stopped in time with its best result."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 Status = Literal["optimal", "feasible", "interrupted", "none", "unprotectable", "out of memory", "failed"]
 TICK = 0.1  # seconds between two looks at the run
-PATIENCE = (0.5, 0.3)  # seconds for the method to end once asked, before and after a solver process of its own is stopped
+PATIENCE = (0.5, 0.3)  # seconds for the method to end after a request, before and after its solver process is stopped
 
 
 class Watched(Protocol):
-    """A run: what it has found so far, and how to end it."""
+    """A run: its results so far, and how to end it."""
 
     @property
     def elapsed(self) -> float: ...
@@ -46,12 +46,12 @@ class Worker(threading.Thread):
     def run(self) -> None:
         try:
             self._job()
-        except Exception as error:  # told after what was found is written
+        except Exception as error:  # reported after the results are written
             self.error = error
 
 
 def follow(run: Watched, worker: Worker, seconds: float, interruption: Interruption, console: Console, progress: Callable[[], str]) -> None:
-    """Shows how far the run is until it ends, its time is up, or somebody asks to stop; returns soon after."""
+    """Shows the progress of the run until it ends, its time is up, or somebody asks to stop. Returns soon after that."""
     shown, said = "", -QUIET_SECONDS
     with console.status("") if console.is_terminal else nullcontext() as status:
         while worker.is_alive() and not interruption.asked and run.elapsed < seconds:
@@ -70,7 +70,7 @@ def follow(run: Watched, worker: Worker, seconds: float, interruption: Interrupt
 
 
 def _stop_solvers() -> None:
-    """Solver processes of this process: the method then cleans up behind them."""
+    """Stops the solver processes of this process. The method then cleans up after them."""
     import psutil
 
     for child in psutil.Process().children(recursive=True):
@@ -80,7 +80,7 @@ def _stop_solvers() -> None:
 
 
 def image_kind(picture: Path) -> Literal["svg", "png"]:
-    """What kind of picture a name asks for."""
+    """The kind of picture, from the suffix of its name. Raises InvalidInput for other suffixes."""
     match picture.suffix.lower():
         case ".svg":
             return "svg"
@@ -90,7 +90,7 @@ def image_kind(picture: Path) -> Literal["svg", "png"]:
 
 
 def drawing(plot: Path, label: str, found: str) -> Callable[[Sequence[Moment]], bytes]:
-    """How to draw the history. What that takes is loaded beside the search, not when time is up."""
+    """A function that draws the history. Its libraries are loaded during the search, not at the end."""
     image = image_kind(plot)
     threading.Thread(target=import_module, args=("sdc_tasks.report.cta_figures",), daemon=True).start()
 
