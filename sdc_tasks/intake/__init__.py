@@ -1,4 +1,4 @@
-"""From the bytes an NSI sent to a national table, or to findings it can act on."""
+"""From the bytes of an NSI's files to a national table, or to findings with remedies."""
 
 from sdc_tasks.intake.delivery import Delivery, read, read_bytes, together
 from sdc_tasks.intake.formats.registry import SUFFIXES

@@ -1,14 +1,14 @@
-"""What it means that a cell has no record: a zero, or a figure that is missing.
+"""The meaning of a cell without a record: a zero, or a missing figure.
 
-A cell without a record counts as zero only where the delivery itself shows it. `absent` of the indicator changes that:
+A cell without a record counts as zero only where the delivery itself shows it. The option `absent` of the indicator changes this:
 
-    not written   A zero where the cell is inside a breakdown, has no parts itself, and every relation that it is in holds without it.
-                  With values of at least 0, a part beside parts that add up to their total is zero by arithmetic. Totals, signed
-                  indicators and tables with one dimension leave no such proof: there it is missing.
-    zero          A zero, but for the top of the table, and for totals of parts that do not add up to zero.
+    not set       A zero where the cell is inside a breakdown, has no parts, and every relation of the cell holds without it.
+                  With values of at least 0, a part is zero by arithmetic if the other parts add up to their total. For totals, signed
+                  indicators and tables with one dimension there is no such proof: the cell is missing.
+    zero          A zero, except at the top of the table, and for totals of parts that do not add up to zero.
     missing       Missing everywhere.
 
-An indicator without any record, and a table without its grand total, are missing whatever is written.
+An indicator without any record, and a table without its grand total, are missing under every option.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from sdc_tasks.intake.findings import NAMED_IN_FINDING, Findings
 from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints, inside
 
 MOST_DECIMALS = 9  # as the domain file allows
-LEFT_OF_DECIMAL = 1e-6  # of a last decimal: what arithmetic in binary leaves of a decimal number
+LEFT_OF_DECIMAL = 1e-6  # of a last decimal: the error of binary arithmetic
 
 
 def judge_absent(country: str, value: Floats, present: Bools, available: Bools, domain: Domain, found: Findings) -> None:
-    """A finding for each indicator, code or group of cells that is missing. All arrays have one entry per cell of a national table.
+    """Adds a finding for each missing indicator, code or group of cells. All arrays have shape (national_size,).
 
-    `value` is 0 where there is no record (not `present`), and of no meaning where it is not `available`.
+    `value` is 0 where there is no record (not `present`), and has no meaning where it is not `available`.
     """
     cells = np.arange(len(value)).reshape(len(domain.indicators), -1)
     proven, needed = _proven(value, present, available, domain), _needed(value, available, domain)
@@ -43,7 +43,7 @@ def judge_absent(country: str, value: Floats, present: Bools, available: Bools, 
 
 
 def _missing(indicator: Indicator, present: Bools, proven: Bools, needed: Bools, domain: Domain) -> Bools:
-    """The cells of one indicator that have no record and are no zero."""
+    """The cells of one indicator that have no record and are not zero."""
     if indicator.absent == "missing":
         return ~present
     if indicator.absent == "zero":
@@ -54,7 +54,7 @@ def _missing(indicator: Indicator, present: Bools, proven: Bools, needed: Bools,
 def _proven(value: Floats, present: Bools, available: Bools, domain: Domain) -> Bools:
     """The cells without a record that the delivery itself shows to be zero.
 
-    The tolerance is that of the additivity check, and below half of the last decimal that was sent: it cannot hide a figure of one unit.
+    The tolerance is that of the additivity check, but below half of the last decimal sent, so that it cannot hide a figure of one unit.
     """
     M = domain.space.national_relations
     known = np.where(available, value, 0.0)
@@ -74,7 +74,7 @@ def _proven(value: Floats, present: Bools, available: Bools, domain: Domain) -> 
 
 
 def _decimals(value: Floats, declared: int) -> int:
-    """How many decimals the values have, at least those declared."""
+    """The number of decimals of the values, at least the declared number."""
     for decimals in range(declared, MOST_DECIMALS):
         units = value * 10.0**decimals
         if (np.abs(units - np.rint(units)) < LEFT_OF_DECIMAL).all():
@@ -90,7 +90,7 @@ def _needed(value: Floats, available: Bools, domain: Domain) -> Bools:
 
 
 def _top(present: Bools, hierarchies: tuple[Hierarchy, ...]) -> Bools:
-    """The grand totals: every code is a root with parts. A list without totals has one for each code that something was sent of."""
+    """The grand totals: cells in which every code is a root with parts. A list without totals has one for each code with a record."""
     shape = tuple(len(hierarchy.codes) for hierarchy in hierarchies)
     top = np.ones(shape, dtype=bool)
     flat = []
@@ -108,7 +108,7 @@ def _top(present: Bools, hierarchies: tuple[Hierarchy, ...]) -> Bools:
 
 
 def _tell(country: str, indicator: Indicator, missing: Bools, domain: Domain, found: Findings) -> None:
-    """One finding for each code whose cells are all missing, the highest of its branch alone; one for all other cells together."""
+    """Adds one finding for each code whose cells are all missing (only the highest code of its branch), and one for all other cells."""
     if not missing.any():
         return
     space = domain.space

@@ -1,4 +1,4 @@
-"""What a country delivers: its files together as one national table, in which every cell has a value or a finding."""
+"""The delivery of a country: its files as one national table, in which every cell has a value or a finding."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from sdc_tasks.model.table import Bools
 
 @dataclass(frozen=True)
 class Delivery:
-    """The files of one country and period. `told` is what they say together, beyond the findings of each; `table` is None where a
-    finding refuses them.
+    """The files of one country and period. `told` are the findings on all files together, beside the findings of each; `table` is None
+    where a finding refuses them.
     """
 
     sheets: tuple[Sheet, ...]
@@ -47,12 +47,12 @@ class Delivery:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All of them, file by file."""
+        """All findings, file by file."""
         return (*(finding for sheet in self.sheets for finding in sheet.findings), *self.told)
 
 
 def read(path: Path, domain: Domain, period: str, salt: Secret | None = None) -> Delivery:
-    """The delivery in that file alone, known by the name that `salt` gives it. Raises InvalidInput only where the file cannot be opened;
+    """The delivery in one file, named by its digest under `salt`. Raises InvalidInput only where the file cannot be opened;
     see `read_bytes`.
     """
     data = file_bytes(path, most_bytes(domain))
@@ -60,16 +60,16 @@ def read(path: Path, domain: Domain, period: str, salt: Secret | None = None) ->
 
 
 def read_bytes(data: bytes, file: str, domain: Domain, period: str, digest: str | None = None) -> Delivery:
-    """The delivery in the bytes of one file. Whatever they are, the answer is a Delivery, as in `read_sheet`."""
+    """The delivery in the bytes of one file. Any bytes give a Delivery, as in `read_sheet`."""
     domain = domain.of(period)
     return together([read_sheet(data, file, domain, period, digest)], domain)
 
 
 def together(sheets: Sequence[Sheet], domain: Domain) -> Delivery:
-    """The files of one country as one delivery of the domain of their period.
+    """The files of one country as one delivery, in the domain of their period.
 
-    Complementary files add up to it. A cell in two of them is an error where they differ, which names both, and a warning where they say
-    the same. Raises InvalidInput only where the domain has no public flag for the cells without a record.
+    Files complement each other. A cell in two files is an error where the files differ, and a warning where they agree; the finding names
+    both files. Raises InvalidInput only where the domain has no public flag for cells without a record.
     """
     free = _public_flag(domain)
     found = Findings()
@@ -85,11 +85,11 @@ def together(sheets: Sequence[Sheet], domain: Domain) -> Delivery:
 
 
 def _named_by_their_country(sheets: Sequence[Sheet], domain: Domain, found: Findings) -> None:
-    """An error for a file beside others if its name says no country: its sender could read in the findings what the others hold."""
+    """An error for a file without a country in its name beside other files: findings could show its sender what the others hold."""
     for sheet in sheets:
         if not countries_of(sheet.file, domain):
             others = " and ".join(each.file for each in sheets if each is not sheet)
-            message = f"{sheet.file} says no country in its name, so that it is not put together with {others}: call it such as AT_2024.csv"
+            message = f"{sheet.file} has no country in its name, so it is not combined with {others}: rename it, such as AT_2024.csv"
             found.add("SDC/file-name", message)
 
 
@@ -129,7 +129,7 @@ def _table(sheets: Sequence[Sheet], domain: Domain, free: str, found: Findings) 
 
 
 def _overlaps(sheets: Sequence[Sheet], entries: Sequence[Entries], domain: Domain, found: Findings) -> None:
-    """Findings for the cells that two files hold: an error where they differ, a warning where they say the same."""
+    """Adds findings for the cells in two files: an error where the files differ, a warning where they agree."""
     country = sheets[0].country
     for second in range(1, len(entries)):
         for first in range(second):
@@ -153,5 +153,5 @@ _REMEDY = ", or give the correction the name of the file that it replaces, or th
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> Bools:
-    """Equal, or both missing."""
+    """Mask: equal, or both missing."""
     return np.asarray((a == b) | ((a != a) & (b != b)))

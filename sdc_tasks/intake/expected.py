@@ -1,4 +1,4 @@
-"""The keys that a country delivered last time: which of them have no record now, and which keys have one for the first time."""
+"""Comparison with the keys of a country's last delivery: keys without a record now, and keys with a record for the first time."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sdc_tasks.model.table import Bools, Ints
 
 
 def compare_expected(country: str, present: Bools, domain: Domain, found: Findings) -> None:
-    """One finding for the keys that vanished and one for those that appeared; none for a country that the table does not know.
+    """Adds one finding for keys that vanished and one for keys that appeared; none for a country that is not in the list of keys.
 
-    `present`: the cells of a national table that have a record. Keys of codes that the domain no longer has are passed over.
+    `present` (national_size,): the cells that have a record. Keys with codes that the domain no longer has are ignored.
     """
     if domain.expected is None:
         return

@@ -1,4 +1,4 @@
-"""Collects the findings of one file, and decides which of its text a finding may repeat."""
+"""Collects the findings of one file, and decides which text of the file a finding may repeat."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMED_IN_FINDING = 3  # cells
 
 
 class Findings:
-    """The findings of one file: the first KEPT_PER_CODE of a kind, and how many more there were."""
+    """The findings of one file: the first KEPT_PER_CODE of each kind, and the number of further ones."""
 
     def __init__(self) -> None:
         self._kept: list[Finding] = []
@@ -34,7 +34,7 @@ class Findings:
         cell: Callable[[int], str | None] = lambda row: None,
         severity: Severity = Severity.ERROR,
     ) -> None:
-        """One finding for each of the rows; texts are made only for those that are kept."""
+        """Adds one finding for each of the rows. Texts are made only for findings that are kept."""
         room = max(KEPT_PER_CODE - self._seen[code, severity], 0)
         for row in rows[:room].tolist():
             self.add(code, message if isinstance(message, str) else message(row), int(lines[row]), cell(row), severity)
@@ -45,7 +45,7 @@ class Findings:
         return any(number and severity is Severity.ERROR for (_, severity), number in self._seen.items())
 
     def all(self) -> tuple[Finding, ...]:
-        """By line; those about the whole file first, the summaries last."""
+        """All findings by line. Findings on the whole file come first, summaries last."""
         kept = sorted(self._kept, key=lambda finding: finding.line or 0)
         summaries = [
             Finding(code, severity, f"{seen - KEPT_PER_CODE} further findings of this kind are not listed")
@@ -56,10 +56,10 @@ class Findings:
 
 
 def shown(token: str, like: Iterable[str]) -> str | None:
-    """The token if it may be repeated in a finding: it must be shaped like the codes of its list. None otherwise.
+    """The token if a finding may repeat it: it must have the form of the codes `like`. None otherwise.
 
-    In a record whose columns are shifted, or whose separator was lost, a confidential value stands in or is glued to a code. So: a
-    letter first, no longer than the longest code, and no longer run of digits than the codes have.
+    In a record with shifted columns, or with a lost separator, a confidential value may be in the column of a code or joined to it. So a
+    token must begin with a letter, be no longer than the longest code, and have no longer run of digits than the codes.
     """
     codes = list(like)
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_ -]*", token):
@@ -70,5 +70,5 @@ def shown(token: str, like: Iterable[str]) -> str | None:
 
 
 def _digits(token: str) -> int:
-    """Length of the longest run of digits."""
+    """The length of the longest run of digits."""
     return max(map(len, re.findall(r"[0-9]+", token)), default=0)

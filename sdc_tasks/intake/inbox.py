@@ -1,7 +1,7 @@
-"""What lies in an inbox: the deliveries, and everything else, which is not read.
+"""The content of an inbox: the deliveries, and everything else, which is not read.
 
-Senders fill inboxes. A folder, a link, a pipe or a device there must not stop nor hold up the files of the others, and must not have us
-read what lies elsewhere. So only regular files are opened, without following links and without waiting, and each other thing is told.
+Senders fill inboxes. A folder, a link, a pipe or a device there must not stop or delay the files of other senders, and must not make this
+program read files elsewhere. So it opens only regular files, without following links and without waiting, and reports everything else.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from sdc_tasks.intake.formats.registry import discover
 from sdc_tasks.untrusted import opened_regular, printable
 
 _KINDS = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
-_SEND = "Remedy: send it as CSV, take it away, or list it under inbox.ignore in the domain file"
-_REMEDY = "Remedy: put the file itself there, or take this away"
+_SEND = "Remedy: send it as CSV, remove it, or list it under inbox.ignore in the domain file"
+_REMEDY = "Remedy: put the file itself there, or remove this"
 
 
 @dataclass(frozen=True)
 class Inbox:
-    """The names of the files that are read, in their order; and of what else lies there and is not ignored, why it is not read."""
+    """The names of the files to read, in order; and for everything else that is not ignored, name → reason why it is not read."""
 
     files: tuple[str, ...]
     unread: Mapping[str, str]
 
 
 def look(inbox: Path, ignore: Iterable[str] = ()) -> Inbox:
-    """What lies in the inbox, except names that begin with a dot or match a pattern of `ignore`. The inbox may be anything with the
+    """The content of the inbox, except names that begin with a dot or match a pattern of `ignore`. The inbox may be any object with the
     methods of a path.
 
-    Names under `unread` are made printable, so that they can be told; they may differ from those in the folder. Raises OSError where the
-    folder cannot be read.
+    Names under `unread` are made printable for messages, so they may differ from those in the folder. Raises OSError where the folder
+    cannot be read.
     """
     files: list[str] = []
     unread: dict[str, str] = {}
@@ -44,18 +44,18 @@ def look(inbox: Path, ignore: Iterable[str] = ()) -> Inbox:
         if name.startswith(".") or any(fnmatchcase(name, pattern) for pattern in ignore):
             continue
         if name != path.name:
-            unread[name] = f"{name}: its name holds what is no text. Remedy: rename it, such as AT_2024.csv"
+            unread[name] = f"{name}: its name has characters that are not text. Remedy: rename it, such as AT_2024.csv"
         elif why := _no_file(path):
             unread[name] = why
         elif discover(name) is None:
-            unread[name] = f"{name}: not read, for no format has this suffix. {_SEND}"
+            unread[name] = f"{name}: not read, because no format has this suffix. {_SEND}"
         else:
             files.append(name)
     return Inbox(tuple(sorted(files)), dict(sorted(unread.items())))
 
 
 def file_bytes(path: Path, most: int) -> bytes:
-    """The bytes of a regular file, at most one more than `most`. Raises InvalidInput where it cannot be read or is no regular file."""
+    """The bytes of a regular file, at most `most` + 1. Raises InvalidInput where it cannot be read or is not a regular file."""
     try:
         with _opened(path) as stream:
             return bytes(stream.read(most + 1))
@@ -69,12 +69,12 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _local(path: object) -> bool:
-    """Not of an object store, which has no links and no pipes."""
+    """Whether this is a local path, not an object store (which has no links and no pipes)."""
     return isinstance(path, Path)
 
 
 def _no_file(path: Path) -> str | None:
-    """Why this is not read, None where it is a regular file."""
+    """The reason why this is not read; None for a regular file."""
     if not _local(path):
         return None if path.is_file() else f"{path.name}: a folder, not a file. {_REMEDY}"
     try:

@@ -1,4 +1,4 @@
-"""The columns with numbers: one decimal sign in the whole file, plain numbers, the unit of the indicator, the grid of its decimals."""
+"""The number columns: one decimal sign in the whole file, plain numbers, the unit of the indicator, and the grid of its decimals."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _LARGEST = 9e15  # doubles below 2^53 hold every multiple of the last decimal
 
 
 def read_values(keys: Keys, found: Findings) -> Floats:
-    """OBS_VALUE in the unit of its indicator, NaN where it is not available or a finding says why not.
+    """(records,): OBS_VALUE in the unit of its indicator, NaN where it is not available or has a finding.
 
-    A value between the decimals of its indicator (0.01 where there are none) is kept as sent, with a warning: rounding it here could
-    break the additivity of a table whose other cells have decimals too.
+    A value with more decimals than its indicator is kept as sent, with a warning: rounding it here could break the additivity of a table
+    whose other cells have more decimals too.
     """
     records = keys.records
     scale = _multipliers(keys, found)
@@ -38,7 +38,7 @@ def read_values(keys: Keys, found: Findings) -> Floats:
 
 
 def read_units(keys: Keys, found: Findings) -> Ints:
-    """Number of units, −1 where not sent."""
+    """(records,): number of units, −1 where not sent."""
     column, records = keys.domain.attributes.units, keys.records
     if column is None or not records.has(column):
         return np.full(len(records), -1, dtype=np.int64)
@@ -48,7 +48,7 @@ def read_units(keys: Keys, found: Findings) -> Ints:
 
 
 def read_share(keys: Keys, column: str | None, found: Findings) -> Floats:
-    """A share in percent, NaN where not sent. Its range is a matter of the checks."""
+    """(records,): a share in percent, NaN where not sent. The content checks judge its range."""
     records = keys.records
     if column is None or not records.has(column):
         return np.full(len(records), np.nan)
@@ -59,7 +59,7 @@ def read_share(keys: Keys, column: str | None, found: Findings) -> Floats:
 
 
 def _of_texts(records: Records, column: str, number: Callable[[str], float]) -> Floats:
-    """`number` of each record's text, computed once per distinct text."""
+    """(records,): `number` of each record's text, computed once for each distinct text."""
     return np.array([number(text) for text in records.texts(column)], dtype=float)[records.which(column)]
 
 
@@ -68,7 +68,7 @@ def _numbers(records: Records, column: str) -> Floats:
 
 
 def _multipliers(keys: Keys, found: Findings) -> Ints:
-    """Powers of ten that lead from the unit sent to the unit of the indicator."""
+    """(records,): exponents of the power of ten between the sent unit and the unit of the indicator."""
     records, attributes, indicators = keys.records, keys.domain.attributes, keys.domain.indicators
     known = keys.indicator >= 0
     if attributes.unit is not None:
@@ -97,7 +97,7 @@ def _is_multiplier(text: str) -> bool:
 
 
 def _one_decimal_sign(keys: Keys, scale: Ints, found: Findings) -> None:
-    """One sign in all number columns of the file, and proof that it is not a thousands separator."""
+    """Findings unless the file has one decimal sign in all number columns, and it is shown not to be a thousands separator."""
     records, attributes = keys.records, keys.domain.attributes
     columns = [column for column in ("OBS_VALUE", attributes.share_1, attributes.share_2) if column is not None and records.has(column)]
     first = {sign: _first(records, columns, sign) for sign in (".", ",")}
@@ -113,7 +113,7 @@ def _one_decimal_sign(keys: Keys, scale: Ints, found: Findings) -> None:
             message = f"every {_SIGNS[sign]} stands before exactly three digits: decimal sign or thousands separator? Use no separators"
             found.add("SDC/decimal", message, line)
         elif sign != records.format.decimal:
-            message = f"a decimal {_SIGNS[sign]}, where {records.format.name} has a {_SIGNS[records.format.decimal]}: read as decimal sign"
+            message = f"a decimal {_SIGNS[sign]}, but {records.format.name} has a {_SIGNS[records.format.decimal]}: read as decimal sign"
             found.add("SDC/decimal", message, line, severity=Severity.WARNING)
 
 
@@ -128,7 +128,7 @@ def _first(records: Records, columns: list[str], sign: str) -> int | None:
 
 
 def _may_be_thousands(keys: Keys, sign: str, scale: Ints) -> bool:
-    """True where every value with the sign looks like 1.234 and its indicator has no third decimal to explain it."""
+    """Whether every value with the sign looks like 1.234, and no indicator with three decimals explains it."""
     records = keys.records
     signed = records.where("OBS_VALUE", lambda text: sign in text and _NUMBER.fullmatch(text) is not None)
     grouped = records.where("OBS_VALUE", lambda text: _GROUPED.fullmatch(text) is not None)
@@ -137,13 +137,15 @@ def _may_be_thousands(keys: Keys, sign: str, scale: Ints) -> bool:
 
 
 def _scaled(value: Floats, scale: Ints) -> Floats:
-    """Division by a power of ten is exact where multiplication by its inverse is not. Overflow is left to the magnitude guard."""
+    """The values in the unit of the indicator. Division by a power of ten is exact where multiplication by its inverse is not; the limit on
+    magnitudes handles overflow.
+    """
     with np.errstate(over="ignore"):
         return np.where(scale < 0, value / 10.0 ** np.maximum(-scale, 0), value * 10.0 ** np.maximum(scale, 0))
 
 
 def _on_grid(keys: Keys, value: Floats, found: Findings) -> Floats:
-    """Values beyond the exact range of a double become NaN; those within double precision of the grid are put on it."""
+    """The values, with NaN beyond the exact range of a double; values within double precision of the grid of decimals are put on it."""
     unit = 10.0 ** np.array([indicator.decimals for indicator in keys.domain.indicators])[keys.indicator]
     with np.errstate(over="ignore"):
         steps = value * unit

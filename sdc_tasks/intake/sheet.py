@@ -1,4 +1,4 @@
-"""One national file: read, checked record by record, its records laid out as columns."""
+"""One national file: it is read and checked record by record, and its records become columns."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from sdc_tasks.intake.structure import Keys, concepts, read_keys
 from sdc_tasks.model.findings import Finding, Severity
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
-LINE = 512  # bytes; an honest record has 60 to 200
+LINE = 512  # bytes; a real record has 60 to 200
 SPARE = 1 << 18
 SPARE_LINES = 1000
 
 
 @dataclass(frozen=True)
 class Entries:
-    """The records of a file, each cell once: `cell` within a national table, `line` in the file, `flag` the CONF_STATUS code.
+    """The records of a file, each cell once; arrays (records,): `cell` within a national table, `line` in the file, `flag` the CONF_STATUS
+    code.
 
-    `value` is in the unit of the indicator; NaN where the sender says that it is not `available`. `units` is −1, `share_1 share_2` are
+    `value` is in the unit of the indicator, NaN where the sender says that it is not `available`. `units` is −1 and `share_1 share_2` are
     NaN where not sent.
     """
 
@@ -46,7 +47,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A file that an NSI sent. `digest` is by what it is known, `file` its name; `entries` is None where a finding refuses it."""
+    """A file of an NSI: its `digest`, its name `file`, and its `entries` (None where a finding refuses it)."""
 
     digest: str
     file: str
@@ -60,13 +61,13 @@ class Sheet:
 
 
 def sender(data: bytes, file: str, domain: Domain) -> str | None:
-    """The country that a file seems to be of until it is read: that of its first record, unless its name says another."""
+    """The likely country of a file before it is read: that of its first record, unless its name says another."""
     country, named = _first(data, domain), countries_of(file, domain)
     return country if country in named or not named else named[0]
 
 
 def countries_of(file: str, domain: Domain) -> list[str]:
-    """The countries of the domain whose codes stand in the name of the file, as words: AT of AT_2024.csv and of SBS_A_AT_2024.csv."""
+    """The countries of the domain whose codes are words in the name of the file: AT in AT_2024.csv and in SBS_A_AT_2024.csv."""
     return sorted(set(re.split(r"[^A-Za-z0-9]", file)) & set(domain.countries))
 
 
@@ -84,10 +85,10 @@ def _first(data: bytes, domain: Domain) -> str | None:
 
 
 def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str | None = None) -> Sheet:
-    """The records in the bytes of a file of that name, for that reference period.
+    """The records in the bytes of a file of this name, for this reference period.
 
-    `digest` is by what the file is known, by default something random. Whatever these are, the answer is a Sheet whose findings
-    name lines, columns, cells and remedies, never a value.
+    `digest` names the file; by default it is random. Any bytes give a Sheet, whose findings name lines, columns, cells and remedies,
+    never a value.
     """
     domain = domain.of(period)
     found = Findings()
@@ -100,22 +101,22 @@ def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str 
     if country is not None and named and country not in named:
         found.add(
             "SDC/file-name",
-            f"the name of the file says {' and '.join(named)}, its records say {country}: nothing of it is compared with what {country} "
-            "sent. Send it under the name of its country",
+            f"the name of the file says {' and '.join(named)}, but its records say {country}: the file is not compared with the delivery "
+            f"of {country}. Send it under the name of its country",
         )
         country, entries = named[0], None
     return Sheet(digest or secrets.token_hex(), file, country, found.all(), entries)
 
 
 def most_bytes(domain: Domain) -> int:
-    """What a file may have at most: for each cell of a national table `LINE` bytes, and room for a header and a slip."""
+    """The largest size of a file: `LINE` bytes for each cell of a national table, and some room for a header and small errors."""
     return SPARE + LINE * domain.space.national_size
 
 
 def _read(data: bytes, file: str, domain: Domain, period: str, found: Findings) -> tuple[str | None, Entries | None]:
     size = domain.space.national_size
     if len(data) > (most := most_bytes(domain)):
-        found.add("140", f"the file has more than {most} bytes, which no table of {size} cells needs: send the table and nothing else")
+        found.add("140", f"the file has more than {most} bytes; no table of {size} cells needs so many: send the table and nothing else")
         return None, None
     if (kind := discover(file)) is None:
         found.add("140", "no format has the suffix of this file: send SDMX-CSV, such as AT_2024.csv")
@@ -139,7 +140,7 @@ def _entries(keys: Keys, found: Findings) -> Entries | None:
 
 
 def _possible(keys: Keys, value: Floats, found: Findings) -> None:
-    """A finding for each value that its indicator cannot have: no release could use it, so the sender alone must correct it."""
+    """Adds a finding for each value that its indicator cannot have. No release could use it, so the sender must correct it."""
 
     def each(code: str, wrong: Callable[[int], Bools], message: Callable[[int], str]) -> None:
         for i in range(len(keys.domain.indicators)):
@@ -152,7 +153,7 @@ def _possible(keys: Keys, value: Floats, found: Findings) -> None:
     each(
         "SDC/whole",
         lambda i: value != np.rint(value) if indicators[i].whole else none,
-        lambda i: f"{indicators[i].code} is counted, so that OBS_VALUE must be a whole number: correct it, or check unit and decimals",
+        lambda i: f"{indicators[i].code} is counted, so OBS_VALUE must be a whole number: correct it, or check unit and decimals",
     )
     each(
         "SDC/negative",
@@ -163,7 +164,7 @@ def _possible(keys: Keys, value: Floats, found: Findings) -> None:
         "SDC/flag",
         lambda i: primary & ((value <= 0) | (value >= indicators[i].least)) if indicators[i].least else none,
         lambda i: (
-            f"flagged as primary, though small count rounding protects counts of 1 to {indicators[i].least - 1} and no others: "
+            f"flagged as primary, but small count rounding protects only counts of 1 to {indicators[i].least - 1}: "
             "flag it as secondary, or have the indicator protected by bases"
         ),
     )

@@ -1,4 +1,4 @@
-"""The country and the cell of each record: every coded column is compared with the code lists of the domain."""
+"""The country and the cell of each record. Every coded column is compared with the code lists of the domain."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from sdc_tasks.model.table import Bools, Ints
 
 # CL_OBS_STATUS of the SDMX cross-domain code lists, as in the package statcodelists.
 OBS_STATUS = frozenset("ABDEFGHIJKLMNOPQSUVW")
-NOT_AVAILABLE = frozenset("HLMO")  # the codes that say: nobody has this value, or not yet
+NOT_AVAILABLE = frozenset("HLMO")  # codes of values that nobody has, or has yet
 _ACTIONS = frozenset("IAR")  # insert, append, replace: the record holds the data
 
 
 @dataclass(frozen=True)
 class Keys:
-    """For each record: the position of its country, of its indicator and of its cell in a national table, of its flag; −1 if unknown.
+    """Arrays (records,): the positions of country, indicator, cell in a national table, and flag; −1 if unknown.
 
-    `unavailable`: the sender says that there is no value (yet). `unsent`: that it is confidential and not told.
+    `unavailable`: the sender says that there is no value (yet). `unsent`: the sender says that it is confidential and does not send it.
     """
 
     records: Records
@@ -49,7 +49,7 @@ class Keys:
 
 
 def concepts(domain: Domain) -> Concepts:
-    """The columns of a delivery. Units and shares may be left out; UNIT_MULT may not, for nobody should guess a thousand."""
+    """The columns of a delivery. Units and shares are optional. UNIT_MULT is not: nobody should guess a factor of a thousand."""
     attributes = domain.attributes
     dimensions = ("FREQ", domain.areas.dimension, domain.indicator_dimension, *(source.dimension for source in domain.hierarchies))
     stated = (attributes.unit, attributes.unit_multiplier, attributes.obs_status, attributes.conf_status)
@@ -61,7 +61,7 @@ def concepts(domain: Domain) -> Concepts:
 
 
 def read_keys(records: Records, domain: Domain, period: str, found: Findings) -> Keys:
-    """The cell and flag of every record; a finding for each code that is not the expected one or not in its list."""
+    """The cell and flag of every record. Adds a finding for each code that is unexpected or not in its list."""
     _structure(records, domain, found)
     _fixed(records, "FREQ", domain.frequency, "150/904-2", f"must be {domain.frequency}", found)
     _fixed(records, "TIME_PERIOD", period, "SDC/period", f"must be {period}, the reference period of this release", found)
@@ -88,7 +88,7 @@ def _structure(records: Records, domain: Domain, found: Findings) -> None:
     _fixed(records, records.format.structure_id, domain.structure_id, "SDC/structure", f"must be {domain.structure_id}", found)
     if records.has("ACTION"):
         wrong = records.where("ACTION", lambda text: text not in _ACTIONS)
-        message = "ACTION must be I, A or R: a delivery is the complete table, it deletes and merges nothing"
+        message = "ACTION must be I, A or R: a delivery is the complete table; it does not delete or merge"
         found.each("SDC/action", np.flatnonzero(wrong), records.line, message)
 
 
@@ -107,7 +107,7 @@ def _areas(records: Records, domain: Domain, found: Findings) -> Ints:
 
 
 def _codes(records: Records, column: str, codes: tuple[str, ...], found: Findings, besides: Bools | None = None) -> Ints:
-    """Position of each record's code in its list. An empty code makes the key too short (150/904-1), an unknown one is 150/904-2."""
+    """(records,): position of each record's code in its list. An empty code is finding 150/904-1 (key size), an unknown one 150/904-2."""
     position = records.positions(column, _index(codes))
     unknown = position < 0 if besides is None else (position < 0) & ~besides
     empty = records.where(column, lambda text: not text)
@@ -126,7 +126,7 @@ def _wrong_code(records: Records, column: str, row: int, codes: Iterable[str]) -
 
 
 def _unavailable(records: Records, domain: Domain) -> Bools:
-    """No value, and a status that says so; or the signs for it: `:` (Eurostat), `m` (missing, will come)."""
+    """Records without a value and with a status that says so, or with a sign for it: `:` (Eurostat), `m` (missing, will come)."""
     status = domain.attributes.obs_status
     said, silent = records.where(status, NOT_AVAILABLE.__contains__), records.where(status, lambda text: not text)
     none, sign = records.where("OBS_VALUE", {"", ":", "m"}.__contains__), records.where("OBS_VALUE", {":", "m"}.__contains__)
@@ -134,7 +134,7 @@ def _unavailable(records: Records, domain: Domain) -> Bools:
 
 
 def _flags(records: Records, unavailable: Bools, domain: Domain, found: Findings) -> Ints:
-    """Position in `domain.flags`. An unknown flag is never taken as free, an empty one only as what the domain file declares."""
+    """(records,): position in `domain.flags`. An unknown flag is never taken as free; an empty one only as the domain file declares it."""
     column = domain.attributes.conf_status
     position = records.positions(column, _index(domain.flags))
     empty = records.where(column, lambda text: not text)
@@ -153,19 +153,19 @@ def _flags(records: Records, unavailable: Bools, domain: Domain, found: Findings
 
 
 def _obs_status(keys: Keys, found: Findings) -> None:
-    """An empty status is the normal value: the code list says so."""
+    """Adds findings on OBS_STATUS. An empty status means a normal value, as in the code list."""
     records, column = keys.records, keys.domain.attributes.obs_status
     unknown = records.where(column, lambda text: bool(text) and text not in OBS_STATUS)
     found.each("150/904-2", np.flatnonzero(unknown), records.line, lambda row: _wrong_code(records, column, row, OBS_STATUS), keys.name)
     there = records.where("OBS_VALUE", bool) & ~keys.unavailable & ~keys.unsent
     message = f"{column} says that the value is missing, but there is one: correct it; is it a {keys.domain.attributes.conf_status}?"
-    for codes, severity in ((NOT_AVAILABLE, Severity.ERROR), ({"Q"}, Severity.WARNING)):  # suppressed: the sender may tell us all the same
+    for codes, severity in ((NOT_AVAILABLE, Severity.ERROR), ({"Q"}, Severity.WARNING)):  # suppressed: the sender may still send it to us
         odd = np.flatnonzero(there & records.where(column, codes.__contains__))
         found.each("SDC/status", odd, records.line, message, keys.name, severity)
 
 
 def _unsent(records: Records, domain: Domain, flag: Ints, unavailable: Bools) -> Bools:
-    """A confidential value that was not sent: nobody knows what protection it needs, nor whether an aggregate reveals it."""
+    """Records with a confidential value that was not sent: its protection cannot be computed, nor whether an aggregate reveals it."""
     primary = np.array([*(spec.role is Role.PRIMARY for spec in domain.flags.values()), False])[flag]
     suppressed = records.where("OBS_VALUE", {"", ":"}.__contains__) & records.where(domain.attributes.obs_status, "Q".__eq__)
     return np.asarray(suppressed | records.where("OBS_VALUE", "x".__eq__) | (unavailable & primary))

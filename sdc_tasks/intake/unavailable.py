@@ -1,14 +1,14 @@
-"""What stands for the cells that a country says are not available: any values that fit its own table.
+"""Filler values for cells that a country says are not available: any values that fit its own table.
 
-The true values of these cells are unknown to us, and to everybody else as far as we can tell. So they are suppressed cells without a
-requirement of their own, and every aggregate that they are part of is withheld. Then it does not matter which values stand for them:
-the tables x that an attacker cannot tell apart are those with x = a in the cells he can read, with all relations, and with the published
-intervals; none of these depends on what stands for a hidden cell whose aggregates are all withheld. So neither do the bounds of any
-other cell, nor the verdict. Where the relations and the public cells leave only one value, everybody can compute it, and it is the one
-found here. If the country publishes such a value one day, its next delivery has it, and is audited together with what was published before.
+The true values of these cells are unknown to us, and probably to everybody else. So they are suppressed cells without a requirement, and
+every aggregate above them is withheld. Then the choice of the filler values does not matter. The tables x that an attacker cannot
+distinguish are those with x = a in the cells that he can read, with all relations, and with the published intervals. None of these depends
+on the filler of a suppressed cell whose aggregates are all withheld. So neither the bounds of another cell nor the verdict depend on it.
+Where the relations and the public cells allow only one value, everybody can compute it, and the filler is this value. If the country
+publishes such a value later, its next delivery contains it, and is audited together with the earlier publications.
 
-The values are found as a linear program, min Σ |M u| over the relations of the unknown cells u, within the tolerance of the
-additivity; as whole numbers where the indicator is counted. Where nothing fits, the delivery contradicts itself.
+A linear program finds the values: min Σ |M u| over the relations of the unknown cells u, within the tolerance of the
+additivity check; with whole numbers where the indicator is counted. Where no values fit, the delivery contradicts itself.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.table import Bools, Floats
 
-WHOLE_NUMBER_NODES = 10_000  # of the search for whole numbers: counted work, no clock
+WHOLE_NUMBER_NODES = 10_000  # limit of the search for whole numbers: counted work, no clock
 SOUND = 1e-6
 
 
 def completed(value: Floats, available: Bools, domain: Domain) -> Floats | None:
-    """The values with those that are not `available` filled in; None where no values fit (or none were found by WHOLE_NUMBER_NODES).
-
-    One entry per cell of a national table, in the unit of its indicator.
+    """(national_size,): the values, with fillers where not `available`, in the unit of the indicator. None where no values fit, or none
+    were found within WHOLE_NUMBER_NODES.
     """
     open_cells = np.flatnonzero(~available)
     if not len(open_cells):

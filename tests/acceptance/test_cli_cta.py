@@ -263,8 +263,8 @@ def test_mistakes_are_told_before_the_search_begins(table, method, tmp_path):
 
     method(never)
     cases: list[tuple[tuple[object, ...], str]] = [
-        ((), "no table is given"),
-        ((table, "--table", table), "no table is given"),
+        ((), "one table is expected"),
+        ((table, "--table", table), "one table is expected"),
         ((tmp_path / "nowhere.jj",), "nowhere.jj: cannot be read"),
         ((table, "--out", tmp_path / "nowhere" / "x.sol"), "x.sol: cannot be written"),
         ((table, "--json", tmp_path), "cannot be written"),

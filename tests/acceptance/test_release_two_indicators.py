@@ -187,7 +187,7 @@ def test_a_larger_count_that_is_primary_is_refused(changed):
     ended = sdc("release", *where(changed), "--out", changed / "out")
     assert ended.refused("no accepted delivery from AT")
     assert "SDC/flag" in ended.said
-    assert "flagged as primary, though small count rounding protects counts of 1 to 2" in ended.said
+    assert "flagged as primary, but small count rounding protects only counts of 1 to 2" in ended.said
 
 
 def test_a_domain_file_that_makes_no_sense_is_refused_by_name(changed):

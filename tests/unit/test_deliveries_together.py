@@ -150,7 +150,7 @@ def test_a_file_that_names_no_country_is_not_compared_with_one_that_does(desk, t
     head, *records = sdmx_1(HEALTHY.replace("300 D", f"{guess} D")).splitlines()
     put(tmp_path, "guess.csv", "\n".join([head, next(each for each in records if ",C,S," in each), ""]))
     said = judge(desk, tmp_path)
-    assert "guess.csv says no country in its name, so that it is not put together with AT.csv" in said["AT.csv guess.csv"]
+    assert "guess.csv has no country in its name, so it is not combined with AT.csv" in said["AT.csv guess.csv"]
     assert {each["CODE"] for each in told(desk)} == {"SDC/file-name"}
     (tmp_path / "inbox" / "guess.csv").unlink()
     assert judge(desk, tmp_path)["AT.csv"] == ""

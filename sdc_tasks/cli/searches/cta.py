@@ -132,7 +132,9 @@ class Ending:
 def _source(file: Path | None, table: Path | None, solution: Path | None) -> tuple[Path, list[str] | None]:
     """The JJ file, and the keys of its cells if it has a file with keys."""
     if (file is None) == (table is None):
-        raise InvalidInput("no table is given. Remedy: give one, as `sdc cta FILE.jj`, or as `sdc cta --table FILE.jj` with its cells file")
+        raise InvalidInput(
+            "one table is expected. Remedy: give it as `sdc cta FILE.jj`, or as `sdc cta --table FILE.jj` with its cells file"
+        )
     if file is not None:
         if solution is not None and _is_csv(solution):
             raise InvalidInput(f"{solution}: a .csv names cells by key. Remedy: give the table as --table FILE.jj, or name it .sol")

@@ -1,1 +1,1 @@
-"""Formats of deliveries, a module each: from the bytes of a file to its records."""
+"""Formats of deliveries, one module for each: from the bytes of a file to its records."""

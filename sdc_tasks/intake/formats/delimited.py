@@ -1,8 +1,8 @@
-"""Delimited text, from bytes to records: SDMX-CSV, national CSV, and what makes a file not well-formed.
+"""Delimited text, from bytes to records: SDMX-CSV and national CSV, and findings for files that are not well-formed.
 
-The formats differ in their separator, their decimal sign and the columns that name the structure; that is data (`FORMATS`), and
-the reading is the same: find the records and their lines at the level of bytes, set aside those that do not have the header's
-number of fields, let pandas split the rest into columns of text. Nothing here knows what a column means.
+The formats differ in their separator, their decimal sign and the columns that name the structure (`FORMATS`). Reading is the same for
+all: find the records and their lines at the level of bytes, set aside records without the header's number of fields, and let pandas split
+the rest into columns of text. This module does not know the meaning of a column.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.table import Ints
 
-MAX_RECORD = 65_536  # bytes; the longest honest record has a few hundred
+MAX_RECORD = 65_536  # bytes; the longest real record has a few hundred
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LF, _QUOTE = 10, 34
 
@@ -36,13 +36,13 @@ FORMATS = (
 
 
 def _known(concepts: Concepts) -> set[str]:
-    """The columns that the domain knows, and those of the formats themselves."""
+    """The columns of the domain and of the formats themselves."""
     return {*concepts.required, *concepts.optional, *(column for wire in FORMATS for column in wire.structure_columns)}
 
 
 def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
-    """The well-formed records of the file; None where the file as a whole cannot be read (the findings say why). A file of more than
-    `most` lines is not looked into: the places of its fields would take many times its memory.
+    """The well-formed records of the file; None where the whole file cannot be read (the findings say why). A file of more than
+    `most` lines is not parsed: the positions of its fields would take many times its memory.
     """
     data = _plain(data, found)
     if found.refused:
@@ -53,7 +53,7 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
         return None
     wire, names = header
     if data.count(b"\n") > most or data.count(wire.separator.encode()) > 2 * most * len(names):
-        found.add("140", f"the file has more than {most} lines, or more fields than these hold: send the table and nothing else")
+        found.add("140", f"the file has more than {most} lines, or too many fields for them: send the table and nothing else")
         return None
     layout = _layout(data, wire.separator, found)
     if layout is None:
@@ -62,14 +62,14 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     if not layout.terminated and good.size and good[-1] == len(layout.start) - 1:
         _refuse_cut_field(data.rsplit(wire.separator.encode(), 1)[-1], len(names), int(layout.line[-1]), found)
     if not layout.start.size:
-        found.add("140", "the file holds a header but no record: send the complete table")
+        found.add("140", "the file has a header but no record: send the complete table")
     if not good.size:
         return None
     return Records(wire, layout.line[good], _columns(data, layout, good, wire.separator, names, concepts))
 
 
 def _plain(data: bytes, found: Findings) -> bytes:
-    """The text without byte order mark and with LF line ends; adds a finding where it is not UTF-8 text."""
+    """The text without byte order mark and with LF line ends. Adds a finding where it is not UTF-8 text."""
     if not data.strip(b"\xef\xbb\xbf \t\r\n"):
         found.add("140", "the file is empty: send the complete table")
     elif data.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -96,7 +96,7 @@ def _line_at(data: bytes, offset: int) -> int:
 
 
 def _header(head: bytes, concepts: Concepts, found: Findings) -> tuple[WireFormat, list[str]] | None:
-    """The wire format and the column names. The separator is the one that gives columns we know, never a guess."""
+    """The format and the column names. The separator is the one that gives known columns; it is never guessed."""
     known = _known(concepts)
     splits = {separator: _split(head, separator) for separator in (",", ";")}
     separator, names = max(splits.items(), key=lambda split: len(known & set(split[1])))
@@ -137,7 +137,7 @@ def _called(number: int, name: str, known: set[str]) -> str:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where each record of the file stands: bytes `start` to `end` (header excluded), its first line, its number of fields."""
+    """The position of each record of the file: bytes `start` to `end` (without the header), its first line, its number of fields."""
 
     start: Ints
     end: Ints
@@ -147,7 +147,7 @@ class _Layout:
 
 
 def _layout(data: bytes, separator: str, found: Findings) -> _Layout | None:
-    """Finds the records, heeding quotation marks as RFC 4180 has them. None where the quotation or the length of a record is wrong."""
+    """Finds the records, with quotation marks as in RFC 4180. None where the quotation or the length of a record is wrong."""
     raw = np.frombuffer(data, dtype=np.uint8)
     line_ends = np.flatnonzero(raw == _LF)
     separators = np.flatnonzero(raw == ord(separator))
@@ -183,7 +183,7 @@ def _wrong_quote(raw: npt.NDArray[np.uint8], quotes: Ints, separator: int) -> in
 
 
 def _good_records(layout: _Layout, width: int, found: Findings) -> Ints:
-    """The records with as many fields as the header; a finding for each other one."""
+    """The records with as many fields as the header. Adds a finding for each other record."""
     bad = np.flatnonzero(layout.fields != width)
     if bad.size and not layout.terminated and bad[-1] == len(layout.fields) - 1:
         found.add("140", "the file ends in the middle of a line: send it again, complete", int(layout.line[-1]))
@@ -198,7 +198,7 @@ def _good_records(layout: _Layout, width: int, found: Findings) -> Ints:
 
 
 def _refuse_cut_field(last: bytes, column: int, line: int, found: Findings) -> None:
-    """Without a final line break nobody knows whether the last number or code is whole; an empty, quoted or one-letter field is."""
+    """Refuses a last field that may be cut short: the file has no final line break. An empty, quoted or one-letter field is whole."""
     last = last.strip()
     if last.endswith(b'"') or (len(last) <= 1 and not last.isdigit()):
         return
@@ -208,8 +208,8 @@ def _refuse_cut_field(last: bytes, column: int, line: int, found: Findings) -> N
 def _columns(
     data: bytes, layout: _Layout, good: Ints, separator: str, names: list[str], concepts: Concepts
 ) -> dict[str, tuple[list[str], Ints]]:
-    """The good records, one column for each concept that the domain or the format knows."""
-    import pandas as pd  # here alone: a second that `sdc cta` need not wait for
+    """The good records as one column for each concept of the domain or the format."""
+    import pandas as pd  # imported here: `sdc cta` does not need it, and it takes a second
 
     known = [number for number, name in enumerate(names) if name in _known(concepts)]
     spans = zip(layout.start[good].tolist(), layout.end[good].tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""What a reader of any format returns: the records of one file, as texts. Nothing here knows what a column means."""
+"""The result of a reader of any format: the records of one file as texts. This module does not know the meaning of a column."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sdc_tasks.model.table import Bools, Ints
 
 @dataclass(frozen=True)
 class WireFormat:
-    """A way to write the same records. `decimal` is the sign that the format prescribes; another one is accepted with a warning."""
+    """One way to write the same records. `decimal` is the sign that the format prescribes; another sign is accepted with a warning."""
 
     name: str
     separator: str
@@ -23,7 +23,7 @@ class WireFormat:
 
 @dataclass(frozen=True)
 class Concepts:
-    """The columns that a domain knows: those every file must have, and those it may have."""
+    """The columns of a domain: those that every file must have, and those that it may have."""
 
     required: tuple[str, ...]
     optional: tuple[str, ...]
@@ -31,8 +31,8 @@ class Concepts:
 
 @dataclass(frozen=True)
 class Records:
-    """The records of one file: for each known concept its distinct texts, blanks around them removed, and which of them each record has;
-    and the line each record starts on.
+    """The records of one file: for each known concept its distinct texts, without surrounding blanks, and the text of each record;
+    and the line on which each record starts.
     """
 
     format: WireFormat
@@ -50,15 +50,15 @@ class Records:
         return self.columns[column][0]
 
     def which(self, column: str) -> Ints:
-        """For each record, the position of its text in `texts`."""
+        """(records,): the position of each record's text in `texts`."""
         return self.columns[column][1]
 
     def where(self, column: str, test: Callable[[str], bool]) -> Bools:
-        """The records whose text passes the test; the test runs once per distinct text."""
+        """(records,): the records whose text passes the test. The test runs once for each distinct text."""
         return np.array([test(text) for text in self.texts(column)], dtype=bool)[self.which(column)]
 
     def positions(self, column: str, index: Mapping[str, int]) -> Ints:
-        """The index of each record's code, −1 where there is none."""
+        """(records,): the index of each record's code, −1 where it has none."""
         return np.array([index.get(text, -1) for text in self.texts(column)], dtype=np.int64)[self.which(column)]
 
     def text(self, column: str, row: int) -> str:

@@ -1,9 +1,9 @@
-"""The formats of deliveries: discover, by the name of a file, who reads it.
+"""The registry of delivery formats. The name of a file decides which format reads it.
 
     discover ──▶ Format.read ──▶ Records, or findings
 
-A further format is a module beside `delimited.py` that returns `Records`, and a line here. Whatever it is sent, it reads or refuses it
-with findings, within the number of records that it is told.
+A new format needs a module beside `delimited.py` that returns `Records`, and a line here. It reads any bytes, or refuses them with
+findings, and returns at most the given number of records.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Read = Callable[[bytes, Concepts, Findings, int], Records | None]
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file. `read(data, concepts, found, most)`: its records, None where the findings refuse the file; no more than `most`."""
+    """A kind of file. `read(data, concepts, found, most)` returns at most `most` records, or None where findings refuse the file."""
 
     name: str
     suffixes: frozenset[str]
@@ -33,6 +33,6 @@ SUFFIXES = frozenset(suffix for each in FORMATS for suffix in each.suffixes)
 
 
 def discover(file: str) -> Format | None:
-    """The format of a file of that name; None where no format has its suffix."""
+    """The format of a file with this name; None where no format has its suffix."""
     suffix = PurePath(file).suffix.lower()
     return next((each for each in FORMATS if suffix in each.suffixes), None)
