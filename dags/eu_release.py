@@ -2,8 +2,8 @@
 
 Domain files are those shipped with `sdc_tasks`, then those of the folders in SDC_DOMAINS; a later file with the same id wins. A run
 starts by itself when the deliveries of a period are due (the calendar of the domain file), or is triggered with a period.
-The graph is at the end, in `release_dag`. Each task calls one step of `sdc_tasks.steps`; what a task says here is what the person
-on call reads in the UI.
+The graph is at the end, in `release_dag`. Each task calls one step of `sdc_tasks.steps`. The person on call reads the docstrings of the
+tasks in the UI.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from sdc_timetable import CycleTimetable
 from sdc_tasks.domains import Domain
 from sdc_tasks.methods.cta.options import RungOptions
 
-SIDE_BY_SIDE = 4  # runs: one that waits for its approval must not hold up another period, nor a correction of its own
+SIDE_BY_SIDE = 4  # runs at a time: a run that waits for its approval must not delay another period, or its own correction
 
 ABOUT = """
-**{title}**: takes in the national deliveries of a period, computes how much uncertainty the European cells need, rounds them to
+**{title}**: receives the national deliveries of a period, computes how much uncertainty the European cells need, rounds them to
 safe bases, attacks the result, and publishes it only if the attack fails.
 
-It starts by itself when the deliveries of a period are due, or trigger it with the period. A run over the same deliveries, domain file
-and program is the same release: what is done already is not done again, and no second version is published.
+It starts by itself when the deliveries of a period are due; or trigger it with the period. A run over the same deliveries, domain file
+and program is the same release: finished steps are not repeated, and no second version is published.
 
 ### When something is red
 - **`discover`**: no inbox, or it is empty. Correct the parameter `inbox` and trigger again.
@@ -46,17 +46,17 @@ and program is the same release: what is done already is not done again, and no 
   had no file at all, trigger again.
 - **one `suppress`**: nothing that the receiver may hide in the table of that country protects a primary. The log names cell and remedy;
   ask the country for a corrected file, as for `ingest`.
-- **a rung, `cta_…`**: that strategy crashed, or did not end within the time of the domain file. The release stops, because going on
-  without it would give other figures. Clear the rung with *Downstream* when the machine is less busy. If it fails again, call the
+- **a rung, `cta_…`**: that strategy crashed, or did not end within the time of the domain file. The release stops, because its figures
+  would be different without this rung. Clear the rung with *Downstream* when the machine is less busy. If it fails again, call the
   methodologist.
 - **`baseline`, `bases`, `audit`**: a limit of the machine, or a defect. Clear the task; if it fails again, call the methodologist.
-- **`approve_…`**: waits for somebody other than who triggered the run, see *Required Actions*. Red: rejected, the log says by whom; or
-  the publication is another than the one that this run asked about: trigger the DAG again.
+- **`approve_…`**: waits for the approval of somebody who did not trigger the run, see *Required Actions*. Red: rejected, the log says by
+  whom; or the publication has changed since this run asked: trigger the DAG again.
 - **`publish`**: **the audit did not pass, nothing was published.** Open `report.html`. The methodologist changes the domain file;
   nobody publishes by hand.
 - **`released`**: a task before it failed; look there.
 
-Whether something was published is decided by the table of audits in the warehouse, not by the colour of the run: a run can be
+The table of audits in the warehouse decides whether something was published, not the colour of the run: a run can be
 green although one country is red, where the domain file publishes partial aggregates.
 """
 
@@ -68,7 +68,7 @@ def _release() -> str:
 
 @task
 def discover(domain: str) -> list[dict[str, str]]:
-    """Receives every file of the inbox into the warehouse. Lists what is to be judged.
+    """Receives every file of the inbox into the warehouse. Lists the deliveries that must be judged.
 
     **Red:** the inbox does not exist or is empty. Correct the parameter `inbox` and trigger the DAG again.
     """
@@ -83,13 +83,12 @@ def discover(domain: str) -> list[dict[str, str]]:
 
 @task(map_index_template="{{ task.op_kwargs['file']['label'] }}")
 def ingest(domain: str, file: dict[str, str]) -> str:
-    """Takes in the files of a country that lie in the inbox now: reads them, where every record that cannot be read is a finding with
-    its line, and checks them together for completeness, additivity, signs, shares, and change against the previous delivery.
+    """Reads the files of a country that are in the inbox now (each unreadable record is a finding with its line), and checks them together
+    for completeness, additivity, signs, shares, and change against the previous delivery.
 
-    **Red:** the file is refused, and only this country stops. The last line of the log names the file, and line and rule, or check and
+    **Red:** the delivery is refused, and only this country stops. The last line of the log names the file, and line and rule, or check and
     cells. Ask the country for a corrected file, put it into the inbox under the same name, and *Clear Task Instance* here with
-    *Downstream*: the corrected file is taken in, and the release goes on with it. Checks that only warn leave the task green and are in
-    the report.
+    *Downstream*: the release continues with the corrected file. Checks that only warn leave the task green and are in the report.
     """
     from sdc_tasks import steps
 
@@ -100,7 +99,7 @@ def ingest(domain: str, file: dict[str, str]) -> str:
 
 @task(trigger_rule="all_done_min_one_success")  # whatever became of the countries; not if `discover` failed
 def collect(domain: str) -> list[dict[str, str]]:
-    """Opens the release of all accepted deliveries, and lists the countries whose tables the receiver looks at.
+    """Opens the release of all accepted deliveries, and lists the countries whose tables the receiver examines.
 
     **Red:** as `assemble`: a country is missing, or something in the inbox is not read. The log says which.
     """
@@ -115,12 +114,12 @@ def collect(domain: str) -> list[dict[str, str]]:
 
 @task(map_index_template="{{ task.op_kwargs['table']['country'] }}", **HEAVY)
 def suppress(domain: str, table: dict[str, str]) -> str:
-    """Looks whether the national table protects its primaries. Where it does not, and the domain file asks for it, sets secondaries: these
-    cells are confidential in the release, and a finding tells the NSI which they are.
+    """Checks whether the national table protects its primaries. Where it does not, and the domain file asks for it, sets secondaries: these
+    cells are confidential in the release, and a finding lists them for the NSI.
 
-    **Red:** *Unprotectable*: nothing that may be hidden protects a primary; the log and the findings of the country name cell and remedy.
-    Put a corrected file into the inbox and clear *ingest* of the country with *Downstream*. *TimeUp*: clear the instance when the machine
-    is less busy.
+    **Red:** *Unprotectable*: no secondaries that may be set protect a primary; the log and the findings of the country name cell and
+    remedy. Put a corrected file into the inbox and clear *ingest* of the country with *Downstream*. *TimeUp*: clear the instance when the
+    machine is less busy.
     """
     from sdc_tasks import steps
 
@@ -134,7 +133,7 @@ def assemble(domain: str) -> str:
 
     **Red:** a country is missing and the domain file does not publish without it (`missing_country`); the log names it. Put its
     delivery into the inbox, and clear *its* `ingest` with *Downstream*; trigger the DAG again where it has none. Or something in the inbox
-    is not read: send it as CSV, or take it away, and trigger again. `findings.csv` in the output folder tells all of it.
+    is not read: send it as CSV, or remove it, and trigger again. `findings.csv` in the output folder lists all findings.
     """
     from sdc_tasks import outputs, steps
 
@@ -148,7 +147,7 @@ def assemble(domain: str) -> str:
 
 @task(**HEAVY)
 def baseline(domain: str) -> str:
-    """Finds out what the national tables alone protect, and names the countries whose own tables leave primaries unprotected.
+    """Computes what the national tables alone protect, and names the countries whose own tables leave primaries unprotected.
 
     **Red:** a defect or a limit of the machine; clear the task.
     """
@@ -159,12 +158,12 @@ def baseline(domain: str) -> str:
 
 @task
 def climb(domain: str, rung: int) -> bool:
-    """One strategy of the CTA ladder: looks for the smallest adjustment that protects every primary. Returns whether a further
+    """One strategy of the CTA ladder: searches for the smallest adjustment that protects every primary. Returns whether the next
     rung is needed.
 
     It ends by counted work, the same on any machine. **Pink:** not needed, an earlier rung was good enough; the log says which. **Red:**
-    the solver crashed, or did not end in time. The release stops, because without this rung it would be another one: clear the rung with
-    *Downstream*. If it fails again, call the methodologist.
+    the solver crashed, or did not end in time. The release stops, because its figures would be different without this rung: clear the rung
+    with *Downstream*. If it fails again, call the methodologist.
     """
     from sdc_tasks import steps
 
@@ -176,9 +175,9 @@ def climb(domain: str, rung: int) -> bool:
     return steps.adjust(at, release_id, rung)
 
 
-@task(trigger_rule="none_failed_min_one_success")  # rungs may be skipped; without one that failed it would be another release
+@task(trigger_rule="none_failed_min_one_success")  # rungs may be skipped; a failed rung stops the release
 def cta_outcome(domain: str) -> None:
-    """Says which rung's table the bases start from; where no rung left one, they are driven by the audit alone."""
+    """Reports which rung's table is the start for the bases. If no rung returned a table, the audit alone drives the bases."""
     from sdc_tasks import steps
 
     _, why = steps.climbed(desk(domain), _release())
@@ -198,7 +197,7 @@ def bases(domain: str) -> str:
 
 @task(map_index_template="chunk {{ task.op_kwargs['chunk'] + 1 }}", **HEAVY)
 def audit(domain: str, chunk: int) -> str:
-    """Attacks the chosen publication from outside, for one part of the primaries; knows nothing of how it was chosen.
+    """Attacks the chosen publication from outside, for one part of the primaries. It does not know how the publication was chosen.
 
     **Red:** a defect or a limit of the machine (broken protection does not turn this red); clear the instance.
     """
@@ -222,10 +221,10 @@ def verdict(domain: str) -> dict[str, str | bool]:
 def publish(domain: str) -> int:
     """Publishes to the warehouse in one transaction, only with a passed audit of exactly this publication. Returns the version.
 
-    **Red:** *NotApproved*: somebody must agree to this publication, which is another than the one asked about; clear `approve_1` with
-    *Downstream*. *Superseded*: newer deliveries are accepted, and nobody said that this goes out without them; trigger the DAG again, which
-    takes them in. *ReleaseBlocked*, nothing was published. Open `report.html`: it names the cells. A methodologist changes the domain
-    file (bases, maximum relative base, compositions) and triggers the DAG again. Nobody publishes by hand.
+    **Red:** *NotApproved*: the publication has changed since people were asked; clear `approve_1` with *Downstream*. *Superseded*: newer
+    deliveries are accepted, and nobody decided to publish without them; trigger the DAG again, which uses them. *ReleaseBlocked*: nothing
+    was published. Open `report.html`: it names the cells. A methodologist changes the domain file (bases, maximum relative base,
+    compositions) and triggers the DAG again. Nobody publishes by hand.
     """
     from sdc_tasks import steps
     from sdc_tasks.errors import Superseded
@@ -236,7 +235,7 @@ def publish(domain: str) -> int:
     although = [get_current_context()["ti"].xcom_pull(task_ids=each, key=ALTHOUGH) for each in asked]
     try:
         return steps.publish(at, _release(), although_newer=True in although)
-    except (NotApproved, Superseded) as refusal:  # to wait does not help: somebody has to be asked, or the release made again
+    except (NotApproved, Superseded) as refusal:  # a retry does not help: somebody must be asked, or the release made again
         raise AirflowFailException(f"{type(refusal).__name__}: {refusal}") from None
 
 
@@ -256,11 +255,11 @@ def report(domain: str) -> str:
 
 @task
 def released() -> None:
-    """Green only when the release is published and reported; carries the colour of `publish` to the run, whatever `report` did."""
+    """Green only when the release is published and reported. It gives the run the colour of `publish`, whatever `report` did."""
 
 
 def release_dag(domain: Domain, file: Path) -> DAG:
-    """The graph."""
+    """The graph of the release DAG of a domain."""
     source = str(file)
     with DAG(
         dag_id=f"eu_release_{domain.id}",
@@ -307,7 +306,7 @@ def release_dag(domain: Domain, file: Path) -> DAG:
 
 
 def cta(source: str, rungs: tuple[RungOptions, ...], requirements: Any) -> TaskGroup:
-    """The ladder of strategies, a task each: one is skipped when an earlier one was good enough; one that fails stops the release."""
+    """The ladder of strategies, one task each. A rung is skipped when an earlier one was good enough; a failed rung stops the release."""
     with TaskGroup("cta", prefix_group_id=False, tooltip="strategies of controlled tabular adjustment, tried in order") as ladder:
         before = None
         outcome = cta_outcome(source)
@@ -317,7 +316,7 @@ def cta(source: str, rungs: tuple[RungOptions, ...], requirements: Any) -> TaskG
                 task_id=f"cta_{position + 1}_{rung.method}",
                 queue=HEAVY["queue"],
                 pool=HEAVY["pool"],
-                execution_timeout=timedelta(minutes=15, seconds=rung.seconds),  # a program that does not look at the clock
+                execution_timeout=timedelta(minutes=15, seconds=rung.seconds),  # for a solver that does not look at the clock
                 trigger_rule="none_failed_min_one_success",  # the rung before may be skipped, `requirements` must be there
             )(source, position)
             chain(requirements, this, outcome)

@@ -1,8 +1,8 @@
-"""What happens when a country's file comes: it is taken in and judged at once, and the release is marked as ready to be run (again).
+"""Receives and judges a country's file as soon as it arrives, and marks a release as ready to be run (again).
 
-One DAG per domain. It starts by itself when a file in the inbox is new or other than before, or by hand with a period. An accepted delivery
-is an event of the asset `accepted_<domain>` with the country as partition; once all that a release needs is there, and no release of
-exactly these deliveries was run, `ready_<domain>` follows, and an alert of the kind `ready` on the board.
+One DAG per domain. It starts by itself when a file in the inbox is new or changed, or by hand with a period. An accepted delivery
+is an event of the asset `accepted_<domain>` with the country as partition. When all deliveries for a release are there, and no release of
+exactly these deliveries was run, the asset event `ready_<domain>` follows, and an alert of kind `ready` on the board.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from sdc_places import INBOX
 from sdc_tasks.domains import Domain
 
 ABOUT = """
-**{title}**: judges national deliveries as they come. What is accepted waits for the next run of `eu_release_{id}`; nothing is published
+**{title}**: judges national deliveries as they arrive. Accepted deliveries wait for the next run of `eu_release_{id}`; nothing is published
 here.
 
 ### When something is red
 - **one `judge`**: the file of that country is refused; the end of its log names file, line and rule. Ask the country for a corrected
   file and put it into the inbox: this DAG starts again by itself.
-- **`arrived`**: the inbox is away, or the parameter `period` is missing in a run that was triggered by hand.
+- **`arrived`**: the inbox cannot be read, or the parameter `period` is missing in a run that was triggered by hand.
 """
 
 
 @task
 def arrived(domain: str) -> list[dict[str, str]]:
-    """Receives what is new in the inbox of every period that was told of, in the order of the names.
+    """Receives new files in the inboxes of the periods of this run, in the order of the names.
 
-    **Red:** the inbox cannot be read; correct the parameter, or clear the task once it is back.
+    **Red:** the inbox cannot be read; correct the parameter, or clear the task when the inbox is back.
     """
     from sdc_tasks import steps
 
@@ -49,9 +49,9 @@ def arrived(domain: str) -> list[dict[str, str]]:
 
 @task(map_index_template="{{ task.op_kwargs['file']['label'] }}")
 def judge(domain: str, file: dict[str, str], accepted: Asset) -> str:
-    """Reads and checks one file. Green: it counts from now on.
+    """Reads and checks the delivery of one file. Green: it counts from now on.
 
-    **Red:** the file is refused, the log says why. What the country delivered before stays as it is.
+    **Red:** the delivery is refused, the log says why. The earlier delivery of the country stays.
     """
     from sdc_tasks import steps
 
@@ -63,9 +63,9 @@ def judge(domain: str, file: dict[str, str], accepted: Asset) -> str:
     return country
 
 
-@task(trigger_rule="all_done_min_one_success")  # a refused file does not hide that the others are complete
+@task(trigger_rule="all_done_min_one_success")  # also after a refused file: the others may be complete
 def ready(domain: str, complete: Asset) -> list[str]:
-    """Marks the releases that could be run now and never were. Pink: none."""
+    """Marks releases that can be run now and were never run. Pink: there is none."""
     from airflow.sdk.exceptions import AirflowSkipException
 
     from sdc_tasks import steps
@@ -78,7 +78,7 @@ def ready(domain: str, complete: Asset) -> list[str]:
 
 
 def _desks(domain: str) -> list[Any]:
-    """A desk for each period of this run: the periods of the events that started it, or that of its parameter."""
+    """A desk for each period of this run: the periods of the events that started it, or the period of its parameter."""
     context = get_current_context()
     told = {
         event.extra["payload"]["period"]
@@ -92,13 +92,13 @@ def _desks(domain: str) -> list[Any]:
 
 
 def delivery_dag(domain: Domain, file: Path) -> DAG:
-    """The graph."""
+    """The graph of the delivery DAG of a domain."""
     source, inbox = str(file), INBOX.replace("{domain}", domain.id)
     watched = [AssetWatcher(name=f"inbox_{domain.id}", trigger=InboxTrigger(inbox))] if "{period}" in inbox else []
     accepted, complete = Asset(f"accepted_{domain.id}"), Asset(f"ready_{domain.id}")
     with DAG(
         dag_id=f"national_delivery_{domain.id}",
-        description=f"{domain.title}: deliveries as they come",
+        description=f"{domain.title}: deliveries as they arrive",
         doc_md=ABOUT.format(title=domain.title, id=domain.id),
         schedule=[Asset(f"inbox_{domain.id}", watchers=watched)] if watched else None,
         catchup=False,

@@ -1,8 +1,8 @@
-"""Runs one release through Airflow in this process, without any server: what `make release` does.
+"""Runs one release through Airflow in this process, without a server. `make release` calls it.
 
     python dags/run_here.py --domain sbs --period 2024 --inbox DIR --out DIR [--warehouse URL]
 
-A line per task while it runs, the release in figures at the end; all that Airflow and the tasks log goes to run.log in AIRFLOW_HOME
+It prints a line for each task, and the release in figures at the end. The logs of Airflow and of the tasks go to run.log in AIRFLOW_HOME
 (default: var/airflow). Exit code 0 when the release is published and reported, else 1.
 """
 
@@ -70,7 +70,7 @@ def arguments() -> argparse.Namespace:
 
 
 def settle(wanted: argparse.Namespace) -> None:
-    """The environment, before Airflow is imported: a home of its own, nothing of the user's, no examples, no network."""
+    """Sets the environment before Airflow is imported: its own home, no settings of the user, no examples, no network."""
     wanted.out.mkdir(parents=True, exist_ok=True)
     url = wanted.warehouse or os.environ.get("SDC_WAREHOUSE_URL") or f"sqlite:///{(wanted.out / 'warehouse.db').resolve()}"
     os.environ["SDC_WAREHOUSE_URL"] = url
@@ -79,7 +79,7 @@ def settle(wanted: argparse.Namespace) -> None:
     os.environ.setdefault("AIRFLOW_HOME", str(VAR / "airflow"))
     os.environ.setdefault("AIRFLOW__LOGGING__LOGGING_LEVEL", "WARNING")
     Path(os.environ["AIRFLOW_HOME"]).mkdir(parents=True, exist_ok=True)
-    for name in ("DEV", "FORCE_COLOR"):  # would put values of local variables, and colours, into the log
+    for name in ("DEV", "FORCE_COLOR"):  # these would put values of local variables, and colours, into the log
         os.environ.pop(name, None)
     os.environ.update(
         AIRFLOW__CORE__DAGS_FOLDER=str(HERE),
@@ -88,14 +88,14 @@ def settle(wanted: argparse.Namespace) -> None:
         AIRFLOW__DATABASE__SQL_ALCHEMY_CONN=f"sqlite:///{os.environ['AIRFLOW_HOME']}/airflow.db",
         AIRFLOW__USAGE_DATA_COLLECTION__ENABLED="False",
         GX_ANALYTICS_ENABLED="False",
-        SDC_ONE_PROCESS="1",  # in the name of whoever runs this, not of Airflow's test user
+        SDC_ONE_PROCESS="1",  # runs under the name of the caller, not of Airflow's test user
         PYTHONWARNINGS="ignore",
     )
 
 
 @contextmanager
 def logged_to(path: Path) -> Iterator[Any]:
-    """Sends all output of this process, its libraries and the solvers it starts to a file; yields the terminal."""
+    """Sends all output of this process, of its libraries and of its solvers to a file. Yields the terminal as a stream."""
     sys.stdout.flush()
     sys.stderr.flush()
     kept = os.dup(1), os.dup(2)
@@ -113,7 +113,7 @@ def logged_to(path: Path) -> Iterator[Any]:
 
 
 def prepare(wanted: argparse.Namespace, home: Path) -> Any:
-    """Airflow's own database, if it is not there or not up to date, and the DAG of the domain."""
+    """Makes or updates Airflow's own database where needed. Returns the DAG of the domain."""
     from airflow.dag_processing.dagbag import DagBag
     from airflow.utils.db import check_migrations, initdb
 
@@ -211,7 +211,7 @@ def _name(task_instance: Any) -> str:
 
 
 def ended(task_instance: Any) -> tuple[int, int]:
-    """How many task instances of the run have ended, this one included, and how many there are; mapped ones count once expanded."""
+    """(ended, all): the numbers of task instances of the run, with this one as ended. Mapped ones count after they are expanded."""
     from airflow.models.taskinstance import TaskInstance
     from airflow.utils.session import create_session
     from airflow.utils.state import State
@@ -223,7 +223,7 @@ def ended(task_instance: Any) -> tuple[int, int]:
 
 
 def conclude(wanted: argparse.Namespace, state: str, release_id: str | None) -> None:
-    """The release in figures, as `sdc release` shows them, or what there is to say without."""
+    """Prints the release in figures, as `sdc release` does, and whether it was published."""
     from sdc_tasks import outputs, steps
     from sdc_tasks.cli.release import show
     from sdc_tasks.cli.terminal import out
@@ -235,7 +235,7 @@ def conclude(wanted: argparse.Namespace, state: str, release_id: str | None) -> 
             warehouse = desk.engine.url.render_as_string(hide_password=True)
             show(outputs.summary(desk, release_id), warehouse, wanted.out / "report.html")
         except SdcError:
-            pass  # the release did not come as far as a verdict
+            pass  # the release has no verdict
     if state == "success":
         out.tell("published")
     else:
@@ -246,4 +246,4 @@ if __name__ == "__main__":
     code = main()
     logging.shutdown()
     sys.stdout.flush()
-    os._exit(code)  # taking Airflow's modules apart, object by object, would take seconds
+    os._exit(code)  # the ordinary end of the process would take seconds to free Airflow's objects

@@ -1,4 +1,4 @@
-"""Is a service alive? For the health checks of containers; exit code 0 if so.
+"""Checks whether a service is alive, for the health checks of containers. Exit code 0 if it is.
 
     python docker/health.py metadatabase|scheduler|triggerer|dag_processor      as the api-server sees it
     python docker/health.py default@|solver@                                    the Celery worker of this host answers
@@ -17,7 +17,7 @@ from urllib.request import urlopen
 
 
 def component(name: str) -> bool:
-    """Whether a component of Airflow is healthy: its heartbeat is in the database, and young."""
+    """Whether a component of Airflow is healthy: the database has a recent heartbeat of it."""
     address = urljoin(os.environ["AIRFLOW__CORE__EXECUTION_API_SERVER_URL"], "/api/v2/monitor/health")
     with urlopen(address, timeout=8) as answer:
         return bool(json.load(answer)[name]["status"] == "healthy")
@@ -34,7 +34,7 @@ def worker(name: str) -> bool:
 def main(wanted: str) -> int:
     try:
         return int(not (worker(wanted + socket.gethostname()) if wanted.endswith("@") else component(wanted)))
-    except Exception as error:  # whatever it is, it is not healthy; without a traceback, which might quote an address with its password
+    except Exception as error:  # any error means not healthy; no traceback, because it might show an address with its password
         print(f"{wanted}: {type(error).__name__}", file=sys.stderr)
         return 1
 

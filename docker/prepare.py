@@ -1,8 +1,8 @@
 """Brings a deployment up to date before its services start: accounts, databases, tables, the pool of the solvers, the first users.
 
-Safe to repeat, and run at every start and upgrade. Needs SDC_SERVER_URL, the address of a PostgreSQL account that may create roles and
-databases, and PGPASSFILE, which holds the passwords of all accounts: an account gets the password that is written there, so a new
-password is a new line there and a restart.
+It is safe to repeat, and runs at every start and upgrade. It needs SDC_SERVER_URL, the address of a PostgreSQL account that may create
+roles and databases, and PGPASSFILE, which holds the passwords of all accounts. An account gets its password from this file: to change it,
+change the line and restart.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def connected(url: URL) -> psycopg.Connection:
 
 
 def patiently(url: URL, seconds: float = 60) -> psycopg.Connection:
-    """A connection, waiting for a server that is starting."""
+    """A connection. Waits for a server that is starting."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -82,7 +82,7 @@ def accounts_and_databases(connection: psycopg.Connection, known: dict[str, str]
 
 
 def warehouse(server: URL) -> None:
-    """The tables of the warehouse, in the name of their owner."""
+    """Makes or updates the tables of the warehouse, with the account of their owner."""
     from sdc_tasks.warehouse.database.engine import open_warehouse
     from sdc_tasks.warehouse.database.migrations import migrate
 
@@ -93,7 +93,7 @@ def warehouse(server: URL) -> None:
 
 
 def users() -> None:
-    """Passwords for the users of Airflow's simple auth manager who have none yet, in a file that only its owner reads."""
+    """Sets passwords for users of Airflow's simple auth manager who have none yet, in a file that only its owner can read."""
     wanted = os.environ.get("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", "")
     file = Path(os.environ["AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE"])
     known = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
@@ -103,7 +103,7 @@ def users() -> None:
 
 
 def airflow() -> None:
-    """Airflow's own tables, and as many slots for solvers as the deployment has memory for."""
+    """Makes or updates Airflow's own tables, and the pool with as many slots for solvers as fit into the memory of the deployment."""
     from airflow.models.pool import Pool
     from airflow.utils.db import upgradedb
 

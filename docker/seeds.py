@@ -1,4 +1,4 @@
-"""The secrets of a deployment, as files: random, made once, kept when they are there. No password is in an address or a command line.
+"""The secrets of a deployment as files: random, made once; existing ones are kept. No password is in an address or a command line.
 
 redis.conf, postgres_password      for the servers
 pgpass.<who>                       libpq's password file (PGPASSFILE): only the accounts that these services work with
@@ -26,8 +26,8 @@ ACCOUNTS_OF = {
 
 
 def seed(folder: Path, redis: str, mode: int = 0o600, owner: int | None = None) -> None:
-    """Writes what is missing. `redis` is host:port as the services see it, `mode` that of the files but for password files, which
-    libpq takes at 0600 only; those are given to `owner`, where this process may do that.
+    """Writes the missing secrets. `redis` is host:port as the services see it. `mode` is the mode of the files, except for password files:
+    libpq accepts them with mode 0600 only, and they are given to `owner`, where this process may do that.
     """
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)

@@ -1,12 +1,12 @@
-"""The servers of compose.yaml as plain processes of this machine, on its loopback address: for trying out and for tests.
+"""The servers of compose.yaml as plain processes of this machine, on its loopback address: for trials and for tests.
 
-    python docker/stack.py up [--demo INBOX]     starts what does not run, and waits until all is healthy
-    python docker/stack.py down                  ends what `up` started
+    python docker/stack.py up [--demo INBOX]     starts services that do not run, and waits until all are healthy
+    python docker/stack.py down                  ends the processes that `up` started
     python docker/stack.py status
-    python docker/stack.py secrets DIR           secrets for containers: what compose.yaml reads
+    python docker/stack.py secrets DIR           writes the secrets that compose.yaml reads
 
-Needs PostgreSQL and Redis of the system (Debian: postgresql, redis-server). All it leaves is in one folder: data, secrets, logs, and
-the number of every process. Nothing restarts what dies; `up` does, when somebody says so.
+It needs PostgreSQL and Redis of the system (Debian: postgresql, redis-server). All its files are in one folder: data, secrets, logs, and
+the number of every process. A process that dies is not restarted until somebody runs `up` again.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ REMEDY = "Remedy: apt-get install --no-install-recommends postgresql redis-serve
 
 
 class StackError(Exception):
-    """What keeps the stack from running, and what to do."""
+    """The stack cannot run; the message names the reason and the remedy."""
 
 
 @dataclass(frozen=True)
 class Stack:
-    """Where a stack lives, on which ports, and what it sets otherwise than compose.yaml: variable → value, for all of our services."""
+    """A stack: its folder, its ports, and its settings that differ from compose.yaml (variable → value, for all of our services)."""
 
     home: Path
     port: int = 8080
@@ -68,17 +68,17 @@ class Stack:
         return self.home / "secrets"
 
     def password(self, user: str) -> str:
-        """Of a user of Airflow."""
+        """The password of a user of Airflow."""
         return str(json.loads((self.home / "users" / "passwords.json").read_text(encoding="utf-8"))[user])
 
     def address(self, account: str, database: str = "warehouse") -> str:
-        """A database as an account of PostgreSQL sees it; the address holds its password."""
+        """The address of a database for an account of PostgreSQL, with its password."""
         lines = (line.split(":", 4) for line in (self.secrets / "pgpass.prepare").read_text(encoding="utf-8").splitlines())
         password = next(line[4] for line in lines if line[3] == account)
         return f"postgresql+psycopg://{account}:{password}@{HOST}:{self.postgres}/{database}"
 
     def client(self, user: str) -> httpx.Client:
-        """Airflow's REST API in the name of a user."""
+        """Airflow's REST API, logged in as a user."""
         login = httpx.post(f"{self.url}/auth/token", json={"username": user, "password": self.password(user)}, timeout=30, trust_env=False)
         login.raise_for_status()
         bearer = {"Authorization": f"Bearer {login.json()['access_token']}"}
@@ -109,7 +109,7 @@ def up(stack: Stack, terminal: Terminal) -> None:
     ports = {"postgres": stack.postgres, "redis": stack.redis, "api-server": stack.port}
     for name in missing:
         if name in ports and _taken(ports[name]):
-            raise StackError(f"port {ports[name]} of {name} is taken. Remedy: another one, see `python docker/stack.py --help`")
+            raise StackError(f"port {ports[name]} of {name} is taken. Remedy: choose another one, see `python docker/stack.py --help`")
     with terminal.status("starting") as status:
 
         def say(text: str) -> None:
@@ -141,7 +141,7 @@ def _folders(stack: Stack) -> None:
     for name in ("pids", "logs", "airflow", "users", "inbox", "out", "domains"):
         (stack.home / name).mkdir(parents=True, exist_ok=True)
     (stack.home / "users").chmod(0o700)
-    (stack.home / "airflow" / "airflow.cfg").touch()  # else each service writes one, and two at a time spoil it; the environment says all
+    (stack.home / "airflow" / "airflow.cfg").touch()  # otherwise services write it, and damage it when two write at a time
     (stack.home / "stack.json").write_text(json.dumps({"port": stack.port, "postgres": stack.postgres, "redis": stack.redis}))
 
 
@@ -151,7 +151,7 @@ def _taken(port: int) -> bool:
 
 
 def surroundings() -> dict[str, str]:
-    """The variables of this process, but nobody's Airflow, PostgreSQL, proxy for this machine, or development mode."""
+    """The variables of this process, without settings of Airflow and PostgreSQL, a proxy for this machine, or a development mode."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW", "SDC", "PG"))}
     for name in ("DEV", "FORCE_COLOR", "VIRTUAL_ENV"):
         kept.pop(name, None)
@@ -159,7 +159,7 @@ def surroundings() -> dict[str, str]:
 
 
 def popen(stack: Stack, name: str, command: list[str], environment: Mapping[str, str], user: str | None = None) -> None:
-    """A process in a session of its own, whose number is kept beside the time it was born: numbers are used again."""
+    """Starts a process in a session of its own. Its number is stored with its start time, because numbers are used again."""
     extra: dict[str, Any] = {} if user is None else {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []}
     with (stack.home / "logs" / f"{name}.log").open("ab") as log:
         born = subprocess.Popen(
@@ -179,7 +179,7 @@ def _prepare(stack: Stack, service: Service) -> None:
 
 
 def _as_they_get_healthy(stack: Stack, names: list[str], seconds: float = 420) -> Iterator[str]:
-    """The services, each when it answers. Raises StackError for one that ends, or does not answer in time."""
+    """Yields each service when it answers. Raises StackError for a service that ends, or does not answer in time."""
     waiting, deadline = list(names), time.monotonic() + seconds
     while waiting:
         for name in names:
@@ -206,7 +206,7 @@ def healthy(stack: Stack) -> set[str]:
     with Celery(broker=(stack.secrets / "AIRFLOW__CELERY__BROKER_URL").read_text(encoding="utf-8")) as app:
         try:
             answers = app.control.ping(timeout=1)
-        except OSError:  # the queue is away
+        except OSError:  # the queue does not answer
             answers = []
     return found | {f"worker-{worker.partition('@')[0]}" for answer in answers for worker in answer}
 
@@ -285,16 +285,16 @@ def _await(stack: Stack, name: str, ask: Callable[[], object], seconds: float = 
 
 
 def program(name: str) -> str:
-    """A program of PostgreSQL or Redis; Debian keeps PostgreSQL's in a folder per version, of which the newest is taken."""
+    """The path of a program of PostgreSQL or Redis. Debian has a folder for each version of PostgreSQL: the newest one is used."""
     versions = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[4]))
     found = str(versions[-1]) if versions else shutil.which(name)
     if found is None:
-        raise StackError(f"{name} is not there. {REMEDY}")
+        raise StackError(f"{name} is not installed. {REMEDY}")
     return found
 
 
 def _unprivileged() -> str | None:
-    """PostgreSQL does not run as root: the account it runs as then, that of Debian's package."""
+    """The account for PostgreSQL when this process is root: that of Debian's package, because PostgreSQL does not run as root."""
     if os.geteuid() != 0:
         return None
     try:
@@ -320,7 +320,7 @@ def process(stack: Stack, name: str) -> psutil.Process | None:
 
 
 def family(stack: Stack, name: str) -> list[psutil.Process]:
-    """All processes of a service's session: also those that outlived the one that `up` started."""
+    """All processes of a service's session, also those that outlived the process that `up` started."""
     file = stack.home / "pids" / name
     if not file.exists():
         return []
@@ -336,7 +336,7 @@ def family(stack: Stack, name: str) -> list[psutil.Process]:
 
 
 def down(stack: Stack) -> list[str]:
-    """Ends what `up` started: our services first, then the servers they need. Returns the names of those that still ran."""
+    """Ends the services that `up` started: ours first, then the servers that they need. Returns the names of those that still ran."""
     known = sorted(path.name for path in (stack.home / "pids").glob("*"))
     ended = [name for name in known if family(stack, name)]
     _end(stack, [name for name in ended if name not in SERVERS], signal.SIGTERM)
@@ -349,14 +349,14 @@ def down(stack: Stack) -> list[str]:
 
 
 def kill(stack: Stack, name: str) -> None:
-    """Ends a service the hard way, at once, with all its processes."""
+    """Kills a service at once, with all its processes."""
     for each in family(stack, name):
         _signal(each, signal.SIGKILL)
     psutil.wait_procs(family(stack, name), timeout=GRACE)
 
 
 def stop_server(stack: Stack, name: str) -> None:
-    """Ends PostgreSQL or Redis in good order."""
+    """Ends PostgreSQL or Redis with an orderly shutdown."""
     _end(stack, [name], signal.SIGINT if name == "postgres" else signal.SIGTERM)
 
 
@@ -379,7 +379,9 @@ def _signal(process: psutil.Process, number: signal.Signals) -> None:
 
 
 def demo(stack: Stack, deliveries: Path) -> str | None:
-    """Puts seeded deliveries into the inbox, and triggers their release, once. Returns the id of the run, None where there was one."""
+    """Puts the deliveries of the demonstration into the inbox, and triggers their release once. Returns the id of the run, or None if there
+    was a run before.
+    """
     inbox = stack.home / "inbox" / "sbs" / "2024"
     if not inbox.exists():
         shutil.copytree(deliveries, inbox)

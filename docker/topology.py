@@ -1,7 +1,7 @@
 """The services of compose.yaml, as plain processes of this machine.
 
-Only what the file uses is understood: `${NAME:-default}`, env_file, environment, secrets and command. So containers and processes
-cannot grow apart: there is one list of services, one environment, one list of who gets which secret.
+It understands only what the file uses: `${NAME:-default}`, env_file, environment, secrets and command. So containers and processes
+have the same list of services, the same environment, and the same secrets.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ONCE = "prepare"
 
 @dataclass(frozen=True)
 class Service:
-    """What one service runs, with which variables, and the names of the secrets it may read."""
+    """One service: its command, its variables, and the names of the secrets that it may read."""
 
     name: str
     command: tuple[str, ...]
@@ -33,13 +33,13 @@ class Service:
 
 
 def services(values: Mapping[str, str]) -> dict[str, Service]:
-    """All services by name, in the order of the file, with `values` in place of the variables that it leaves open."""
+    """All services by name, in the order of the file, with `values` for the variables of the file."""
     document = yaml.safe_load((HERE / "compose.yaml").read_text(encoding="utf-8"))
     return {name: _service(name, _filled(spec, values)) for name, spec in document["services"].items()}
 
 
 def as_process(service: Service, secrets: Path) -> tuple[list[str], dict[str, str]]:
-    """Command line and variables of a service of ours, as docker/entrypoint makes them."""
+    """Command line and variables of one of our services, as docker/entrypoint sets them."""
     programs = {"airflow": [str(Path(sys.executable).with_name("airflow"))], "python": [sys.executable]}
     known = {
         name: (secrets / name).read_text(encoding="utf-8").rstrip("\n") for name in service.secrets if re.fullmatch("[A-Z0-9_]+", name)
@@ -54,7 +54,7 @@ def _service(name: str, spec: Mapping[str, Any]) -> Service:
 
 
 def variables(file: Path) -> dict[str, str]:
-    """NAME=value lines of an env file."""
+    """The NAME=value lines of an env file."""
     lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
     return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 

@@ -1,1 +1,1 @@
-"""What the DAGs of this folder share. Airflow puts this folder on the path of whoever parses a DAG or runs a task, of nobody else."""
+"""What the DAGs of this folder share. Airflow puts this folder on the path of processes that parse a DAG or run a task only."""

@@ -1,7 +1,7 @@
-"""The question to somebody other than who triggered the run: may exactly this publication go out?
+"""The approval of a publication by somebody who did not trigger the run.
 
-It is asked in the UI and answered there, or by `PATCH …/taskInstances/approve_1/-1/hitlDetails`. The answer is kept in the warehouse in the
-name of who gave it; the database counts the answers, and takes none of the submitter.
+The question appears in the UI and is answered there, or by `PATCH …/taskInstances/approve_1/-1/hitlDetails`. The warehouse stores the
+answer under the name of the person; the database counts the answers, and accepts none from the submitter.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ ALTHOUGH = "although_newer"  # what the task leaves for `publish`
 
 
 class Approval(HITLOperator):
-    """Asks until as many people as `number` have agreed; does not ask where they have.
+    """Asks until `number` people have agreed. It does not ask if they have agreed already.
 
-    **Waiting:** *Required Actions* shows digest, verdict, losses and what is other than in the last version; read the report before you
-    answer. An answer of the submitter, or a second one of the same person, does not count: it is asked again. So it is where newer
-    deliveries are accepted meanwhile, unless the answer says that this publication goes out all the same.
+    **Waiting:** *Required Actions* shows digest, verdict, losses and the changes since the last version; read the report before you
+    answer. An answer of the submitter, or a second answer of the same person, does not count: the task asks again. It also asks again if
+    newer deliveries are accepted meanwhile, unless the answer says that this publication is published nevertheless.
 
     **Red:** somebody rejected the publication, the log says who; nothing is published. A methodologist changes the domain file, or a
-    country its delivery, and the DAG is triggered again. To ask once more: clear this task with *Downstream*. Also red: the publication
-    has changed since this run asked first, by a delivery that was corrected meanwhile; trigger the DAG again.
+    country its delivery, and somebody triggers the DAG again. To ask once more: clear this task with *Downstream*. Also red: the
+    publication has changed since this run asked first, because a delivery was corrected meanwhile; trigger the DAG again.
     """
 
     def __init__(self, *, source: str, number: int, **kwargs: Any) -> None:
@@ -48,14 +48,14 @@ class Approval(HITLOperator):
             return None
         self._require_fresh(context, at, publication)
         self.body = outputs.brief(at, release_id)
-        outputs.write_out(at, release_id, place("out", at))  # what is to be read before the answer
+        outputs.write_out(at, release_id, place("out", at))  # people read it before they answer
         context["ti"].xcom_push(key="publication", value=publication)
         steps.wait(at, release_id)
         at.say(f"asked: {len(agreed)} of {self.number} agree to publication {publication[:12]}")
         return super().execute(context)
 
     def _require_fresh(self, context: Any, at: Any, publication: str) -> None:
-        """Airflow keeps the text of the first question of a task, also when the task is cleared: another publication needs another run."""
+        """Refuses another publication in the same run: Airflow keeps the text of a task's first question, also when the task is cleared."""
         from sdc_tasks.warehouse import reader
         from sdc_tasks.warehouse.operations import cycles
 
@@ -66,7 +66,7 @@ class Approval(HITLOperator):
                 raise _another(publication)
 
     def execute_complete(self, context: Any, event: dict[str, Any]) -> Any:
-        """Records the answer. Raises AirflowFailException where the publication is another than the one asked about."""
+        """Records the answer. Raises AirflowFailException for a rejection, or where the publication has changed since the question."""
         from sdc_tasks import steps
         from sdc_tasks.warehouse.forms.people import normal
         from sdc_tasks.warehouse.operations.decisions import OwnSubmission
@@ -96,15 +96,15 @@ class Approval(HITLOperator):
         if not yes:
             raise AirflowFailException(f"{person} rejected publication {publication[:12]}: nothing is published. {note}".rstrip())
         if normal(person) in agreed:
-            at.say(f"{person} agreed before; it is asked again for somebody else")
+            at.say(f"{person} agreed before; somebody else must agree")
             return self.execute(context)
         return None
 
 
 def _another(publication: str) -> AirflowFailException:
     return AirflowFailException(
-        f"publication {publication[:12]} is another than the one that this run asked about. "
-        "Remedy: trigger the DAG again; it computes nothing anew, and asks about this one"
+        f"publication {publication[:12]} is not the one that this run asked about. "
+        "Remedy: trigger the DAG again; it repeats no computation, and asks about this publication"
     )
 
 

@@ -1,4 +1,4 @@
-"""The domains that there are: a DAG for each domain file, whatever is wrong with another file."""
+"""One DAG for each domain file, also when another file is wrong."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def domain_files() -> list[Path]:
 
 
 def dags_of_domains(prefix: str, build: Callable[[schema.Domain, Path], DAG]) -> dict[str, DAG]:
-    """A DAG for each domain file, by id; a later file with the same id wins, one that cannot be used has a DAG that says so.
+    """The DAG of each domain file, by id. A later file with the same id wins. A file that cannot be used has a DAG that says so.
 
-    Whatever is wrong with a file, it takes no other domain's DAG with it. A file that is refused takes the place of the DAG of its own
-    name: it was meant to replace that domain, which must not run on as it was.
+    A wrong file does not affect the DAGs of other domains. A refused file replaces the DAG of its own name: it was meant to change that
+    domain, so the domain must not run with its old settings.
     """
     dags: dict[str, DAG] = {}
     for path in domain_files():
@@ -45,12 +45,12 @@ def dags_of_domains(prefix: str, build: Callable[[schema.Domain, Path], DAG]) ->
 
 
 def dag_name(file: Path) -> str:
-    """The name of a file, as far as a DAG may be called so."""
+    """The name of a file, reduced to what the id of a DAG allows."""
     return re.sub(r"[^A-Za-z0-9_.-]", "_", file.stem)[:100]
 
 
 def refused_dag(dag_id: str, file: Path, said: str) -> DAG:
-    """A DAG that says so where a domain file cannot be used."""
+    """A DAG that says that a domain file cannot be used."""
     said = printable(said)
     name = printable(str(file))
     with DAG(

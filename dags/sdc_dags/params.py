@@ -1,4 +1,4 @@
-"""What somebody may give a run when he triggers it."""
+"""The parameters of a triggered run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sdc_tasks.domains.calendar import PERIOD
 
 
 def period_param() -> Param:
-    """The reference period; a run of the calendar, or a backfill, knows it from its data interval."""
+    """The reference period. A run of the calendar, or a backfill, takes it from its data interval."""
     return Param(
         None,
         type=["null", "string"],

@@ -1,4 +1,4 @@
-"""What a task knows of its run: period, desk, folders; and what it reports of the run.
+"""The run of a task: its period, desk and folders, and reports on the run.
 
 Tasks pass ids, digests and names to each other, never a value.
 """
@@ -33,7 +33,7 @@ def period_of(domain: schema.Domain) -> str:
 
 
 def desk(domain: str, period: str | None = None) -> Desk:
-    """Where this run works, in the name of who triggered it; `period` where the run is of several. The warehouse is that of the
+    """The desk of this run, under the name of the person who triggered it; `period` where the run has several. The warehouse is that of the
     deployment, not a parameter: its address may hold a password.
     """
     from sdc_tasks import steps
@@ -43,10 +43,10 @@ def desk(domain: str, period: str | None = None) -> Desk:
 
 
 def place(name: str, at: Desk) -> Path:
-    """The folder that the parameter `inbox` or `out` of this run names: here, or, with the methods of a path, in an object store.
+    """The folder in the parameter `inbox` or `out` of this run: local, or in an object store with the methods of a path.
 
-    Whoever may trigger a DAG may give one, so it must lie where the deployment keeps what this domain receives or publishes (SDC_INBOX,
-    SDC_OUT). Only `dags/run_here.py`, which somebody at a shell runs with his own rights, takes any. Raises InvalidInput.
+    Everybody who may trigger a DAG can set it, so it must be inside the folders of the deployment for this domain (SDC_INBOX, SDC_OUT);
+    otherwise InvalidInput is raised. Only `dags/run_here.py`, which runs with the rights of its caller, accepts any folder.
     """
     address = str(get_current_context()["params"][name]).replace("{period}", at.period)
     if not os.environ.get("SDC_ONE_PROCESS"):
@@ -56,7 +56,7 @@ def place(name: str, at: Desk) -> Path:
 
 
 def note_run(at: Desk, **known: object) -> None:
-    """Tells the operator's desk what this run is about."""
+    """Records this run for the operator's desk."""
     from sdc_tasks.warehouse.database.engine import actor
     from sdc_tasks.warehouse.operations import cycles
 
@@ -66,7 +66,7 @@ def note_run(at: Desk, **known: object) -> None:
 
 
 def measure(at: Desk, release_id: str) -> None:
-    """Gives the release in figures to Airflow's metrics: what is lost, what it took. Nothing confidential."""
+    """Sends figures of the release to Airflow's metrics: losses and times. Nothing confidential."""
     from airflow.sdk.observability import stats
 
     from sdc_tasks import outputs

@@ -1,4 +1,4 @@
-"""What every task has: its retries, its time, and a worker that fits it.
+"""Settings of every task: its retries, its time limit, and the kind of worker.
 
 Parsing a DAG imports no solver, no database and no Great Expectations.
 """
@@ -16,7 +16,7 @@ from sdc_tasks.errors import Retriable
 
 log = logging.getLogger("sdc.release")
 
-# Airflow adds up to three retries where the error says that nothing is wrong with the input, or where the worker was lost.
+# Airflow adds up to three retries after an error that is not due to the input, or after the loss of a worker.
 PATIENCE = timedelta(seconds=float(os.environ.get("SDC_RETRY_SECONDS", "30")))
 DEFAULTS: dict[str, Any] = {
     "owner": "statistical-disclosure-control",
@@ -27,10 +27,12 @@ DEFAULTS: dict[str, Any] = {
     ),
     "execution_timeout": timedelta(minutes=15),
 }
-# The heavy tasks: a worker with the solvers, as many at once as its memory holds, and hours for the attacker's LPs of a large domain.
+# Heavy tasks: a worker with the solvers, as many tasks as fit into its memory, and hours for the attacker's LPs of a large domain.
 HEAVY: dict[str, Any] = {"queue": "solver", "pool": "solver", "execution_timeout": timedelta(hours=4)}
 
 
 def mapped(task: Any, **fixed: Any) -> Any:
-    """The task to be expanded over a list, `fixed` the same for all; says what to do when red, which Airflow takes over for others only."""
+    """The task, for expansion over a list, with `fixed` the same for all. It keeps the documentation, which Airflow copies only for tasks
+    that are not mapped.
+    """
     return task.override(doc_md=task.function.__doc__).partial(**fixed)
