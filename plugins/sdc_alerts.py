@@ -1,13 +1,13 @@
-"""Deadlines of a release run: what is late is reported once, on the operator's desk, in the log, by e-mail and webhook.
+"""Deadlines of a release run. An alert is sent once: to the operator's desk, the log, by e-mail and webhook.
 
-`delivery`    the deliveries are due, and countries have none that is accepted: one alert a country
+`delivery`    the deliveries are due, and countries have no accepted one: one alert for each country
 `solver`      the ladder and the audit take longer than all their limits together
 `protection`  the table should be protected by now
-`approval`    somebody should have agreed by now; without an instant of its own, a day before the embargo
+`approval`    the approval is due; without an instant of its own, a day before the embargo
 
-Airflow calls `overdue` when a run that is not finished passes such an instant, perhaps more than once. The warehouse decides whether it is
-true and new. SDC_ALERT_WEBHOOK is an address that takes JSON, SDC_ALERT_EMAIL who gets a mail (separated by commas), by the server
-SDC_ALERT_SMTP (host:port), from SDC_ALERT_FROM.
+Airflow calls `overdue` when an unfinished run passes such an instant, perhaps more than once. The warehouse decides whether the alert is
+true and new. SDC_ALERT_WEBHOOK is an address that accepts JSON. SDC_ALERT_EMAIL lists the receivers of mail (separated by commas), sent
+through the server SDC_ALERT_SMTP (host:port), from SDC_ALERT_FROM.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("sdc.alert")
 BEFORE_EMBARGO = timedelta(days=1)
-JUDGING = timedelta(minutes=15)  # for the files that came in time
-BESIDE_SOLVERS = timedelta(minutes=30)  # for what is beside the solvers
+JUDGING = timedelta(minutes=15)  # for the files that arrived in time
+BESIDE_SOLVERS = timedelta(minutes=30)  # for the work beside the solvers
 LATER = {"delivery": JUDGING}
-TOO_LONG = 10  # seconds that telling somebody may take
+TOO_LONG = 10  # seconds that a webhook or mail may take
 DONE = {"published", "blocked"}
 
 
 @dataclass
 class CycleDeadline(BaseDeadlineReference):
-    """An instant of the release calendar for the period of the run: `due` holds period → [beginning, instant], as time stamps."""
+    """An instant of the release calendar for the period of the run. `due` holds period → [beginning, instant], as time stamps."""
 
     due: dict[str, list[float]] = field(default_factory=dict)
     required_kwargs = {"dag_id", "run_id"}  # noqa: RUF012
@@ -71,7 +71,9 @@ class CycleDeadline(BaseDeadlineReference):
 
 
 class Queued(BaseDeadlineReference):
-    """When the run was queued. With Airflow's own reference no task could be cleared: 3.3.2 reads its interval as a number."""
+    """The instant when the run was queued. With Airflow's own reference no task can be cleared: Airflow 3.3.2 reads its interval as a
+    number.
+    """
 
     required_kwargs = {"dag_id", "run_id"}  # noqa: RUF012
 
@@ -107,13 +109,13 @@ def deadlines(domain: Domain) -> list[DeadlineAlert]:
 
 
 async def overdue(kind: str, domain: str, context: dict[str, Any]) -> None:
-    """What Airflow calls."""
+    """The callback of Airflow for a deadline."""
     run = context["dag_run"]
     await asyncio.to_thread(alert, kind, domain, run["dag_id"], run["dag_run_id"])
 
 
 def alert(kind: str, domain: str, dag_id: str, run_id: str) -> list[str]:
-    """Raises what is true of the run and new; tells it. Returns what was told."""
+    """Records and sends the alerts that are true of the run and new. Returns their texts."""
     from sdc_places import warehouse
 
     from sdc_tasks.steps import open_office
@@ -136,7 +138,7 @@ def alert(kind: str, domain: str, dag_id: str, run_id: str) -> list[str]:
 
 
 def _late(engine: Engine, kind: str, domain: str, run: dict[str, Any]) -> list[tuple[str, str]]:
-    """(subject, what to say) of all that is late now."""
+    """(subject, text) of everything that is late now."""
     from sdc_tasks.warehouse import reader
 
     period, release_id = run["period"], run["release_id"]
@@ -149,7 +151,7 @@ def _late(engine: Engine, kind: str, domain: str, run: dict[str, Any]) -> list[t
     if state in DONE:
         return []
     if kind == "approval":
-        return [(subject, "waits for somebody to agree, and the embargo is near")] if state == "waiting" else []
+        return [(subject, "waits for an approval, and the embargo is near")] if state == "waiting" else []
     if release_id and any(each["passed"] for each in reader.audits(engine, release_id)):
         return []
     if kind == "solver":
@@ -158,7 +160,7 @@ def _late(engine: Engine, kind: str, domain: str, run: dict[str, Any]) -> list[t
 
 
 def tell(text: str, details: dict[str, str]) -> None:
-    """Log, webhook, e-mail; what fails of these is logged, and does not hinder the others."""
+    """Writes to the log, webhook and e-mail. A failure of one is logged, and does not stop the others."""
     log.warning("%s", text)
     if address := os.environ.get("SDC_ALERT_WEBHOOK"):
         try:

@@ -1,7 +1,7 @@
-"""Watches an inbox for new and corrected files, here or in an object store: what makes `national_delivery` start.
+"""Watches an inbox for new and corrected files, local or in an object store. Its events start `national_delivery`.
 
-A file counts once its size and time are the same at two looks, so that nothing is taken in half-copied; rename a file into its place
-where you can. After a restart it reports everything that lies there once more: whoever uses this must accept the same event twice.
+A file counts when its size and time are the same at two looks, so no half-copied file is read; rename a file into its place
+where you can. After a restart it reports all files of the inbox again: users of these events must accept the same event twice.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from airflow.triggers.base import BaseEventTrigger, TriggerEvent
 
 from sdc_tasks.domains.calendar import PERIOD
 
-Marks = dict[str, dict[str, str]]  # period → file → what changes with its content
+Marks = dict[str, dict[str, str]]  # period → file → a mark that changes with its content
 
 
 class InboxTrigger(BaseEventTrigger):
-    """Tells each period in whose inbox a file is new or other than before, with the names of these files.
+    """Reports each period whose inbox has new or changed files, with the names of these files.
 
-    `inbox` is an address in which `{period}` stands for a folder's name; it is looked into every `seconds`.
+    `inbox` is an address in which `{period}` is the name of a folder; it is read every `seconds`.
     """
 
     def __init__(self, inbox: str, seconds: float = 10.0) -> None:
@@ -36,7 +36,7 @@ class InboxTrigger(BaseEventTrigger):
         while True:
             try:
                 now = await asyncio.to_thread(marks, self.inbox)
-            except OSError as error:  # a share that is away comes back; a look that failed saw nothing
+            except OSError as error:  # the share may come back; a failed look counts as none
                 self.log.warning("inbox not read (%s)", type(error).__name__)
             else:
                 for period, files in looks.news(now):
@@ -45,14 +45,14 @@ class InboxTrigger(BaseEventTrigger):
 
 
 class Looks:
-    """What one look after another finds: the files that are new, or other than before, and the same at the last two looks."""
+    """Compares looks into the inboxes: it finds files that are new or changed, and the same at the last two looks."""
 
     def __init__(self) -> None:
         self._told: Marks = {}
         self._before: Marks = {}
 
     def news(self, now: Marks) -> Iterator[tuple[str, list[str]]]:
-        """Each period with such files, in the order of periods, and their names in order."""
+        """(period, names) for each period with such files, in order."""
         for period, files in sorted(now.items()):
             told = self._told.get(period, {})
             settled = {name: mark for name, mark in files.items() if self._before.get(period, {}).get(name) == mark}
@@ -63,7 +63,7 @@ class Looks:
 
 
 def marks(inbox: str) -> Marks:
-    """What lies in the inboxes of all periods."""
+    """The files in the inboxes of all periods, with their marks."""
     from sdc_places import folder
 
     from sdc_tasks.intake import inbox as inboxes

@@ -1,8 +1,8 @@
-"""Writes to the operator's desk what Airflow does: runs of our DAGs, their tasks, and the last that each task said. How long tasks take
-goes to Airflow's own metrics.
+"""Records the work of Airflow for the operator's desk: runs of our DAGs, their tasks, and the last message of each task. The times of tasks
+go to Airflow's own metrics.
 
-It must never break or delay a task: what goes wrong here is logged by its kind, and forgotten. It keeps the text of an error only if this
-project wrote the text. Other errors may hold values, so it keeps their type alone.
+It must never break or delay a task: an error in it is logged by its type only. It stores the text of a task's error only if this
+project wrote the text. Other errors may hold values, so it stores their type alone.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ last = Last()
 
 
 def quietly(hook: Callable[..., None]) -> Callable[..., None]:
-    """Nothing that happens in a hook reaches the task."""
+    """The hook, without its exceptions: none may reach the task."""
 
     @wraps(hook)
     def call(*arguments: Any, **named: Any) -> None:
@@ -123,7 +123,7 @@ def _note_task(task_instance: Any, state: str, said: str = "") -> None:
 
 @quietly
 def _note_run(dag_run: Any, state: str) -> None:
-    """Notes a run, and also the tasks that never started: no other hook reports them."""
+    """Records a run, and also tasks that never started: no other hook reports them."""
     if not _ours(dag_run.dag_id):
         return
     from sdc_tasks.warehouse.operations import cycles
@@ -138,8 +138,8 @@ def _note_run(dag_run: Any, state: str) -> None:
 
 
 def _never_started(dag_run: Any) -> list[Any]:
-    """Read in the session that the scheduler works on the run with, where there is one: the shared one, opened anew, would be closed under
-    its hands.
+    """The task instances that never started, read in the scheduler's session of the run where there is one: opening the shared session
+    again would close it while the scheduler uses it.
     """
     from airflow.utils.session import create_session
     from sqlalchemy.orm import object_session
@@ -162,7 +162,7 @@ def _ours(dag_id: str) -> bool:
 
 
 def _worded(error: Any) -> str:
-    """What an error says, where this project says it."""
+    """The text of an error, if this project wrote it; else its type."""
     from airflow.sdk.exceptions import AirflowFailException
 
     from sdc_tasks.errors import SdcError
@@ -173,7 +173,7 @@ def _worded(error: Any) -> str:
 
 
 class _Office:
-    """The warehouse, for a moment: a process that is forked later must not share a connection."""
+    """The warehouse, opened for a moment: a process that is forked later must not share a connection."""
 
     def __enter__(self) -> Engine:
         from sqlalchemy import make_url
@@ -181,7 +181,7 @@ class _Office:
         from sdc_tasks.warehouse.database.engine import open_warehouse
 
         url = make_url(os.environ["SDC_WAREHOUSE_URL"])
-        if url.get_backend_name() == "postgresql":  # the scheduler does not wait for a server that is away
+        if url.get_backend_name() == "postgresql":  # the scheduler does not wait for a server that does not answer
             url = url.update_query_dict({"connect_timeout": "3"})
         self.engine = open_warehouse(url.render_as_string(hide_password=False), None, "airflow")
         return self.engine

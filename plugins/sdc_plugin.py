@@ -1,7 +1,7 @@
-"""What this project adds to Airflow: the pages under /sdc, where to find them, and what the other modules of this folder register.
+"""The plugin of this project for Airflow: the pages under /sdc, the links to them, and the registrations of the other modules here.
 
-The pages import Airflow's API, which takes seconds, and this file is read by every component and every task: `Pages` imports them when
-the first request comes.
+The pages import Airflow's API, which takes seconds. Every component and every task reads this file, so `Pages` imports them at the first
+request.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sdc_timetable import CycleTimetable
 
 
 class Pages:
-    """The application of `sdc_ui.app`, imported when it is first asked for."""
+    """The application of `sdc_ui.app`, imported at the first request."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         from sdc_ui.app import app
@@ -24,7 +24,7 @@ class Pages:
 
 
 class ReleasePlugin(AirflowPlugin):
-    """Addresses of views are relative to the address of the api-server, so that it may live under a prefix."""
+    """The plugin. Addresses of views are relative to the address of the api-server, so that the server may have a prefix."""
 
     name = "sdc"
     fastapi_apps = [{"app": Pages(), "url_prefix": "/sdc", "name": "Releases"}]  # noqa: RUF012

@@ -1,7 +1,7 @@
 """The release calendar of a domain as a timetable: one run for each reference period, when its deliveries are due.
 
 The data interval of a run is its reference period, which ended long before: a backfill of 2022 to 2024 makes the runs of these periods.
-Without catch-up, of the cycles that should have started already only the last one starts.
+Without catch-up, only the last one starts of the cycles that are already due.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Period(NamedTuple):
-    """A reference period: from its `first` instant to the one `after` it; its cycle `opens`, its release `starts`."""
+    """A reference period: its `first` instant, the instant `after` it, and the instants when its cycle `opens` and its release `starts`."""
 
     period: str
     first: pendulum.DateTime
@@ -33,7 +33,7 @@ class Period(NamedTuple):
 
 
 class CycleTimetable(Timetable):
-    """Runs by the release calendar; `periods` in the order of their beginnings."""
+    """Runs according to the release calendar. `periods` are in the order of their first instants."""
 
     run_ordering = ("data_interval_end", "run_after")
 
@@ -43,7 +43,7 @@ class CycleTimetable(Timetable):
 
     @classmethod
     def of(cls, calendar: Calendar) -> CycleTimetable | None:
-        """The timetable of a calendar, None where it has no cycle: runs are triggered by hand."""
+        """The timetable of a calendar; None for a calendar without cycles, where runs are triggered by hand."""
         periods = []
         for period in calendar.cycles:
             cycle = calendar.of(period)
@@ -56,7 +56,7 @@ class CycleTimetable(Timetable):
         return f"calendar of {len(self.periods)} cycles"
 
     def next_dagrun_info(self, *, last_automated_data_interval: DataInterval | None, restriction: TimeRestriction) -> DagRunInfo | None:
-        """The cycle after the last one, within the restriction, which is on the beginning of the reference period."""
+        """The cycle after the last one, within the restriction, which concerns the beginning of the reference period."""
         last, earliest, latest = last_automated_data_interval, restriction.earliest, restriction.latest
         left = [
             each
@@ -71,7 +71,7 @@ class CycleTimetable(Timetable):
         return left[0].info if left else None
 
     def infer_manual_data_interval(self, *, run_after: pendulum.DateTime) -> DataInterval:
-        """The period that begins at this instant, else the one whose cycle was opened last by then."""
+        """The period that begins at this instant; else the period whose cycle opened last before it."""
         exact = [each for each in self.periods if each.first == run_after]
         opened = sorted((each for each in self.periods if each.opens <= run_after), key=lambda each: each.opens)
         return (exact or opened[-1:] or self.periods[:1])[0].info.data_interval or DataInterval.exact(run_after)

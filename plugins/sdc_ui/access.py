@@ -1,6 +1,6 @@
-"""Who may read a page: Airflow's own users, by token or cookie, who may see the runs of the DAG that makes the releases of a domain.
+"""Access to the pages: Airflow's own users, by token or cookie, who may see the runs of the release DAG of a domain.
 
-Without a valid token every address answers 401, without the right 403; a page tells nothing of domains that its reader may not see.
+Without a valid token every address answers 401, without the right 403. A page shows nothing about domains that its reader may not see.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from fastapi import Depends, HTTPException, status
 
 __all__ = ["SIGNED_IN", "GetUserDep", "readable", "require"]
 
-SIGNED_IN = Depends(requires_access_dag("GET", DagAccessEntity.RUN))  # of the DAG in the address, where there is one, or of any
+SIGNED_IN = Depends(requires_access_dag("GET", DagAccessEntity.RUN))  # for the DAG in the address, or for any DAG
 
 
 def readable(domain: str, user: BaseUser) -> bool:
-    """May this user see the runs of the domain's release?"""
+    """Whether this user may see the release runs of the domain."""
     dag_id = f"eu_release_{domain}"
     details = DagDetails(id=dag_id, team_name=DagModel.get_team_name(dag_id))
     return get_auth_manager().is_authorized_dag(method="GET", access_entity=DagAccessEntity.RUN, details=details, user=user)
 
 
 def require(domains: Iterable[str], user: BaseUser) -> None:
-    """Raises 403 unless the user may see every one of them."""
+    """Raises HTTP 403 unless the user may see all of these domains."""
     if not all(readable(domain, user) for domain in sorted(set(domains))):
         raise HTTPException(status.HTTP_403_FORBIDDEN, "not among the domains that you may see")

@@ -1,6 +1,6 @@
-"""The routes under /sdc. Each reads, gathers the facts of its page, and renders a template; none writes.
+"""The routes under /sdc. Each route reads, gathers the facts of its page, and renders a template; none writes.
 
-The policy sent with every answer lets a page load its own style sheet and script and nothing else, and be framed by this server alone.
+The policy in every answer lets a page load only its own style sheet and script, and lets only this server frame it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ app = FastAPI(title="Releases", dependencies=[SIGNED_IN], docs_url=None, redoc_u
 
 @app.middleware("http")
 async def with_policy(request: Request, proceed: Callable[[Request], Awaitable[Response]]) -> Response:
-    """Adds the headers to every answer, a refusal too."""
+    """Adds the headers to every answer, also to a refusal."""
     answer = await proceed(request)
     answer.headers.update(HEADERS)
     return answer
@@ -69,7 +69,7 @@ def the_board(request: Request, user: GetUserDep) -> Response:
 
 @app.get("/cycle/{domain}/{period}")
 def one_cycle(request: Request, user: GetUserDep, domain: str, period: str) -> Response:
-    """The board of one cycle."""
+    """The page of one cycle."""
     require([domain], user)
     now = datetime.now(UTC)
     return _page(request, "cycle", facts=_known(cycle_facts(warehouse(), domain, period, now), f"cycle {domain} {period}"), now=now)
@@ -77,7 +77,7 @@ def one_cycle(request: Request, user: GetUserDep, domain: str, period: str) -> R
 
 @app.get("/cycle/{domain}/{period}/findings/{country}")
 def findings_of(request: Request, user: GetUserDep, domain: str, period: str, country: str) -> Response:
-    """What was found in the files of one country."""
+    """The findings in the files of one country."""
     require([domain], user)
     facts = _known(findings_facts(warehouse(), domain, period, country), f"country {country} in {domain} {period}")
     return _page(request, "findings", facts=facts)
@@ -85,7 +85,7 @@ def findings_of(request: Request, user: GetUserDep, domain: str, period: str, co
 
 @app.get("/release/{release_id}")
 def one_release(request: Request, user: GetUserDep, release_id: str) -> Response:
-    """How one release is protected."""
+    """The protection of one release."""
     facts = _known(release_facts(warehouse(), release_id), f"release {release_id}")
     require([facts.line.domain], user)
     return _page(request, "release", facts=facts)
@@ -93,7 +93,7 @@ def one_release(request: Request, user: GetUserDep, release_id: str) -> Response
 
 @app.get("/compare/{release_id}/{other}")
 def comparison(request: Request, user: GetUserDep, release_id: str, other: str) -> Response:
-    """What changed from one version of a period to another."""
+    """The changes from one version of a period to another."""
     facts = _known(comparison_facts(warehouse(), release_id, other), f"pair of versions {release_id} and {other} of one period")
     require([facts.new.domain], user)
     return _page(request, "compare", facts=facts)
@@ -108,7 +108,7 @@ def history(request: Request, user: GetUserDep, domain: str) -> Response:
 
 @app.get("/run/{dag_id}/{run_id}")
 def of_run(request: Request, user: GetUserDep, dag_id: str, run_id: str) -> Response:
-    """The tab on a DAG run: forwards to its release once there is an audit of one, before that to its cycle."""
+    """The tab on a DAG run: forwards to its release when that has an audit, otherwise to its cycle."""
     run = reader.dag_run(warehouse(), dag_id, run_id)
     if run is None or not run["domain"]:
         return _page(request, "unknown", dag_id=dag_id, run_id=run_id, state=run["state"] if run else None)
@@ -132,26 +132,26 @@ def asset(name: str) -> Response:
 
 @app.exception_handler(StarletteHTTPException)
 def refused(request: Request, error: StarletteHTTPException) -> Response:
-    """A page that says what to do; it needs no right to be seen, and tells nothing."""
+    """A page that says what to do. Everybody may see it, and it shows nothing else."""
     return _error(request, error.status_code, str(error.detail))
 
 
 @app.exception_handler(RequestValidationError)
 def malformed(request: Request, error: RequestValidationError) -> Response:
-    """An address that no page has."""
+    """The answer to an address without a page."""
     return _error(request, HTTPStatus.NOT_FOUND, "no such page")
 
 
 @app.exception_handler(SdcError)
 @app.exception_handler(SQLAlchemyError)
 def away(request: Request, error: Exception) -> Response:
-    """The warehouse is away, or has no tables yet. Why stands in the log of the api-server."""
+    """The answer when the warehouse cannot be read or has no tables yet. The log of the api-server has the reason."""
     log.warning("the warehouse cannot be read: %s", error)
     return _error(
         request,
         HTTPStatus.SERVICE_UNAVAILABLE,
-        "the warehouse cannot be read: it is away, or empty before the first release. Try again in a minute; "
-        "the log of the api-server says more",
+        "the warehouse cannot be read: it does not answer, or is empty before the first release. Try again in a minute; "
+        "the log of the api-server has the reason",
     )
 
 
@@ -162,7 +162,7 @@ def _known(facts: Any, what: str) -> Any:
 
 
 def _root(request: Request) -> str:
-    """The address of these pages, without a slash at its end."""
+    """The address of these pages, without a final slash."""
     return str(request.scope.get("root_path", "")).rstrip("/")
 
 

@@ -1,4 +1,4 @@
-"""The board: every domain, its cycles, and at a glance what is late, what failed, who must do something."""
+"""The board: every domain and its cycles, what is late, what failed, and who must act."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OVER = (Standing.PUBLISHED, Standing.UNCHANGED)
 
 @dataclass(frozen=True)
 class CycleLine:
-    """One cycle. `newest` is its newest release, None before the first; `next` the next deadline that is not met."""
+    """One cycle. `newest` is its newest release, None before the first; `next` is the next deadline that is not met."""
 
     domain: str
     period: str
@@ -33,14 +33,14 @@ class CycleLine:
 
     @property
     def over(self) -> bool:
-        """Is it out, with nothing left to do?"""
+        """Whether the cycle is published, with nothing left to do."""
         settled = not self.stages[Stage.REFUSED] and not self.stages[Stage.RECEIVED]
         return settled and self.newest is not None and self.newest.standing in OVER
 
 
 @dataclass(frozen=True)
 class DomainBoard:
-    """One domain: cycles in work, then those that are out, newest period first."""
+    """One domain: its open cycles, then its published ones, newest period first."""
 
     domain: str
     title: str
@@ -49,7 +49,7 @@ class DomainBoard:
 
 
 def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> tuple[DomainBoard, ...]:
-    """Every domain that the reader of the page may see, in a fixed number of queries and one for each domain."""
+    """Every domain that the reader of the page may see. It takes a fixed number of queries, and one for each domain."""
     cycles = {(each["domain"], each["period"]): each for each in reader.cycles(engine)}
     files = _grouped(reader.delivery_states(engine))
     releases = _grouped(reader.history(engine))
@@ -99,7 +99,7 @@ def _line(
 
 
 def _next(cycle: Mapping[str, Any], stages: Mapping[Stage, int], newest: ReleaseLine | None, now: datetime) -> Deadline | None:
-    """The first thing that is due and not done."""
+    """The first deadline that is not met."""
     standing = newest.standing if newest else None
     released = newest is not None and newest.version is not None
     complete = stages[Stage.ACCEPTED] == sum(stages.values())

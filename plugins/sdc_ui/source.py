@@ -1,4 +1,4 @@
-"""The warehouse that the pages read: by the account of role sdc_ui where there is one, and then nothing else can be read."""
+"""The warehouse for the pages. They use the account with role sdc_ui if it is set; that account cannot read confidential content."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from sqlalchemy import Engine
 
 from sdc_tasks.warehouse.database.engine import open_warehouse
 
-DEFAULT = f"sqlite:///{Path(__file__).resolve().parents[2] / 'var' / 'warehouse.db'}"  # where the DAGs work without any setting
+DEFAULT = f"sqlite:///{Path(__file__).resolve().parents[2] / 'var' / 'warehouse.db'}"  # the warehouse of the DAGs without any setting
 
 
 def warehouse() -> Engine:
-    """Opened once in a process and address; never migrated from here."""
+    """The warehouse, opened once for each process and address. The pages never migrate it."""
     return _opened(os.environ.get("SDC_UI_URL") or os.environ.get("SDC_WAREHOUSE_URL") or DEFAULT)
 
 

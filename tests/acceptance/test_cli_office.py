@@ -231,7 +231,7 @@ def test_maintenance_reads_the_chain_and_the_secret(desk):
     assert (found.code, "entry 2 was changed" in found.said) == (3, True), found.text
     with sqlite3.connect(desk.folder / "out" / "warehouse.db") as prompt:
         prompt.execute("UPDATE secret SET content = zeroblob(length(content))")
-    assert office(desk, "maintenance").refused("the secret of this warehouse is not what was stored", "Remedy: restore")
+    assert office(desk, "maintenance").refused("the secret of this warehouse was changed since it was stored", "Remedy: restore")
 
 
 def test_keys_are_replaced_and_what_is_overdue_is_purged(desk):

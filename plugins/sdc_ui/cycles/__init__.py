@@ -1,1 +1,1 @@
-"""The pages of a cycle: its countries and their files, its deadlines, what was found."""
+"""The pages of a cycle: its countries and their files, its deadlines, the findings."""

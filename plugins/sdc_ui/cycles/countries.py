@@ -1,4 +1,4 @@
-"""Countries of a cycle and how far the delivery of each has come."""
+"""The countries of a cycle, and the stage of the delivery of each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Stage(StrEnum):
-    """In the order in which somebody has to act."""
+    """Stages of a delivery, in the order of urgency."""
 
     REFUSED = "refused"
     AWAITED = "awaited"
@@ -24,8 +24,8 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True)
 class Country:
-    """`since`: when the file that decides the stage was received; None while awaited. `counts`: a file received before stays in force
-    although the newest one is not accepted. `superseded`: how many files were replaced by later ones.
+    """`since`: when the file that decides the stage was received; None while awaited. `counts`: an earlier file stays in force
+    although the newest one is not accepted. `superseded`: the number of files that later ones replaced.
     """
 
     code: str
@@ -36,8 +36,8 @@ class Country:
 
 
 def countries(awaited: Sequence[str], files: Iterable[Mapping[str, Any]]) -> tuple[Country, ...]:
-    """Every country awaited or heard of; those that somebody must do something about first. `files` are records with country, state,
-    received_at and, where one stands for several, their number. Files that name no country are not among them.
+    """Every awaited country and every country with files, the most urgent first. `files` are records with country, state, received_at and,
+    where a record is for several files, their number. Files without a country are not among them.
     """
     heard: dict[str, list[Mapping[str, Any]]] = {code: [] for code in awaited}
     for each in files:
@@ -59,7 +59,7 @@ def _country(code: str, sent: Sequence[Mapping[str, Any]]) -> Country:
 
 
 def tally(found: Iterable[Country]) -> dict[Stage, int]:
-    """How many countries are at each stage, every stage named."""
+    """The number of countries at each stage, for every stage."""
     counts = dict.fromkeys(Stage, 0)
     for each in found:
         counts[each.stage] += 1

@@ -19,13 +19,13 @@ from sdc_ui.shared.standing import ReleaseLine, release_line
 from sdc_ui.shared.steps import Instance, Step, of_release, of_tasks
 
 DUE = ("delivery_due", "protection_due", "approval_due", "embargo")
-INGEST = "ingest"  # what is cleared to take a country's file in again
-NAMELESS = "_"  # stands in addresses for files that name no country
+INGEST = "ingest"  # the task to clear so that a country's file is read again
+NAMELESS = "_"  # in addresses, for files without a country
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A country on the board: its newest file, what was found in it, and the task to clear for it (None where none failed)."""
+    """A country on the page: its newest file, the findings in it, and the task to clear for it (None where none failed)."""
 
     name: Name
     country: Country
@@ -49,7 +49,7 @@ class DagRun:
 
 @dataclass(frozen=True)
 class CycleFacts:
-    """Everything the page of a cycle says. `nameless`: files from which no country could be read."""
+    """All facts of the page of a cycle. `nameless`: files without a readable country."""
 
     domain: str
     title: str
@@ -72,7 +72,7 @@ class CycleFacts:
 
 
 def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> CycleFacts | None:
-    """None where nothing is known of such a cycle."""
+    """The facts of a cycle; None for an unknown cycle."""
     cycle = next((each for each in reader.cycles(engine, domain) if each["period"] == period), None)
     files = reader.deliveries(engine, domain, period)
     releases = tuple(release_line(each) for each in reader.history(engine, domain) if each["period"] == period)
@@ -103,9 +103,9 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
 
 
 def _steps(engine: Engine, run: Mapping[str, Any] | None, newest: ReleaseLine | None) -> tuple[Step, ...]:
-    """Those of the run; of a release made without Airflow, or by a run that nobody wrote down, its own."""
+    """The steps of the run; without a recorded run of Airflow, the steps of the release."""
     tasks = reader.task_runs(engine, run["dag_id"], run["run_id"]) if run else []
-    if run and run["state"] == "running":  # after a task was cleared: what was cut off then is still to come
+    if run and run["state"] == "running":  # after a task was cleared: interrupted tasks will run again
         tasks = [each for each in tasks if each["state"] != "upstream_failed"]
     found = of_tasks(tasks)
     return found or (of_release(reader.steps(engine, newest.release_id)) if newest else ())
@@ -138,7 +138,7 @@ def _deadlines(
     approval: Approval | None,
     now: datetime,
 ) -> tuple[Deadline, ...]:
-    """The four instants in order; without one in the calendar, what is known of it all the same."""
+    """The four deadlines, in order; without an instant in the calendar, a deadline shows what is known."""
     missing = [each.code for each in found if each.stage is not Stage.ACCEPTED]
     accepted = [each["received_at"] for each in files if each["state"] == "accepted"]
     protected = audits[-1]["audited_at"] if audits and audits[-1]["passed"] else None

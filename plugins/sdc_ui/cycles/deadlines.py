@@ -1,4 +1,4 @@
-"""The instants of a cycle: what was due when, and whether it was there by then."""
+"""The deadlines of a cycle: what was due when, and whether it was done in time."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 
 @dataclass(frozen=True)
 class Deadline:
-    """`due` is None where the calendar has no instant, `done` None while it is not done. `apart` is how far `done`, or else `now`, lies
-    behind the due instant; negative: before it.
+    """One deadline. `due` is None where the calendar has no instant, `done` is None while it is not done. `apart` is the time from the due
+    instant to `done`, or else to `now`; negative before the due instant.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What was found in the files of one country: by intake, line by line, and by the content checks."""
+"""The findings in the files of one country: those of intake, line by line, and those of the content checks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sdc_ui.shared.labels import Name, labels_of
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding of intake, with what to do about it."""
+    """One finding of intake, with its remedy."""
 
     code: str
     severity: str
@@ -29,7 +29,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Check:
-    """One content check; `cells` are the first of the `failed`."""
+    """One content check. `cells` are the first of the `failed` cells."""
 
     name: str
     severity: str
@@ -42,7 +42,7 @@ class Check:
 
 @dataclass(frozen=True)
 class File:
-    """One file as received."""
+    """One received file."""
 
     name: str
     digest: str
@@ -69,7 +69,7 @@ class FindingsFacts:
 
 
 def findings_facts(engine: Engine, domain: str, period: str, country: str) -> FindingsFacts | None:
-    """None where the country is neither awaited nor heard of."""
+    """The facts of a country; None where it is not awaited and has no files."""
     sought = None if country == NAMELESS else country
     files = [each for each in reader.deliveries(engine, domain, period) if each["country"] == sought]
     awaited = {code for each in reader.cycles(engine, domain) if each["period"] == period for code in each["areas"]}

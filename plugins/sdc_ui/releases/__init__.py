@@ -1,1 +1,1 @@
-"""The pages of a release: how it is protected, what changed since the version before, those of earlier periods."""
+"""The pages of a release: its protection, the changes since the previous version, and the releases of the domain."""

@@ -1,6 +1,6 @@
 """Two versions of one period: the cells whose treatment, base or value changed.
 
-Treatments are compared always; bases and values only where the world may see both versions now.
+Treatments are always compared; bases and values only if the public may see both versions now.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Change:
-    """A cell that differs: `what` of treatment, base and value."""
+    """A cell that differs in `what`: treatment, base or value."""
 
     cell: str
     label: str
@@ -41,7 +41,7 @@ class Change:
 
 @dataclass(frozen=True)
 class ComparisonFacts:
-    """`old` and `new` by version. `moves[old][new]` counts cells by treatment; `values` tells whether bases and values were compared."""
+    """The versions `old` and `new`. `moves[old][new]` counts cells by treatment; `values`: bases and values were compared."""
 
     title: str
     old: ReleaseLine
@@ -54,7 +54,7 @@ class ComparisonFacts:
 
 
 def comparison_facts(engine: Engine, release_id: str, other: str) -> ComparisonFacts | None:
-    """None unless both are versions of one period of a domain."""
+    """The comparison of two releases; None unless both are versions of one period of a domain."""
     lines = {each.release_id: each for each in map(release_line, reader.history(engine)) if each.version is not None}
     if release_id not in lines or other not in lines:
         return None

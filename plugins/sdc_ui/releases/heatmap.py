@@ -1,4 +1,4 @@
-"""Treatments of the cells of a release by two dimensions, for one aggregate: in blocks for the eye, and code by code."""
+"""Treatments of the cells of a release by two dimensions, for one aggregate: in blocks for an overview, and code by code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TREATMENTS = ("exact", "rounded", "visible", "withheld")
 
 @dataclass(frozen=True)
 class Field:
-    """The cells of one row and column. `size` is the class of the median relative base of the rounded ones."""
+    """The cells of one row and column. `size` is the class of the median relative base of the rounded cells."""
 
     exact: int = 0
     rounded: int = 0
@@ -28,7 +28,7 @@ class Field:
 
     @property
     def share(self) -> float:
-        """Of the cells that are exact."""
+        """The share of exact cells."""
         return self.exact / self.total if self.total else 0.0
 
 
@@ -41,7 +41,7 @@ class Row:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """One aggregate. `blocks` sums up under the codes of depth 0 and 1, `codes` has a row for each code."""
+    """One aggregate. `blocks` groups cells under the codes of depth 0 and 1, `codes` has a row for each code."""
 
     area: Name
     dimensions: tuple[str, str]
@@ -51,7 +51,7 @@ class HeatMap:
 
 
 def tally(cells: Iterable[Mapping[str, Any]]) -> Field:
-    """How many cells got which treatment."""
+    """The number of cells by treatment."""
     counts = dict.fromkeys(TREATMENTS, 0)
     sizes = []
     for cell in cells:
@@ -62,7 +62,7 @@ def tally(cells: Iterable[Mapping[str, Any]]) -> Field:
 
 
 def heat_maps(cells: Sequence[Mapping[str, Any]], labels: Labels) -> tuple[HeatMap, ...]:
-    """One for each area, in the order of the publication; none where the dimensions are not known."""
+    """One heat map for each area, in the order of the publication; none where the dimensions are unknown."""
     if not labels.dimensions:
         return ()
     rows = labels.dimensions[0]

@@ -1,4 +1,4 @@
-"""The releases of a domain, also those that came to nothing, and which of them can be compared."""
+"""The releases of a domain, also unpublished ones, and which of them can be compared."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sdc_ui.shared.standing import ReleaseLine, release_line
 
 @dataclass(frozen=True)
 class HistoryFacts:
-    """Newest first. `before`: release → the version before it of the same period, where there is one."""
+    """The releases, newest first. `before`: release → the previous version of the same period, where there is one."""
 
     domain: str
     title: str
@@ -22,7 +22,7 @@ class HistoryFacts:
 
 
 def history_facts(engine: Engine, domain: str) -> HistoryFacts | None:
-    """None where the domain is not known."""
+    """The releases of a domain; None for an unknown domain."""
     lines = tuple(release_line(each) for each in reader.history(engine, domain))
     settings = reader.settings_of(engine, domain)
     if not lines and not settings:
@@ -31,7 +31,7 @@ def history_facts(engine: Engine, domain: str) -> HistoryFacts | None:
 
 
 def before(lines: tuple[ReleaseLine, ...]) -> dict[str, str]:
-    """release → the version that it followed."""
+    """release → the previous version."""
     versions = {(each.period, each.version): each.release_id for each in lines if each.version is not None}
     return {
         release_id: versions[period, version - 1]

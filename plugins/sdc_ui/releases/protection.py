@@ -1,6 +1,6 @@
-"""One release: what the world gets of each cell, what it cost, which strategies were tried, what the audit says, who agreed, who did what.
+"""One release: the treatment of its cells, the losses, the strategies tried, the audit, the approvals, and the log.
 
-No value of the publication is gathered here unless the world may see it: `reader.released_cells` decides, by the database's own clock.
+Values of the publication are gathered only if the public may see them: `reader.released_cells` decides, by the database's own clock.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from sdc_ui.shared.labels import Labels, Name, labels_of
 from sdc_ui.shared.standing import ReleaseLine, release_line
 from sdc_ui.shared.steps import Step, of_release
 
-TOP = 20  # rounded cells, withheld cells and broken cells that are named
+TOP = 20  # most rounded, withheld and broken cells that are named
 
 
 @dataclass(frozen=True)
 class RoundedCell:
-    """A published cell that the world may see, with its unit."""
+    """A published cell that the public may see, with its unit."""
 
     cell: str
     label: str
@@ -40,7 +40,7 @@ class RoundedCell:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Primaries that withstood, of so many: of one country, or against one profile."""
+    """The number of protected primaries, and of all primaries: of one country, or against one profile."""
 
     name: Name
     primaries: int
@@ -49,7 +49,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Audit:
-    """The newest audit, in counts. `broken_cells` are the first of those that are not protected."""
+    """The newest audit, in counts. `broken_cells` are the first cells that are not protected."""
 
     digest: str
     passed: bool
@@ -93,7 +93,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class ReleaseFacts:
-    """Everything the page of a release says. `counts` are None before the audit; `maps` are empty before something is published."""
+    """All facts of the page of a release. `counts` are None before the audit; `maps` are empty before the publication."""
 
     line: ReleaseLine
     title: str
@@ -113,7 +113,7 @@ class ReleaseFacts:
 
 
 def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
-    """None where there is no such release."""
+    """The facts of a release; None for an unknown release."""
     history = tuple(release_line(each) for each in reader.history(engine))
     line = next((each for each in history if each.release_id == release_id), None)
     if line is None:
@@ -152,7 +152,7 @@ def _counts(certificate: Mapping[str, Any]) -> Field | None:
 
 
 def _largest(engine: Engine, line: ReleaseLine, labels: Labels) -> tuple[RoundedCell, ...]:
-    """The rounded cells that lost most, of a version that the world may see now; the largest relative base first."""
+    """The rounded cells with the largest relative bases, largest first, of a version that the public may see now."""
     if line.version is None:
         return ()
     found = []

@@ -1,4 +1,4 @@
-"""Who must agree to what before a release goes out, and who has."""
+"""The approvals of a release: how many it needs, and who has approved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sdc_ui.shared.standing import ReleaseLine
 
 @dataclass(frozen=True)
 class Agreed:
-    """One approval; `counts` while it is of the newest audit."""
+    """One approval. It `counts` if it is for the newest audit."""
 
     approver: str
     approved_at: datetime
@@ -25,7 +25,7 @@ class Agreed:
 
 @dataclass(frozen=True)
 class Approval:
-    """`publication` is the digest that is to be agreed to, None while there is no passed audit."""
+    """The approvals of a release. `publication` is the digest that needs approval, None while there is no passed audit."""
 
     asked: int
     submitter: str | None
@@ -39,14 +39,14 @@ class Approval:
 
     @property
     def done_at(self) -> datetime | None:
-        """When the last approval that was needed was given."""
+        """The instant of the last necessary approval; None before it."""
         if not self.asked or self.missing:
             return None
         return sorted(each.approved_at for each in self.given if each.counts)[self.asked - 1]
 
 
 def approval_of(engine: Engine, line: ReleaseLine, audits: Sequence[Mapping[str, Any]]) -> Approval:
-    """Of a release and its audits, oldest first."""
+    """The approvals of a release. `audits` are its audits, oldest first."""
     newest = audits[-1] if audits and audits[-1]["passed"] else None
     given = tuple(
         Agreed(each["approver"], each["approved_at"], each["note"], newest is not None and each["audit_digest"] == newest["digest"])

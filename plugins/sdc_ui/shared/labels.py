@@ -1,6 +1,6 @@
-"""What codes are called and what numbers are counted in, from the settings document of a domain (`reader.settings_of`).
+"""The names of codes and the units of numbers, from the settings of a domain (`reader.settings_of`).
 
-Of a domain that is not known yet, or was registered by an older version without code lists, codes stand for themselves.
+For an unknown domain, and for one registered by an older version without code lists, codes are shown as they are.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ MULTIPLIERS = {0: "", 3: "thousand ", 6: "million ", 9: "billion "}
 
 @dataclass(frozen=True)
 class Name:
-    """A code and what it means."""
+    """A code and its label."""
 
     code: str
     label: str
 
     @property
     def told(self) -> str:
-        """The label where it says more than the code."""
+        """The label, if it differs from the code."""
         return "" if self.label == self.code else self.label
 
 
@@ -47,7 +47,7 @@ class Dimension:
         return 0 if above is None else 1 + self.depth(above)
 
     def block(self, code: str) -> str:
-        """The code of depth 0 or 1 that stands for this one in a summary."""
+        """The code of depth 0 or 1 that represents this code in a summary."""
         while self.depth(code) > 1:
             code = str(self.parents[code])
         return code
@@ -55,7 +55,7 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Labels:
-    """Names of a domain, its areas, indicators and dimensions."""
+    """The names of a domain, its areas, indicators and dimensions."""
 
     domain: str
     title: str

@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Standing(StrEnum):
-    """From the state of the run, its audit, and what is published of it."""
+    """The state of a release, from its run, its audit, and its publication."""
 
     RUNNING = "running"
     FAILED = "failed"
@@ -27,7 +27,7 @@ class Standing(StrEnum):
 
     @property
     def tone(self) -> str:
-        """good, bad, warn or calm: its colour; the word itself is always there too."""
+        """The colour: good, bad, warn or calm. The page always shows the word too."""
         return TONES[self]
 
     @property
@@ -70,8 +70,8 @@ TONES = {
 
 @dataclass(frozen=True)
 class ReleaseLine:
-    """One release in a list. `version` and what follows are None where nothing was published of it. `newer`: deliveries are accepted that
-    it was not made of. `rejected`: who rejected it, and the note, where that is the last that somebody decided.
+    """One release in a list. `version` and the fields after it are None for an unpublished release. `newer`: deliveries are accepted that
+    the release does not use. `rejected`: who rejected it, and the note, if that is the last decision.
     """
 
     release_id: str
@@ -97,12 +97,12 @@ class ReleaseLine:
 
     @property
     def shown(self) -> bool:
-        """May the world see its cells now?"""
+        """Whether the public may see its cells now."""
         return self.visible and self.retracted is None
 
 
 def release_line(row: Mapping[str, Any]) -> ReleaseLine:
-    """From a record of `reader.history`."""
+    """The release line of a record of `reader.history`."""
     return ReleaseLine(
         release_id=row["release_id"],
         domain=row["domain"],

@@ -1,4 +1,4 @@
-"""What a run did, task by task, as the listener wrote it down; for a release made without Airflow, step by step."""
+"""The steps of a run, task by task, as the listener recorded them; for a release without Airflow, step by step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ORDER = ("failed", "upstream_failed", "up_for_retry", "running", "deferred", "qu
 
 @dataclass(frozen=True)
 class Instance:
-    """One task instance; `map_index` is −1 where the task is not mapped."""
+    """One task instance. `map_index` is −1 where the task is not mapped."""
 
     task_id: str
     map_index: int
@@ -30,7 +30,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Step:
-    """A task with all its instances, those first that somebody has to look at. `seconds` is the sum over them."""
+    """A task with all its instances, the most urgent first. `seconds` is the sum over the instances."""
 
     name: str
     instances: tuple[Instance, ...]
@@ -55,20 +55,20 @@ class Step:
 
     @property
     def counts(self) -> dict[str, int]:
-        """state → how many instances."""
+        """state → number of instances."""
         states = [each.state for each in self.instances]
         return {state: states.count(state) for state in dict.fromkeys(states)}
 
     @property
     def telling(self) -> tuple[Instance, ...]:
-        """The instances worth a line of their own: all that ran and did not simply succeed, or the only one."""
+        """The instances with a line of their own: all that ran without a plain success, or the only one."""
         if not self.mapped:
             return self.instances
         return tuple(each for each in self.instances if each.state not in ("success", "skipped", "upstream_failed"))
 
 
 def of_tasks(records: Iterable[Mapping[str, Any]]) -> tuple[Step, ...]:
-    """From `reader.task_runs`, in the order in which the tasks ended, those still running last."""
+    """The steps of records of `reader.task_runs`, in the order in which the tasks ended; running tasks come last."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for each in records:
         found.setdefault(each["task_id"], []).append(each)
@@ -77,7 +77,7 @@ def of_tasks(records: Iterable[Mapping[str, Any]]) -> tuple[Step, ...]:
 
 
 def of_release(records: Iterable[Mapping[str, Any]]) -> tuple[Step, ...]:
-    """From `reader.steps`: there is a record only of what is done; what several instances of a step took is added up."""
+    """The steps of records of `reader.steps`. Only finished steps have a record; the times of several instances are added."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for each in records:
         found.setdefault(each["step"], []).append(each)

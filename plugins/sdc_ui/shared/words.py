@@ -1,4 +1,4 @@
-"""Numbers, instants and spans as a reader expects them; every number gets its unit where it is printed."""
+"""Numbers, instants and spans as text. The template adds the unit of a number."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
 def grouped(number: float, decimals: int = 0) -> str:
-    """Thousands set apart by a narrow space: 20 160."""
+    """A number with a narrow space between thousands: 20 160."""
     return f"{number:,.{decimals}f}".replace(",", NARROW).replace("-", "−")
 
 
 def significant(number: float) -> str:
-    """To four digits: enough to compare, whatever the size."""
+    """A number to four digits, of any size."""
     rounded = float(f"{number:.4g}")
     return grouped(rounded) if abs(rounded) >= 1000 else f"{rounded:g}".replace("-", "−")
 
 
 def share(ratio: float) -> str:
-    """Whole percent that never rounds to all or nothing."""
+    """A ratio in whole percent, which is 0 % or 100 % only where that is exact."""
     if 0 < ratio < 0.01:
         return f"<1{NARROW}%"
     if 0.99 < ratio < 1:
@@ -32,12 +32,12 @@ def share(ratio: float) -> str:
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """3 findings, 1 finding."""
+    """A number with its noun: 3 findings, 1 finding."""
     return f"{grouped(number)} {one if number == 1 else many or one + 's'}"
 
 
 def span(length: timedelta | float) -> str:
-    """A length of time by its two largest units: 2 d 4 h, 3 min 20 s, 4.2 s; from a month on in days alone."""
+    """A length of time in its two largest units: 2 d 4 h, 3 min 20 s, 4.2 s; from a month on in days only."""
     total = abs(length.total_seconds() if isinstance(length, timedelta) else length)
     if total < 60:
         return f"{total:.1f}{NARROW}s"
@@ -53,13 +53,13 @@ def span(length: timedelta | float) -> str:
 
 
 def instant(moment: datetime) -> Markup:
-    """In UTC; the script of the page says it in the time zone that the reader has chosen in Airflow."""
+    """An instant in UTC. The script of the page shows it in the time zone that the reader has chosen in Airflow."""
     utc = moment.astimezone(UTC)
     return Markup('<time datetime="{}">{}</time>').format(utc.isoformat(timespec="seconds"), f"{utc:%Y-%m-%d %H:%M} UTC")
 
 
 def digest(text: str) -> Markup:
-    """The first twelve digits, by which people name a digest; all of it for who points at it."""
+    """The first twelve digits of a digest, with the whole digest as a tooltip."""
     return Markup('<code title="{}">{}</code>').format(text, text[:12])
 
 

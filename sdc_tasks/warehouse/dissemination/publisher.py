@@ -181,7 +181,7 @@ def _stored_audit(connection: Connection, release: Release, domain: str, period:
         raise ReleaseBlocked(f"release {release.id}: no passed audit of it is stored for {domain} {period}; run its audit again")
     found = audits[0]
     if json.loads(found.certificate).get("beside", []) != list(beside):
-        raise ReleaseBlocked(f"release {release.id}: the published versions are not those that its audit knew. {ANEW}")
+        raise ReleaseBlocked(f"release {release.id}: other versions are out than its audit knew. {ANEW}")
     return str(found.digest)
 
 
