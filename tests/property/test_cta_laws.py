@@ -333,7 +333,7 @@ def test_a_rung_names_the_end_of_its_method_and_no_other(method, end):
         with pytest.raises(ValidationError, match=f"{name} do not end it"):
             RungOptions(method=method, **({end: 1} if end else {}), **{name: 1})
     if end is not None:
-        with pytest.raises(ValidationError, match=f"{end} must say when it ends"):
+        with pytest.raises(ValidationError, match=f"{end} must be set to end it"):
             RungOptions(method=method)
 
 
@@ -347,7 +347,7 @@ def test_a_rung_says_how_far_it_went(method, said):
 def test_no_method_searches_without_an_end_where_work_is_counted():
     for method, end in ((m, t.ended_by) for m, t in METHODS.items()):
         if end is not None:
-            with pytest.raises(ValueError, match="without an end"):
+            with pytest.raises(ValueError, match="has no end"):
                 execute(Run(cta_of(CANCELLING), clock=Abort("this", 60)), EngineOptions(method))
 
 

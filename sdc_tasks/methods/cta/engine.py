@@ -38,19 +38,19 @@ from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.names import SolverName
 
 MOST_ROUNDS = 200
-SETTLED = 0.005  # relative: if a round of the relaxation lifts the bound by no more, its sizes are good enough to start from
-WORTH_A_THREAD = 1500  # sensitive cells, after presolve, up to which the whole MILP is worth a thread beside the local search
-WHOLE_MILP_SENSES = 100  # sensitive cells whose whole MILP ends a search by rounds
-WHOLE_MILP_NODES = 1000  # where that ends on any machine
-QUICK_SENSES = 200  # sensitive cells of a two-dimensional table up to which local search is as quick as Benders and closer
+SETTLED = 0.005  # relative: after a round of the relaxation with a smaller gain, its sizes are good enough for a start
+WORTH_A_THREAD = 1500  # sensitive cells, after presolve, up to which the whole MILP runs in a thread beside the local search
+WHOLE_MILP_SENSES = 100  # sensitive cells up to which the whole MILP ends a search by rounds
+WHOLE_MILP_NODES = 1000  # node limit of that MILP
+QUICK_SENSES = 200  # sensitive cells of a two-dimensional table up to which local search is as fast as Benders and closer
 
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """How to solve.
+    """The options of the engine.
 
     `seconds`: a time limit for any method. `rounds` end a search (auto: batches of regions; bcd: cycles of partitions; benders: sense
-    vectors) and `nodes` end a MILP, in the same way on any machine. `threads` changes the time, never a result. `polygon`: valid
+    vectors) and `nodes` end a MILP, both in the same way on any machine. `threads` changes the time, never the result. `polygon`: valid
     inequalities for the MILPs.
     """
 
@@ -67,12 +67,12 @@ class EngineOptions:
 
 
 def execute(run: Run, options: EngineOptions, start: Floats | None = None) -> None:
-    """Solves run.problem until the run is over, from a table `start` (n, units) if there is one.
+    """Solves run.problem until the run is over, from the table `start` (n,) in units if there is one.
 
     Raises Unprotectable if no table can protect every cell, ValueError if work must be counted and the options give no limit.
     """
     if run.clock.counted and (end := METHODS[options.method].ended_by) and getattr(options, end) is None:
-        raise ValueError(f"{options.method} without an end: {end} are needed where no clock may end it")
+        raise ValueError(f"{options.method} has no end: set {end}, because no clock may end it")
     reduction = reduce(run.problem)
     run.restore = reduction.restore
     problem = reduction.problem
@@ -83,7 +83,7 @@ def execute(run: Run, options: EngineOptions, start: Floats | None = None) -> No
     elif problem.distance is Distance.L2:
         quadratic(problem, run, options.seed, options.rounds)
     elif options.method == "milp":
-        first.all_up(problem, run)  # to start from, and to know how far cells can move
+        first.all_up(problem, run)  # a start, and a limit on how far cells move
         solve_whole(problem, run, options.solver, options.polygon, options.nodes)
     elif options.method == "bcd":
         block_coordinate_descent(problem, run, options.blocks, options.rounds, options.seed, options.polygon)
@@ -96,12 +96,12 @@ def execute(run: Run, options: EngineOptions, start: Floats | None = None) -> No
 
 
 def _flat(problem: CtaProblem) -> bool:
-    """Is this a plain two-dimensional table, or less (no cell in more than two relations)? There Benders' first table is nearly optimal."""
+    """Whether the table has at most two dimensions (no cell in more than two relations). Benders' first table is nearly optimal there."""
     return bool((np.diff(problem.by_cell.indptr) <= 2).all()) and len(problem.sensitive) > QUICK_SENSES
 
 
 def _auto(reduction: Reduction, run: Run, options: EngineOptions) -> None:
-    """First the table with all senses up, a relaxation to start from, a first table; then better tables and better bounds in parallel."""
+    """First the table with all senses up, a relaxation, and a first table; then better tables and better bounds in parallel."""
     problem, relaxation = reduction.problem, Relaxation(reduction.problem)
     rounds, before = relaxation.tighten(MOST_ROUNDS, lambda: run.left), 0.0
     with ThreadPoolExecutor(1) as beside:
@@ -119,7 +119,7 @@ def _auto(reduction: Reduction, run: Run, options: EngineOptions) -> None:
         return
     dimension = dimensions(run.problem.A)[reduction.rows]
     starts = [start] if run.best is None else [start, run.best.z]
-    if options.rounds is not None:  # one after the other: when the gap is reached must not depend on which thread is quicker
+    if options.rounds is not None:  # one after the other: the end must not depend on which thread is faster
         _prove(problem, run, rounds)
         improve(problem, run, starts, relaxation, dimension, options.seed, options.rounds, options.threads)
         if len(problem.sensitive) <= WHOLE_MILP_SENSES and not run.over:
@@ -139,6 +139,6 @@ def _prove(problem: CtaProblem, run: Run, rounds: Iterator[float], whole: Engine
     if whole is not None and not run.over:
         try:
             solve_whole(problem, run, whole.solver)
-        except Unprotectable:  # what is proven ends the search as well
+        except Unprotectable:  # this proof ends the search too
             run.stop()
             raise

@@ -1,7 +1,7 @@
-"""Rows that hold for every protected table, for the MILP to carry: rows @ |z| ≥ least, with |z| = z⁺ + z⁻.
+"""Valid inequalities for the MILP: rows @ |z| ≥ least holds for every protected table, with |z| = z⁺ + z⁻.
 
-Without them the LP relaxation of the MILP is worthless where levels are symmetric (y = ½, z⁺ = z⁻). They are those that the sign-free
-relaxation of `polygon.py` violates in its first rounds. They cut off no table with z⁺ z⁻ = 0, and the closest one is such a table.
+Without them the LP relaxation of the MILP is useless where levels are symmetric (y = ½, z⁺ = z⁻). They are the rows that the sign-free
+relaxation of `polygon.py` violates in its first rounds. They cut off no table with z⁺ z⁻ = 0, and the closest table is one of these.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.milp import Milp
 
 CUT_ROUNDS = 8
-SHARE = 0.2  # of the time that is left
+SHARE = 0.2  # of the remaining time
 
 
 @dataclass(frozen=True)
 class Inequalities:
-    """`rows` (k × n) and `least` (k)."""
+    """The inequalities rows @ |z| ≥ least: `rows` (k, n) and `least` (k,)."""
 
     rows: sp.csr_array = field(repr=False)
     least: Floats = field(repr=False)
 
     @property
     def always(self) -> Inequalities:
-        """Those that hold for every additive table, protected or not: the polygons of the relations."""
+        """The inequalities that hold for every additive table, protected or not: the polygons of the relations."""
         at = np.flatnonzero(self.least == 0)
         return Inequalities(sp.csr_array(self.rows[at]), self.least[at])
 
     def within(self, cells: Ints) -> Inequalities:
-        """Those that speak of some cells only, in terms of these."""
+        """The inequalities in which only these cells occur, with columns for these cells."""
         inside = sp.csc_array(self.rows)[:, cells]
         at = np.flatnonzero(np.diff(sp.csr_array(inside).indptr) == np.diff(self.rows.indptr))
         return Inequalities(sp.csr_array(sp.csr_array(inside)[at]), self.least[at])
 
     def added_to(self, model: Milp) -> Milp:
-        """The model of a problem (columns z⁺, z⁻, and others) with these rows at its end."""
+        """The model of a problem (columns z⁺, z⁻, and others) with these rows appended."""
         k, n = self.rows.shape
         others = sp.csr_array((k, len(model.cost) - 2 * n))
         return replace(
@@ -57,7 +57,7 @@ def no_inequalities(problem: CtaProblem) -> Inequalities:
 
 
 def violated_inequalities(problem: CtaProblem, run: Run, share: float = SHARE) -> Inequalities:
-    """What a few rounds of separation find, in that share of the time left; the bounds that come with them lift the run's."""
+    """The inequalities that a few rounds of separation find in this share of the remaining time. Their bounds are reported to the run."""
     relaxation, until = Relaxation(problem), run.elapsed + share * run.left
     for bound in relaxation.tighten(CUT_ROUNDS, lambda: max(0.0, min(run.left, until - run.elapsed))):
         run.lift(bound, "polygon")

@@ -2,13 +2,13 @@
 
     auto            the fast path: bound, first table, local search by regions
     bcd             block coordinate descent, from an earlier table that protects every cell, or from fix-and-relax
-    milp            the whole model through PuLP with CBC, or through HiGHS, from the table of an earlier rung if there is one
-    fix-and-relax   only a start point
+    milp            the whole model by CBC (through PuLP) or HiGHS, from the table of an earlier rung if there is one
+    fix-and-relax   a start point only
     benders         for two-dimensional tables
     (none)          an empty ladder, or no table good enough: audit-driven bases alone
 
 Each rung ends by counted work, the same on any machine. Its seconds are an abort: a rung that reaches them returns nothing, and the
-release stops, because without this rung it would give other figures.
+release stops, because its figures would be different without this rung.
 """
 
 from __future__ import annotations
@@ -27,10 +27,9 @@ from sdc_tasks.solver.clock import Abort
 
 
 def climb(problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, before: Adjustment, accept_short: float = 0.0) -> Adjustment:
-    """The next rung: `before` plus what this one returned. `truth` = a of the whole release, for the adjusted table x.
+    """Runs the next rung. Returns `before` with its result. `truth` are the values a of the whole release, for the adjusted table x.
 
-    A table that leaves at most the share `accept_short` of the sensitive cells short ends the climb: the audit repairs the rest.
-
+    A table that leaves at most the share `accept_short` of the sensitive cells short is accepted: the audit repairs the rest.
     Does nothing if an earlier rung was accepted.
     """
     if before.accepted:
@@ -59,7 +58,7 @@ def climb(problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, b
 
 
 def _better(rung: Rung, before: Adjustment) -> bool:
-    """Is this table better than the earlier one: better protected, or equally protected and closer?"""
+    """Whether this table is better than the earlier one: better protected, or equally protected and closer."""
 
     def rank(r: Rung) -> tuple[int, float]:
         return r.unprotected, r.objective if r.objective is not None else float("inf")

@@ -1,6 +1,6 @@
-"""MILP-CTA ([1] §2, eq. 2a–2e): the whole model by CBC or HiGHS; incumbent and bound are both results.
+"""MILP-CTA ([1] §2, eq. 2a–2e): the whole model by CBC or HiGHS. Incumbent and bound are both results.
 
-What a solver returns is taken for its senses alone: the deviations come from our own linear program with these senses, so that big-M's
+Only the senses of a solver's solution are used: the deviations come from our own linear program with these senses, so that big-Ms
 times tolerances never reach a release.
 """
 
@@ -19,13 +19,13 @@ from sdc_tasks.solver.clock import SolverDied
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import SolverName, Watch, solve_milp
 
-LAST = 0.5  # seconds for a table whose senses are found, when time is already up
+LAST = 0.5  # seconds for the table of senses that were found when time is already up
 
 
 def solve_whole(problem: CtaProblem, run: Run, solver: SolverName = "highs", polygon: bool = True, nodes: int | None = None) -> None:
-    """From the run's protected table, if there is one, until the run is over or the solver has proven its table within the gap.
+    """Solves the whole model, from the protected table of the run if there is one, until the run is over or the gap is reached.
 
-    `polygon`: with the inequalities of `inequalities.py`. Raises Unprotectable where the solver proves that there is no table.
+    `polygon`: use the inequalities of `inequalities.py`. Raises Unprotectable where the solver proves that there is no table.
     """
     only_l1(problem)
     valid = violated_inequalities(problem, run) if polygon else no_inequalities(problem)
@@ -40,7 +40,7 @@ def solve_whole(problem: CtaProblem, run: Run, solver: SolverName = "highs", pol
     def offer(x: Floats) -> None:
         polish.offer(x[model.binary] > 0.5, name)
 
-    # CBC is looked at from beside: when its bound is heard depends on the machine, so that where work is counted it is heard at the end
+    # CBC's bounds are read while it runs, at times that depend on the machine: where work is counted, only its final bound is used
     beside = solver == "cbc" and run.clock.counted
     watch = Watch(lambda: run.out_of_time, useful=run.clock.useful) if beside else Watch(lambda: run.over, offer, lift, run.clock.useful)
     result = solve_milp(model, solver, run.left, run.gap_wanted, nodes, start, watch)
@@ -51,30 +51,30 @@ def solve_whole(problem: CtaProblem, run: Run, solver: SolverName = "highs", pol
     if result.bound is not None:
         lift(result.bound)
     if result.status is Status.DIED and run.clock.counted:
-        raise SolverDied(f"{solver}: its process ended without an answer. Remedy: run the step again; if it dies again, see its memory")
+        raise SolverDied(f"{solver}: its process ended without an answer. Remedy: run the step again; if it dies again, check its memory")
     if result.status is Status.INFEASIBLE and run.protected is None:
         raise unprotectable(problem, least_short(problem, run))
 
 
 def proves(problem: CtaProblem, run: Run) -> bool:
-    """Is a bound of the MILP one of the problem? Its big-M must not keep any sensitive cell from where a better table could move it."""
+    """Whether a bound of the MILP is a bound of the problem: its big-M must not exclude a deviation that a better table could have."""
     p, near = problem.sensitive, _near(problem, run.protected)
     return bool((np.maximum(near.upper[p], -near.lower[p]) <= problem.far).all())
 
 
 def _near(problem: CtaProblem, best: Incumbent | None) -> CtaProblem:
-    """The problem without what only tables worse than this one can use."""
+    """The problem, with bounds that exclude only tables worse than this one."""
     return problem if best is None else problem.no_worse_than(best.verdict.objective)
 
 
 def only_l1(problem: CtaProblem) -> None:
-    """The mixed-integer methods minimise Σ w|z|: a bound on that is none on Σ w z²."""
+    """Raises ValueError for the distance L2: the mixed-integer methods minimise Σ w|z|, and a bound on it is no bound on Σ w z²."""
     if problem.distance is not Distance.L1:
         raise ValueError("MILP, BCD and fix-and-relax minimise the L1 distance only")
 
 
 class Polish:
-    """The closest tables of given senses; one live model, in which only what changes is solved anew."""
+    """The closest tables of given senses, from one model in memory that starts from its last basis."""
 
     def __init__(self, problem: CtaProblem, run: Run) -> None:
         self._problem, self._run = problem, run
@@ -82,12 +82,14 @@ class Polish:
         self._all = np.arange(len(problem.sensitive))
 
     def table(self, up: Bools) -> Floats | None:
-        """Deviations (n, units), short of some levels where these senses do not fit together; None where time ran out first."""
+        """Deviations (n,) in units for the senses `up` (s,). They fall short of some levels where these senses do not fit together. None
+        where time ran out first.
+        """
         self._model.set(self._all, self._model.possible(up))
         found = self._model.solve(max(self._run.left, LAST))
         return None if found is None else refined(self._problem, found.z)
 
     def offer(self, up: Bools, name: str) -> bool:
-        """Whether their table is the best so far."""
+        """Offers the table of these senses. Whether it is the best so far."""
         z = self.table(up)
         return z is not None and self._run.offer(z, name)

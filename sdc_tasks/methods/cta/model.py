@@ -8,14 +8,14 @@
 
 Two settings (METHOD §3):
 
-- the *paper setting*, `table_problem`: every cell of a table may move and carries a weight; the adjusted table itself is the result;
-- the *attacker-consistent setting*, `release_problem`: public national cells are fixed and left out, only aggregate cells carry weight.
-  An attacker cannot tell the adjusted table from the truth as long as every published interval contains it. With the mirror image as an
+- the *paper setting*, `table_problem`: every cell of a table may move and has a weight; the adjusted table itself is the result;
+- the *attacker-consistent setting*, `release_problem`: public national cells are fixed and left out, only aggregate cells have weight.
+  An attacker cannot distinguish the adjusted table from the truth if every published interval contains it. With the mirror image as an
   additional condition (|z_i| ≤ a_i − lb_i, `mirror`), real deliveries have no table: the neighbours of a primary may be too small for one
   side. So, by default, the audit proves the other side.
 
-L2 minimises Σ w_i z_i² over the same tables. A sliding level requires |z| ≥ spl on the side that is taken: it raises both levels.
-Everything is divided by `unit`, near the median level, so that a solver's tolerances have the same meaning in any currency.
+L2 minimises Σ w_i z_i² over the same tables. A sliding level requires |z| ≥ spl on the chosen side: it raises both levels.
+Everything is divided by `unit`, near the median level, so that a solver's tolerances have the same meaning in any unit.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.solver.milp import Milp
 
 BIG_M = 1e4  # times the sum of all levels: the MILP's big-M of a sensitive cell without a bound
-JUST = 1e-9  # relative: a level that is all the room there is may differ from it in the last digits
-FARTHEST = 1e3  # times the sum of all levels: no cell without a bound goes farther in a closest table (cycles of ±1 entries: once the sum)
+JUST = 1e-9  # relative: a level equal to the room within the bounds may differ from it in the last digits
+FARTHEST = 1e3  # times the sum of all levels: limit for a cell without a bound in a closest table (cycles of ±1 entries: once the sum)
 OPEN_ROOM = 2.0  # release: largest level, times this, added to a cell's value: how far a cell without an upper bound may move
 
 
@@ -50,8 +50,8 @@ class Distance(StrEnum):
 class CtaProblem:
     """min Σ w|z| (or Σ w z²) over A z = 0, lower ≤ z ≤ upper, z_p ≥ upl_p or z_p ≤ −lpl_p for p in `sensitive`; n cells, in units.
 
-    `cells` are the indices of the n cells in the table or release that the problem was made of, `label` names the k-th of them in
-    messages. Bounds may be infinite.
+    A (relations, n); w, lower, upper (n,); lpl, upl (s,). `cells` (n,) are the indices of the cells in the table or release of the problem;
+    `label` names the k-th of them in messages. Bounds may be infinite. Raises ValueError for arrays that contradict this.
     """
 
     unit: float
@@ -76,30 +76,30 @@ class CtaProblem:
         if (self.lower > 0).any() or (self.upper < 0).any():
             raise ValueError("the true table must lie within the bounds of the deviations: lower ≤ 0 ≤ upper")
         if not np.isfinite(self.w).all() or (self.w < 0).any():
-            raise ValueError("weights are finite and at least 0")
+            raise ValueError("weights must be finite and at least 0")
 
     def name(self, cell: int) -> str:
-        """How messages call a cell of this problem."""
+        """The name of a cell of this problem, for messages."""
         return f"cell {int(self.cells[cell])}" if self.label is None else self.label(cell)
 
     @cached_property
     def can_rise(self) -> Bools:
-        """Sensitive cells whose upper bound leaves room for their level."""
+        """(s,): sensitive cells whose upper bound leaves room for their level."""
         return read_only(self.upper[self.sensitive] >= self.upl * (1 - JUST))
 
     @cached_property
     def can_fall(self) -> Bools:
-        """Sensitive cells whose lower bound leaves room for their level."""
+        """(s,): sensitive cells whose lower bound leaves room for their level."""
         return read_only(self.lower[self.sensitive] <= -self.lpl * (1 - JUST))
 
     @cached_property
     def by_cell(self) -> sp.csc_array:
-        """A by cell: what a part of the table is cut from."""
+        """A by columns, from which the parts of a table are cut."""
         return sp.csc_array(self.A)
 
     @cached_property
     def smallest_level(self) -> float:
-        """What counts as nothing is measured against this: the smallest level above 0, in units."""
+        """The smallest level above 0, in units: the scale for what counts as no deviation."""
         levels = np.concatenate([self.lpl, self.upl])
         return float(levels[levels > 0].min(initial=1.0))
 
@@ -109,10 +109,10 @@ class CtaProblem:
         return BIG_M * float(np.maximum(self.lpl, self.upl).sum())
 
     def no_worse_than(self, objective: float) -> CtaProblem:
-        """The same without what only tables of a larger objective (weight · data units) can use: no cell moves further than that pays for.
+        """The problem with bounds that exclude only tables of a larger objective (weight · data units).
 
-        Its big-Ms are small, and a solver's tolerances with them: y = 1e-6 under a big-M of 1e7 is no sense at all, and HiGHS has been seen
-        to call such a model solved at 10 % above a table that it holds.
+        Its big-Ms are small, and so is the effect of a solver's tolerances: y = 1e-6 with a big-M of 1e7 is no sense at all, and HiGHS has
+        called such a model solved at 10 % above a table that it held.
         """
         most = np.full(len(self.w), np.inf)
         np.divide(objective * (1 + JUST) / self.unit, self.w, out=most, where=self.w > 0)
@@ -122,9 +122,9 @@ class CtaProblem:
     def milp(self) -> Milp:
         """The whole model as arrays; columns: z⁺ of every cell, z⁻ of every cell, y of the sensitive cells.
 
-        A sensitive cell without a bound gets `BIG_M` times the sum of all levels as its big-M: in a closest table every elementary cycle of
-        deviations runs through a sensitive cell at its level, so that none needs to move further unless entries of a cycle are that unlike.
-        Where that is not proven (`milp.proves`), a bound of this model is not taken for one of the problem.
+        A sensitive cell without a bound gets `BIG_M` times the sum of all levels as its big-M. In a closest table every elementary cycle of
+        deviations runs through a sensitive cell at its level, so none needs to move further unless the entries of a cycle differ very much.
+        Where this is not proven (`milp.proves`), a bound of this model is not used as a bound of the problem.
         """
         n, s = len(self.cells), len(self.sensitive)
         A, p = self.A, self.sensitive
@@ -153,18 +153,18 @@ class CtaProblem:
         )
 
     def deviation(self, columns: Floats) -> Floats:
-        """z from the columns of the model."""
+        """z (n,) from the columns of the model (2n + s,)."""
         n = len(self.cells)
         return columns[:n] - columns[n : 2 * n]
 
     def senses(self, z: Floats) -> Ints:
-        """±1 for each sensitive cell: the side whose level it keeps; where it keeps neither, the side it is on."""
+        """(s,): ±1 for each sensitive cell, the side whose level it keeps; where it keeps neither, the side of its deviation."""
         moved = z[self.sensitive]
         up, down = moved >= self.upl * (1 - 1e-6), moved <= -self.lpl * (1 - 1e-6)
         return np.where(up & ~down, 1, np.where(down & ~up, -1, np.where(moved > 0, 1, -1)))
 
     def columns(self, z: Floats) -> Floats:
-        """The columns of the model from z: the way back, used for warm starts."""
+        """The columns of the model (2n + s,) from z (n,), for warm starts."""
         return np.concatenate([np.maximum(z, 0), np.maximum(-z, 0), self.senses(z) > 0])
 
 
@@ -178,7 +178,10 @@ def table_problem(
     A: sp.csr_array, a: Floats, lb: Floats, ub: Floats, w: Floats, sensitive: Ints, lpl: Floats, upl: Floats, spl: Floats,
     fixed: Bools | None = None, distance: Distance = Distance.L1,
 ) -> CtaProblem:  # fmt: skip
-    """The paper setting: a table `A a = 0` (or = b) of n cells. `lpl upl spl` are those of the sensitive cells; `fixed` cells keep a."""
+    """The paper setting ([1] eq. 2a–2e): a table `A a = 0` (or = b) of n cells; a, lb, ub, w, fixed (n,).
+
+    `sensitive` (s,) are indices, `lpl upl spl` (s,) their levels; `fixed` cells keep their value a.
+    """
     stay = np.zeros(len(a), dtype=bool) if fixed is None else fixed
     unit = unit_of(np.maximum(np.maximum(lpl, upl), spl))
     return CtaProblem(
@@ -198,7 +201,7 @@ def table_problem(
 def release_problem(problem: ProtectionProblem, requirements: Requirements, weights: Floats, mirror: bool = False) -> CtaProblem:
     """The attacker-consistent CTA of a release: suppressed national cells and the aggregate cells above them.
 
-    `weights` are those of the aggregate cells, `requirements` the levels that the national tables can keep (see baseline).
+    `weights` (aggregate cells,); `requirements`: the levels that the national tables can keep (see baseline).
     """
     aggregate = np.flatnonzero(problem.aggregate)
     suppressed = np.flatnonzero(problem.suppressed)
@@ -229,6 +232,6 @@ def release_problem(problem: ProtectionProblem, requirements: Requirements, weig
 
 
 def _informative(A: sp.csr_array, national: int) -> Ints:
-    """Rows that say something: not empty, and not a relation between aggregate cells only (it follows from the national ones)."""
+    """The rows that matter: not empty, and not a relation between aggregate cells only (it follows from the national ones)."""
     has_national = np.diff(sp.csr_array(A[:, :national]).indptr) > 0
     return np.flatnonzero(has_national)

@@ -11,7 +11,9 @@ Method = Literal["auto", "milp", "bcd", "fix-and-relax", "benders"]
 
 @dataclass(frozen=True)
 class Traits:
-    """`ended_by`: the option that counts the work of a method; None: it ends by itself. `takes`: the options that not all methods have."""
+    """Properties of a method. `ended_by`: the option that limits its work; None: it ends by itself. `takes`: options that only some methods
+    have.
+    """
 
     ended_by: str | None
     takes: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Controlled tabular adjustment as a domain file asks for it: the weights, and the ladder of methods."""
+"""The options of a domain file for controlled tabular adjustment: the weights, and the ladder of methods."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sdc_tasks.solver.names import SolverName
 
 
 class RungOptions(Strict):
-    """One rung of the ladder. It ends by counted work, the same on any machine: `rounds` or `nodes`, whichever its method has.
+    """One rung of the ladder. It ends by counted work, the same on any machine: `rounds` or `nodes`, depending on its method.
 
-    `seconds`: a rung that takes longer leaves nothing and stops the release, which can be run again.
+    `seconds`: a rung that takes longer returns nothing and stops the release, which can be run again.
     """
 
     method: Method = Field(description="how to search; methods/cta/engine.py says what each does")
@@ -31,9 +31,9 @@ class RungOptions(Strict):
         end = METHODS[self.method].ended_by
         for name in ("rounds", "nodes"):
             if name == end and getattr(self, name) is None:
-                raise ValueError(f"{self.method}: {name} must say when it ends; no clock does, for equal input must give an equal release")
+                raise ValueError(f"{self.method}: {name} must be set to end it; no clock may, because equal input must give equal releases")
             if name != end and getattr(self, name) is not None:
-                raise ValueError(f"{self.method}: {name} do not end it" + (f", {end} do" if end else "; it ends by itself"))
+                raise ValueError(f"{self.method}: {name} do not end it" + (f", but {end} do" if end else "; it ends by itself"))
         for name in NOT_OF_ALL:
             if name in self.model_fields_set and name not in METHODS[self.method].takes:
                 methods = ", ".join(method for method, traits in METHODS.items() if name in traits.takes)

@@ -5,13 +5,13 @@
     polygon     |c_i| t_i ≤ Σ_{j≠i} |c_j| t_j               no side of a polygon is longer than all others together
     partition   Σ_{p∈P} α_p (t_p − L_p) + β Σ_{j∉P} |c_j| t_j ≥ 1
 
-P are the sensitive cells of the relation. However their senses are chosen, their levels L (times |c|) do not cancel: for the senses σ
-an imbalance D_σ = |Σ σ_p L_p| is left, which the other cells must take up, or the cells on the lighter side must outgrow their level.
-So α_p = max 1/D_σ over the σ that have p on the lighter side, and β = max 1/D_σ. The plain LP relaxation of the MILP is worthless when
-levels are symmetric (y = ½, z = 0); the polygon inequalities double it, the partition cuts close about half of the rest.
+P are the sensitive cells of the relation. If their levels L (times |c|) do not cancel for any senses σ, an imbalance D_σ = |Σ σ_p L_p|
+remains. The other cells must absorb it, or the cells on the lighter side must move by more than their level.
+So α_p = max 1/D_σ over the σ that have p on the lighter side, and β = max 1/D_σ. The plain LP relaxation of the MILP is useless when
+levels are symmetric (y = ½, z = 0). The polygon inequalities double its bound; the partition cuts close about half of the remaining gap.
 
-Both are valid for every protected table, so the LP bounds them all. What is reported is recomputed from the multipliers by weak duality:
-no tolerance of a solver can make a bound wrong.
+Both are valid for every protected table, so the LP bounds all of them. The reported bound is recomputed from the multipliers by weak
+duality: no tolerance of a solver can make it wrong.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import LiveLP
 
-MOST_SENSES = 12  # sensitive cells of a relation, for its 2^(k−1) partitions to be looked at
+MOST_SENSES = 12  # most sensitive cells of a relation whose 2^(k−1) partitions are enumerated
 POLYGON_ROUNDS = 50  # of the relaxation: solve, add the violated rows
-VIOLATED_UNITS = 1e-7  # units: what counts as a violated row
+VIOLATED_UNITS = 1e-7  # units by which a row must be violated
 SHAKE = 1e-3  # relative, added to the costs until no row is violated: equal weights make the LP degenerate
 
 
 def least_sizes(problem: CtaProblem) -> Floats:
-    """(n): how far each cell moves at least."""
+    """(n,): the least size of each cell's deviation."""
     least = np.zeros(len(problem.cells))
     up, down = np.where(problem.can_rise, problem.upl, np.inf), np.where(problem.can_fall, problem.lpl, np.inf)
     least[problem.sensitive] = np.minimum(np.minimum(up, down), np.maximum(problem.upl, problem.lpl))
@@ -41,7 +41,7 @@ def least_sizes(problem: CtaProblem) -> Floats:
 
 
 class Relaxation:
-    """The cutting-plane LP, alive: `t` (n, units) are its sizes, `bound` (weight · data units) is proven, `rows @ t ≥ least` its rows."""
+    """The cutting-plane LP in memory: sizes `t` (n,) in units, a proven `bound` in weight · data units, and its rows `rows @ t ≥ least`."""
 
     def __init__(self, problem: CtaProblem) -> None:
         L, U = least_sizes(problem), np.maximum(-problem.lower, problem.upper)
@@ -55,7 +55,7 @@ class Relaxation:
         self.t, self.bound, self.done = L, float(problem.w @ L) * problem.unit, False
 
     def tighten(self, rounds: int, left: Callable[[], float]) -> Iterator[float]:
-        """Adds violated rows and solves again, while any is violated; yields the bound after each round."""
+        """Adds violated rows and solves again, until none is violated. Yields the bound after each round."""
         for _ in range(rounds):
             more, rhs = self._polygons.violated(self.t)
             extra, extra_rhs = self._partitions.violated(self.t)
@@ -85,10 +85,10 @@ def _cost_scale(w: Floats) -> float:
 
 
 def _by_duality(cost: Floats, rows: sp.csr_array, least: Floats, dual: Floats, L: Floats, U: Floats) -> float:
-    """Σ μ least + min over L ≤ t ≤ U of (cost − rowsᵀ μ) t, for the multipliers μ ≥ 0: below the optimum for any of them.
+    """Σ μ least + min over L ≤ t ≤ U of (cost − rowsᵀ μ) t for multipliers μ ≥ 0: a lower bound on the optimum for any μ.
 
-    Rounding may leave reduced costs a little below 0, dear where U is large and −∞ where it is infinite: μ is shrunk by what removes
-    them.
+    Rounding may leave reduced costs slightly below 0, which costs much where U is large and −∞ where it is infinite. So μ is reduced until
+    they are not negative.
     """
     mu = np.maximum(dual, 0.0)
     pull = rows.T @ mu
@@ -104,7 +104,7 @@ def _by_duality(cost: Floats, rows: sp.csr_array, least: Floats, dual: Floats, L
 
 
 class _Polygons:
-    """One inequality for each entry of A; each is handed out once."""
+    """One inequality for each entry of A. Each is returned once."""
 
     def __init__(self, A: sp.csr_array) -> None:
         self._A, self._size = A, sp.csr_array(abs(A))

@@ -1,11 +1,11 @@
-"""What can be decided before any solver sees the problem, with an exact way back.
+"""Presolve: reductions before a solver sees the problem, with an exact way back.
 
-- a cell whose deviation is fixed at 0 leaves; a relation that is left with one cell fixes it;
-- a relation of two cells, c_i z_i + c_j z_j = 0, makes one a multiple of the other: bounds and levels are carried over, weights add
-  (not so with a cell that has a level of 0: with another one's, its senses would no longer be two);
-- a relation that repeats another leaves.
+- A cell whose deviation is fixed at 0 is removed. A relation with one remaining cell fixes that cell.
+- A relation of two cells, c_i z_i + c_j z_j = 0, makes one a multiple of the other: bounds and levels are carried over, weights are added.
+  A cell with a level of 0 is not merged: together with another level it would have more than two senses.
+- A relation that repeats another is removed.
 
-So z = T z', with one entry in each row of T. What is found impossible is told by cell or relation, with the remedy.
+So z = T z', with one entry in each row of T. Messages name an impossible cell or relation, with the remedy.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.model import CtaProblem, Distance
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-CANCELLED = 1e-9  # what is left of an entry, as a share of what cancelled
+CANCELLED = 1e-9  # an entry below this share of the cancelled terms counts as 0
 REMEDY = "Remedy: lower its level, widen its bounds, or let a fixed cell of the relation move"
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """A smaller problem with the same solutions: z = T z'."""
+    """A smaller problem with the same solutions: z = T z', with T (cells, cells of the smaller problem)."""
 
     problem: CtaProblem
     T: sp.csr_array = field(repr=False)
-    kept: Ints = field(repr=False)  # the cell that stands for each column of T
-    rows: Ints = field(repr=False)  # the relation that each one left was
+    kept: Ints = field(repr=False)  # the cell that represents each column of T
+    rows: Ints = field(repr=False)  # the original number of each remaining relation
 
     def restore(self, z: Floats) -> Floats:
-        """The deviations of all cells from those of the smaller problem."""
+        """The deviations of all cells from those of the smaller problem: T z."""
         return np.asarray(self.T @ z)
 
 
 def reduce(problem: CtaProblem) -> Reduction:
-    """Raises Unprotectable where a sensitive cell cannot move by its level on either side."""
+    """Reduces a problem. Raises Unprotectable where a sensitive cell cannot move by its level on either side."""
     n = len(problem.cells)
     fixed = (problem.lower == 0) & (problem.upper == 0)
     T = sp.csr_array(sp.eye_array(n))
@@ -67,7 +67,7 @@ def reduce(problem: CtaProblem) -> Reduction:
 
 
 def _product(A: sp.csr_array, T: sp.csr_array) -> sp.csr_array:
-    """A T, without what rounding leaves of entries that cancel: 1 − 49 · (1/49) is not 0 to a computer."""
+    """A T, with 0 for entries that cancel up to rounding: 1 − 49 · (1/49) is not 0 in floating point."""
     found = sp.csr_array(A @ T)
     if not (np.abs(T.data) == 1).all():
         size = sp.csr_array(abs(A) @ abs(T))
@@ -80,7 +80,7 @@ def _product(A: sp.csr_array, T: sp.csr_array) -> sp.csr_array:
 
 
 def _touches(A: sp.csr_array, cells: Ints) -> Bools:
-    """(m): the relations that any of the cells is in."""
+    """(m,): the relations that contain any of the cells."""
     inside = np.zeros(A.shape[1])
     inside[cells] = 1.0
     return np.asarray(A.astype(bool).astype(float) @ inside > 0)
@@ -93,18 +93,18 @@ def _clean(A: sp.csr_array) -> sp.csr_array:
 
 
 def _roots(T: sp.csr_array, cells: Ints) -> Ints:
-    """The column that each of the cells hangs on; cells that are fixed are left out."""
+    """The column of T for each of the cells, without fixed cells."""
     return np.asarray(T[cells].tocsr().indices, dtype=np.int64)
 
 
 def _merged(pairs: sp.csr_array, n: int) -> tuple[sp.csr_array, Bools]:
-    """The substitution by all two-cell relations at once, and the cells that contradictory ratios fix."""
+    """The substitution by all two-cell relations at once, and the cells that are fixed by contradictory ratios."""
     i, j = pairs.indices[::2], pairs.indices[1::2]
     ci, cj = pairs.data[::2], pairs.data[1::2]
     one, other = np.concatenate([i, j]), np.concatenate([j, i])
     ratios = sp.csr_array((np.concatenate([-ci / cj, -cj / ci]), (one, other)), shape=(n, n))
     once = sp.csr_array((np.ones(len(one)), (one, other)), shape=(n, n))
-    ratios.data /= once.data  # the same pair twice: the mean of the ratios, which is each of them unless they contradict
+    ratios.data /= once.data  # for a repeated pair the mean of the ratios: equal to each of them unless they contradict
     listed = ratios.tocoo()
     step = dict(zip(zip(listed.row.tolist(), listed.col.tolist(), strict=True), listed.data.tolist(), strict=True))
     _, component = connected_components(once, directed=False)
@@ -126,13 +126,13 @@ def _merged(pairs: sp.csr_array, n: int) -> tuple[sp.csr_array, Bools]:
 
 
 def _refuse_stuck(problem: CtaProblem, T: sp.csr_array) -> None:
-    """Names the first sensitive cell that the relations hold at its true value."""
+    """Raises Unprotectable with the first sensitive cell that the relations fix at its true value."""
     free = np.diff(_clean(T.copy()).indptr)[problem.sensitive] > 0
     stuck = ~free & (problem.lpl > 0) & (problem.upl > 0)
     if stuck.any():
         p = problem.sensitive[np.flatnonzero(stuck)[0]]
         rows = problem.by_cell[:, [p]].indices
-        where = f"relation {int(rows[0])} holds it at its true value" if len(rows) else "it may not move at all"
+        where = f"relation {int(rows[0])} fixes it at its true value" if len(rows) else "it may not move at all"
         raise Unprotectable(f"{problem.name(int(p))} cannot be protected{_others(int(stuck.sum()))}: {where}. {REMEDY}")
 
 
@@ -161,7 +161,7 @@ def _carried_over(problem: CtaProblem, T: sp.csr_array, A: sp.csr_array, kept: I
     np.maximum.at(lpl, column[has], np.where(turned, up, down) / size)
     sensitive = np.unique(column[has]).astype(np.int64)
     shown = kept.copy()
-    shown[column[has]] = cell[has]  # whoever reads a message looks for a cell with levels
+    shown[column[has]] = cell[has]  # messages should name a cell with levels
     reduced = replace(
         problem, cells=problem.cells[kept], A=A, w=w, lower=lower + 0.0, upper=upper + 0.0,
         sensitive=sensitive, lpl=lpl[sensitive], upl=upl[sensitive], label=lambda k: problem.name(int(shown[k])),

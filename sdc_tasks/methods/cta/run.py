@@ -1,8 +1,8 @@
-"""One run of the engine: the best verified table so far, the best proven bound, how they came about, and when to stop.
+"""One run of the engine: the best verified table so far, the best proven bound, their history, and when to stop.
 
-Every method tells its tables to `offer`, its bounds to `lift`, and asks `over`. So any of them can be interrupted at any time, by a
-limit, a signal or an operator, and what was found by then is there, verified. Safe for several threads. Inside a release its clock is an
-`Abort`: methods then end by counted work alone.
+Every method passes its tables to `offer` and its bounds to `lift`, and checks `over`. So every method can be interrupted at any time, by a
+limit, a signal or an operator, and the results so far are kept and verified. It is safe for several threads. Inside a release its clock is
+an `Abort`: methods then end by counted work alone.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.clock import Clock, Limit
 
 Restore = Callable[[Floats], Floats]
-GAIN = 1e-9  # relative: what counts as a better table
-FORGET = 0.5  # what a try in vain leaves of its cells' chances to be tried again
+GAIN = 1e-9  # relative: least gain of a better table
+FORGET = 0.5  # factor on the chances of cells to be tried again, after a try without a gain
 BOUND_EXCESS = 1e-6  # relative: by how much a bound may exceed the objective of a table without being wrong
 
 
 class Run:
-    """Keeps the best table and bound that methods find for one problem, in weight · data units. Stops by time, by gap or on request."""
+    """Stores the best table and bound that methods find for one problem, in weight · data units. It stops by time, by gap or on request."""
 
     def __init__(
         self,
@@ -36,8 +36,8 @@ class Run:
         clock: Clock | None = None,
     ) -> None:
         self.problem, self.gap_wanted, self.clock = problem, gap, clock or Limit(seconds)
-        self.work: dict[str, int] = {}  # what was counted, by its name
-        self.best: Incumbent | None = None  # the best additive table: protected where one was found, else the least short
+        self.work: dict[str, int] = {}  # counted work: name → number
+        self.best: Incumbent | None = None  # the best additive table: a protected one if found, else the least short
         self.restore: Restore = lambda z: z  # from the cells that the methods work on to all cells of the problem
         self._bounds: dict[str, float] = {}  # by method; −∞: disproved
         self.history: list[Moment] = []
@@ -81,13 +81,13 @@ class Run:
 
     @property
     def over(self) -> bool:
-        """Is time up, did somebody ask to stop, or is the table proven to be within the requested gap?"""
+        """Whether time is up, somebody asked to stop, or the table is proven to be within the requested gap."""
         gap = self.gap
         return self.out_of_time or (gap is not None and gap <= self.gap_wanted)
 
     @property
     def table(self) -> Floats | None:
-        """The deviations of all cells in the best table, in units."""
+        """(n,): the deviations of all cells in the best table, in units; None without a table."""
         best = self.best
         return None if best is None else self.restore(best.z)
 
@@ -96,7 +96,7 @@ class Run:
         self._asked_to_stop.set()
 
     def offer(self, z: Floats, method: str) -> bool:
-        """Verifies a table of deviations as a table of the whole problem. Returns whether it is the best so far."""
+        """Verifies the deviations z of a method's problem as a table of the whole problem. Returns whether it is the best so far."""
         verdict = verify(self.problem, self.restore(z))
         if not verdict.is_table:
             return False
@@ -110,7 +110,9 @@ class Run:
         return True
 
     def lift(self, bound: float, method: str) -> None:
-        """Records a lower bound on the objective of any protected table. If a verified table disproves it, all bounds of its method go."""
+        """Records a lower bound on the objective of any protected table. If a verified table disproves it, all bounds of its method are
+        removed.
+        """
         with self._lock:
             before = self.bound
             if self._bounds.get(method, 0.0) > -math.inf:
@@ -120,7 +122,7 @@ class Run:
                 self._note(method)
 
     def _judge(self) -> None:
-        """A solver may err, a verified table cannot."""
+        """Removes the bounds of methods that a verified table disproves: a solver may be wrong, a verified table cannot."""
         best = self.protected
         if best is not None:
             wrong = [method for method, bound in self._bounds.items() if bound > best.verdict.objective * (1 + BOUND_EXCESS)]

@@ -1,11 +1,11 @@
-"""CTA with the senses given: a linear program, elastic in its protection, kept alive.
+"""CTA with given senses: a linear program with elastic protection levels, kept in memory.
 
     min Σ w_i |z_i| + ρ Σ_p v_p t_p    s.t.  A z = r,  l ≤ z ≤ u,  z_p + t_p ≥ upl_p (sense up) or −z_p + t_p ≥ lpl_p (down),  t ≥ 0
 
-written with relations as the only rows: z_p = z⁺_p − t⁺_p with upl_p ≤ z⁺_p ≤ u_p and 0 ≤ t⁺_p ≤ upl_p for sense up, its mirror image for
-down, z_i = z⁺_i − z⁻_i for all other cells; t costs ρ v − w, as what is short need not be moved. So only bounds of columns change from
-one sense vector to the next. A shortfall t > 0 names senses that do not fit together. v_p = w_p, or the median weight where a cell
-carries none. r = 0 for a whole table; for a part of one, what the cells outside leave to balance.
+The relations are the only rows: z_p = z⁺_p − t⁺_p with upl_p ≤ z⁺_p ≤ u_p and 0 ≤ t⁺_p ≤ upl_p for sense up, its mirror image for
+down, z_i = z⁺_i − z⁻_i for all other cells; t costs ρ v − w, because a shortfall saves the cost w of moving. So only bounds of columns
+change from one sense vector to the next. A shortfall t > 0 shows senses that do not fit together. v_p = w_p, or the median weight where a
+cell has none. r = 0 for a whole table; for a part of one, r is the imbalance of the cells outside.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from sdc_tasks.methods.cta.verify import FEASIBLE_SHARE, verify
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import LiveLP
 
-FIRM = 1e4  # ρ that no shortfall is worth: what is short at this price cannot be helped with these senses
+FIRM = 1e4  # ρ at which a shortfall remains only where these senses do not fit together
 REFINEMENTS = 4
-START = 5  # a solve costs about as much as so many iterations before its first
+START = 5  # the start of a solve costs about as much as this number of iterations
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """The closest table for one sense vector: deviations, shortfalls (s, units), and the price of each sensitive cell's level."""
+    """The closest table for one sense vector: deviations (n,), shortfalls (s,) in units, and prices (s,) of the sensitive cells' levels."""
 
     z: Floats = field(repr=False)
     short: Floats = field(repr=False)
     price: Floats = field(repr=False)  # d objective / d level, in weight units
-    lean: Floats = field(repr=False)  # (n): how much cheaper it is to rise than to fall, for a cell that stands still
+    lean: Floats = field(repr=False)  # (n,): how much cheaper rising is than falling, for a cell that does not move
     cost: float = 0.0  # Σ w|z| + ρ Σ v t, in scaled weight · units
 
 
 class SenseLP:
-    """The live model over some cells of a problem (all by default), the others staying at `around`."""
+    """The model in memory over some cells of a problem (default: all). The others stay at the deviations `around`."""
 
     def __init__(self, problem: CtaProblem, rho: float, cells: Ints | None = None, around: Floats | None = None) -> None:
         part = np.arange(len(problem.cells)) if cells is None else cells
@@ -72,7 +72,7 @@ class SenseLP:
 
     @property
     def effort(self) -> int:
-        """Simplex iterations so far, and for each solve what a start costs."""
+        """Simplex iterations so far, with START for each solve."""
         return self._live.iterations + START * self._live.solves
 
     def penalise(self, rho: float) -> None:
@@ -83,11 +83,11 @@ class SenseLP:
         return self._rho * (self._dearest if self._rho >= FIRM else self._value) - self.w[self.at]
 
     def possible(self, up: Bools) -> Bools:
-        """The senses, turned where bounds leave no room for them."""
+        """(s,): the senses, changed where bounds leave no room for them."""
         return np.asarray((up | ~self.can_fall) & (self.can_rise | ~self.can_fall))
 
     def set(self, which: Ints, up: Bools) -> None:
-        """Senses of some of the sensitive cells (positions 0..s−1 in this model)."""
+        """Sets the senses of some sensitive cells (positions 0..s−1 in this model)."""
         z, n = self.at[which], self._n
         upl, lpl = np.where(up, self.upl[which], 0.0), np.where(up, 0.0, self.lpl[which])
         self._live.set_bounds(
@@ -98,7 +98,7 @@ class SenseLP:
         self._rises[which] = up
 
     def ignore(self, which: Ints) -> None:
-        """Some of the sensitive cells move as any other cell, until their senses are set."""
+        """Lets some of the sensitive cells move like any other cell, until their senses are set."""
         z, n = self.at[which], self._n
         self._live.set_bounds(
             np.concatenate([z, n + z, 2 * n + which, 2 * n + self._s + which]),
@@ -107,8 +107,8 @@ class SenseLP:
         )
 
     def solve(self, seconds: float = math.inf, fresh: bool = False, patience: int | None = None) -> Fixed | None:
-        """None where the solver returned no point in time. `fresh`: from scratch, quicker when many senses or prices have changed;
-        `patience`: the iterations after which a solve that is not does so.
+        """Solves the model; None where the solver returned no point in time. `fresh`: from scratch, which is faster after many changes of
+        senses or prices. `patience`: iterations after which a warm start is replaced by a solve from scratch.
         """
         self._live.limit(seconds)
         found = self._live.solve(fresh, patience)
@@ -122,13 +122,13 @@ class SenseLP:
         return Fixed(z, up + down, price, reduced[n : 2 * n] - reduced[:n], found.objective)
 
     def cost(self, seconds: float = math.inf) -> float:
-        """The cost alone: cheaper than the whole solution."""
+        """Solves, and returns the cost only, which is faster than the whole solution."""
         self._live.limit(seconds)
         return self._live.objective()
 
 
 def _dearest(A: sp.csr_array, w: Floats) -> Floats:
-    """(n): the largest weight in the relations of each cell."""
+    """(n,): the largest weight in the relations of each cell."""
     if A.nnz == 0:
         return w
     relation = np.maximum.reduceat(w[A.indices], A.indptr[:-1])  # no relation is empty
@@ -138,10 +138,11 @@ def _dearest(A: sp.csr_array, w: Floats) -> Floats:
 
 
 def refined(problem: CtaProblem, z: Floats) -> Floats:
-    """z with what the solver's tolerances left mended: bounds kept exactly, relations to full precision.
+    """z (n,) without the errors of a solver's tolerances: bounds hold exactly, relations to full precision.
 
-    The miss r = A z is tiny, so its repair is a problem of its own in units of |r|: min Σ|d| with A d = −r, inside bounds and levels
-    (iterative refinement of a linear program, Gleixner, Steffy & Wolter 2016). Needed where values span more orders than 1e-9 does.
+    The error r = A z is tiny, so its correction is a problem of its own in units of |r|: min Σ|d| with A d = −r, inside bounds and levels
+    (iterative refinement of a linear program, Gleixner, Steffy & Wolter 2016). It is needed where values span more than nine orders of
+    magnitude.
     """
     up = problem.senses(z) > 0
     lower, upper = problem.lower.copy(), problem.upper.copy()

@@ -1,6 +1,6 @@
 """An independent check of an adjusted table: additivity, bounds, protection and objective, by plain arithmetic on z.
 
-It uses no model's columns, and the engine returns no result without it: a tool in use today has returned "feasible" tables with all 657
+It uses no columns of a model, and the engine returns no result without it: a widely used tool has returned "feasible" tables with all 657
 sensitive cells unprotected.
 """
 
@@ -14,15 +14,15 @@ import scipy.sparse as sp
 from sdc_tasks.methods.cta.model import CtaProblem, Distance
 from sdc_tasks.model.table import Bools, Floats
 
-FEASIBLE_SHARE = 1e-6  # relative: a miss as a share of the largest deviation in its relation, a level as a share of itself
+FEASIBLE_SHARE = 1e-6  # tolerance: a violation as a share of the largest deviation in its relation, a shortfall as a share of the level
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The result of the independent check of a table; `objective` in weight · data units (L2: weight · data units²).
 
-    `violation`: the largest miss of a relation, as a share of the largest deviation in it, or of a bound, as a share of the deviation
-    itself (either measured against at least the smallest level). `unprotected`: sensitive cells that did not move by their level.
+    `violation`: the largest violation, of a relation as a share of the largest deviation in it, or of a bound as a share of the deviation
+    (both measured against at least the smallest level). `unprotected`: number of sensitive cells that did not move by their level.
     """
 
     objective: float
@@ -36,19 +36,19 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Incumbent:
-    """A table of deviations with its verdict."""
+    """Deviations z (n,) with their verdict."""
 
     z: Floats = field(repr=False)
     verdict: Verdict
 
     @property
     def rank(self) -> tuple[int, float]:
-        """Smaller is better: first protection, then distance."""
+        """(unprotected cells, objective): smaller is better."""
         return self.verdict.unprotected, self.verdict.objective
 
 
 def verify(problem: CtaProblem, z: Floats) -> Verdict:
-    """The verdict on the deviations z (n, in units) of a problem."""
+    """The verdict on the deviations z (n,), in units, of a problem."""
     size = np.abs(z)
     floor = problem.smallest_level
     miss = np.abs(problem.A @ z) / np.maximum(_largest(problem.A, size), floor)
@@ -59,13 +59,13 @@ def verify(problem: CtaProblem, z: Floats) -> Verdict:
 
 
 def short_of(problem: CtaProblem, z: Floats) -> Bools:
-    """(s): the sensitive cells that keep neither level."""
+    """(s,): the sensitive cells that keep neither level."""
     moved = z[problem.sensitive]
     return ~((moved >= problem.upl * (1 - FEASIBLE_SHARE)) | (moved <= -problem.lpl * (1 - FEASIBLE_SHARE)))
 
 
 def _largest(A: sp.csr_array, size: Floats) -> Floats:
-    """(m): the largest |coefficient · deviation| of each relation."""
+    """(m,): the largest |coefficient · deviation| of each relation."""
     terms = np.abs(A.data) * size[A.indices]
     if not len(terms):
         return np.zeros(A.shape[0])

@@ -1,13 +1,14 @@
 """BCD-CTA ([1] §3; González & Castro 2011): the senses in k blocks, all deviations always free.
 
-    Step 0   a protected table: that of the run, else fix-and-relax
-    Step 1   divide y into k blocks; optimise one block after the other, the senses of all others fixed
-    Step 2   stop after three partitions that brought nothing, after so many cycles, or when the run is over; else step 1
+    Step 0   a protected table: the best one of the run, else from fix-and-relax
+    Step 1   divide y into k blocks; optimise one block after the other, with the senses of all others fixed
+    Step 2   stop after three partitions without a gain, after the given number of cycles, or when the run is over; else step 1
 
-A partition by one rule stalls early, because a sense can rarely change alone: so a cycle takes neighbourhoods, file order and chance in
-turn. A cycle that brings little makes way for fewer, larger blocks, or for more, smaller ones where most MILPs hit their node limit. k = 1
-is the whole MILP, and its bound one for the run. The model stays alive in HiGHS; only bounds change. In tables beyond REACH cells a block's
-MILP leaves only the deviations near it free (`blocks.py`); those of all cells answer to the new senses when the table is polished.
+With a single partition rule the search stalls early, because a sense can rarely change alone. So a cycle uses neighbourhoods, file order
+and random blocks in turn. After a cycle with little gain, the blocks become fewer and larger, or more and smaller where most MILPs hit
+their node limit. k = 1 is the whole MILP, and its bound is a bound for the run. The model stays in memory in HiGHS; only bounds change. In
+tables above REACH_CELLS cells, the MILP of a block leaves only the deviations near it free (`blocks.py`); the polish of the table then
+adapts the deviations of all cells to the new senses.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ from sdc_tasks.model.table import Ints
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import LiveMilp, Watch
 
-BLOCK_NODES, BLOCK_GAP = 200, 0.01  # the gap for a block: its share of this
-START_SHARE = 0.3  # of the time that is left, for the steps of fix-and-relax
-CYCLE_GAIN = 1e-3  # relative gain of a cycle that makes other blocks worth a try
+BLOCK_NODES, BLOCK_GAP = 200, 0.01  # limits of a block's MILP; a block gets its share of the gap
+START_SHARE = 0.3  # of the remaining time, for the steps of fix-and-relax
+CYCLE_GAIN = 1e-3  # relative: after a cycle with a smaller gain, the number of blocks changes
 KINDS: tuple[Kind, ...] = ("neighbourhood", "order", "random")
 
 
 def block_coordinate_descent(
     problem: CtaProblem, run: Run, blocks: int = 12, cycles: int | None = None, seed: int = 1, polygon: bool = True, finish: bool = False
 ) -> None:
-    """Improves the run's table. `cycles`: that many rounds of the three partitions, the same on any machine; else as long as it helps.
+    """Improves the table of the run. `cycles`: number of rounds of the three partitions, the same on any machine; None: until no gain.
 
-    `polygon`: with the inequalities of `inequalities.py`. `finish`: ends with k = 1, the whole MILP, until the run is over.
+    `polygon`: use the inequalities of `inequalities.py`. `finish`: end with k = 1, the whole MILP, until the run is over.
     """
     only_l1(problem)
     clocked = cycles is None
@@ -75,7 +76,7 @@ class _Descent:
         self._live = LiveMilp(self._model)
 
     def cycle(self, blocks: int) -> bool:
-        """One partition of each kind. Whether most MILPs hit a limit."""
+        """Optimises one partition of each kind. Returns whether most MILPs hit a limit."""
         solved = [
             self.optimise(block, BLOCK_NODES) is Status.OPTIMAL
             for kind in KINDS
@@ -85,14 +86,14 @@ class _Descent:
         return 2 * sum(solved) < len(solved)
 
     def optimise(self, block: Ints, nodes: int | None) -> Status:
-        """Opens the senses of one block around the run's best table, and offers what is better."""
+        """Opens the senses of one block at the best table of the run, and offers a better table."""
         problem, run, model, best = self._problem, self._run, self._model, self._run.protected
         assert best is not None
         columns = problem.columns(best.z)
         free = np.concatenate([np.tile(self._partitioner.reach(block), 2), np.zeros(len(problem.sensitive), dtype=bool)])
         free[model.binary[block]] = True
         self._live.fix(np.arange(len(columns)), np.where(free, model.lower, columns), np.where(free, model.upper, columns))
-        miss = problem.A @ best.z  # below what counts, but relations of which all cells stay must not look infeasible
+        miss = problem.A @ best.z  # tiny, but a relation whose cells are all fixed must not look infeasible
         self._live.set_row_bounds(np.arange(len(miss)), np.minimum(miss, 0.0), np.maximum(miss, 0.0))
         whole = len(block) == len(problem.sensitive)
         gap = run.gap_wanted if whole else BLOCK_GAP * len(block) / len(problem.sensitive)

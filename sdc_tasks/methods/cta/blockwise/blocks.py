@@ -1,13 +1,13 @@
 """Blocks of sensitive cells, from the relations alone ([1] §3, Step 1: "divide y into k blocks, not necessarily of the same size").
 
     order           cells in file order: the countries of a release
-    neighbourhood   a random cell and those nearest to it, then a random one of the others and those nearest to it, …
-    random          as it comes
+    neighbourhood   a random cell and the cells nearest to it, then a random remaining cell and those nearest to it, …
+    random          random blocks
 
-Near means along relations, each as long as it has cells: a deviation leaves a short relation through few others, so that the senses of
-cells which share one are bound to each other more than those of two countries in an aggregate. It also says which deviations a block's
-subproblem leaves free: all of them in tables up to `REACH_CELLS`, as in the paper; in larger ones the nearest, as far ones hardly answer to
-a few senses, and a MILP over all cells spends its time on them.
+Distance is along relations; the length of a relation is its number of cells. In a short relation few other cells can absorb a deviation,
+so the senses of its cells depend on each other more than those of two countries in an aggregate. Distance also decides which deviations
+the subproblem of a block leaves free: all of them in tables up to `REACH_CELLS`, as in the paper; in larger tables the nearest, because
+far cells hardly react to a few senses, and a MILP over all cells would spend its time on them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REACH_CELLS = 3000  # cells whose deviations are free around a block, at least
 
 
 class Partitioner:
-    """Splits the positions 0..s−1 of the sensitive cells; equal seeds give equal blocks."""
+    """Splits the positions 0..s−1 of the sensitive cells. Equal seeds give equal blocks."""
 
     def __init__(self, problem: CtaProblem, seed: int) -> None:
         n, length = len(problem.cells), np.diff(problem.A.indptr)
@@ -37,7 +37,7 @@ class Partitioner:
         self._rng = np.random.default_rng(seed)
 
     def split(self, kind: Kind, blocks: int) -> list[Ints]:
-        """Every position in one of `blocks` blocks, of equal size as far as that goes; fewer blocks where there are fewer cells."""
+        """A partition into `blocks` blocks of nearly equal size, or into fewer blocks if there are fewer cells."""
         s = len(self._sensitive)
         k = max(1, min(blocks, s))
         if kind == "neighbourhood":
@@ -46,11 +46,11 @@ class Partitioner:
         return np.array_split(order, k)
 
     def around(self, centres: Ints, size: int) -> Ints:
-        """The `size` positions nearest to the given ones, themselves among them."""
+        """(size,): the positions nearest to `centres`, these included."""
         return self._nearest(self._distance(centres)[self._sensitive], size)
 
     def reach(self, block: Ints) -> Bools:
-        """(n): the cells whose deviations a subproblem of this block leaves free; as large a share of all as the block is, or more."""
+        """(n,): the cells whose deviations the subproblem of this block leaves free: at least the share of cells that the block has."""
         size = max(REACH_CELLS, math.ceil(self._n * len(block) / max(1, len(self._sensitive))))
         near = np.zeros(self._n, dtype=bool)
         near[self._nearest(self._distance(block), size)] = True
@@ -66,12 +66,12 @@ class Partitioner:
         return found
 
     def _distance(self, centres: Ints) -> Floats:
-        """(n): cells on the shortest way to any of the centres; infinite where no relation leads there."""
+        """(n,): number of cells on the shortest path to a centre; infinite where no relation leads there."""
         if len(centres) == 0:
             return np.zeros(self._n)
         distance: Floats = dijkstra(self._graph, indices=self._sensitive[centres], min_only=True)
         return distance[: self._n]
 
     def _nearest(self, distance: Floats, size: int) -> Ints:
-        """Ties are broken at random."""
+        """(size,): the nearest positions, with ties broken at random."""
         return np.lexsort((self._rng.random(len(distance)), distance))[:size]

@@ -1,14 +1,14 @@
 """Fix-and-relax (Baena, Castro & González 2015; [1] §3): a start for BCD.
 
-The senses are split in blocks. In step r those of the blocks before r are fixed, those of block r binary, those of the blocks after r
-relaxed (0 ≤ y ≤ 1), all deviations free. The polygon inequalities make the relaxed part mean something. A step may find no table, as
-senses that were fixed earlier do not fit together: so the model may fall short of levels at a high price (`shortfall.py`), and
+The senses are split into blocks. In step r the senses of earlier blocks are fixed, those of block r are binary, those of later blocks are
+relaxed (0 ≤ y ≤ 1), and all deviations are free. The polygon inequalities make the relaxation useful. A step may find no table, because
+senses fixed earlier do not fit together: so the model may fall short of levels at a high price (`shortfall.py`), and
 
-repair      opens the senses of what falls short and of the cells around it, twice as many each time this brings nothing, until
-            nothing falls short any more or all senses are open and a shortfall is proven to be left.
+repair      opens the senses of cells that fall short and of the cells around them, twice as many after each attempt without a gain,
+            until no cell falls short, or all senses are open and a remaining shortfall is proven.
 
-The first step starts from all senses up: always a table where there is no upper bound, though not a close one. It is offered at once, so
-that something is there whatever the clock does. Other starts end there (all-up) or take random senses, both repaired where needed.
+The first step starts from all senses up: without upper bounds always a table, though not a close one. It is offered at once, so
+there is a table whatever the clock does. Other starts stop there (all-up) or take random senses; both are repaired where needed.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.table import Bools, Ints
 
 Start = Literal["fix-and-relax", "all-up", "random"]
-STEP_NODES, STEP_GAP = 20, 0.05  # the gap for a block: its share of this
-REPAIR_PRICE = 1e3  # price of shortfalls in repairs, where that of the steps was too low
+STEP_NODES, STEP_GAP = 20, 0.05  # limits of a step's MILP; a block gets its share of the gap
+REPAIR_PRICE = 1e3  # price of shortfalls in repairs, if the price of the steps was too low
 REPAIR_NODES = 200
 WHOLE_NODES = 1000  # of the last repair, in which all senses are open, where work is counted
 REPAIR_SENSES = 16  # senses that a repair opens at least
@@ -37,13 +37,15 @@ REPAIR_SENSES = 16  # senses that a repair opens at least
 def fix_and_relax(
     problem: CtaProblem, run: Run, start: Start = "fix-and-relax", blocks: int = 8, seed: int = 1, polygon: bool = True
 ) -> None:
-    """Offers a protected table, or the least short one when time is up. Raises Unprotectable where it is proven that there is none."""
+    """Offers a protected table, or the least short one when time is up. Raises Unprotectable where no protected table exists."""
     only_l1(problem)
     find_start(problem, run, start, blocks, seed, violated_inequalities(problem, run) if polygon else no_inequalities(problem))
 
 
 def find_start(problem: CtaProblem, run: Run, start: Start, blocks: int, seed: int, valid: Inequalities, seconds: float = math.inf) -> None:
-    """The same with inequalities that are at hand, and so many seconds for the steps: senses that they do not reach stay as they lean."""
+    """As `fix_and_relax`, with given inequalities, and `seconds` for the steps. Senses that the steps do not reach in time keep the side of
+    the relaxation.
+    """
     search = _Search(problem, run, seed, valid)
     up = np.random.default_rng(seed).random(len(problem.sensitive)) < 0.5 if start == "random" else problem.can_rise
     at = search.settled(up, "random" if start == "random" else "all-up")
@@ -54,7 +56,7 @@ def find_start(problem: CtaProblem, run: Run, start: Start, blocks: int, seed: i
 
 
 class _Search:
-    """What the steps share: the live models, and how blocks are formed."""
+    """The state of the steps: the models in memory, and the partition into blocks."""
 
     def __init__(self, problem: CtaProblem, run: Run, seed: int, valid: Inequalities) -> None:
         self._problem, self._run = problem, run
@@ -62,7 +64,7 @@ class _Search:
         self._none = np.zeros(len(problem.sensitive), dtype=bool)
 
     def settled(self, up: Bools, name: str) -> Standing:
-        """The closest table with these senses, offered to the run whether it falls short or not."""
+        """The closest table with these senses. It is offered to the run, also if cells fall short."""
         z = self._polish.table(up)
         if z is None:
             return at_rest(self._problem, up)
@@ -81,7 +83,7 @@ class _Search:
         return at
 
     def repaired(self, at: Standing) -> Standing:
-        """Raises Unprotectable where all senses are open and a shortfall is proven to be left."""
+        """Repairs shortfalls. Raises Unprotectable where all senses are open and a remaining shortfall is proven."""
         s, size = len(self._none), REPAIR_SENSES
         self._model.price(REPAIR_PRICE)
         while len(at.short) and not self._run.out_of_time:

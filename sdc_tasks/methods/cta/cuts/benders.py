@@ -1,16 +1,17 @@
 """Benders reformulation of CTA ([2] §5.2; Castro & Baena 2008): senses in a master problem, deviations in its subproblem.
 
-    min θ   s.t.   θ ≥ L_i(y)        optimality cuts: one for each sense vector tried that has a table
+    min θ   s.t.   θ ≥ L_i(y)        optimality cuts: one for each tried sense vector that has a table
                    0 ≥ L_j(y)        feasibility cuts: one for each that has none
                    y ∈ {0, 1}^s
 
-`subproblem.py` gives the tables and the Lagrangians L (eq. 19). They may fall without end where a cell without bounds turns, and eq. 20
-then needs a big M; here a coefficient need not outweigh more than what is known without it: θ is at least the bound of the relaxation,
-so that turning p takes away at most what the cut has above that. The cuts are valid for every table, bounded or not.
+`subproblem.py` gives the tables and the Lagrangians L (eq. 19). A Lagrangian may be unbounded below where an unbounded cell changes its
+sense, and eq. 20 then needs a big M. Here a coefficient is limited by a known bound: θ is at least the bound of the relaxation, so changing
+sense p can lower the cut at most to that bound. The cuts are valid for every table, bounded or not.
 
 A first sense vector comes from the relaxation and `balance.py`; two-dimensional tables with thousands of sensitive cells need little more.
-The master then starts with the few senses whose turning its cuts praise most, the others fixed at those of the best table, and takes in
-more whenever they promise nothing. Only with all of them is its bound one for the problem, and only then can it end: at the optimum.
+The master starts with the few senses whose change promises most according to its cuts; the others are fixed at the best table. It frees
+more senses whenever the free ones promise nothing. Its bound is a bound for the problem only when all senses are free; only then can it
+end at the optimum.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import Milp, MilpResult
 
 METHOD = "benders"
-FIRST_TURNED = 12  # senses that the master may turn at first: few enough to look at all their choices
-FRUITLESS_CHOICES = 8  # choices of these that promise nothing, until there are
-MORE = 4  # times as many
-LOOSE = 0.2  # the master's own gap, as a share of the gap that is left: its bound and its senses need not be better than that
+FIRST_TURNED = 12  # senses that the master may change at first: few enough to enumerate all their choices
+FRUITLESS_CHOICES = 8  # choices without a promise after which the master frees more senses
+MORE = 4  # times as many senses
+LOOSE = 0.2  # the gap of the master, as a share of the remaining gap
 MASTER_NODES = 1000  # of the master's MILP, where work is counted
-MASTER_TOLERANCE = 1e-6  # relative: the master's bound is taken to be this much lower than its solver says, and to be met when this close
+MASTER_TOLERANCE = 1e-6  # relative: subtracted from the bound of the master's solver, and how close counts as met
 
 
 def benders(problem: CtaProblem, run: Run, seed: int, rounds: int | None = None) -> None:
-    """Offers the table of every sense vector tried, lifts the bounds proven, until the run is over, the optimum is proven, or `rounds` of
-    them were proposed by the master.
+    """Offers the table of every tried sense vector, and reports proven bounds, until the run is over, the optimum is proven, or the master
+    has proposed `rounds` sense vectors. For the distance L1.
 
-    Raises Unprotectable where no senses fit together. For the distance L1.
+    Raises Unprotectable where no protected table exists.
     """
     refuse(problem, ~problem.can_rise & ~problem.can_fall)
     sub = Subproblem(problem)
@@ -72,7 +73,7 @@ def benders(problem: CtaProblem, run: Run, seed: int, rounds: int | None = None)
 
 
 class _Search:
-    """The master and what was tried. Costs in the subproblem's unit."""
+    """The master and the tried sense vectors. Costs are in the unit of the subproblem."""
 
     def __init__(self, problem: CtaProblem, run: Run, sub: Subproblem, seed: int) -> None:
         self._problem, self._run, self._sub = problem, run, sub
@@ -80,10 +81,10 @@ class _Search:
         self._rng = np.random.default_rng(seed)
         self._nodes = MASTER_NODES if run.clock.counted else None
         self._master: _Master | None = None
-        self._news: list[tuple[Bools, Answer]] = []  # what the master has not been told
+        self._news: list[tuple[Bools, Answer]] = []  # answers that are not yet cuts of the master
         self._tried: set[bytes] = set()
-        self._centre: tuple[Bools, Floats] | None = None  # the best senses, and what turning each would change at least
-        self._size, self._vain = FIRST_TURNED, 0  # how many senses the master may turn, and how often that promised nothing
+        self._centre: tuple[Bools, Floats] | None = None  # the best senses, and a lower bound on the change of cost for each sense
+        self._size, self._vain = FIRST_TURNED, 0  # how many senses the master may change, and how often that promised nothing
 
     @property
     def _best(self) -> float:
@@ -105,7 +106,7 @@ class _Search:
         return True
 
     def propose(self) -> Bools | None:
-        """The senses that the master thinks best; None where time is up, or where none can be better than the best table."""
+        """The best senses according to the master; None where time is up, or where no senses can be better than the best table."""
         master, gap = self._informed_master(), LOOSE * (self._run.gap or 1.0)
         while not self._run.over:
             around = self._around()
@@ -141,7 +142,7 @@ class _Search:
         return self._master
 
     def _around(self) -> tuple[Bools, Ints] | None:
-        """The best senses and which of them may turn; None: all may."""
+        """The best senses, and which of them may change; None: all may change."""
         if self._centre is None or self._size >= len(self._problem.sensitive):
             return None
         up, change = self._centre
@@ -158,7 +159,7 @@ class _Search:
 
 
 class _Master:
-    """Columns: y, then θ as a multiple of `least`, which is known to bound it. `conflict`: the cells that feasibility cuts speak of."""
+    """The master problem. Columns: y, then θ as a multiple of its known bound `least`. `conflict`: the cells in feasibility cuts."""
 
     def __init__(self, problem: CtaProblem, least: float) -> None:
         s = len(problem.sensitive)
@@ -175,7 +176,7 @@ class _Master:
         )  # fmt: skip
 
     def bound(self, up: Bools, found: Lagrangian) -> None:
-        """θ ≥ value + Σ change_p [p turns], in two forms that no change of −∞ makes void: either may be the stronger."""
+        """Adds θ ≥ value + Σ change_p [p changes], in two forms that also allow changes of −∞: either may be the stronger one."""
         value, change = found.at(up), found.turning(up)
         excess = value - self._least
         if excess <= 0:
@@ -186,7 +187,9 @@ class _Master:
             self._milp.add_row(np.append(self._y, len(up)), np.append(-slope / self._one, 1.0), constant / self._one)
 
     def forbid(self, up: Bools, found: Lagrangian) -> None:
-        """0 ≥ value + Σ change_p [p turns], as a cover: Σ min(1, −change_p / value) [p turns] ≥ 1; any turn will do if value is tiny."""
+        """Adds 0 ≥ value + Σ change_p [p changes] as a cover: Σ min(1, −change_p / value) [p changes] ≥ 1; for a tiny value any change is
+        enough.
+        """
         value, change = found.at(up), found.turning(up)
         share = np.clip(-change / value, 0.0, 1.0) if value > MASTER_TOLERANCE else np.ones(len(up))
         self.conflict |= share > 0
@@ -194,11 +197,11 @@ class _Master:
         self._milp.add_row(self._y, slope, -constant)
 
     def cost(self, x: Floats) -> float:
-        """What the cuts know of the senses of a solution."""
+        """The cost bound that the cuts give for the senses of a solution."""
         return float(self._costs.at(np.round(x[:-1]), self._y[:0], np.zeros((0, 1))).max(initial=self._least))
 
     def solve(self, around: tuple[Bools, Ints] | None, gap: float, seconds: float, nodes: int | None = None) -> MilpResult:
-        """Objective and bound of the result are in the unit of costs. `around`: senses, and which of them may turn."""
+        """Solves the master. Objective and bound of the result are in the unit of costs. `around`: senses, and which of them may change."""
         lower, upper = self._lowest, self._highest
         if around is not None:
             up, may = around
@@ -211,7 +214,7 @@ class _Master:
         return replace(found, bound=None if found.bound is None else found.bound * self._one)
 
     def _all_tried(self, lower: Floats, upper: Floats) -> MilpResult:
-        """2^k senses looked at one by one take less time than a MILP with k binaries takes to begin."""
+        """Enumerates 2^k choices of senses, which is faster than a MILP with k binaries for small k."""
         opened = np.flatnonzero(lower < upper)
         choices = (np.arange(2 ** len(opened)) >> np.arange(len(opened))[:, None] & 1).astype(float)
         cost = self._costs.at(lower, opened, choices).max(axis=0, initial=self._least)
@@ -231,7 +234,9 @@ class _Rows:
         self._constant, self._slope = np.zeros(0), np.zeros((0, s))
 
     def add(self, value: float, change: Floats, up: Bools) -> tuple[float, Floats]:
-        """The one that is `value` at the senses `up`, and changes by so much when one of them turns; as constant and slope."""
+        """Adds the function that is `value` at the senses `up`, and changes by `change` (s,) when one of them changes. Returns constant and
+        slope.
+        """
         slope, constant = np.where(up, -change, change), value + float(change[up].sum())
         self._constant, self._slope = np.append(self._constant, constant), np.vstack([self._slope, slope])
         return constant, slope

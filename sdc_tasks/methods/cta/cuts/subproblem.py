@@ -1,16 +1,16 @@
-"""CTA with fixed senses as a linear program whose multipliers say what any other senses would cost at least ([2] eq. 19).
+"""CTA with fixed senses as a linear program. Its multipliers give a lower bound on the cost of any other senses ([2] eq. 19).
 
 A sensitive cell moves within [l, −lpl] or [upl, u], every other one within [l, u]. For multipliers λ of the relations A z = 0 and μ = Aᵀλ,
 
-    L(λ, y) = Σ_i min (w_i |z_i| − μ_i z_i)      each cell by itself, over the interval that the senses y allow it
+    L(λ, y) = Σ_i min (w_i |z_i| − μ_i z_i)      each cell separately, over the interval that the senses y allow
 
-is at most the cost of the closest table with the senses y, and as much for the optimal λ of that linear program. In y it is a sum of one
-term per sensitive cell, (rise_p if y_p else fall_p): the cut of [2] eq. 20 with the multipliers of all bounds at their best. With w = 0 and
-the λ of the least violation of A z = 0, L > 0 proves that y has no table: the cut of a ray.
+is at most the cost of the closest table with the senses y, and equal to it for the optimal λ of that linear program. As a function of y it
+is a sum of one term per sensitive cell, (rise_p if y_p else fall_p): the cut of [2] eq. 20 with optimal multipliers of all bounds. With
+w = 0 and the λ of the least violation of A z = 0, L > 0 proves that y has no table: the cut of a ray.
 
-The linear program gives each sensitive cell z = −lpl + a + b − c with 0 ≤ a ≤ lpl + upl. a at either end is a sense, a in between costs
-the straight line from end to end: so the same program, with all a free, is the relaxation over all senses (that of the MILP without its
-big-M rows). It has as many rows as there are relations, and at most that many senses of its optimum are undecided.
+The linear program gives each sensitive cell z = −lpl + a + b − c with 0 ≤ a ≤ lpl + upl. Each end of a is a sense; between the ends the
+cost is linear. So the same program, with all a free, is the relaxation over all senses (that of the MILP without its big-M rows). It has
+one row for each relation, and its optimum has at most that many undecided senses.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ class Lagrangian:
         return self.base + float(np.where(up, self.rise, self.fall).sum())
 
     def turning(self, up: Bools) -> Floats:
-        """(s): by how much it changes when a single sense turns."""
+        """(s,): its change when a single sense changes."""
         return np.where(up, self.fall - self.rise, self.rise - self.fall)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """For one sense vector: its closest table and a tight Lagrangian, or, with `z` None, a Lagrangian with w = 0 that is above 0.
+    """For one sense vector: its closest table and a tight Lagrangian; or, with `z` None, a Lagrangian with w = 0 that is above 0.
 
-    `mirrored` is that of −λ: where bounds are out of reach and levels symmetric, as tight for the opposite senses.
+    `mirrored` is the Lagrangian of −λ. Where bounds are out of reach and levels are symmetric, it is as tight for the opposite senses.
     """
 
     z: Floats | None = field(repr=False)
@@ -59,7 +59,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """The relaxation over all senses: y in [0, 1] and a tight Lagrangian; where it has no table (`bound` infinite), one as in Answer."""
+    """The relaxation over all senses: y (s,) in [0, 1], and a tight Lagrangian. Without a table (`bound` infinite), a Lagrangian as in
+    `Answer`.
+    """
 
     y: Floats = field(repr=False)
     lagrangian: Lagrangian
@@ -67,7 +69,7 @@ class Relaxed:
 
 
 class Subproblem:
-    """The live linear programs. Costs are in median weights · units: `scale` is that weight."""
+    """The linear programs in memory. Costs are in median weights · units: `scale` is that weight."""
 
     def __init__(self, problem: CtaProblem) -> None:
         positive = problem.w[problem.w > 0]
@@ -89,9 +91,9 @@ class Subproblem:
         self._farthest = FARTHEST * max(1.0, float(np.maximum(problem.lpl, problem.upl).sum()))
 
     def relaxed(self, seconds: float) -> Relaxed | None:
-        """None where time ran out."""
+        """Solves the relaxation; None where time ran out."""
         undecided = np.divide(self._problem.lpl, self.width, out=np.zeros(len(self._p)), where=self.width > 0)
-        if self.both.all() and (self.straight == 0).all():  # levels are symmetric: z = 0 is an optimum, and costs what they do
+        if self.both.all() and (self.straight == 0).all():  # levels are symmetric: z = 0 is an optimum, at the cost of the levels
             return self._relaxed(undecided, np.zeros(len(self._rhs)))
         bounds = self._bounds(self._problem.can_rise, True)
         found = self._solve(self._live, bounds, seconds)
@@ -102,7 +104,7 @@ class Subproblem:
         return None if ray is None else Relaxed(undecided, self.lagrangian(ray, np.zeros_like(self.w), math.inf), math.inf)
 
     def solve(self, up: Bools, best: float, seconds: float) -> Answer | None:
-        """The senses `up`, judged against tables that cost less than `best`; None where time ran out."""
+        """The answer for the senses `up` (s,), compared with tables that cost less than `best`; None where time ran out."""
         bounds = self._bounds(up, False)
         found = self._solve(self._live, bounds, seconds)
         if found.status.has_point:
@@ -115,7 +117,7 @@ class Subproblem:
         return Answer(None, self.lagrangian(ray, weightless, math.inf), self.lagrangian(-ray, weightless, math.inf))
 
     def lagrangian(self, dual: Floats, w: Floats, best: float) -> Lagrangian:
-        """L for the multipliers `dual`. A cell of a table that costs at most `best` moves at most best / w."""
+        """L for the multipliers `dual` (relations,). A cell of a table that costs at most `best` moves at most best / w."""
         problem, p, rest = self._problem, self._p, self._rest
         most = np.full(len(w), self._farthest)
         if math.isfinite(best):
@@ -151,7 +153,9 @@ class Subproblem:
         return live.solve()
 
     def _bounds(self, up: Bools, relaxed: bool) -> tuple[Floats, Floats]:
-        """Of the columns: z⁺ and z⁻ of the other cells, a, b, c of the sensitive. `relaxed`: senses are open where both are possible."""
+        """Bounds of the columns: z⁺ and z⁻ of the other cells, a, b, c of the sensitive ones. `relaxed`: a sense is open where both are
+        possible.
+        """
         problem, rest = self._problem, self._rest
         free = self.both & relaxed
         rises = np.where(self.both, up, problem.can_rise)
@@ -172,7 +176,7 @@ class Subproblem:
 
 
 def refuse(problem: CtaProblem, hopeless: Bools) -> None:
-    """Raises Unprotectable if any of the sensitive cells is."""
+    """Raises Unprotectable, with the names of the cells, if `hopeless` (s,) has any."""
     cells = problem.sensitive[hopeless]
     if len(cells):
         names = ", ".join(problem.name(int(cell)) for cell in cells[:NAMED_CELLS])

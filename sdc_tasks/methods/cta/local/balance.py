@@ -1,12 +1,12 @@
 """Senses that nearly balance every relation, by error feedback and exchange.
 
-A relaxation leaves some senses y undecided, at multipliers that make others cheap to turn. The senses σ to find minimise
+A relaxation leaves some senses y undecided, and its multipliers show which others are cheap to change. The senses σ minimise
 
-    E(σ) = Σ_p turn_p [σ_p ≠ y_p] + Σ_k price_k r_k² / 2τ,      r = what σ adds to A z beyond y
+    E(σ) = Σ_p turn_p [σ_p ≠ y_p] + Σ_k price_k r_k² / 2τ,      r = the change of A z from y to σ
 
-where price_k is the weight of the cheapest cell that could take up what relation k is off by. The cells are decided from the largest
-level to the smallest, each to the side that leaves E smaller, so that small levels make good what large ones left; then pairs of cells in
-one relation are turned while that pays. Where most cells of a table are sensitive, next to nothing is left to balance.
+where price_k is the weight of the cheapest cell that could absorb the imbalance of relation k. The cells are decided from the largest
+level to the smallest, each to the side with the smaller E, so that small levels compensate large ones. Then pairs of cells in
+one relation change while E falls. Where most cells of a table are sensitive, almost no imbalance remains.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 SOFT_WIDTHS = 1.5  # τ, in median widths lpl + upl
 SWEEPS = 3
-MOST_PAIRED = 200  # cells of a relation that are looked at in pairs: those with the smallest levels
+MOST_PAIRED = 200  # cells of a relation that are compared in pairs: those with the smallest levels
 
 
 def balanced(problem: CtaProblem, w: Floats, y: Floats, turn: Floats) -> Bools:
-    """Senses (s, true: up) near y (s, in [0, 1]); `turn` is the cost of up less that of down, in the scale of w."""
+    """(s,): senses (true: up) near y (s,) in [0, 1]. `turn` (s,) is the cost of up minus that of down, in the scale of w (n,)."""
     width = problem.lpl + problem.upl
     tau = SOFT_WIDTHS * float(np.median(width[width > 0])) if (width > 0).any() else 1.0
     price = np.sqrt(_cheapest(problem.A, w) / tau)
@@ -37,7 +37,7 @@ def balanced(problem: CtaProblem, w: Floats, y: Floats, turn: Floats) -> Bools:
 
 
 def _cheapest(A: sp.csr_array, w: Floats) -> Floats:
-    """(m): the smallest weight in each relation; a small part of the typical one where that is 0."""
+    """(m,): the smallest weight in each relation; a small part of the typical weight where it is 0."""
     least = np.full(A.shape[0], 1.0)
     filled = np.flatnonzero(np.diff(A.indptr) > 0)
     if len(filled):
@@ -46,7 +46,7 @@ def _cheapest(A: sp.csr_array, w: Floats) -> Floats:
 
 
 class _Balance:
-    """Senses, and what they leave in each relation."""
+    """Senses, and the imbalance that they leave in each relation."""
 
     def __init__(self, B: sp.csc_array, width: Floats, turn: Floats) -> None:
         self._B, self._width, self._turn = B, width, turn
@@ -67,9 +67,9 @@ class _Balance:
             self.r[relations] += coefficients * (rise[p] if up else fall[p])
 
     def exchange(self) -> int:
-        """One look at every relation: the pair (or the single cell) whose turning lowers E most, as if they shared this relation only.
+        """For every relation once, changes the pair (or the single cell) that lowers E most, as if they shared this relation only.
 
-        Returns how many relations had one.
+        Returns the number of relations with such a change.
         """
         found = 0
         for k in np.argsort(-np.abs(self.r), kind="stable").tolist():
@@ -93,7 +93,7 @@ class _Balance:
         return found
 
     def _single(self, cells: Ints) -> tuple[Floats, Floats]:
-        """How far each of the cells would go if it turned, and what that alone would add to E."""
+        """How far each of the cells would move if its sense changed, and what this alone would add to E."""
         up = self.up[cells]
         step = np.where(up, -self._width[cells], self._width[cells])
         start, count = self._B.indptr[cells], np.diff(self._B.indptr)[cells]

@@ -1,12 +1,12 @@
 """A first table, in about a second: starting senses by alternating projections, then elastic linear programs at a rising price.
 
-The relaxation of `polygon.py` says how far each cell moves (t), not which way. Alternating projections between {z: |z| = t} and
-{z: A z = 0}, in a metric that lets large deviations bend most, find signs that nearly balance. The elastic LP of `senses.py` then starts at
-a low price ρ for shortfalls: cells that are cheap to protect settle, cells that stand still at z = 0 are turned to the side where the
-duals of the relations make moving cheaper, and ρ rises. Random senses, in contrast, are next to never feasible.
+The relaxation of `polygon.py` gives the size t of each deviation, not its sign. Alternating projections between {z: |z| = t} and
+{z: A z = 0}, in a metric in which large deviations change most, find signs that nearly balance. The elastic LP of `senses.py` then starts
+with a low price ρ for shortfalls: cells that are cheap to protect reach their level, cells that stay at z = 0 change to the side where the
+duals of the relations make moving cheaper, and ρ rises. Random senses, in contrast, are almost never feasible.
 
-Where a few sensitive cells carry most of the cost (weight 1), these settle first, with all others free to follow; then the next ones
-join, each on the side to which it has moved by then. Their LPs are small work, and what is settled among the heavy cells is what counts.
+Where a few sensitive cells cause most of the cost (weight 1), these are decided first, with all others free; then the next ones
+join, each on the side to which it has moved. Their LPs are fast, and the heavy cells decide most of the cost.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ from sdc_tasks.methods.cta.senses import FIRM, Fixed, SenseLP, refined
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 PROJECTIONS = 10
-SOFT_SHARE = 0.1  # share of the median size that any cell may bend at least
+SOFT_SHARE = 0.1  # share of the median size by which any cell may change at least
 PRICES = ((3.0, 6.0, 12.0), (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 30.0))  # in steps of ρ, coarse and fine
-HEAVY_SHARE = 2 / 3  # share of all weight · level, if a tenth of the sensitive cells carries it: these few then go first
+HEAVY_SHARE = 2 / 3  # if a tenth of the sensitive cells has this share of all weight · level, these cells go first
 SCALES = (0.01, 0.03, 0.1)  # of the sensitive cells, the heaviest
 FEW_PRICES, REST_PRICES = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0), (4.0, 8.0)  # while only the heaviest count; once all do
-ALIKE = 100.0  # the largest weight above the smallest; presolve adds up those of cells that move as one
+ALIKE = 100.0  # ratio of the largest to the smallest weight up to which weights count as alike; presolve adds up weights
 STILL_SHARE = 0.999  # share of its level that a cell falls short by when it does not move
 REPAIRS = 12
 STARTS = 6
 SIDE_BY_SIDE_STARTS = 2
 START_ITERATIONS = 60_000  # iterations after which no further start is tried
 NO_SHORTFALL = 1e-9  # share of a level
-FRESH_ONE_IN = 100  # more than one sense in so many turned: the LP starts afresh
-IMPATIENT = 8  # and also after this part of the iterations that a fresh solve takes
+FRESH_ONE_IN = 100  # the LP starts from scratch if more than one sense in this number has changed
+IMPATIENT = 8  # and also after this fraction (1 / 8) of the iterations of a solve from scratch
 
 
 def all_up(problem: CtaProblem, run: Run) -> None:
-    """The closest table with every sense up, where bounds allow it: feasible without upper bounds, and one LP away.
+    """Offers the closest table with every sense up, where bounds allow it: one LP, feasible without upper bounds.
 
-    Where all weights are alike that LP is degenerate and slow: there one in which cells with room bear more comes first. Its table is poor,
-    but there within seconds.
+    Where all weights are alike this LP is degenerate and slow. Then an LP comes first in which cells with room take more of the change: its
+    table is poor, but found within seconds.
     """
     weighted = problem.w[problem.w > 0]
     if len(weighted) and weighted.max() <= ALIKE * weighted.min():
         room = np.minimum(problem.upper, -problem.lower)
         _all_up(replace(problem, w=problem.w / np.sqrt(1 + np.where(np.isfinite(room), room, 0.0))), run)
-    if not run.out_of_time:  # whether the gap is reached depends on who works beside
+    if not run.out_of_time:  # whether the gap is reached depends on the other threads
         _all_up(problem, run)
 
 
@@ -66,9 +66,9 @@ def _all_up(problem: CtaProblem, run: Run) -> None:
 
 
 def first_tables(problem: CtaProblem, run: Run, t: Floats, seed: int, threads: int = 1) -> Floats | None:
-    """Offers the tables of senses that the sizes t suggest, from several random signs while that is cheap.
+    """Offers tables for senses that the sizes t (n,) suggest, from several random signs while that is cheap.
 
-    Returns the one to go on from, counting what it falls short by at the price of `senses.FIRM`; None where time ran out first.
+    Returns the deviations (n,) of the best one, with shortfalls at the price `senses.FIRM`; None where time ran out first.
     """
     best: tuple[float, Floats] | None = None
     effort, balanced = 0, _balancer(problem, t)
@@ -81,7 +81,7 @@ def first_tables(problem: CtaProblem, run: Run, t: Floats, seed: int, threads: i
                 effort += spent
                 if found is None:
                     continue
-                run.offer(z, "first table")  # here, in order: which of two equal tables stays must not depend on the threads
+                run.offer(z, "first table")  # offered here in order: which of two equal tables stays must not depend on the threads
                 if best is None or found.cost < best[0]:
                     best = found.cost, z
     return None if best is None else best[1]
@@ -90,7 +90,7 @@ def first_tables(problem: CtaProblem, run: Run, t: Floats, seed: int, threads: i
 def _one(
     problem: CtaProblem, run: Run, prices: Sequence[float], task: tuple[Floats, np.random.Generator]
 ) -> tuple[Fixed | None, Floats, int]:
-    """(last solution, its z clean of tolerances, effort) of one start."""
+    """(last solution, its z without solver tolerances, effort) of one start."""
     balanced, rng = task
     model = SenseLP(problem, FIRM)
     found = _settled(problem, run, model, model.possible(balanced[problem.sensitive] > 0), prices, rng)
@@ -126,9 +126,10 @@ def _settled(problem: CtaProblem, run: Run, model: SenseLP, up: Bools, prices: S
 
 
 def _schedule(problem: CtaProblem, prices: Sequence[float]) -> Iterator[tuple[Ints, Sequence[float]]]:
-    """(positions of the sensitive cells that count from now on, prices to solve at): the heaviest first, where a few carry most.
+    """(positions of the sensitive cells that count from now on, prices to solve at): the heaviest cells first, if a few have most of the
+    cost.
 
-    Not where some carry no weight at all, as in a release: there, cost is elsewhere.
+    All cells at once if some have no weight, as in a release: there the cost is in other cells.
     """
     weight = problem.w[problem.sensitive] * np.minimum(problem.lpl, problem.upl)
     order = np.argsort(-weight, kind="stable")
@@ -143,7 +144,9 @@ def _schedule(problem: CtaProblem, prices: Sequence[float]) -> Iterator[tuple[In
 
 
 def _balancer(problem: CtaProblem, t: Floats) -> Callable[[np.random.Generator], Floats]:
-    """z near both sets, from random signs: orthogonal in the metric Σ z_i² / d_i with d = t, so that what moves little bends little."""
+    """A function that finds z near both sets from random signs, by projections in the metric Σ z_i² / d_i with d = t: cells that move
+    little change little.
+    """
     A, positive = problem.A, t[t > 0]
     if len(positive) == 0 or A.shape[0] == 0:
         return lambda rng: np.asarray(rng.choice([-1.0, 1.0], len(t)))
@@ -163,13 +166,13 @@ def _balancer(problem: CtaProblem, t: Floats) -> Callable[[np.random.Generator],
 
 
 def _leaning(found: Fixed, cells: Ints, up: Bools) -> Bools:
-    """The side to which a cell whose level did not count has moved, or would rather move; `up` where it does not matter."""
+    """The side to which a cell whose level did not count has moved, or would move more cheaply; `up` where both are equal."""
     z, lean = found.z[cells], found.lean[cells]
     return np.where(np.abs(z) > NO_SHORTFALL, z > 0, np.where(np.abs(lean) > NO_SHORTFALL, lean > 0, up))
 
 
 def _to_turn(found: Fixed, level: Floats, both: Bools, rho: float, rng: np.random.Generator) -> Bools:
-    """Which senses to try the other way: those that do not move at all while the price is low, and some of any that are short later."""
+    """The senses to change: cells that do not move while the price is low, and later some of the cells that fall short."""
     if rho < FIRM:
         return both & (found.short >= STILL_SHARE * level)
     short = both & (found.short > NO_SHORTFALL * level)

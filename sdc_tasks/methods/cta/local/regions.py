@@ -1,13 +1,14 @@
-"""Parts of a table that can be improved on their own: some sensitive cells with what is around them, closed under the relations.
+"""Regions: parts of a table that can be improved separately. A region has some sensitive cells and their surroundings, closed under the
+relations.
 
-Cells of a table come in the order of a Cartesian product as a rule, so the relations show its dimensions: those along the last one run
-over neighbouring numbers, those along an earlier one have larger steps. Without the relations along one dimension a table falls into
-slabs (countries; activities; size classes). A region is the slab of its centre, then slabs beside it along that dimension, until it is
-large enough; of a slab that is too large, what is near the centre. Where the numbers say nothing, there is one dimension, and a region
-is what is near.
+The cells of a table are usually in the order of a Cartesian product, so the relations show its dimensions: relations along the last
+dimension run over neighbouring cell numbers, relations along earlier ones have larger steps. Without the relations along one dimension, a
+table falls into slabs (countries; activities; size classes). A region is the slab of its centre, then slabs beside it along that
+dimension, until it is large enough; of a slab that is too large, it takes the part near the centre. Where the numbers show no dimensions,
+there is one dimension, and a region is the neighbourhood of its centre.
 
-Only the cells of a region move. A relation that leaves the region takes its total in as well, so that the inside can move against it
-(an EU total moves with a country); a cell that would stand alone in a relation stays.
+Only the cells of a region move. If a relation leaves the region, its total belongs to the region too, so that the inside can move against
+it (an EU total moves with a country). A cell that would be alone in a relation stays.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sdc_tasks.model.table import Bools, Ints
 
-ACROSS = 1e6  # length of a relation along the dimension that slabs lie side by side in
+ACROSS = 1e6  # length of a relation along the dimension across which slabs are neighbours
 
 
 def dimensions(A: sp.csr_array) -> Ints:
-    """(m): the dimension that each relation runs along, as numbers from 0; cells in the order of a Cartesian product.
+    """(m,): the dimension along which each relation runs, as numbers from 0, for cells in the order of a Cartesian product.
 
     A relation steps by the greatest common divisor of the differences of its cells' numbers, and spans their largest difference. Relations
     whose [step, span] overlap, directly or through others, run along one dimension.
@@ -46,7 +47,7 @@ def dimensions(A: sp.csr_array) -> Ints:
 
 
 class Map:
-    """The graph of cells and relations, and the regions cut from it. `dimension` (m) is that of each relation of A."""
+    """The graph of cells and relations, from which regions are cut. `dimension` (m,) is the dimension of each relation of A."""
 
     def __init__(self, A: sp.csr_array, dimension: Ints) -> None:
         self._A, self._pattern = A, sp.csr_array((np.ones(A.nnz, dtype=np.int64), A.indices, A.indptr), shape=A.shape)
@@ -59,7 +60,7 @@ class Map:
         self._graph = [self._lengths(d) for d in range(self.count)]
 
     def region(self, centre: int, size: int, along: int, rng: np.random.Generator) -> Ints:
-        """Cells of slabs that lie side by side along a dimension, about `size` of them, the centre's slab first; sorted."""
+        """About `size` cells of neighbouring slabs along a dimension, beginning with the slab of the centre; sorted."""
         graph = self._graph[along]
         slab = self._slab[along]
         key = rng.random(int(slab.max()) + 1)[slab] if self.count > 1 else np.zeros(self._n)
@@ -76,14 +77,14 @@ class Map:
         return np.flatnonzero(self._closed(inside))
 
     def _lengths(self, along: int) -> sp.csr_array:
-        """The graph of cells and relations, both ways; relations along one dimension are far away."""
+        """The graph of cells and relations, in both directions. Relations along one dimension are long."""
         length = np.where(self._dimension == along, ACROSS if self.count > 1 else 1.0, 1.0)[self._row]
         size = self._n + self._m
         graph = sp.csr_array((length, (self._A.indices, self._n + self._row)), shape=(size, size))
         return sp.csr_array(graph + graph.T)
 
     def _slabs(self, along: int) -> Ints:
-        """(n): the slab of each cell: what hangs together without the relations along one dimension."""
+        """(n,): the slab of each cell, its connected component without the relations along one dimension."""
         other = np.flatnonzero(self._dimension[self._row] != along)
         size = self._n + self._m
         graph = sp.csr_array((np.ones(len(other)), (self._A.indices[other], self._n + self._row[other])), shape=(size, size))
@@ -91,7 +92,7 @@ class Map:
         return np.asarray(slab[: self._n], dtype=np.int64)
 
     def _closed(self, inside: Bools) -> Bools:
-        """With the totals of relations that leave; without cells that would stand alone in a relation."""
+        """(n,): the region with the totals of relations that leave it, and without cells that would be alone in a relation."""
         inside = inside.copy()
         inside[self._total[(self._pattern @ inside.astype(np.int64)) == 1]] = True
         while True:
@@ -103,7 +104,7 @@ class Map:
 
 
 def _totals(A: sp.csr_array) -> Ints:
-    """(m): the cell of each relation whose sign is unlike all others', the total; the first cell where there is none."""
+    """(m,): the total of each relation, that is, the cell whose sign differs from all others; the first cell where there is none."""
     row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
     positive = np.bincount(row, A.data > 0, A.shape[0])
     lone = np.where(A.data > 0, positive[row] == 1, (np.diff(A.indptr) - positive)[row] == 1)

@@ -1,14 +1,14 @@
 """Local search over senses, region by region, from a table that may still fall short of some levels.
 
-    turns   a few senses of a region (`regions.py`) at a time: one that is dear to hold (the dual price of its level says how much could be
-            won at most), often with some of its neighbours in a relation. The region's LP tells what the closest table then costs; what
-            falls short is turned as well, once or twice (an ejection chain); what is no better is taken back.
-    milp    all senses of a small region at once, to a node limit: what several turns would have to find together.
+    turns   changes a few senses of a region (`regions.py`) at a time: one whose level is expensive (the dual price of its level bounds the
+            gain), often with some of its neighbours in a relation. The LP of the region gives the cost of the closest table; cells that
+            fall short change too, once or twice (an ejection chain); a change without a gain is taken back.
+    milp    optimises all senses of a small region at once, up to a node limit: changes that several turns would have to find together.
 
-Regions are improved several at a time, each from the same table. Their moves are then added one by one, each kept if the whole table is
-better with it: A z = 0 is linear, so moves of two regions add up, and the result does not depend on the number of threads.
+Several regions are improved at a time, each from the same table. Their moves are then added one by one; a move is kept if the whole table
+is better with it. A z = 0 is linear, so moves of two regions add up, and the result does not depend on the number of threads.
 
-Which kind of region to try next is learnt: what a kind has won per effort, counted in simplex iterations, the same on every machine.
+The search learns which kind of region to try next: from the gain of a kind per effort, in simplex iterations, the same on every machine.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.milp import LiveMilp
 
 SIZES = {"turns": (400, 200), "milp": (150,)}  # cells of a region, about
-REGIONS_AT_ONCE, CELLS_PER_REGION = 4, 6000  # regions improved from the same table: so many, and one more for each so many cells
-TWICE = 2  # every kind of region has had its chance, when nothing is found any more
+REGIONS_AT_ONCE, CELLS_PER_REGION = 4, 6000  # regions improved from the same table, and cells for which there is one more
+TWICE = 2  # how often every kind of region was tried before the search ends
 REGION_ITERATIONS = 2000  # of turns in one region, in simplex iterations
 TRIES = 4  # per sensitive cell of a region, at most
-CHAIN = 2  # how often what falls short is turned as well
-LONGEST_LINK = 6  # senses that a link of the chain may turn
+CHAIN = 2  # how often cells that fall short change too
+LONGEST_LINK = 6  # senses that may change in a link of the chain
 ONE_SENSE_SHARE = 0.4  # share of tries that turn one sense only
 BETTER = 1e-9  # relative
-PAST_WEIGHT = 0.8  # weight of the past in what a kind of region has won
-SELDOM = 0.7  # what a visit leaves of a cell's chance to be a centre again
-IDLE_CHANCE = 0.1  # of the mean cost per sensitive cell: a chance for those without excess around them
-CURIOUS_SHARE = 0.1  # share of regions whose kind is drawn without regard to what it has won
+PAST_WEIGHT = 0.8  # weight of the past in the gain of a kind of region
+SELDOM = 0.7  # factor on a cell's chance to be a centre again, after a visit
+IDLE_CHANCE = 0.1  # of the mean cost per sensitive cell: a chance for cells without excess cost around them
+CURIOUS_SHARE = 0.1  # share of regions whose kind is drawn independently of its gain
 REGION_NODES, REGION_GAP = 20, 0.003  # of a region's MILP
 REACH_LEVELS = 4.0  # levels, or twice the present deviation: how far a region's MILP lets a sensitive cell move
-MILP_EFFORT = 8  # of an iteration inside a MILP, cuts and all, in iterations of an LP
+MILP_EFFORT = 8  # effort of an iteration inside a MILP, with its cuts, in iterations of an LP
 MODEL_ITERATIONS = 1.0  # effort of building a region's model, in iterations per cell
 
 Task = tuple[int, int, np.random.Generator]  # (kind, centre, a generator of its own)
@@ -55,7 +55,7 @@ Task = tuple[int, int, np.random.Generator]  # (kind, centre, a generator of its
 
 @dataclass(frozen=True)
 class Move:
-    """What one region found: by how much its cells should move, and the effort in simplex iterations."""
+    """The result of one region: the change of its cells' deviations, and the effort in simplex iterations."""
 
     cells: Ints = field(repr=False)
     step: Floats = field(repr=False)
@@ -72,11 +72,11 @@ def improve(
     rounds: int | None,
     threads: int,
 ) -> None:
-    """Improves the best of the tables `starts` until the run is over, `rounds` batches are done, or nothing is found any more: as many
-    regions in a row as there are sensitive cells. Offers every better table.
+    """Improves the best of the tables `starts`, each (n,), until the run is over, `rounds` batches are done, or as many regions in a row as
+    there are sensitive cells bring no gain. Offers every better table.
 
-    `dimension` (m): along which each relation runs (`regions.dimensions`). `relaxation`: its rows are for the MILPs to carry, its sizes
-    show where a table is dearer than it may have to be.
+    `dimension` (m,): the dimension of each relation (`regions.dimensions`). `relaxation`: its rows are valid inequalities for the MILPs;
+    its sizes show where a table costs more than it may have to.
     """
     search, valid = _Search(problem, starts, relaxation.t, dimension, seed), Inequalities(relaxation.rows, relaxation.least)
     with ThreadPoolExecutor(threads) as pool:
@@ -92,7 +92,7 @@ def improve(
 
 
 class _Search:
-    """The table, and what is known of where to look next."""
+    """The table, and the statistics that choose the next regions."""
 
     def __init__(self, problem: CtaProblem, starts: Sequence[Floats], t: Floats, dimension: Ints, seed: int) -> None:
         self._problem, self._t = problem, t
@@ -101,20 +101,20 @@ class _Search:
         self._map = Map(problem.A, dimension)
         self.kinds = [(along, by, size) for along in range(self._map.count) for by, sizes in SIZES.items() for size in sizes]
         self._rng = np.random.default_rng(seed)
-        self._won = np.full(len(self.kinds), np.inf)  # per effort; untried kinds come first
+        self._won = np.full(len(self.kinds), np.inf)  # gain per effort; untried kinds come first
         self._visits = np.zeros(len(problem.sensitive))
-        self.stale = 0  # regions in a row that found nothing
+        self.stale = 0  # regions in a row without a gain
         self._penalty = FIRM * float(np.median(problem.w[problem.w > 0])) if (problem.w > 0).any() else FIRM
         everything = np.arange(len(problem.cells))
         self.z = min(starts, key=lambda z: self._cost(z, everything))
 
     def batch(self) -> list[Task]:
-        """The next regions: around what is short of its level, else where the table is dear."""
+        """The next regions: around cells that fall short of their level, otherwise where the table is expensive."""
         some = REGIONS_AT_ONCE + len(self._problem.cells) // CELLS_PER_REGION
         return [(self._kind(), self._centre(), np.random.default_rng(self._rng.integers(2**63))) for _ in range(some)]
 
     def improved(self, valid: Inequalities, run: Run, task: Task) -> Move:
-        """What one region finds from the table as it is; the cells outside keep their deviations. Changes nothing here."""
+        """The move that one region finds from the present table. Cells outside keep their deviations. It does not change the search."""
         kind, centre, rng = task
         along, by, size = self.kinds[kind]
         cells = self._map.region(centre, size, along, rng)
@@ -123,7 +123,7 @@ class _Search:
         return _by_milp(self._problem, self.z, cells, valid, run) if by == "milp" else _by_turns(self._problem, self.z, cells, run, rng)
 
     def take(self, kind: int, move: Move) -> bool:
-        """Adds a region's move to the table if the whole is better with it."""
+        """Adds the move of a region if the whole table is better with it."""
         self._visits[np.isin(self._problem.sensitive, move.cells)] += 1
         old, new, gain = self.z, self.z.copy(), 0.0
         new[move.cells] += move.step
@@ -175,7 +175,7 @@ class _Search:
 
 
 def _by_milp(problem: CtaProblem, z: Floats, cells: Ints, valid: Inequalities, run: Run) -> Move:
-    """All senses of the region at once."""
+    """Optimises all senses of the region at once."""
     rank = np.full(len(problem.cells), -1)
     rank[problem.sensitive] = np.arange(len(problem.sensitive))
     own = rank[cells]
@@ -198,7 +198,7 @@ def _by_milp(problem: CtaProblem, z: Floats, cells: Ints, valid: Inequalities, r
 
 
 def _by_turns(problem: CtaProblem, z: Floats, cells: Ints, run: Run, rng: np.random.Generator) -> Move:
-    """A few senses at a time."""
+    """Changes a few senses at a time."""
     model = SenseLP(problem, FIRM, cells, z)
     s = len(model.at)
     up = z[cells[model.at]] > 0

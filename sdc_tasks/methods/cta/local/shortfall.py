@@ -1,14 +1,14 @@
-"""MILP-CTA that may fall short of levels, so that it always has an answer, and of which parts can be relaxed.
+"""MILP-CTA that may fall short of levels, so that it always has a solution. Parts of it can be relaxed.
 
     min  Σ w_i (z⁺_i + z⁻_i) + ρ Σ_p v_p t_p      s.t. the model, with  z⁺_p ≥ upl_p (y_p − t_p),  z⁻_p ≥ lpl_p (1 − y_p − t_p),  0 ≤ t ≤ 1
 
-t_p is the share of its level that a cell lacks, v_p what its whole level costs; z = 0, t = 1 is always feasible. At a high price ρ
-shortfalls are left only where senses that are fixed do not fit together. With costs of t alone, the least Σ t says which cells stand in
-the way of a protected table. Where y_p is relaxed (0 ≤ y ≤ 1) it is projected out: its four rows become one,
+t_p is the share of its level that a cell lacks, v_p the cost of its whole level; z = 0, t = 1 is always feasible. At a high price ρ
+shortfalls remain only where fixed senses do not fit together. With costs of t alone, the least Σ t shows which cells prevent
+a protected table. A relaxed y_p (0 ≤ y ≤ 1) is projected out: its four rows become one,
 
     z⁺_p / upl_p + z⁻_p / lpl_p ≥ 1 − t_p
 
-which holds for every table and is far easier on the solver. Columns: those of the model, then t.
+which holds for every table and is much easier for the solver. Columns: those of the model, then t.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.milp import LiveMilp, Milp, Watch
 
-RHO = 20.0  # times level and weight of a cell: what its whole level costs
+RHO = 20.0  # times level and weight of a cell: the cost of its whole level
 CLEAR_SHARE = 1e-4  # share of a level; a solver's tolerances stay far below
 CELLS_NAMED = 8  # cells that a message names
 BLAME_NODES, BLAME_SECONDS = 500, 20.0
@@ -34,9 +34,9 @@ BLAME_NODES, BLAME_SECONDS = 500, 20.0
 
 @dataclass(frozen=True)
 class Standing:
-    """Senses (s, True: up), net deviations (n, units), the share of its level that each sensitive cell lacks.
+    """Senses (s,) (True: up), net deviations (n,) in units, and (s,) the share of its level that each sensitive cell lacks.
 
-    `proven`: no choice of the senses that were open comes below this cost.
+    `proven`: no choice of the open senses has a lower cost.
     """
 
     up: Bools = field(repr=False)
@@ -50,7 +50,7 @@ class Standing:
 
 
 def standing(problem: CtaProblem, up: Bools, z: Floats) -> Standing:
-    """What these deviations lack, where each cell goes the way that it moves; `up` says the way of those that stand still."""
+    """The standing of deviations z (n,). The sense of a cell is the direction of its deviation, or `up` (s,) where it does not move."""
     moved = z[problem.sensitive]
     way = np.where(np.abs(moved) > 1e-7, moved > 0, up)
     level = np.where(way, problem.upl, problem.lpl)
@@ -58,12 +58,12 @@ def standing(problem: CtaProblem, up: Bools, z: Floats) -> Standing:
 
 
 def at_rest(problem: CtaProblem, up: Bools) -> Standing:
-    """Nothing moves, all fall short: always there to start from."""
+    """The standing in which no cell moves and all fall short: a start that always exists."""
     return standing(problem, up, np.zeros(len(problem.cells)))
 
 
 class ShortfallMilp:
-    """The live model. Each solve says which senses are open (binary) and which are relaxed; all others are fixed."""
+    """The model in memory. Each solve sets which senses are open (binary) and which are relaxed; all others are fixed."""
 
     def __init__(self, problem: CtaProblem, valid: Inequalities, run: Run) -> None:
         self._problem, self._run = problem, run
@@ -72,24 +72,26 @@ class ShortfallMilp:
         self._t = len(self._model.cost) - len(problem.sensitive) + np.arange(len(problem.sensitive))
 
     def price(self, rho: float) -> None:
-        """The price of shortfalls from now on; RHO before."""
+        """Sets the price of shortfalls for later solves. It is RHO at first."""
         self._live.set_cost(self._t, rho * _value(self._problem))
 
     def price_shortfalls_alone(self) -> None:
-        """From now on the cost is Σ t."""
+        """Sets the cost of later solves to Σ t."""
         self._live.set_cost(np.arange(2 * len(self._problem.cells)), np.zeros(2 * len(self._problem.cells)))
         self._live.set_cost(self._t, np.ones(len(self._t)))
 
     def solve(
         self, start: Standing, opened: Bools, relaxed: Bools, near: Bools, gap: float, nodes: int | None, seconds: float = math.inf
     ) -> Standing:
-        """Something at least as cheap as the start: senses neither open nor relaxed stay as they are, and so do deviations not near."""
+        """A standing at most as expensive as the start. Senses that are neither open nor relaxed stay, and so do deviations that are not
+        `near` (n,).
+        """
         y, model = self._model.binary, self._model
         z, free = np.concatenate([np.maximum(start.z, 0), np.maximum(-start.z, 0)]), np.tile(near, 2)
         at = np.arange(len(z))
         self._live.fix(at, np.where(free, model.lower[at], z), np.where(free, model.upper[at], z))
         self._live.fix(y, np.where(opened, 0.0, start.up), np.where(opened, 1.0, start.up))
-        miss = self._problem.A @ start.z  # below what counts, but relations of which all cells stay must not look infeasible
+        miss = self._problem.A @ start.z  # tiny, but a relation whose cells are all fixed must not look infeasible
         self._live.set_row_bounds(np.arange(len(miss)), np.minimum(miss, 0.0), np.maximum(miss, 0.0))
         rows, loose = self._problem.A.shape[0] + np.arange(4 * len(y)), np.tile(relaxed, 4)
         self._live.set_row_bounds(rows, np.where(loose, -np.inf, model.row_lower[rows]), np.where(loose, np.inf, model.row_upper[rows]))
@@ -122,14 +124,14 @@ def _with_shortfalls(problem: CtaProblem) -> Milp:
 
 
 def _value(problem: CtaProblem) -> Floats:
-    """(s): v, the level of each sensitive cell at its weight, or at the median weight where it carries none."""
+    """(s,): v, the level of each sensitive cell times its weight, or times the median weight where it has none."""
     w = problem.w[problem.sensitive]
     usual = float(np.median(problem.w[problem.w > 0])) if problem.w.any() else 1.0
     return np.asarray(np.maximum(problem.lpl, problem.upl) * np.where(w > 0, w, usual))
 
 
 def unprotectable(problem: CtaProblem, at: Standing) -> Unprotectable:
-    """What to say where it is proven that no choice of senses protects every cell, and `at` is the least short that was found."""
+    """The exception where it is proven that no choice of senses protects every cell; `at` is the least short standing found."""
     cells = problem.sensitive[at.short].tolist()
     names = ", ".join(problem.name(cell) for cell in cells[:CELLS_NAMED]) + (
         f" and {len(cells) - CELLS_NAMED} more" if len(cells) > CELLS_NAMED else ""
@@ -141,7 +143,7 @@ def unprotectable(problem: CtaProblem, at: Standing) -> Unprotectable:
 
 
 def least_short(problem: CtaProblem, run: Run) -> Standing:
-    """The whole model for Σ t alone, with limited effort: a small set of cells that stands in the way of all others."""
+    """Solves the whole model for Σ t alone, with limited effort: a small set of cells that prevents a protected table."""
     model = ShortfallMilp(problem, no_inequalities(problem), run)
     model.price_shortfalls_alone()
     opened, near = np.ones(len(problem.sensitive), dtype=bool), np.ones(len(problem.cells), dtype=bool)

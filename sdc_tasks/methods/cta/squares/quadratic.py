@@ -1,12 +1,12 @@
 """CTA with the distance L2: min Σ w_i z_i² over the tables of `model.py`.
 
-Where few cells are sensitive, branch and bound over all senses (`tree.py`) finds the optimum and proves it. Else the senses of a
-first table come from the distance L1 (`first.py`), from `balance.py`, or all go up, whichever is best, and local search goes on from there:
-branch and bound over the senses of a few neighbouring cells, the others fixed, again and again. The multipliers say where to look: at cells
-whose level is dear to hold.
+Where few cells are sensitive, branch and bound over all senses (`tree.py`) finds the optimum and proves it. Otherwise the senses of a
+first table come from the distance L1 (`first.py`), from `balance.py`, or are all up, whichever is best. Local search continues from there:
+branch and bound over the senses of a few neighbouring cells, with the others fixed, repeatedly. The multipliers show where to look: at
+cells whose level is expensive.
 
 The bound: the rows R |z| ≥ r of `polygon.py` are valid for any distance. So min Σ w t² over R t ≥ r, t ≥ level bounds all tables, and so
-does its dual function at any multipliers ≥ 0, which is what is reported.
+does its dual function at any multipliers ≥ 0. The dual function is reported.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ METHOD = "quadratic"
 ALL_AT_ONCE = 12  # sensitive cells of a table whose senses are searched all at once
 TREE_SENSES, TREE_NODES = 10, 60  # senses of a neighbourhood, and nodes that its tree may take
 STRAIN_OF_ANY = 0.1  # share of the mean strain that any cell has
-ROW_CURVATURE, CELL_CURVATURE = 1e-3, 1e-6  # curvature of what has none: the slack of its rows, cells without weight
+ROW_CURVATURE, CELL_CURVATURE = 1e-3, 1e-6  # curvature given to slacks of rows, and to cells without weight
 
 
 def quadratic(problem: CtaProblem, run: Run, seed: int, rounds: int | None = None) -> None:
-    """Offers tables and lifts bounds until the run is over, the optimum is proven, or `rounds` neighbourhoods were searched.
+    """Offers tables and reports bounds until the run is over, the optimum is proven, or `rounds` neighbourhoods were searched.
 
-    Without `rounds`, it also ends when every cell's neighbourhood was searched in vain. Raises Unprotectable where no senses fit together.
+    Without `rounds`, it also ends when no cell's neighbourhood gives a gain. Raises Unprotectable where no protected table exists.
     """
     refuse(problem, ~problem.can_rise & ~problem.can_fall)
     model = SenseQP(problem)
@@ -58,7 +58,7 @@ def quadratic(problem: CtaProblem, run: Run, seed: int, rounds: int | None = Non
 
 
 def _lift_bound(problem: CtaProblem, model: SenseQP, run: Run) -> Floats:
-    """Lifts the bound of the relaxation in sizes, and returns them (n)."""
+    """Reports the bound of the relaxation in sizes. Returns the sizes (n,)."""
     relaxation = Relaxation(problem)
     for _ in relaxation.tighten(POLYGON_ROUNDS, lambda: run.left):
         pass
@@ -72,7 +72,7 @@ def _lift_bound(problem: CtaProblem, model: SenseQP, run: Run) -> Floats:
         np.concatenate([least, np.zeros(m)]), np.concatenate([most, np.full(m, math.inf)]), np.zeros(m),
     )  # fmt: skip
     if found.status is Status.INFEASIBLE:
-        return least  # no table at all, which the search will find out by name
+        return least  # no table at all: the search will name the cells
     mu = np.maximum(found.dual, 0.0)
     pull = R.T @ mu
     t = np.clip(np.divide(pull, 2 * w, out=np.where(pull > 0, most, least), where=w > 0), least, most)
@@ -81,7 +81,7 @@ def _lift_bound(problem: CtaProblem, model: SenseQP, run: Run) -> Floats:
 
 
 def _first(problem: CtaProblem, model: SenseQP, run: Run, t: Floats, seed: int) -> Node | None:
-    """The best of three kinds of first senses; None where none has a table and the search over all will say why."""
+    """The best of three kinds of first senses; None where none has a table: the search over all senses will say why."""
     twin = replace(problem, distance=Distance.L1)
     beside = Run(twin, clock=run.clock)
     first_tables(twin, beside, t, seed)
@@ -126,7 +126,7 @@ def _improve(problem: CtaProblem, model: SenseQP, run: Run, best: Node, seed: in
 
 
 class _Neighbours:
-    """Sensitive cells that share a relation with one, or share one with a cell that does."""
+    """Neighbours of a sensitive cell: sensitive cells that share a relation with it, or with a cell that does."""
 
     def __init__(self, problem: CtaProblem) -> None:
         self._by_relation, self._by_cell = sp.csr_array(problem.A), sp.csc_array(problem.A)
@@ -135,7 +135,7 @@ class _Neighbours:
         self._rank[problem.sensitive] = np.arange(len(problem.sensitive))
 
     def of(self, centre: int, likely: Floats, rng: np.random.Generator) -> Ints:
-        """The centre and up to TREE_SENSES − 1 others, the likely ones more often."""
+        """The centre and up to TREE_SENSES − 1 neighbours, chosen with weights `likely`."""
         cells = self._sensitive[[centre]]
         for _ in range(2):
             cells = self._beside(cells)
@@ -148,10 +148,10 @@ class _Neighbours:
         return np.append(others, centre)
 
     def _beside(self, cells: Ints) -> Ints:
-        """All cells of all relations of some."""
+        """All cells of all relations of these cells."""
         return _listed(self._by_relation, _listed(self._by_cell, cells))
 
 
 def _listed(matrix: sp.csr_array | sp.csc_array, lines: Ints) -> Ints:
-    """Where some rows (columns) of a sparse matrix have entries."""
+    """The columns (rows) in which these rows (columns) of a sparse matrix have entries."""
     return np.unique(np.concatenate([matrix.indices[matrix.indptr[k] : matrix.indptr[k + 1]] for k in lines]))

@@ -1,12 +1,12 @@
 """Branch and bound over senses for the distance L2.
 
-With the senses fixed, min Σ w z² over A z = 0 and bounds is a separable convex quadratic program. A cell whose sense is open may be
-anywhere between its bounds, at a cost that is exact at −lpl and upl and nowhere too high where a table may have it:
+With fixed senses, min Σ w z² over A z = 0 and bounds is a separable convex quadratic program. A cell with an open sense may be
+anywhere between its bounds. Its cost is exact at −lpl and upl, and a lower bound wherever a table may have it:
 
     w z² ≥ w (upl − lpl) z + w upl lpl + ϑ w (z − upl) (z + lpl)        for z ≤ −lpl or z ≥ upl, 0 < ϑ ≤ 1
 
-So a program with some senses open bounds all choices of them, and one with none is a table. Each node starts from the multipliers of the
-one above it and ends as soon as it is proven to be no better than the best table.
+So a program with open senses bounds all choices of them, and a program without open senses is a table. Each node starts from the
+multipliers of its parent, and ends as soon as it is proven to be no better than the best table.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.qp import SeparableQP
 
 THETA = 0.1  # ϑ: the smaller, the higher the bound of an open cell, and the more steps a program takes
-PROXIMAL, CENTRINGS = 1e-3, 50  # cells without weight: their curvature, and how often it is centred anew so that it costs nothing
-STILL_COST = 1e-10  # relative: when it costs nothing
+PROXIMAL, CENTRINGS = 1e-3, 50  # cells without weight: their curvature, and how often its centre moves until it costs nothing
+STILL_COST = 1e-10  # relative: cost of this curvature that counts as nothing
 
 
 @dataclass(frozen=True)
 class Node:
-    """Senses (s: ±1, or 0 while open), the deviations that are best for them, multipliers, and what their tables cost at least.
+    """Senses (s,) (±1, or 0 while open), their best deviations (n,), multipliers (m,), and a lower bound on the cost of their tables.
 
-    A `table` has no sense open, and costs just that; the solver may leave senses without one, its steps used up.
+    A `table` has no open sense, and its cost is the bound. Without open senses there may still be no table, if the solver has used up its
+    steps.
     """
 
     senses: Ints = field(repr=False)
@@ -55,19 +56,19 @@ class SenseQP:
 
     @property
     def everywhere_open(self) -> Node:
-        """The senses that bounds decide, at rest."""
+        """The root: only senses that bounds decide are fixed, and no cell moves."""
         problem = self.problem
         senses = np.where(problem.can_fall, np.where(problem.can_rise, 0, -1), 1)
         return Node(senses, np.zeros(len(problem.cells)), np.zeros(problem.A.shape[0]), 0.0)
 
     def strain(self, node: Node) -> Floats:
-        """(s): what it costs to hold the level of each cell: its price times its deviation."""
+        """(s,): the cost of each cell's level: its price times its deviation."""
         p = self.problem.sensitive
         price = (2 * self.w * node.z - self.problem.A.T @ node.dual)[p]
         return np.asarray(np.maximum(price * node.senses, 0.0) * np.abs(node.z[p]))
 
     def solve(self, senses: Ints, start: Floats, cutoff: float = math.inf) -> Node | None:
-        """None where no table with these senses costs less than the cutoff."""
+        """The node of these senses (s,), from the multipliers `start` (m,); None where no table with them costs less than the cutoff."""
         problem, p = self.problem, self.problem.sensitive
         up, down, opened = senses > 0, senses < 0, senses == 0
         q, c = 2 * self.w, np.zeros(len(self.w))
@@ -85,7 +86,7 @@ class SenseQP:
     def _centred(
         self, senses: Ints, q: Floats, c: Floats, lower: Floats, upper: Floats, start: Floats, constant: float, cutoff: float
     ) -> Node | None:
-        """The proximal point method: cells without weight are drawn to where they were last, until they stay there."""
+        """The proximal point method: cells without weight are drawn to their last position, until they stay there."""
         free, centre, dual = self._weightless, np.zeros(len(q)), start
         q[free] = PROXIMAL
         for _ in range(CENTRINGS):
@@ -98,7 +99,7 @@ class SenseQP:
             if moved <= STILL_COST * (1 + np.abs(centre).max()):
                 break
         mu, x = self.problem.A.T @ dual, centre.copy()
-        x[free] = np.where(mu[free] > 0, upper[free], lower[free])  # the dual function without the drawing: a bound in any case
+        x[free] = np.where(mu[free] > 0, upper[free], lower[free])  # the dual function without the proximal term: always a bound
         q[free] = 0.0
         cost = float((0.5 * q * x + c - mu) @ x) + constant
         return None if cost > cutoff else self._node(senses, centre, dual, cost, found.status)
@@ -109,9 +110,10 @@ class SenseQP:
 
 
 def branch(model: SenseQP, root: Node, cutoff: float, nodes: float, over: Callable[[], bool]) -> tuple[Node | None, float]:
-    """The best table below the cutoff, if any, among the senses that the root leaves open; and a bound on all of them.
+    """(best table below the cutoff or None, bound on all tables) over the senses that the root leaves open.
 
-    Depth first, the side first that the cell is on. Stops after so many nodes, or when it is over; the bound then is that of what is left.
+    It searches depth first, and first the side of the cell's deviation. It stops after `nodes` nodes, or when `over` is true; the bound is
+    then the least bound of the open nodes.
     """
     best: Node | None = None
     left, doubtful = [(root.cost, root)], [math.inf]
@@ -140,7 +142,7 @@ def branch(model: SenseQP, root: Node, cutoff: float, nodes: float, over: Callab
 
 
 def _to_decide(model: SenseQP, node: Node) -> tuple[int, int]:
-    """The open cell that is off its levels at the highest cost, and the side that it is on."""
+    """The open cell whose distance from its levels costs most, and the side of its deviation."""
     problem, opened = model.problem, np.flatnonzero(node.senses == 0)
     z, upl, lpl = node.z[problem.sensitive[opened]], problem.upl[opened], problem.lpl[opened]
     off = np.maximum(model.w[problem.sensitive[opened]], GAIN) * np.abs((upl - z) * (z + lpl))
