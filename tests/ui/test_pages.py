@@ -90,14 +90,14 @@ def test_under_embargo_there_are_treatments_and_no_values(page: Page, at_office:
     said = text(page(f"/release/{at_office.releases['embargoed']}"))
     assert "Nobody outside sees this table before 2099-01-01 10:00 UTC" in said
     assert "Treatments in blocks" in said
-    assert "The rounded cells that lost most" not in said
+    assert "The rounded cells with the largest losses" not in said
 
 
 def test_a_release_that_waits_for_approval(page: Page, at_office: Office) -> None:
     said = text(page(f"/release/{at_office.releases['waiting']}"))
     assert "waiting for approval" in said
     assert "0 of 1 approval Anybody other than operator may agree." in said
-    assert "The map is drawn once the table is published" in said
+    assert "The map is drawn when the table is published" in said
     cycle = text(page(f"/cycle/{DOMAIN}/2023"))
     assert "1 approval is missing. Somebody other than operator" in cycle
     assert re.search(r"Approval 2024-04-15 16:00 UTC late by .* 0 of 1 given", cycle)
@@ -115,13 +115,13 @@ def test_a_release_that_was_blocked_names_cells(page: Page, at_office: Office) -
     said = text(page(f"/release/{at_office.releases['blocked']}"))
     assert "Nothing was published." in said
     assert re.search(r"\d+ primary cells are not protected. The first: [A-Z]{2}\.TURNOVER\.", said)
-    assert "What the world gets" not in said
+    assert "What is published" not in said
 
 
 def test_a_retracted_release_says_why(page: Page, at_office: Office) -> None:
     html = page(f"/release/{at_office.releases['retracted']}")
     assert "AT sent thousands for millions" in html
-    assert "The rounded cells that lost most" not in html
+    assert "The rounded cells with the largest losses" not in html
 
 
 def test_two_versions_are_compared_either_way_round(page: Page, at_office: Office) -> None:
@@ -160,7 +160,7 @@ def test_the_tab_of_a_run_forwards_to_what_it_works_on(at_office: Office, client
     assert answer.headers["location"] == f"/sdc/cycle/{DOMAIN}/2024", "no audit yet: the cycle says more than the release"
     unknown = viewer.get(f"/sdc/run/{DAG}/manual__never")
     assert unknown.status_code == 200
-    assert "Nothing is known of this run" in unknown.text
+    assert "The warehouse has no record of this run" in unknown.text
 
 
 def test_the_tab_of_a_run_with_an_audit_forwards_to_the_release(at_office: Office, client: Any) -> None:
