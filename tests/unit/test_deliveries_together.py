@@ -139,7 +139,7 @@ def test_a_file_under_another_name_tells_nothing_of_a_country_and_stops_it_not(d
     assert said.pop("AT.csv") == ""
     [(files, why)] = said.items()
     assert files == "BE.csv BE_guess.csv"
-    assert "the name of the file says BE, its records say AT" in why
+    assert "the name of the file says BE, but its records say AT" in why
     assert {name: state for name, state in states(desk).items() if name != "BE.csv"} == {"AT.csv": "accepted", "BE_guess.csv": "refused"}
     assert [(each["FILE"], each["CODE"]) for each in told(desk)] == [("BE_guess.csv", "SDC/file-name")]
 
