@@ -167,7 +167,7 @@ def test_a_table_within_the_gap_is_optimal_and_the_options_reach_the_method(tabl
     method(watch)
     ended = sdc("cta", table, "--gap", "0.6", "--solver", "cbc", "--distance", "l2", "--threads", "1", "--time-limit", "900")
     assert "the best table so far" in ended.said, "L2 costs the squares: the proof is worth little"
-    assert "proven within the gap asked for" in sdc("cta", table, "--gap", "0.6").said
+    assert "proven within the requested gap" in sdc("cta", table, "--gap", "0.6").said
     options, distance, gap = seen[0]
     assert (options.solver, options.threads, options.gap, distance, gap) == ("cbc", 1, 0.6, "l2", 0.6)
     assert 450 <= options.seconds <= 900

@@ -176,7 +176,7 @@ def test_several_bases_stand_side_by_side(folder: Path) -> None:
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--formula", "~region*"], "its end is not expected"),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--hierarchy", "other.csv"], "the dimension of this hierarchy is missing"),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--base", "1"], "base 1: rounds nothing"),
-        ("region,sex,age,persons\nR1,F,Y1,2\n", ["--base", "3", "--base", "3"], "named twice"),
+        ("region,sex,age,persons\nR1,F,Y1,2\n", ["--base", "3", "--base", "3"], "given twice"),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--steps", "1,x"], "up to three numbers"),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--max-order", "1", "--formula", "~sex"], "give one of them"),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--plot", "p.pdf"], "name it .svg or .png"),

@@ -126,7 +126,7 @@ def test_a_table_that_tells_a_small_count_is_not_safe(desk, released, tmp_path):
     written = ("--json", tmp_path / "audit.json", "--witnesses", tmp_path / "evidence.npz")
     ended = sdc("audit", *where(desk), "--published", table, *written)
     assert ended.code == 3, ended.text
-    assert "tells a small count" in ended.said
+    assert "reveals a small count" in ended.said
     told_small = json.loads((tmp_path / "audit.json").read_text())["small_counts"]
     assert told_small == [f"EU27_2020.ENTERPRISES.{key[1]}.{key[2]}"]
     files = ("--published", table, "--certificate", tmp_path / "audit.json", "--witnesses", tmp_path / "evidence.npz")
