@@ -148,7 +148,7 @@ def test_the_gate_looks_for_small_counts_itself(desk, released):
     value[at], base[at] = 1, 1e6
     small = Publication(publication.cells, value, base)
     object.__setattr__(report, "publication", small.digest)
-    with pytest.raises(ReleaseBlocked, match="tells a small count"):
+    with pytest.raises(ReleaseBlocked, match="reveals a small count"):
         pipeline.release("r", problem, requirements, small, report, ("external",))
 
 
