@@ -32,14 +32,14 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Rung, Secondaries
 from sdc_tasks.model.table import Ints
 from sdc_tasks.model.weights import aggregate_weights
-from sdc_tasks.release.assembly import as_delivered, build_problem, sets_secondaries, still_promised, with_secondaries
+from sdc_tasks.release.assembly import as_delivered, build_problem, read_before, sets_secondaries, still_promised, with_secondaries
 from sdc_tasks.release.certificate import certificate_of as certificate
 from sdc_tasks.release.certificate import intervals, rounding_of
 from sdc_tasks.release.gate import pass_gate as release
 
 __all__ = [
     "as_delivered", "audit", "baseline", "bases_case", "build_problem", "certificate", "choose_bases", "climb", "intervals", "merge",
-    "profiles_of", "receiver_sets", "release", "rounding_of", "secured", "sets_secondaries", "still_promised", "to_bases",
+    "profiles_of", "read_before", "receiver_sets", "release", "rounding_of", "secured", "sets_secondaries", "still_promised", "to_bases",
     "unprotected", "with_secondaries",
 ]  # fmt: skip
 

@@ -67,7 +67,7 @@ class CaseOptions:
         before, read = self._published_before(delivered)
         problem = delivered.secured(self.spec, [then for then, _ in before])
         read += pipeline.as_delivered(delivered.problem, problem, self.spec)
-        problem = replace(problem, earlier=told_before(problem, [*before, *read], self.spec.audit.revised_by))
+        problem = replace(problem, earlier=told_before(problem, pipeline.read_before(before, read), self.spec.audit.revised_by))
         return problem, [publication.digest for _, publication in before]
 
     def _published_before(self, delivered: Delivered) -> tuple[list[Told], list[Told]]:

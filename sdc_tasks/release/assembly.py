@@ -121,6 +121,25 @@ def as_delivered(delivered: ProtectionProblem, problem: ProtectionProblem, domai
     return [(delivered, Publication.nothing(np.flatnonzero(delivered.aggregate)))]
 
 
+Told = tuple[ProtectionProblem, Publication]
+
+
+def read_before(told: Sequence[Told], as_they_came: Sequence[Told]) -> list[Told]:
+    """What a reader of this release has already: earlier publications (`told`), or national tables as they came.
+
+    Raises InvalidInput where there is both. A reader of the tables as they came knows primaries from them, so a release need not protect
+    these from him. Somebody else has the earlier publications and not these tables, and the release must protect the same primaries from
+    him. One attacker cannot stand for both.
+    """
+    if told and as_they_came:
+        raise InvalidInput(
+            "the period has an earlier version, and national tables in which the receiver has set secondaries may be read elsewhere as "
+            "they came: the attack of a further version does not cover who has one and not the other. Remedy: once the NSIs hide the "
+            "listed cells, say `suppression: {delivered: not_public}` in the domain file"
+        )
+    return [*told, *as_they_came]
+
+
 def _small_counts(space: CellSpace, least: Ints, value: Floats, public: Bools, primary: Bools) -> Bools:
     """The national cells that small count rounding protects: suppressed counts of 1 … least − 1. Raises InvalidInput for other primaries.
 

@@ -47,15 +47,15 @@ def told_before(desk: Desk, release_id: str) -> list[tuple[ProtectionProblem, Pu
 
 
 def readable(desk: Desk, release_id: str, problem: ProtectionProblem) -> list[tuple[ProtectionProblem, Publication]]:
-    """The other releases of the period; then the national tables as they came of those, and of this one (`problem`), in which the receiver
-    has hidden cells.
+    """The other releases of the period, or the national tables as they came in which the receiver has hidden cells, of this one (`problem`)
+    or of another. Raises InvalidInput where there is both.
     """
-    told = told_before(desk, release_id)
+    told, came = told_before(desk, release_id), list[tuple[ProtectionProblem, Publication]]()
     assembled = [*((each, then) for each, (then, _) in zip(_others(desk, release_id), told, strict=True)), (release_id, problem)]
     for each, then in assembled:
         if journal.step_output(desk.engine, each, "collect") is not None:
-            told += pipeline.as_delivered(load(desk, each, "collect", ProtectionProblem), then, desk.domain)
-    return told
+            came += pipeline.as_delivered(load(desk, each, "collect", ProtectionProblem), then, desk.domain)
+    return pipeline.read_before(told, came)
 
 
 def _others(desk: Desk, release_id: str) -> list[str]:
