@@ -95,10 +95,10 @@ def test_a_certificate_that_claims_more_is_not_verified(demo):
 def test_a_certificate_of_another_table_or_other_witnesses_is_not_verified(demo):
     audited(demo, "exact", "external")
     audited(demo, "nothing", "external")
-    assert "of another table" in verified(demo, "exact", published=demo / "nothing.csv").said
+    assert "about another table" in verified(demo, "exact", published=demo / "nothing.csv").said
     ended = verified(demo, "exact", witnesses=demo / "nothing.npz")
     assert ended.code == 3
-    assert "of other witnesses" in ended.said
+    assert "about other witnesses" in ended.said
     assert verified(demo, "exact", witnesses=demo / "exact.csv").code == 2
     assert verified(demo, "exact", certificate=demo / "exact.csv").code == 2
 

@@ -128,7 +128,7 @@ def test_a_primary_cell_without_a_level_is_refused(table, tmp_path):
     table.write_text(drawn().replace(" u 0 1000 10 10 0", " u 0 1000 0 0 0"))
     run = sdc("suppress", table, "--out", tmp_path / "out.jj")
     assert run.code == 2
-    assert "cell 6: a primary cell without a protection level. Remedy: " in run.complained
+    assert "cell 6: primary without a level. Remedy: " in run.complained
     assert not (tmp_path / "out.jj").exists()
 
 

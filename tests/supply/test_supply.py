@@ -233,7 +233,7 @@ def test_an_sbom_that_says_something_else_than_the_lock_is_refused(made, change)
 def test_the_gate_makes_the_sbom():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in ("test", "test-all"):
-        assert re.search(rf"^{target}: .*\bsbom\b", makefile, flags=re.MULTILINE)
+        assert re.search(rf"^{target}: .*\n\t@\$\(MAKE\) --jobs lint sbom", makefile, flags=re.MULTILINE)
     assert re.search(r"^sbom:.*\n\t@PYTHONPATH=tests \$\(BIN\)/python -m support\.supply\.sbom", makefile, flags=re.MULTILINE)
     assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").rstrip().endswith("test-all")
 

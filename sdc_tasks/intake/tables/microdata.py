@@ -24,7 +24,7 @@ from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.respondents import NOBODY
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
 
-DIGITS = 1e-6  # of a cell: what printing its contributions with fewer digits may leave
+LEFT_BY_PRINTING = 1e-6  # of a cell: what printing its contributions with fewer digits may leave
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def problem_of_cells(
         (sizes.sum(axis=1) > np.abs(a) * (1 + 1e-9), "the contributions are more than the cell"),
         ((counts == 0) & (a != 0), "a value without contributors"),
         (
-            (counts <= len(top)) & (sizes.sum(axis=1) < np.abs(a) * (1 - DIGITS)),
+            (counts <= len(top)) & (sizes.sum(axis=1) < np.abs(a) * (1 - LEFT_BY_PRINTING)),
             "these are all, and they are less than the cell",
         ),
         (np.minimum(counts, len(top)) > (sizes > 0).sum(axis=1), "more contributors than sizes of contributions"),

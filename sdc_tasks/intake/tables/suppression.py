@@ -30,7 +30,7 @@ def suppression_of(table: JJTable, costs: CellCosts = "value", frequency: Floats
     without = np.flatnonzero(primary & (table.lpl == 0) & (table.upl == 0) & (table.spl == 0))
     if without.size:
         more = f" and {without.size - 1} more" if without.size > 1 else ""
-        raise InvalidInput(f"cell {without[0]}{more}: a primary cell without a protection level. Remedy: give one of lpl, upl and spl")
+        raise InvalidInput(f"cell {without[0]}{more}: primary without a level. Remedy: give one of lpl, upl and spl")
     priced = Priced(table.A, table.a, primary, table.cost, frequency)
     return SuppressionProblem(
         table.A, table.a, table.lb, table.ub, table.lpl, table.upl, table.spl, cell_costs(priced, costs), primary,

@@ -151,8 +151,9 @@ def note_deliveries(engine: Engine, release_id: str, files: Mapping[str, str]) -
         {"release_id": release_id, "step": DELIVERY, "key": digest, "seconds": 0.0, "note": name, "finished_at": when}
         for digest, name in sorted(files.items())
     ]
-    with writing(engine) as connection:
-        put_rows(connection, step, rows, keep=True)
+    if rows:
+        with writing(engine) as connection:
+            put_rows(connection, step, rows, keep=True)
 
 
 def step_output(engine: Engine, release_id: str, step_name: str, key: str = "") -> str | None:

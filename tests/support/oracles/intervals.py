@@ -24,7 +24,7 @@ def least_loss(problem: SuppressionProblem, weight: np.ndarray) -> float | None:
         for side in sides:
             place = slice(start, start + n)
             start += n
-            still = problem.lone & (problem.respondents != problem.respondents[p])
+            still = problem.lone & (problem.respondents != problem.guards[p])
             moves = sp.diags_array((~still).astype(float))
             block = sp.lil_array((problem.M.shape[0], width))
             block[:, place] = problem.M
@@ -57,7 +57,7 @@ def _need(problem: SuppressionProblem, p: int, sides: tuple[int, ...]) -> float:
 
 def attacked(problem: SuppressionProblem, below: np.ndarray, above: np.ndarray, cell: int) -> tuple[float, float]:
     """The smallest and the largest value of a cell that agree with relations and intervals; other single respondents know theirs."""
-    known = problem.lone & (problem.respondents != problem.respondents[cell])
+    known = problem.lone & (problem.respondents != problem.guards[cell])
     low, high = problem.a - np.where(known, 0, below), problem.a + np.where(known, 0, above)
     ends = []
     for sign in (1.0, -1.0):
