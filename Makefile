@@ -78,10 +78,12 @@ test-all: $(READY)  ## what .ci/run runs: full-size runs, laws on all examples, 
 	@$(MAKE) test-stack
 
 # Python 3.11 counts lines by a trace function, which makes tests half as long again and more (3.12 and later: a tenth, by
-# COVERAGE_CORE=sysmon). So one room is measured, and its floor is what that room reaches by itself. All of it: make coverage ROOMS=tests
-ROOMS ?= tests/unit
+# COVERAGE_CORE=sysmon). So some rooms are measured: the unit tests, and the examples by hand of cell suppression with some of its commands.
+# The floor is what they reach by themselves. All of it: make coverage ROOMS=tests
+ROOMS ?= tests/unit $(wildcard $(addprefix tests/,golden/test_suppression_*.py golden/test_linked_tables.py golden/test_recoding_*.py \
+	acceptance/test_cli_intervals.py acceptance/test_cli_protect.py acceptance/test_cli_suppress_linked.py))
 FLOOR ?= 72
-coverage: $(READY)  ## the unit tests, and that they run FLOOR percent of the lines of the program; ROOMS="…" measures others
+coverage: $(READY)  ## the quick tests, and that they run FLOOR percent of the lines of the program; ROOMS="…" measures others
 	@rm -rf var/coverage && mkdir -p var/coverage
 	@$(BIN)/coverage run -m pytest $(SIDE_BY_SIDE) $(WHOLE) $(ROOMS)
 	@$(BIN)/coverage combine -q

@@ -31,6 +31,7 @@ from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.lp import LiveLP
 
 REACHED_SHARE = 1 - 2e-7  # of a need: what counts as met here; `judge` is less strict
+REACH_SURE = 1e-7  # of a reach: taken off, so that a program finds a way there
 MOST_MOVES = 1e4  # times its need: no class needs to move further
 SURE_CUT = 1e-5  # relative: a cut that is violated by this much is worth adding
 ZERO_MULTIPLIER = 1e-9  # multipliers are rounded to this; the cut is valid for any multipliers
@@ -110,18 +111,33 @@ class _Search:
         self._offer(v, "first intervals")
 
     def _wider(self, program: LiveLP, v: Floats, item: int) -> None:
-        """Widens until an item of width is met: up as far as there is room, the rest down."""
+        """Widens until an item of width is met: half of it up and half of it down, or as far as the whole table lets it go."""
         table, k = self.table, len(self.table.cost)
         p, need = int(table.item_class[item]), float(table.item_need[item])
-        up = min(need / 2, float(self.room[k + p]))
-        down = need - up
-        if down > self.room[p]:
-            down = float(self.room[p])
-            up = need - down
+        highest, lowest = self._reach(program, p, 1, need), self._reach(program, p, -1, need)
+        if highest + lowest < need * REACHED_SHARE:
+            raise self._unprotectable(item)
+        up = min(max(need / 2, need - lowest), highest)
+        down = min(need - up, lowest)
         for side, part in ((1, up), (-1, down)):
             if part > 0:
                 v[p + (k if side > 0 else 0)] = max(v[p + (k if side > 0 else 0)], part)
                 self._widen(program, v, item, side, part)
+
+    def _reach(self, program: LiveLP, p: int, side: int, need: float) -> float:
+        """How far a class can go on one side when every interval is as wide as it may be; at most `need`, less what may be rounding."""
+        k, held = len(self.table.cost), self.table.known(p)
+        below, above = (np.where(held, 0, np.minimum(room / need, MOST_MOVES)) for room in (self.room[:k], self.room[k:]))
+        if side > 0:
+            above[p] = min(above[p], 1.0)
+        else:
+            below[p] = min(below[p], 1.0)
+        cost = np.zeros(3 * k)
+        cost[p] = -side
+        program.set_cost(np.arange(3 * k), cost)
+        program.set_bounds(np.arange(3 * k), np.concatenate([-below, np.zeros(2 * k)]), np.concatenate([above, np.zeros(2 * k)]))
+        result = program.solve()
+        return max(0.0, side * float(result.x[p])) * need * (1 - REACH_SURE) if result.status.has_point else 0.0
 
     def _widen(self, program: LiveLP, v: Floats, item: int, side: int, need: float) -> Floats:
         """Widens intervals, in place, by the direction of least cost that moves a class by its need; the direction."""
