@@ -80,7 +80,7 @@ def test_a_port_that_is_taken_is_named_before_anything_starts(empty: Stack) -> N
 
 def test_a_program_that_is_missing_is_named_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(StackError, match=r"redis-server is not there\. Remedy: apt-get install"):
+    with pytest.raises(StackError, match=r"redis-server is not installed\. Remedy: apt-get install"):
         program("redis-server")
 
 
