@@ -9,8 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +18,7 @@ import typer
 from rich.table import Table
 
 from sdc_tasks.cli.interrupt import Interruption
-from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, image_kind
+from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, image_kind, leave_if_stuck
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
@@ -101,10 +99,7 @@ def cta(
         deviations.write_bytes(_map_of(deviations, found.z * problem.unit, areas))
     _show(found, run, solution)
     code = 0 if found.protected else Unprotectable.exit_code
-    if worker.is_alive():  # inside a solver that cannot be interrupted
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    leave_if_stuck(worker, code)
     if worker.error is not None:
         raise worker.error
     raise typer.Exit(code)

@@ -6,8 +6,6 @@ import csv
 import io
 import json
 import math
-import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +16,7 @@ from rich.table import Table
 
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.searches.suppress import COST_HELP, DIMENSIONS, HierarchyOption, TotalsOption
-from sdc_tasks.cli.searches.watch import Worker, follow
+from sdc_tasks.cli.searches.watch import Worker, follow, leave_if_stuck
 from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, drawn_seed, is_jj, parents_by_dimension, refuse_place
 from sdc_tasks.cli.terminal import Terminal, out
 from sdc_tasks.errors import InvalidInput, Unprotectable
@@ -101,10 +99,7 @@ def intervals(
         write_private(facts, _facts(run, best, bound, elapsed))
     _show(run, best, bound, elapsed, place)
     code = 0 if best is not None else Unprotectable.exit_code
-    if worker.is_alive():  # inside a solver that hears nobody
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    leave_if_stuck(worker, code)
     if isinstance(worker.error, Unprotectable) and blur > 0:
         raise Unprotectable(f"{worker.error}; or give --blur 0, as levels are enlarged by chance") from worker.error
     if worker.error is not None and not isinstance(worker.error, MemoryError):

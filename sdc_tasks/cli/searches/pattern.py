@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +17,7 @@ import typer
 from rich.table import Table
 
 from sdc_tasks.cli.interrupt import Interruption
-from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow
+from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, leave_if_stuck
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import Terminal, out
 from sdc_tasks.errors import Unprotectable
@@ -104,10 +102,7 @@ def search(files: Sequence[Path], read: Callable[[], TableAtHand], asked: Patter
         asked.plot.write_bytes(draw(list(run.history)))
     _show(run, best, bound, elapsed, status, asked.place)
     code = 0 if best is not None else Unprotectable.exit_code
-    if worker.is_alive():  # inside a solver that hears nobody
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    leave_if_stuck(worker, code)
     if worker.error is not None and not isinstance(worker.error, MemoryError):
         raise worker.error
     raise typer.Exit(code)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
@@ -67,6 +69,14 @@ def follow(run: Watched, worker: Worker, seconds: float, interruption: Interrupt
     if worker.is_alive():
         _stop_solvers()
         worker.join(PATIENCE[1])
+
+
+def leave_if_stuck(worker: Worker, code: int) -> None:
+    """Ends the process with this exit code where the worker is still inside a solver that cannot be interrupted."""
+    if worker.is_alive():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def _stop_solvers() -> None:

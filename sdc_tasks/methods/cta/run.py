@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable
 
 from sdc_tasks.methods.cta.model import CtaProblem
@@ -17,6 +16,7 @@ from sdc_tasks.methods.cta.verify import Incumbent, verify
 from sdc_tasks.model.moment import Moment
 from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.clock import Clock, Limit
+from sdc_tasks.solver.timed import TimedSearch
 
 Restore = Callable[[Floats], Floats]
 GAIN = 1e-9  # relative: least gain of a better table
@@ -24,7 +24,7 @@ FORGET = 0.5  # factor on the chances of cells to be tried again, after a try wi
 BOUND_EXCESS = 1e-6  # relative: by how much a bound may exceed the objective of a table without being wrong
 
 
-class Run:
+class Run(TimedSearch):
     """Stores the best table and bound that methods find for one problem, in weight · data units. It stops by time, by gap or on request."""
 
     def __init__(
@@ -35,30 +35,18 @@ class Run:
         report: Callable[[Moment], None] | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self.problem, self.gap_wanted, self.clock = problem, gap, clock or Limit(seconds)
+        super().__init__(clock or Limit(seconds), report)
+        self.problem, self.gap_wanted = problem, gap
         self.work: dict[str, int] = {}  # counted work: name → number
         self.best: Incumbent | None = None  # the best additive table: a protected one if found, else the least short
         self.restore: Restore = lambda z: z  # from the cells that the methods work on to all cells of the problem
         self._bounds: dict[str, float] = {}  # by method; −∞: disproved
-        self.history: list[Moment] = []
-        self._began = time.monotonic()
-        self._asked_to_stop = threading.Event()
         self._lock = threading.Lock()
-        self._report = report
 
     @property
     def bound(self) -> float:
         """The best proven lower bound on the objective of any protected table."""
         return max([0.0, *self._bounds.values()])
-
-    @property
-    def elapsed(self) -> float:
-        return time.monotonic() - self._began
-
-    @property
-    def left(self) -> float:
-        """Seconds until the time limit; never below 0. Raises TimeUp inside a release whose time is up."""
-        return 0.0 if self._asked_to_stop.is_set() else self.clock.left
 
     @property
     def protected(self) -> Incumbent | None:
@@ -90,10 +78,6 @@ class Run:
         """(n,): the deviations of all cells in the best table, in units; None without a table."""
         best = self.best
         return None if best is None else self.restore(best.z)
-
-    def stop(self) -> None:
-        """Asks all methods to end soon; the best table is kept."""
-        self._asked_to_stop.set()
 
     def offer(self, z: Floats, method: str) -> bool:
         """Verifies the deviations z of a method's problem as a table of the whole problem. Returns whether it is the best so far."""
@@ -130,7 +114,4 @@ class Run:
 
     def _note(self, method: str) -> None:
         best = self.protected
-        moment = Moment(self.elapsed, None if best is None else best.verdict.objective, self.bound, method)
-        self.history.append(moment)
-        if self._report is not None:
-            self._report(moment)
+        self._keep(None if best is None else best.verdict.objective, self.bound, method)

@@ -6,8 +6,6 @@ pattern so far remains. Methods offer patterns from one thread; other threads ma
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -19,32 +17,22 @@ from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.moment import Moment
 from sdc_tasks.model.table import Bools
 from sdc_tasks.solver.clock import Clock, Limit
+from sdc_tasks.solver.timed import TimedSearch
 
 PROVEN = 1e-6  # relative: what rounding leaves between the bound and the cost of a pattern that is proven
 
 
-class SuppressionRun:
+class SuppressionRun(TimedSearch):
     """Keeps the best pattern and bound that a method finds for one problem. Stops by the clock, the gap, or on request."""
 
     def __init__(
         self, problem: SuppressionProblem, clock: Clock | None = None, gap: float = 0.0, report: Callable[[Moment], None] | None = None
     ) -> None:
-        self.problem, self.clock, self.gap_wanted = problem, clock or Limit(), max(gap, PROVEN)
+        super().__init__(clock or Limit(), report)
+        self.problem, self.gap_wanted = problem, max(gap, PROVEN)
         self.best: Pattern | None = None
         self.bound = 0.0
         self.alone: Alone | None = None
-        self.history: list[Moment] = []
-        self._began, self._report = time.monotonic(), report
-        self._asked_to_stop = threading.Event()
-
-    @property
-    def elapsed(self) -> float:
-        return time.monotonic() - self._began
-
-    @property
-    def left(self) -> float:
-        """Seconds until the time limit; 0 once somebody asked to stop. Raises TimeUp inside a release whose time is up."""
-        return 0.0 if self._asked_to_stop.is_set() else self.clock.left
 
     @property
     def cost(self) -> float:
@@ -59,10 +47,6 @@ class SuppressionRun:
     def over(self) -> bool:
         gap = self.gap
         return self.left <= 0 or (gap is not None and gap <= self.gap_wanted)
-
-    def stop(self) -> None:
-        """Asks the method to end soon; the best pattern is kept."""
-        self._asked_to_stop.set()
 
     def offer(self, hidden: Bools, method: str) -> bool:
         """Verifies a pattern (n); True if it is safe and the cheapest so far."""
@@ -89,7 +73,4 @@ class SuppressionRun:
         return SuppressionResult(self.best, self.bound, method, ended, self.elapsed, tuple(self.history), self.alone)
 
     def _note(self, method: str) -> None:
-        moment = Moment(self.elapsed, None if self.best is None else self.best.cost, self.bound, method)
-        self.history.append(moment)
-        if self._report is not None:
-            self._report(moment)
+        self._keep(None if self.best is None else self.best.cost, self.bound, method)

@@ -1,0 +1,41 @@
+"""What every search for which somebody waits has: the time it may take, a request to stop, and the history of what it found."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from sdc_tasks.model.moment import Moment
+from sdc_tasks.solver.clock import Clock
+
+
+class TimedSearch:
+    """The search begins when this is made. Other threads may read, and may ask it to stop. `report` receives each moment of the history."""
+
+    def __init__(self, clock: Clock, report: Callable[[Moment], None] | None = None) -> None:
+        self.clock = clock
+        self.history: list[Moment] = []
+        self._began, self._report = time.monotonic(), report
+        self._asked_to_stop = threading.Event()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the search began."""
+        return time.monotonic() - self._began
+
+    @property
+    def left(self) -> float:
+        """Seconds until the time limit; 0 once somebody asked to stop. Raises TimeUp inside a release whose time is up."""
+        return 0.0 if self._asked_to_stop.is_set() else self.clock.left
+
+    def stop(self) -> None:
+        """Asks the search to end soon; its best result is kept."""
+        self._asked_to_stop.set()
+
+    def _keep(self, objective: float | None, bound: float, method: str) -> None:
+        """Adds a moment to the history, and reports it."""
+        moment = Moment(self.elapsed, objective, bound, method)
+        self.history.append(moment)
+        if self._report is not None:
+            self._report(moment)
