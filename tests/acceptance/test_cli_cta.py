@@ -9,7 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.weights import Weights, aggregate_weights
-from support.desk import Ended, sdc, signals_kept
+from support.desk import Ended, sdc
 from support.waiting import until
 
 SECRET = "748591"
@@ -56,12 +56,6 @@ DRAWN = f"""0
 """
 KEYS = [f"AT.{activity}.{size}" for activity in ("TOTAL", "C", "D") for size in ("_T", "S", "L")]
 UP = np.array([1.0, 0, 1, 0, 0, 0, 1, 0, 1]) * 74859.1  # cell 8 and its totals rise
-
-
-@pytest.fixture(autouse=True)
-def own_signals() -> Iterator[None]:
-    with signals_kept():
-        yield
 
 
 @pytest.fixture

@@ -4,32 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from support.desk import sdc, signals_kept
-
-GRID = np.array([[20, 24, 28, 72], [38, 38, 40, 116], [40, 39, 42, 121], [98, 101, 110, 309]])
-PRIMARY = 6  # second row, third column
-
-
-def drawn(statuses: str = "ssssssusssssssss", level: float = 10, values: np.ndarray = GRID) -> str:
-    index = np.arange(16).reshape(4, 4)
-    cells = [
-        f"{i} {value} 1 {status} 0 1000 {level * (status == 'u')} {level * (status == 'u')} 0"
-        for i, (value, status) in enumerate(zip(values.ravel(), statuses, strict=True))
-    ]
-    relations = [f"0 4 : {a} (1) {b} (1) {c} (1) {total} (-1)" for a, b, c, total in [*index, *index.T]]
-    return "\n".join(["0", "16", *cells, "8", *relations, ""])
-
-
-@pytest.fixture(autouse=True)
-def own_signals() -> Iterator[None]:
-    with signals_kept():
-        yield
+from support.desk import sdc
+from support.figure_11 import GRID, PRIMARY, drawn
 
 
 @pytest.fixture
@@ -98,7 +79,7 @@ def test_a_table_with_dimensions(tmp_path):
 
 def test_a_level_beyond_what_the_relations_allow_is_told(tmp_path):
     path, place = tmp_path / "stuck.jj", tmp_path / "out.csv"
-    path.write_text(drawn("zzzzzzuzzzzzzzzz"))
+    path.write_text(drawn(statuses="zzzzzzuzzzzzzzzz"))
     run = sdc("intervals", path, "--out", place)
     assert (run.code, place.exists()) == (3, False)
     assert "cell 6: its relations (1, 6) give it away" in run.complained

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -13,19 +12,13 @@ import pytest
 from sdc_tasks.intake.tables.frames import protect_frame
 from sdc_tasks.intake.tables.microdata import ContributorColumns
 from sdc_tasks.methods.contributions import ContributionRules
-from support.desk import Ended, sdc, signals_kept
+from support.desk import Ended, sdc
 
 # Three regions, three branches, four firms a cell; two cells with fewer.
 FIRMS = {("N", "C"): [10, 8, 6, 5], ("N", "D"): [31, 3, 2, 1], ("N", "E"): [9, 9, 8, 8],
          ("M", "C"): [20, 19, 15, 12], ("M", "D"): [14, 13, 12, 9], ("M", "E"): [11, 10, 10, 9],
          ("S", "C"): [25], ("S", "D"): [7, 7, 6, 6], ("S", "E"): [40, 38, 37, 20]}  # fmt: skip
 SECRET = {("S", "C"), ("N", "D")}  # one firm; 10 % of 31 > 37 − 31 − 3
-
-
-@pytest.fixture(autouse=True)
-def own_signals() -> Iterator[None]:
-    with signals_kept():
-        yield
 
 
 def records() -> list[dict[str, object]]:

@@ -7,34 +7,20 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sdc_tasks.methods.suppression.names import METHODS
-from support.desk import Ended, sdc, signals_kept
-
-GRID = np.array([[20, 24, 28, 72], [38, 38, 40, 116], [40, 39, 42, 121], [98, 101, 110, 309]])
-PRIMARY = 6  # second row, third column
+from support import figure_11
+from support.desk import Ended, sdc
+from support.figure_11 import GRID
 
 
 def drawn(grid: np.ndarray = GRID, statuses: str = "ssssssussssmzsss", costs: str = "1") -> str:
-    """A JJ file; cell 12 stays open, and cell 11 arrives with a status m that means nothing here."""
-    index = np.arange(16).reshape(4, 4)
-    cells = [
-        f"{i} {value} {costs} {status} 0 1000 {10 if status == 'u' else 0} {10 if status == 'u' else 0} 0"
-        for i, (value, status) in enumerate(zip(grid.ravel(), statuses, strict=True))
-    ]
-    relations = [f"0 4 : {a} (1) {b} (1) {c} (1) {total} (-1)" for a, b, c, total in [*index, *index.T]]
-    return "\n".join(["0", "16", *cells, "8", *relations, ""])
-
-
-@pytest.fixture(autouse=True)
-def own_signals() -> Iterator[None]:
-    with signals_kept():
-        yield
+    """Cell 12 stays open, and cell 11 arrives with a status m that means nothing here."""
+    return figure_11.drawn(grid, statuses, costs)
 
 
 @pytest.fixture

@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from sdc_tasks.methods.suppression.names import METHODS
-from support.desk import Ended, sdc, signals_kept
+from support.desk import Ended, sdc
 
 CSV = """TOWN,JOB,VALUE,STATUS,LPL,UPL,COST,COUNT
 M1,P1,20,s,,,1,5
@@ -29,12 +28,6 @@ TOTALS = [("M1", "TOTAL", 72), ("M2", "TOTAL", 116), ("M3", "TOTAL", 121), ("TOT
           ("TOTAL", "TOTAL", 309)]  # fmt: skip
 WHOLE = CSV + "".join(f"{town},{job},{value},s,,,9,50\n" for town, job, value in TOTALS)
 FIGURE_11 = {("M1", "P1"), ("M1", "P3"), ("M2", "P1")}
-
-
-@pytest.fixture(autouse=True)
-def own_signals() -> Iterator[None]:
-    with signals_kept():
-        yield
 
 
 @pytest.fixture

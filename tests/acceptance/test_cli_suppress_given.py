@@ -3,35 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from support.desk import sdc, signals_kept
+from support.desk import sdc
+from support.figure_11 import GRID, drawn
 
-GRID = np.array([[20, 24, 28, 72], [38, 38, 40, 116], [40, 39, 42, 121], [98, 101, 110, 309]])
-PLAIN = "ssssssusssssssss"
 CHEAPEST = "msmsmsusssssssss"
-
-
-def drawn(grid: np.ndarray = GRID, statuses: str = PLAIN, transposed: bool = False) -> str:
-    """A JJ file in which primaries have levels of 10; `transposed`: the numbers of its cells mean other cells."""
-    index = np.arange(16).reshape(4, 4)
-    cells = [
-        f"{i} {value} 1 {status} 0 1000 {10 * (status == 'u')} {10 * (status == 'u')} 0"
-        for i, (value, status) in enumerate(zip(grid.ravel(), statuses, strict=True))
-    ]
-    lines = [*index, *index.T]
-    relations = [f"0 4 : {a} (1) {b} (1) {c} (1) {total} (-1)" for a, b, c, total in (lines[:7] if transposed else lines)]
-    return "\n".join(["0", "16", *cells, str(len(relations)), *relations, ""])
-
-
-@pytest.fixture(autouse=True)
-def own_signals() -> Iterator[None]:
-    with signals_kept():
-        yield
 
 
 @pytest.fixture
@@ -108,7 +88,7 @@ def test_what_was_published_cannot_be_called_back(table, tmp_path):
             drawn(GRID * 2, statuses=CHEAPEST),
             "cell 1, cell 3, cell 5, cell 7, cell 8 and 7 more: it published this cell with",
         ),
-        (drawn(statuses=CHEAPEST, transposed=True), "its cells and relations are not those of the table"),
+        (drawn(statuses=CHEAPEST, relations=7), "its cells and relations are not those of the table"),
     ):
         before = written(tmp_path, "before.jj", text)
         assert sdc("suppress", table, "--previous", before).refused(f"{before}: {told}", "Remedy: ")

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from support.desk import sdc, signals_kept
+from support.desk import sdc
 
 LINKS = "link,table,cell,coefficient\n1,first,0,\n1,second,0,\n"
-
-
-@pytest.fixture(autouse=True)
-def own_signals() -> Iterator[None]:
-    with signals_kept():
-        yield
 
 
 def drawn(values: tuple[int, int, int], statuses: str) -> str:

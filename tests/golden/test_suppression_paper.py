@@ -13,9 +13,10 @@ from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.names import METHODS
 from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from support import figure_11
 from support.oracles.suppression import interval, unprotected
 
-GRID = np.array([[20, 24, 28, 72], [38, 38, 40, 116], [40, 39, 42, 121], [98, 101, 110, 309]], dtype=float)
+GRID = figure_11.GRID.astype(float)
 
 
 def paper(
