@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from sdc_tasks import report
-from sdc_tasks.checks import suite
+from sdc_tasks.checks.listed import findings_csv
+from sdc_tasks.checks.registry import describe
 from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.methods.attack.compositions import together
 from sdc_tasks.model.findings import CheckResult, Severity
@@ -113,30 +114,8 @@ def findings(desk: Desk) -> str:
     """All that is wrong with the deliveries of the period, and with what lies beside them, as CSV; never a value. It leaves out
     superseded files.
     """
-    columns = ("COUNTRY", "FILE", "SEVERITY", "CODE", "LINE", "CELL", "MESSAGE")
-    rows: list[tuple[object, ...]] = []
-    for file, why in store.not_read(desk.engine, desk.domain.id, desk.period).items():
-        rows.append(("", file, Severity.ERROR, "SDC/unread", None, None, why))
-    for each in reader.findings(desk.engine, desk.domain.id, desk.period):
-        if each["state"] != DeliveryState.SUPERSEDED:
-            rows.append(tuple(each[column.lower()] for column in columns))
-    for each in reader.check_results(desk.engine, desk.domain.id, desk.period):
-        if not each["passed"] and each["state"] != DeliveryState.SUPERSEDED:
-            result = CheckResult(each["check"], Severity(each["severity"]), False, each["checked"], each["failed"], tuple(each["cells"]))
-            rows.append(
-                (each["country"], each["file"], result.severity, result.check, None, " ".join(result.cells), suite.describe(result))
-            )
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    order = sorted(rows, key=lambda row: (str(row[0] or ""), str(row[1])))
-    writer.writerows([_no_formula("" if field is None else str(field)) for field in row] for row in order)
-    return text.getvalue()
-
-
-def _no_formula(field: str) -> str:
-    """A file is named by its sender: no spreadsheet takes it for a formula."""
-    return f"'{field}" if field[:1] in ("=", "+", "-", "@", "\t", "\r") else field
+    here = (desk.engine, desk.domain.id, desk.period)
+    return findings_csv(reader.findings(*here), reader.check_results(*here), store.not_read(*here))
 
 
 def _delivery_facts(desk: Desk) -> list[report.DeliveryFact]:
@@ -147,7 +126,7 @@ def _delivery_facts(desk: Desk) -> list[report.DeliveryFact]:
     for row in reader.check_results(desk.engine, desk.domain.id, desk.period):
         if not row["passed"]:
             result = CheckResult(row["check"], Severity(row["severity"]), False, row["checked"], row["failed"], tuple(row["cells"]))
-            fact = report.FindingFact(result.check, str(result.severity), None, ", ".join(result.cells), suite.describe(result))
+            fact = report.FindingFact(result.check, str(result.severity), None, ", ".join(result.cells), describe(result))
             found.setdefault(row["digest"], []).append(fact)
     return [
         report.DeliveryFact(each.country or "unknown", each.file, str(each.state), tuple(found.get(each.key.digest, ())))

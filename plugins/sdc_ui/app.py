@@ -6,6 +6,7 @@ The policy in every answer lets a page load only its own style sheet and script,
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -24,7 +25,7 @@ from sdc_tasks.warehouse import reader
 from sdc_ui.access import SIGNED_IN, GetUserDep, readable, require
 from sdc_ui.board import board
 from sdc_ui.cycles.cycle import NAMELESS, cycle_facts
-from sdc_ui.cycles.findings import findings_facts
+from sdc_ui.cycles.findings import findings_facts, findings_file
 from sdc_ui.releases.comparison import comparison_facts
 from sdc_ui.releases.heatmap import SIZES
 from sdc_ui.releases.history import history_facts
@@ -81,6 +82,22 @@ def findings_of(request: Request, user: GetUserDep, domain: str, period: str, co
     require([domain], user)
     facts = _known(findings_facts(warehouse(), domain, period, country), f"country {country} in {domain} {period}")
     return _page(request, "findings", facts=facts)
+
+
+@app.get("/cycle/{domain}/{period}/findings/{country}/letter")
+def letter(request: Request, user: GetUserDep, domain: str, period: str, country: str) -> Response:
+    """The findings in the files of one country, as a page to print and send."""
+    require([domain], user)
+    facts = _known(findings_facts(warehouse(), domain, period, country), f"country {country} in {domain} {period}")
+    return _page(request, "letter", facts=facts, now=datetime.now(UTC))
+
+
+@app.get("/cycle/{domain}/{period}/findings/{country}/findings.csv")
+def findings_as_file(user: GetUserDep, domain: str, period: str, country: str) -> Response:
+    """The same as a file."""
+    require([domain], user)
+    text = _known(findings_file(warehouse(), domain, period, country), f"country {country} in {domain} {period}")
+    return _file(text, f"findings_{domain}_{period}_{country}.csv", "text/csv")
 
 
 @app.get("/release/{release_id}")
@@ -170,6 +187,12 @@ def _page(request: Request, name: str, status: int = HTTPStatus.OK, **facts: Any
     root = _root(request)
     airflow = root.removesuffix("/sdc")
     return HTMLResponse(pages.get_template(f"{name}.html.j2").render(root=root, airflow=airflow, **facts), status)
+
+
+def _file(text: str, name: str, kind: str) -> Response:
+    """A file to keep. Its name holds nothing but letters, digits, dots, dashes and underscores."""
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+    return Response(text, media_type=f"{kind}; charset=utf-8", headers={"Content-Disposition": f'attachment; filename="{plain}"'})
 
 
 def _error(request: Request, status: int, detail: str) -> HTMLResponse:

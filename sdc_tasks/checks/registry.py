@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sdc_tasks.checks import columns
 from sdc_tasks.checks.columns import Answers
 from sdc_tasks.domains.schema import Domain
-from sdc_tasks.model.findings import Severity
+from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.model.problem import NationalTable
 from sdc_tasks.model.profiles import RESPONDENTS
 from sdc_tasks.model.table import Bools
@@ -110,3 +110,14 @@ _ALL = (
     ),
 )
 CHECKS: Mapping[str, Check] = {check.name: check for check in _ALL}
+
+
+def describe(result: CheckResult) -> str:
+    """The meaning of a result and the remedy, in words."""
+    asked = CHECKS[result.check]
+    if result.passed:
+        return f"{result.check}: passed ({result.checked} checked)."
+    cells = f" ({', '.join(result.cells)}" if result.cells else ""
+    if result.cells:
+        cells += f" and {result.failed - len(result.cells)} more)" if result.failed > len(result.cells) else ")"
+    return f"{result.check} ({result.severity}): {result.failed} of {result.checked} checked: {asked.meaning}{cells}. {asked.remedy}"

@@ -42,17 +42,6 @@ def refusals(results: Iterable[CheckResult]) -> tuple[CheckResult, ...]:
     return tuple(result for result in results if not result.passed and result.severity is Severity.ERROR)
 
 
-def describe(result: CheckResult) -> str:
-    """The meaning of a result and the remedy, in words."""
-    asked = CHECKS[result.check]
-    if result.passed:
-        return f"{result.check}: passed ({result.checked} checked)."
-    cells = f" ({', '.join(result.cells)}" if result.cells else ""
-    if result.cells:
-        cells += f" and {result.failed - len(result.cells)} more)" if result.failed > len(result.cells) else ")"
-    return f"{result.check} ({result.severity}): {result.failed} of {result.checked} checked: {asked.meaning}{cells}. {asked.remedy}"
-
-
 def _answers(table: NationalTable, domain: Domain, previous: NationalTable | None) -> tuple[dict[str, Answers], dict[str, Bools]]:
     """The answers by check: those that must be yes for every asked cell, and those that must be yes for at least one cell."""
     every = {name: check.each(table, domain) for name, check in CHECKS.items() if check.each is not None}

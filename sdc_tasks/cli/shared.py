@@ -58,6 +58,7 @@ def delivered_by(spec: Domain, inbox: Path, period: str, salt: Secret | None = N
     """The deliveries of a folder as `Delivered`. Every delivery must be there and accepted. Without a salt, a random one is used."""
     from sdc_tasks import intake, pipeline
     from sdc_tasks.checks import suite
+    from sdc_tasks.checks.registry import describe
     from sdc_tasks.model.secret import Secret, name_of_delivery
 
     if not inbox.is_dir():
@@ -75,7 +76,7 @@ def delivered_by(spec: Domain, inbox: Path, period: str, salt: Secret | None = N
     tables = []
     for country in sorted({country for country, _ in sheets}):
         delivery = intake.together([sheet for (sender, _), sheet in sorted(sheets.items()) if sender == country], spec)
-        why = "" if delivery.table is None else "; ".join(map(suite.describe, suite.refusals(suite.check(delivery.table, spec))))
+        why = "" if delivery.table is None else "; ".join(map(describe, suite.refusals(suite.check(delivery.table, spec))))
         if delivery.table is None or why:
             raise InvalidInput(
                 f"{delivery.file}: this delivery is refused; {why or '`sdc release` shows why'}. All deliveries are needed here"

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from sdc_tasks.model.findings import Finding, Severity
+from sdc_tasks.model.findings import Finding, Severity, unlisted
 from sdc_tasks.model.table import Ints
 
 KEPT_PER_CODE = 100
@@ -48,9 +48,7 @@ class Findings:
         """All findings by line. Findings on the whole file come first, summaries last."""
         kept = sorted(self._kept, key=lambda finding: finding.line or 0)
         summaries = [
-            Finding(code, severity, f"{seen - KEPT_PER_CODE} further findings of this kind are not listed")
-            for (code, severity), seen in self._seen.items()
-            if seen > KEPT_PER_CODE
+            Finding(code, severity, unlisted(seen - KEPT_PER_CODE)) for (code, severity), seen in self._seen.items() if seen > KEPT_PER_CODE
         ]
         return (*kept, *summaries)
 

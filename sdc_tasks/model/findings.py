@@ -6,6 +6,7 @@ columns, lines, cell keys, rules and remedies; never a value, a number of units 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -51,3 +52,14 @@ class CheckResult:
 
 
 MAX_CELLS = 20
+
+
+def unlisted(number: int) -> str:
+    """The message in place of the findings of a kind that are not listed one by one."""
+    return f"{number} further findings of this kind are not listed"
+
+
+def number_unlisted(message: str) -> int:
+    """The number of findings for which a message stands: 0 for the message of a single finding."""
+    found = re.fullmatch(re.escape(unlisted(0)).replace("0", r"(\d+)", 1), message)
+    return int(found[1]) if found else 0

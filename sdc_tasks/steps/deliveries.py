@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 
 from sdc_tasks import intake
 from sdc_tasks.checks import suite
+from sdc_tasks.checks.registry import describe
 from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.domains.schema import MissingCountry
 from sdc_tasks.errors import InvalidInput
@@ -249,7 +250,7 @@ def _bytes(desk: Desk, path: Path) -> bytes:
 
 
 def _told(result: CheckResult) -> str:
-    return f"{result.check} fails for {result.failed} of {result.checked} ({', '.join(result.cells[:3])}): {suite.describe(result)}"
+    return f"{result.check} fails for {result.failed} of {result.checked} ({', '.join(result.cells[:3])}): {describe(result)}"
 
 
 def _previous(desk: Desk, country: str, files: Sequence[store.StoredDelivery]) -> NationalTable | None:

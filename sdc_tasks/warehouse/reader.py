@@ -175,6 +175,17 @@ def task_runs(engine: Engine, dag_id: str, run_id: str) -> list[Record]:
     return _rows(engine, select(task_run).where(*here).order_by(*order))
 
 
+def intakes(engine: Engine, domain: str, period: str) -> list[Record]:
+    """The task instances that read files of a cycle, in releases and as files arrived, in the order in which they ended."""
+    found = (
+        select(task_run)
+        .join(dag_run_table, (dag_run_table.c.dag_id == task_run.c.dag_id) & (dag_run_table.c.run_id == task_run.c.run_id))
+        .where(dag_run_table.c.domain == domain, dag_run_table.c.period == period, task_run.c.task_id.in_(("ingest", "judge")))
+        .order_by(task_run.c.finished_at, task_run.c.dag_id, task_run.c.run_id, task_run.c.map_index)
+    )
+    return [each for each in _rows(engine, found) if each["finished_at"] is not None]
+
+
 def alerts(engine: Engine, domain: str | None = None, period: str | None = None) -> list[Record]:
     """The alerts of a cycle, or of all cycles, newest first."""
     asked = ((alert.c.domain, domain), (alert.c.period, period))

@@ -1,5 +1,5 @@
 -- Deliveries of a period with what was found in them.
-SELECT d.digest, d.country, d.file, d.received_at, d.state, d.superseded_by,
+SELECT d.digest, d.country, d.file, d.received_at, d.state, d.superseded_by, d.times,
     (SELECT count(*) FROM operations.finding f WHERE (f.domain, f.period, f.digest) = (d.domain, d.period, d.digest)) AS findings,
     (
         SELECT count(*) FROM operations.check_result c

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.checks import suite
+from sdc_tasks.checks.registry import describe
 from sdc_tasks.domains import Domain
 from sdc_tasks.intake import Delivery, read_bytes
 from support.deliveries import PERIOD, small_domain
@@ -151,7 +152,7 @@ def test_what_is_accepted_can_be_checked(domain, heard):
         if delivery.table is None:
             continue
         results = suite.check(delivery.table, domain)
-        assert PIECES.findall(repr(results) + "".join(map(suite.describe, results))) == []
+        assert PIECES.findall(repr(results) + "".join(map(describe, results))) == []
         done += 1
     assert PIECES.findall("\n".join(heard.said)) == []
     tried("mutated tables that were checked", done)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from sdc_tasks import pipeline
-from sdc_tasks.checks.registry import CHECKS
-from sdc_tasks.checks.suite import check, describe, refusals
+from sdc_tasks.checks.registry import CHECKS, describe
+from sdc_tasks.checks.suite import check, refusals
 from sdc_tasks.domains import Domain
 from sdc_tasks.domains.deliveries import CheckOptions
 from sdc_tasks.domains.schema import MissingCountry

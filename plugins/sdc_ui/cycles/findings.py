@@ -1,30 +1,21 @@
-"""The findings in the files of one country: those of intake, line by line, and those of the content checks."""
+"""The findings in the files of one country by cause, what changed from file to file, and how a corrected file comes in."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import PurePath
 from typing import Any
 
 from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
+from sdc_ui.cycles.causes import Cause, causes
 from sdc_ui.cycles.cycle import NAMELESS
 from sdc_ui.cycles.remedies import remedy
 from sdc_ui.shared.labels import Name, labels_of
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One finding of intake, with its remedy."""
-
-    code: str
-    severity: str
-    line: int | None
-    cell: str | None
-    message: str
-    remedy: str
+from sdc_ui.shared.steps import Instance
 
 
 @dataclass(frozen=True)
@@ -41,16 +32,38 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Came:
+    """The task that read a file: in a release, or, where not `in_release`, as the file arrived."""
+
+    dag_id: str
+    run_id: str
+    task: Instance
+    in_release: bool
+
+
+@dataclass(frozen=True)
 class File:
-    """One received file."""
+    """One received file. `gone`, `new` and `still` are codes of findings and failed checks against the file received before it; None for
+    the first. `came` is None for a file that was read outside Airflow.
+    """
 
     name: str
     digest: str
     state: str
     received_at: datetime
+    times: int
     replaced_by: str | None
-    findings: tuple[Finding, ...]
+    causes: tuple[Cause, ...]
     checks: tuple[Check, ...]
+    came: Came | None
+    gone: tuple[str, ...] | None
+    new: tuple[str, ...] | None
+    still: tuple[str, ...] | None
+
+    @property
+    def number(self) -> int:
+        """How much was found in its table."""
+        return sum(each.number for each in self.causes)
 
     @property
     def failed_checks(self) -> tuple[Check, ...]:
@@ -67,46 +80,89 @@ class FindingsFacts:
     country: Name
     files: tuple[File, ...]
 
+    @property
+    def to_send(self) -> tuple[File, ...]:
+        """The files that still count or wait for a correction, with something found in them."""
+        return tuple(each for each in self.files if each.state != "superseded" and (each.causes or each.failed_checks))
+
 
 def findings_facts(engine: Engine, domain: str, period: str, country: str) -> FindingsFacts | None:
     """The facts of a country; None where it is not awaited and has no files."""
+    files = _files_of(engine, domain, period, country)
+    if files is None:
+        return None
+    settings = reader.settings_of(engine, domain)
+    labels = labels_of(domain, settings)
+    found, checked = reader.findings(engine, domain, period), reader.check_results(engine, domain, period)
+    read = {each["label"]: _came(each) for each in reader.intakes(engine, domain, period)}  # the last one of each file counts
+    name = Name(NAMELESS, "no country could be read") if country == NAMELESS else labels.area(country)
+    shown: list[File] = []
+    for each in files:
+        told = causes((one for one in found if one["digest"] == each["digest"]), settings, period)
+        checks = tuple(_check(one) for one in checked if one["digest"] == each["digest"])
+        shown.append(_file(each, files, told, checks, read.get(PurePath(each["file"]).stem), shown[-1] if shown else None))
+    return FindingsFacts(domain, labels.title, period, name, tuple(reversed(shown)))
+
+
+def findings_file(engine: Engine, domain: str, period: str, country: str) -> str | None:
+    """The findings on the files of a country that are not superseded, as CSV; None where it is not awaited and has no files."""
+    from sdc_tasks.checks.listed import findings_csv
+
+    files = _files_of(engine, domain, period, country)
+    if files is None:
+        return None
+    mine = {each["digest"] for each in files}
+    found, checked = reader.findings(engine, domain, period), reader.check_results(engine, domain, period)
+    return findings_csv([each for each in found if each["digest"] in mine], [each for each in checked if each["digest"] in mine])
+
+
+def _files_of(engine: Engine, domain: str, period: str, country: str) -> list[reader.Record] | None:
     sought = None if country == NAMELESS else country
     files = [each for each in reader.deliveries(engine, domain, period) if each["country"] == sought]
     awaited = {code for each in reader.cycles(engine, domain) if each["period"] == period for code in each["areas"]}
-    if not files and sought not in awaited:
-        return None
-    labels = labels_of(domain, reader.settings_of(engine, domain))
-    found, checked = reader.findings(engine, domain, period), reader.check_results(engine, domain, period)
-    name = labels.area(sought) if sought else Name(NAMELESS, "no country could be read")
-    shown = tuple(_file(each, files, found, checked) for each in reversed(files))
-    return FindingsFacts(domain, labels.title, period, name, shown)
+    return files if files or sought in awaited else None
+
+
+def _came(record: Mapping[str, Any]) -> Came:
+    task = Instance(
+        record["task_id"], record["map_index"], record["label"], record["state"], record["tries"], record["seconds"], record["said"]
+    )
+    return Came(record["dag_id"], record["run_id"], task, in_release=record["dag_id"].startswith("eu_release_"))
 
 
 def _file(
-    file: Mapping[str, Any], files: list[reader.Record], found: list[reader.Record], checked: list[reader.Record]
+    file: Mapping[str, Any], files: list[reader.Record], told: tuple[Cause, ...], checks: tuple[Check, ...], came: Came | None,
+    before: File | None,
 ) -> File:  # fmt: skip
+    codes = _codes(told, checks)
+    known = None if before is None else _codes(before.causes, before.checks)
     return File(
         name=file["file"],
         digest=file["digest"],
         state=file["state"],
         received_at=file["received_at"],
+        times=file["times"],
         replaced_by=next((each["file"] for each in files if each["digest"] == file["superseded_by"]), None),
-        findings=tuple(
-            Finding(each["code"], each["severity"], each["line"], each["cell"], each["message"], remedy(each["code"]))
-            for each in found
-            if each["digest"] == file["digest"]
-        ),
-        checks=tuple(
-            Check(
-                each["check"],
-                each["severity"],
-                each["passed"],
-                each["checked"],
-                each["failed"],
-                tuple(each["cells"]),
-                remedy(each["check"]),
-            )
-            for each in checked
-            if each["digest"] == file["digest"]
-        ),
+        causes=told,
+        checks=checks,
+        came=came,
+        gone=None if known is None else tuple(each for each in known if each not in codes),
+        new=None if known is None else tuple(each for each in codes if each not in known),
+        still=None if known is None else tuple(each for each in codes if each in known),
+    )
+
+
+def _codes(told: tuple[Cause, ...], checks: tuple[Check, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*(each.code for each in told), *(each.name for each in checks if not each.passed)]))
+
+
+def _check(record: Mapping[str, Any]) -> Check:
+    return Check(
+        record["check"],
+        record["severity"],
+        record["passed"],
+        record["checked"],
+        record["failed"],
+        tuple(record["cells"]),
+        remedy(record["check"]),
     )
