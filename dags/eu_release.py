@@ -66,6 +66,12 @@ def _release() -> str:
     return str(get_current_context()["ti"].xcom_pull(task_ids="assemble"))
 
 
+def _opened() -> str | None:
+    """The id of the release that `collect` has opened in this run; None where the receiver sets nothing, so that `assemble` opens it."""
+    tables = get_current_context()["ti"].xcom_pull(task_ids="collect")
+    return str(tables[0]["release"]) if tables else None
+
+
 @task
 def discover(domain: str) -> list[dict[str, str]]:
     """Receives every file of the inbox into the warehouse. Lists the deliveries that must be judged.
@@ -128,8 +134,8 @@ def suppress(domain: str, table: dict[str, str]) -> str:
 
 @task(trigger_rule="all_done_min_one_success")  # whatever became of the countries; not if `discover` failed
 def assemble(domain: str) -> str:
-    """Joins all accepted deliveries into one protection problem. The release gets its id here: the same deliveries, domain file and
-    program are the same release.
+    """Joins the deliveries of the release into one protection problem: those with which `collect` opened it, or, where the receiver sets no
+    secondaries, all that are accepted now. The same deliveries, domain file and program are the same release, under the same id.
 
     **Red:** a country is missing and the domain file does not publish without it (`missing_country`); the log names it. Put its
     delivery into the inbox, and clear *its* `ingest` with *Downstream*; trigger the DAG again where it has none. Or something in the inbox
@@ -139,7 +145,7 @@ def assemble(domain: str) -> str:
 
     at = desk(domain)
     outputs.write_findings(at, place("out", at))
-    release_id = steps.assemble(at)
+    release_id = steps.assemble(at, _opened())
     note_run(at, release_id=release_id)
     log.info(release_id)
     return release_id

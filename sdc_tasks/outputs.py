@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -73,7 +74,7 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
         desk.domain, problem, adjustment_of(desk, release_id), publication, merged,
         compared=compared(desk, release_id), together=together(problem, publication) if merged.passed else None,
         period=desk.period, release_id=release_id,
-        deliveries=_delivery_facts(desk), steps=_step_facts(desk, release_id),
+        deliveries=_delivery_facts(desk, release_id), steps=_step_facts(desk, release_id),
         receiver={each.country: len(each.cells) for each in set_by_receiver(desk, release_id)},
     )  # fmt: skip
     report.write_whole(out / "report.html", report.render(facts))
@@ -118,7 +119,17 @@ def findings(desk: Desk) -> str:
     return findings_csv(reader.findings(*here), reader.check_results(*here), store.not_read(*here))
 
 
-def _delivery_facts(desk: Desk) -> list[report.DeliveryFact]:
+def _states(desk: Desk, release_id: str) -> Iterator[tuple[store.StoredDelivery, str]]:
+    """Every delivery of the period with what it is to the release: accepted, if the release was opened with it, whatever became of it
+    since; newer, if it was accepted later; else its own state.
+    """
+    mine = reader.made_of(desk.engine, release_id)
+    for each in store.deliveries(desk.engine, desk.domain.id, desk.period):
+        other = "newer" if mine and each.state is DeliveryState.ACCEPTED else str(each.state)
+        yield each, str(DeliveryState.ACCEPTED) if each.key.digest in mine else other
+
+
+def _delivery_facts(desk: Desk, release_id: str) -> list[report.DeliveryFact]:
     found: dict[str, list[report.FindingFact]] = {}
     for row in reader.findings(desk.engine, desk.domain.id, desk.period):
         fact = report.FindingFact(row["code"], row["severity"], row["line"], row["cell"], row["message"])
@@ -129,8 +140,8 @@ def _delivery_facts(desk: Desk) -> list[report.DeliveryFact]:
             fact = report.FindingFact(result.check, str(result.severity), None, ", ".join(result.cells), describe(result))
             found.setdefault(row["digest"], []).append(fact)
     return [
-        report.DeliveryFact(each.country or "unknown", each.file, str(each.state), tuple(found.get(each.key.digest, ())))
-        for each in store.deliveries(desk.engine, desk.domain.id, desk.period)
+        report.DeliveryFact(each.country or "unknown", each.file, state, tuple(found.get(each.key.digest, ())))
+        for each, state in _states(desk, release_id)
     ]
 
 
@@ -180,7 +191,7 @@ def _since(desk: Desk, release_id: str, publication: Publication, space: CellSpa
 def summary(desk: Desk, release_id: str) -> Summary:
     """The release in figures."""
     _, publication, merged = decided(desk, release_id)
-    states = [each.state for each in store.deliveries(desk.engine, desk.domain.id, desk.period)]
+    states = [state for _, state in _states(desk, release_id)]
     rounded = publication.rounded & (publication.value != 0)  # relative to what is published: the true value stays out of it
     relative = publication.base[rounded] / np.abs(publication.value[rounded])
     seconds: dict[str, float] = {}

@@ -1,13 +1,15 @@
 """The inputs that determine the bytes of a release, and its id.
 
 The id of a release consists of domain, period and a keyed digest of all these inputs; the accepted deliveries and the program are among
-them. No step continues a release that another program began.
+them. No step continues a release that was begun by another program or with another domain file, and every step reads the deliveries and the
+versions with which the release was opened, whatever was accepted or published since.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sdc_tasks.domains.schema import Domain
@@ -32,12 +34,20 @@ def embargo_of(desk: Desk) -> datetime | None:
     return cycle.embargo if cycle else None
 
 
-def inputs_of(desk: Desk, accepted: Sequence[store.StoredDelivery]) -> str:
-    """Keyed digest of all inputs that determine the bytes, with the earlier publications, except for this release itself."""
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs of a release: the keyed digest of all that determine its bytes, and the ids of the published versions among them."""
+
+    digest: str
+    versions: tuple[str, ...]
+
+
+def inputs_of(desk: Desk, accepted: Sequence[store.StoredDelivery]) -> Inputs:
+    """The inputs of the release of these deliveries. Its own version, if it is out, is not among the versions."""
     deliveries = [each.key.digest if each.times == 1 else f"{each.key.digest} {each.times}" for each in accepted]
-    told = versions(desk)
-    again = _inputs_digest(desk, deliveries, told[:-1])
-    return again if told and told[-1] == release_id_of(desk, again) else _inputs_digest(desk, deliveries, told)
+    told = tuple(each.release_id for each in releases_of(desk))
+    again = Inputs(_inputs_digest(desk, deliveries, told[:-1]), told[:-1])
+    return again if told and told[-1] == release_id_of(desk, again) else Inputs(_inputs_digest(desk, deliveries, told), told)
 
 
 def _inputs_digest(desk: Desk, deliveries: Sequence[str], told: Sequence[str]) -> str:
@@ -47,13 +57,8 @@ def _inputs_digest(desk: Desk, deliveries: Sequence[str], told: Sequence[str]) -
     return secret_of(desk.engine).derive("inputs of a release").digest(json.dumps(parts).encode())
 
 
-def release_id_of(desk: Desk, inputs: str) -> str:
-    return f"{desk.domain.id}-{desk.period}-{inputs[:12]}"
-
-
-def versions(desk: Desk) -> list[str]:
-    """The ids of the releases of the period by version."""
-    return [each.release_id for each in releases_of(desk)]
+def release_id_of(desk: Desk, inputs: Inputs) -> str:
+    return f"{desk.domain.id}-{desk.period}-{inputs.digest[:12]}"
 
 
 def releases_of(desk: Desk) -> list[reader.ReleaseInfo]:
@@ -63,9 +68,16 @@ def releases_of(desk: Desk) -> list[reader.ReleaseInfo]:
 
 
 def require_own(desk: Desk, release_id: str) -> None:
-    """Raises InvalidInput where another program began the release: its results and verdicts do not count for this program."""
-    begun = journal.environment_of(desk.engine, release_id)
-    if begun != lineage.environment():
+    """Raises InvalidInput where the release was begun by another program or with another domain file: its results and verdicts do not count
+    for these.
+    """
+    program, terms = journal.begun_with(desk.engine, release_id) or (None, None)
+    if program == lineage.environment() and terms != desk.domain.digest:
+        raise InvalidInput(
+            f"{release_id}: the domain file was changed since this release was opened, so its results do not count. "
+            "Remedy: trigger the release again; it gets a new id"
+        )
+    if program != lineage.environment():
         raise InvalidInput(
             f"{release_id}: another version of the program or of its packages began this release, so its results do not count. "
             "Remedy: trigger the release again; it gets a new id"

@@ -14,12 +14,12 @@ from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import ReleaseBlocked, SdcError
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Adjustment, AuditReport, Publication
+from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Secondaries
 from sdc_tasks.model.table import Ints
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import require_own
 from sdc_tasks.steps.memory import load, once
-from sdc_tasks.steps.secondaries import accepted, collect, delivered, failed, open_release, set_by_receiver, suppress
+from sdc_tasks.steps.secondaries import collect, delivered, failed, made_of, open_release, suppress
 from sdc_tasks.steps.versions import known, readable, told_so_far
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.schema import RunState
@@ -28,35 +28,42 @@ from sdc_tasks.warehouse.operations import journal
 
 
 @keeps_to_itself
-def assemble(desk: Desk) -> str:
-    """All accepted deliveries as one protection problem, with the secondaries that the receiver sets where the domain asks for it. Opens
-    the release, unless `collect` has opened it. Returns its id.
+def assemble(desk: Desk, opened: str | None = None) -> str:
+    """The deliveries of a release as one protection problem, with the secondaries that the receiver sets where the domain asks for it.
+    `opened`: the release that `collect` has opened and whose countries `suppress` has examined; without it, the release of the deliveries
+    that are accepted now is opened, and its countries are examined. Returns the id of the release.
 
     Raises Retriable while a delivery is received but not judged, InvalidInput where the domain does not allow a release of the deliveries,
     and Unprotectable where no secondaries that the receiver may set protect a primary.
     """
-    deliveries = accepted(desk)
-    if desk.domain.suppression.active:
-        release_id, countries = collect(desk)
-        for country in countries:
-            suppress(desk, release_id, country)
-    else:
-        release_id = open_release(desk, deliveries)
-        for each in deliveries:
-            store.tell(desk.engine, each.key, ())
+    release_id = opened or _examined(desk)
 
     def build() -> ProtectionProblem:
         if desk.domain.suppression.active:
             problem = load(desk, release_id, "collect", ProtectionProblem)
-            problem = pipeline.with_secondaries(problem, set_by_receiver(desk, release_id))
+            hidden = [load(desk, release_id, "suppress", Secondaries, country) for country in problem.space.countries]
+            problem = pipeline.with_secondaries(problem, hidden)
         else:
-            problem = delivered(desk, release_id, deliveries)
+            problem = delivered(desk, release_id)
         return replace(problem, earlier=told_so_far(desk, problem, readable(desk, release_id, problem)))
 
     try:
         once(desk, release_id, "assemble", "", build)
     except SdcError as error:
         raise failed(desk, release_id, error) from None
+    return release_id
+
+
+def _examined(desk: Desk) -> str:
+    """The release of the deliveries that are accepted now, opened, with the secondaries of the receiver set or not to be set."""
+    if desk.domain.suppression.active:
+        release_id, countries = collect(desk)
+        for country in countries:
+            suppress(desk, release_id, country)
+        return release_id
+    release_id = open_release(desk)
+    for each in made_of(desk, release_id):
+        store.tell(desk.engine, each.key, ())
     return release_id
 
 
@@ -173,7 +180,7 @@ def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
     require_own(desk, release_id)
     problem, publication, merged = decided(desk, release_id)
     try:
-        out = known(desk, release_id, problem)
+        out = known(desk, release_id)
     except ReleaseBlocked:
         journal.finish_run(desk.engine, release_id, RunState.BLOCKED)
         raise

@@ -78,7 +78,7 @@ def publish(desk: Desk, release_id: str, although_newer: bool = False) -> int:
     problem, publication, merged = decided(desk, release_id)
     try:
         requirements = load(desk, release_id, "baseline", Requirements)
-        history = known(desk, release_id, problem)
+        history = known(desk, release_id)
         profiles = pipeline.profiles_of(problem, desk.domain)
         approved = pipeline.release(release_id, problem, requirements, publication, merged, profiles)
         done = publisher.publish(

@@ -7,6 +7,7 @@ A release has both steps only where the domain file sets it (`suppression.receiv
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sdc_tasks import pipeline
 from sdc_tasks.confidential import keeps_to_itself
@@ -20,6 +21,7 @@ from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import embargo_of, inputs_of, release_id_of, terms_of
 from sdc_tasks.steps.memory import load, once
 from sdc_tasks.steps.versions import told_before
+from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.confidential.secret import salt_of
 from sdc_tasks.warehouse.database.schema import DeliveryState, RunState
@@ -39,23 +41,31 @@ def accepted(desk: Desk) -> list[store.StoredDelivery]:
     return [each for each in sent if each.state is DeliveryState.ACCEPTED]
 
 
-def open_release(desk: Desk, deliveries: Sequence[store.StoredDelivery]) -> str:
-    """Opens the release of these deliveries, unless it is open. Returns its id."""
-    terms = terms_of(desk.domain)
+def open_release(desk: Desk) -> str:
+    """Opens the release of the deliveries that are accepted now, unless it is open. Returns its id. Raises as `accepted` does."""
+    deliveries, terms = accepted(desk), terms_of(desk.domain)
     if others := overlap.refused(desk.engine, terms, desk.period):
         raise InvalidInput(f"{desk.domain.id} {desk.period}: {others}")
     inputs = inputs_of(desk, deliveries)
     release_id = release_id_of(desk, inputs)
     journal.start_run(desk.engine, release_id, desk.domain.id, desk.period)
-    journal.set_inputs(desk.engine, release_id, inputs)
+    journal.set_inputs(desk.engine, release_id, inputs.digest)
     journal.submit(desk.engine, release_id, terms, embargo=embargo_of(desk), environment=lineage.environment())
-    journal.note_deliveries(desk.engine, release_id, {each.key.digest: f"{each.country}: {each.file}" for each in deliveries})
+    named = {each.key.digest: f"{each.country}: {each.file}" for each in deliveries}
+    journal.note_inputs(desk.engine, release_id, named, inputs.versions)
     return release_id
 
 
-def delivered(desk: Desk, release_id: str, deliveries: Sequence[store.StoredDelivery]) -> ProtectionProblem:
-    """The protection problem of the deliveries, with the promises of earlier versions."""
-    tables = [read_files(desk, files).table for files in by_country(deliveries).values()]
+def made_of(desk: Desk, release_id: str) -> list[store.StoredDelivery]:
+    """The deliveries with which the release was opened, under the names that they had then. Some may have been superseded since."""
+    named = reader.made_of(desk.engine, release_id)
+    found = [each for each in store.deliveries(desk.engine, desk.domain.id, desk.period) if each.key.digest in named]
+    return [replace(each, file=named[each.key.digest].removeprefix(f"{each.country}: ")) for each in found]
+
+
+def delivered(desk: Desk, release_id: str) -> ProtectionProblem:
+    """The protection problem of the release's deliveries, with the promises of earlier versions."""
+    tables = [read_files(desk, files).table for files in by_country(made_of(desk, release_id)).values()]
     salt = salt_of(desk.engine, desk.domain.id, desk.period)
     problem = pipeline.build_problem([table for table in tables if table is not None], desk.domain, salt)
     return pipeline.still_promised(problem, [then for then, _ in told_before(desk, release_id)])
@@ -75,10 +85,9 @@ def collect(desk: Desk) -> tuple[str, tuple[str, ...]]:
 
     Raises as `assemble` does.
     """
-    deliveries = accepted(desk)
-    release_id = open_release(desk, deliveries)
+    release_id = open_release(desk)
     try:
-        once(desk, release_id, "collect", "", lambda: delivered(desk, release_id, deliveries))
+        once(desk, release_id, "collect", "", lambda: delivered(desk, release_id))
     except SdcError as error:
         raise failed(desk, release_id, error) from None
     return release_id, load(desk, release_id, "collect", ProtectionProblem).space.countries
@@ -86,17 +95,18 @@ def collect(desk: Desk) -> tuple[str, tuple[str, ...]]:
 
 @keeps_to_itself
 def suppress(desk: Desk, release_id: str, country: str) -> str:
-    """Sets secondaries in the table of a country where it needs them, and tells its NSI. Returns the digest of what was set.
+    """Sets secondaries where the table of a country needs them, and tells its NSI. Returns the digest of what was set. The table is that
+    of the delivery with which the release was opened, also where a newer one is accepted.
 
     Raises Unprotectable where nothing that the receiver may hide protects a primary.
     """
-    files = by_country(accepted(desk)).get(country, [])
+    files = by_country(made_of(desk, release_id))[country]
     problem = load(desk, release_id, "collect", ProtectionProblem)
 
     def compute() -> Secondaries:
         table = read_files(desk, files).table
         if table is None:
-            raise InvalidInput(f"{country}: its delivery is no longer accepted. Remedy: run the release again")
+            raise InvalidInput(f"{country}: its delivery can no longer be read as a table. Remedy: run the release again")
         before = [then for then, _ in told_before(desk, release_id)]
         return pipeline.receiver_sets(problem, country, pipeline.sets_secondaries(table, desk.domain), desk.domain, before)
 
@@ -114,7 +124,7 @@ def suppress(desk: Desk, release_id: str, country: str) -> str:
 
 
 def set_by_receiver(desk: Desk, release_id: str) -> list[Secondaries]:
-    """What the receiver set in each country, by country."""
+    """What the receiver set in each country that was examined, by country."""
     keys = journal.step_outputs(desk.engine, release_id, "suppress")
     return [load(desk, release_id, "suppress", Secondaries, country) for country in sorted(keys)]
 

@@ -13,7 +13,7 @@ from sdc_tasks.warehouse.database.engine import reading
 from sdc_tasks.warehouse.database.schema import UtcTime, alert, approval, audit, cycle, log, run, rung, step, submission, task_run, terms
 from sdc_tasks.warehouse.database.schema import dag_run as dag_run_table
 from sdc_tasks.warehouse.database.sqlfiles import clause
-from sdc_tasks.warehouse.operations.journal import DELIVERY
+from sdc_tasks.warehouse.operations.journal import DELIVERY, VERSION
 
 Record = dict[str, Any]
 RELEASE_TYPES = {"released_at": UtcTime(), "embargo": UtcTime(), "visible": Boolean()}
@@ -122,12 +122,17 @@ def runs(engine: Engine, domain: str | None = None) -> list[Record]:
 
 def steps(engine: Engine, release_id: str) -> list[Record]:
     """The steps of a run, in the order in which they ended."""
-    return [each for each in _of_run(engine, step, release_id, "finished_at") if each["step"] != DELIVERY]
+    return [each for each in _of_run(engine, step, release_id, "finished_at") if each["step"] not in (DELIVERY, VERSION)]
 
 
 def made_of(engine: Engine, release_id: str) -> dict[str, str]:
     """The deliveries of a release: digest → country and file. Empty for a release of an older version."""
     return {each["key"]: each["note"] for each in _of_run(engine, step, release_id, "note") if each["step"] == DELIVERY}
+
+
+def made_after(engine: Engine, release_id: str) -> list[str]:
+    """The published releases of the period that were out when the release was opened, by version."""
+    return [each["key"] for each in _of_run(engine, step, release_id, "note") if each["step"] == VERSION]
 
 
 def rungs(engine: Engine, release_id: str) -> list[Record]:

@@ -67,7 +67,7 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms,
         if current and current.publication_digest == digest and not current.reason:
             return Published(current.version, created=False)
         if [row.release_id for row in versions] != list(after):
-            raise ReleaseBlocked(f"{release.id}: another version was published since it was assembled. {ANEW}")
+            raise ReleaseBlocked(f"{release.id}: another version was published since this release was opened. {ANEW}")
         if versions and VINTAGE not in release.report.profiles:
             raise ReleaseBlocked(
                 f"{release.id}: version {len(versions)} of {period} is published, but the audit is not against profile {VINTAGE}. {ANEW}"

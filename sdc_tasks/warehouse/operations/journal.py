@@ -85,13 +85,12 @@ def submit(engine: Engine, release_id: str, asked: Terms, *, embargo: datetime |
         record(connection, "submit", release_id, **about, embargo=None if embargo is None else instant(embargo))
 
 
-def environment_of(engine: Engine, release_id: str) -> str | None:
-    """The program that began a run, as JSON; None for a run that was not submitted."""
+def begun_with(engine: Engine, release_id: str) -> tuple[str, str] | None:
+    """The program that began a run, as JSON, and the digest of its domain file; None for a run that was not submitted."""
     with reading(engine) as connection:
-        found: str | None = connection.execute(
-            select(submission.c.environment).where(submission.c.release_id == release_id)
-        ).scalar_one_or_none()
-        return found
+        wanted = select(submission.c.environment, submission.c.terms_digest).where(submission.c.release_id == release_id)
+        found = connection.execute(wanted).one_or_none()
+        return None if found is None else (found.environment, found.terms_digest)
 
 
 def know_terms(connection: Connection, asked: Terms) -> None:
@@ -141,15 +140,20 @@ def record_step(
         put_rows(connection, step, [row])
 
 
-DELIVERY = "delivery"  # the step under which a run notes what it was made of: the digest of a file as key, its country and name as note
+# The steps under which a run notes what it was opened with.
+DELIVERY = "delivery"  # the digest of a file as key, its country and name as note
+VERSION = "version"  # the id of a published release of the period as key, its version as note
 
 
-def note_deliveries(engine: Engine, release_id: str, files: Mapping[str, str]) -> None:
-    """Notes the deliveries that the release is made of: digest → what people call it. A repetition changes nothing."""
+def note_inputs(engine: Engine, release_id: str, deliveries: Mapping[str, str], versions: Sequence[str]) -> None:
+    """Notes what the release is made of: the deliveries, digest → country and name, and the versions that are out. A repetition changes
+    nothing.
+    """
     when = datetime.now(UTC)
+    noted = [(DELIVERY, key, name) for key, name in sorted(deliveries.items())]
+    noted += [(VERSION, key, f"{number:06d}") for number, key in enumerate(versions, 1)]
     rows = [
-        {"release_id": release_id, "step": DELIVERY, "key": digest, "seconds": 0.0, "note": name, "finished_at": when}
-        for digest, name in sorted(files.items())
+        {"release_id": release_id, "step": kind, "key": key, "seconds": 0.0, "note": note, "finished_at": when} for kind, key, note in noted
     ]
     if rows:
         with writing(engine) as connection:
