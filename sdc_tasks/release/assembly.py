@@ -25,7 +25,9 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret 
     Raises InvalidInput or Retriable where a country is missing and the domain does not publish partial aggregates.
     """
     if not tables:
-        raise InvalidInput(f"no accepted delivery from {', '.join(domain.countries)}: there is none at all. Remedy: see their findings")
+        raise InvalidInput(
+            f"no accepted delivery from {', '.join(domain.countries)}. Remedy: read findings.csv, and correct the files or the domain file"
+        )
     by_country = {table.country: table for table in tables}
     missing = [country for country in domain.countries if country not in by_country]
     if missing and domain.missing_country is MissingCountry.BLOCK:

@@ -75,7 +75,7 @@ def baseline(desk: Desk, release_id: str) -> str:
     def attack() -> Requirements:
         requirements, lps = pipeline.baseline(problem, desk.domain)
         own, before = pipeline.unprotected(problem, requirements)
-        out = f"; by these and the published versions: {_by_country(problem, before)}" if problem.earlier.profiles else ""
+        out = f"; by these and what is out already: {_by_country(problem, before)}" if problem.earlier.profiles else ""
         desk.say(
             f"baseline: {len(requirements.cells)} primaries, {lps} LPs; not protected by their own tables: {_by_country(problem, own)}{out}"
         )

@@ -103,7 +103,7 @@ def test_a_revision_that_hides_nothing_more_is_the_second_version(desk):
     assert (published(desk).base == 0).all(), "still exact: nothing is lost where nothing leaks"
     certificate = json.loads((desk.folder / "out" / "audit.json").read_text())
     assert (certificate["verdict"], certificate["profiles"]) == ("passed", ["external", "vintage"])
-    assert "by these and the published versions: none" in ended.said
+    assert "by these and what is out already: none" in ended.said
     assert "<b>vintage</b>" in (desk.folder / "out" / "report.html").read_text(encoding="utf-8")
     stored = warehouse(desk.folder / "out")
     assert (stored.versions, stored.runs, stored.unsound) == ([1, 2], ["published", "published"], [])
@@ -170,7 +170,7 @@ def test_what_is_safe_alone_and_not_beside_the_first_version_is_repaired(desk):
     for each in json.loads((desk.folder / "out" / "audit.json").read_text())["primaries"]:
         assert each["profiles"] == {"external": True, "vintage": True, "revision": True}
         assert each["cut_to_national_baseline"] == (each["cell"] == VICTIM), "who knows the revision knows what was printed and revised"
-    assert "by these and the published versions: CY 1" in ended.said
+    assert "by these and what is out already: CY 1" in ended.said
     stored = warehouse(desk.folder / "out")
     assert (stored.versions, stored.unsound) == ([1, 2], [])
 

@@ -88,6 +88,13 @@ def test_the_readme_can_be_skimmed():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 130
 
 
+def test_the_readme_shows_the_rows_that_a_release_prints():
+    shown = re.findall(r"^│ (\w[\w ]*?) +│", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    printed = re.findall(r"add_row\(\s*\"([^\"]+)\"", (ROOT / "sdc_tasks" / "cli" / "release.py").read_text(encoding="utf-8"))
+    assert len(shown) > 3
+    assert [name for name in shown if name not in printed] == []
+
+
 def test_what_the_code_cites_is_in_the_method():
     headings = set(re.findall(r"^## (\d+)\. ", (DOCS / "method.md").read_text(encoding="utf-8"), re.MULTILINE))
     cited: dict[str, set[str]] = {}

@@ -43,6 +43,7 @@ def least_lossy(case: Case, options: BasesOptions, x: Floats | None, trusted: bo
             broken = case.broken(alone)
             rungs.append(Rung(ALONE, Outcome.RELAXED, ladder.loss_of(start), None, None, 0.0, "before any repair", unprotected=broken))
     if thorough:
+        case.progress(f"bases by {LEAST}")
         found[LEAST] = by_cover(case, min(found.values(), key=ladder.loss_of))
         least = bound(case)
     if options.sharpen:

@@ -66,7 +66,7 @@ class Ladder:
         """The loss as a log may tell it: to three digits, and only if many cells lose. The loss of a few cells, together with the published
         bases, would tell their values, because the weights follow from the values.
         """
-        return f"{self.loss_of(choice):.3g}" if int((choice > 0).sum()) >= HIDING_TERMS else f"that of fewer than {HIDING_TERMS} cells"
+        return f"{self.loss_of(choice):.3g}" if int((choice > 0).sum()) >= HIDING_TERMS else f"not told (fewer than {HIDING_TERMS} cells)"
 
     def keeping(self, exact: Bools, published: Bools) -> Ladder:
         """The ladder without the options that are not allowed: their loss becomes infinite."""

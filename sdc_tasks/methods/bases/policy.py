@@ -88,7 +88,8 @@ def _possible(case: Case, publication: Publication) -> Publication:
     if moved := int((found.base != publication.base).sum()):
         gone = int((found.withheld & ~publication.withheld).sum())
         case.note(
-            f"printed values: the others excluded {moved}; {moved - gone} of them got another value and a finer base, {gone} are withheld"
+            f"printed values: {moved} were impossible beside the others; {moved - gone} of these cells got another value and a finer base, "
+            f"{gone} are withheld"
         )
     return found
 

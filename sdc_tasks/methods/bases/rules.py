@@ -86,7 +86,7 @@ def by_cover(case: Case, choice: Ints) -> Ints:
             break
         lost = case.ladder.loss_of(found)
         told = [case.ladder.told(each) for each in (proposed, found, best)]
-        case.progress(f"search {number}: loss {told[0]} would meet all cuts so far, {told[1]} is safe; best before: {told[2]}")
+        case.progress(f"search {number}: proposed loss {told[0]}, after repair {told[1]}, best before {told[2]}")
         if lost < loss:
             best, loss = found, lost
     return tighten(case, best)

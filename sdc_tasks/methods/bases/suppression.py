@@ -40,7 +40,7 @@ def by_suppression(case: Case, safe: Ints) -> tuple[Ints, float]:
         if bound >= case.ladder.loss_of(best) * (1 - CLOSE_TO_BOUND):
             break
         found = case.safe(cover)
-        case.progress(f"cover {number}: {case.ladder.told(cover)} would meet all cuts, {case.ladder.told(found)} is safe")
+        case.progress(f"search {number}: proposed loss {case.ladder.told(cover)}, after repair {case.ladder.told(found)}")
         if case.ladder.loss_of(found) < case.ladder.loss_of(best):
             best = found
         if np.array_equal(found, cover):
