@@ -177,6 +177,15 @@ class CellSpace:
         return ".".join((self.areas[area], *self.national_keys[rest]))
 
     @cached_property
+    def linked(self) -> tuple[int, ...]:
+        """The group of each indicator: those that relations link, also by way of others, have the same number."""
+        group = list(range(len(self.indicators)))
+        for total, parts in self.indicator_relations:
+            joined = {group[self.indicators.index(code)] for code in (total, *parts)}
+            group = [min(joined) if each in joined else each for each in group]
+        return tuple(group)
+
+    @cached_property
     def national_relations(self) -> sp.csr_array:
         """(relations, national_size): the relations within the table of one area."""
         shape = self.national_shape

@@ -101,9 +101,18 @@ def still_promised(problem: ProtectionProblem, before: Sequence[ProtectionProble
 
 
 def sets_secondaries(table: NationalTable, domain: Domain) -> bool:
-    """Whether the country has flagged an available cell as secondary."""
-    secondary = [code for code, spec in domain.flags.items() if spec.role is Role.SECONDARY]
-    return bool((table.available & np.isin(table.flag, secondary)).any())
+    """Whether the country has set secondaries itself, wherever it has primaries: for those of an indicator, in the indicator or in one that
+    relations link to it. A suppressed count that small count rounding protects is a primary, whatever its flag.
+    """
+    space = domain.space
+    least = space.spread(indicator.least for indicator in domain.indicators)
+    flagged = {
+        role: table.available & np.isin(table.flag, [code for code, spec in domain.flags.items() if spec.role is role]) for role in Role
+    }
+    small = table.available & ~flagged[Role.PUBLIC] & (table.value > 0) & (table.value < least)
+    groups = space.spread(space.linked)
+    primary, secondary = (np.unique(groups[cells]) for cells in (flagged[Role.PRIMARY] | small, flagged[Role.SECONDARY] & ~small))
+    return bool(len(primary)) and bool(np.isin(primary, secondary).all())
 
 
 def with_secondaries(problem: ProtectionProblem, found: Sequence[Secondaries]) -> ProtectionProblem:

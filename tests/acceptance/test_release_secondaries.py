@@ -13,7 +13,7 @@ import pytest
 from sdc_tasks.steps.memory import load
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.database.engine import open_warehouse
-from support.deliveries import PERIOD
+from support.deliveries import PERIOD, sdmx_1
 from support.desk import FREE, PROTECTED, SECRET_KEYS, SECRETS, Desk, Ended, new_desk, sdc, warehouse
 
 # The same tables as in PROTECTED, with the primary cell alone: anybody subtracts it from its total.
@@ -266,3 +266,35 @@ def test_a_problem_that_is_kept_says_which_cells_are_hidden(three):
     hidden = {problem.space.key(int(cell)) for cell in np.flatnonzero(problem.suppressed)}
     desk.engine.dispose()
     assert {f"{country}.TURNOVER.{a}.{s}" for country, cells in listed(out).items() for a, s in cells} < hidden
+
+
+def test_linked_indicators_and_counts_in_one_release(tmp_path):
+    """Nobody publishes a count of firms. Beside them AT hides one cell of GOODS, which TURNOVER less SERVICES tells: the list names the
+    cells of two indicators.
+    """
+    sums = FREE.replace("300000", "600000").replace("450000", "900000").replace("1500000", "3000000").replace("750000", "1500000")
+    firms = """
+            _T     S     L
+    TOTAL   31 D   20 D  11 D
+    C       20 D   11 D  9 D
+    D       11 D   9 D   2 D
+"""
+    desk = new_desk(tmp_path, AT=FREE, BE=FREE)
+    one = "  - {code: TURNOVER, label: Turnover, unit: EUR, unit_multiplier: 3}\n"
+    more = "".join(one.replace("TURNOVER", code) for code in ("GOODS", "SERVICES"))
+    more += one.replace("TURNOVER", "FIRMS").replace("3}", "3, kind: count, rounding: {method: small-count, base: 3}}")
+    desk.settle(one, f"{one}{more}indicator_relations: [{{total: TURNOVER, parts: [GOODS, SERVICES]}}]\n")
+    desk.settle("flags:", ASKED)
+    for country, goods in (("AT", FREE.replace("300000 F\n", "300000 A\n")), ("BE", FREE)):
+        drawn = {"TURNOVER": sums, "GOODS": goods, "SERVICES": FREE, "FIRMS": firms}
+        files = [sdmx_1(drawing, country).replace(",TURNOVER,", f",{code},").splitlines() for code, drawing in drawn.items()]
+        desk.deliver(country, "\n".join([files[0][0], *(line for _, *lines in files for line in lines), ""]))
+    ended = desk.release("out", "--witnesses", desk.folder / "evidence.json")
+    out = desk.folder / "out"
+    assert ended.code == 0, ended.text
+    with (out / "secondaries" / "AT.csv").open(newline="", encoding="utf-8") as lines:
+        of = [row["INDICATOR"] for row in csv.DictReader(lines)]
+    assert (of.count("GOODS"), of.count("TURNOVER") + of.count("SERVICES"), len(of)) == (3, 4, 7)
+    assert "AT.GOODS" in findings(out)["AT"]
+    checked = verified(desk)
+    assert (checked.code, "verified" in checked.said) == (0, True), checked.text

@@ -5,7 +5,8 @@
    cells beside it as public, or respondents know too much of their own cells. The NSI is told. A primary that outsiders can compute for
    any other reason raises Unprotectable.
 3. Find the cheapest pattern ([2] §4) for the levels that can be reached, and attack the table again. Cell suppression knows neither whole
-   numbers nor all that respondents know, so where a requirement still fails, hide the open cells around it, and the cells around those.
+   numbers nor all that respondents know, so where a requirement still fails, hide the open cells around it, and the cells around those;
+   then reopen, dearest first, those of them that no requirement needs.
 
 Never hidden are: empty cells, unless they are totals over a primary; counts that small count rounding would have to protect themselves;
 cells that an earlier version showed; and, where the domain asks for profiles of respondents, cells with one or two units or with an
@@ -24,15 +25,17 @@ from sdc_tasks.errors import NAMED_CELLS, Unprotectable
 from sdc_tasks.methods.attack import Requirements, baseline, knowledge_of
 from sdc_tasks.methods.receiver.country import as_suppression, hidden_too, of_country, totals_over
 from sdc_tasks.methods.receiver.options import SuppressionOptions
+from sdc_tasks.methods.suppression.costs import Priced, cell_costs
 from sdc_tasks.methods.suppression.engine import PatternOptions, execute
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL, KEEPERS, profile_of
 from sdc_tasks.model.results import Secondaries
-from sdc_tasks.model.table import Bools, Ints
+from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.clock import Abort
 
 SAME_LEVEL = 1e-6  # relative: two levels that differ by less are the same
+REOPENINGS = 100  # attacks on the table that look for cells which need not be hidden
 
 
 def secondaries(
@@ -60,7 +63,11 @@ def secondaries(
     most, _ = baseline(hidden_too(table, may), profiles)
     lost = _cut(most)
     known = _known_anyway(hidden_too(table, all_of_them), profiles) if len(lost) else nobody
-    hidden = _completed(table, _pattern(table, may, most, options, profiles), may, most, profiles)
+    pattern = _pattern(table, may, most, options, profiles)
+    hidden = _completed(table, pattern, may, most, profiles)
+    hidden = _pruned(
+        table, pattern, hidden, most, profiles, cell_costs(Priced(table.space.national_relations, table.a, table.primary), options.costs)
+    )
     return Secondaries(country, np.flatnonzero(hidden), _cut(delivered), np.setdiff1d(lost, known), np.intersect1d(lost, known), own)
 
 
@@ -144,6 +151,28 @@ def _completed(table: ProtectionProblem, hidden: Bools, may: Bools, needs: Requi
         around[failing] = True
         around |= M.T @ (M @ around.astype(float)) > 0
         hidden = hidden | (may & around)
+    return hidden
+
+
+def _pruned(table: ProtectionProblem, pattern: Bools, hidden: Bools, needs: Requirements, profiles: tuple[str, ...], cost: Floats) -> Bools:
+    """(cells,): the hidden cells without those outside the pattern that no requirement needs, as far as REOPENINGS attacks find them.
+
+    A group of them is reopened, or else its dearer half and then the other. Hiding fewer cells never protects more, so a cell that was
+    needed once stays needed: without the limit, each of the cells that remain is needed.
+    """
+    added = np.flatnonzero(hidden & ~pattern)
+    groups = [added[np.argsort(-cost[added], kind="stable")]] if len(added) else []
+    for _ in range(REOPENINGS):
+        if not groups:
+            break
+        group = groups.pop()
+        fewer = hidden.copy()
+        fewer[group] = False
+        if not len(_failing(baseline(hidden_too(table, fewer), profiles)[0], needs)):
+            hidden = fewer
+        elif len(group) > 1:
+            dearer, cheaper = np.array_split(group, 2)
+            groups += [cheaper, dearer]
     return hidden
 
 
