@@ -209,10 +209,11 @@ def test_the_page_of_the_country_tells_it(three):
     finally:
         engine.dispose()
     (file,) = facts.files
-    (finding,) = [each for each in file.findings if each.code == "SDC/secondary"]
-    assert "set 3 secondaries" in finding.message
-    assert "Send the list to the NSI" in finding.remedy
-    assert not other.files[0].findings
+    (cause,) = [each for each in file.causes if each.code == "SDC/secondary"]
+    (said,) = cause.said
+    assert "set 3 secondaries" in said.message
+    assert "Send the list to the NSI" in cause.remedy
+    assert not other.files[0].causes
 
 
 def test_a_second_version_waits_until_the_first_lists_are_followed(three):
