@@ -6,6 +6,7 @@ Without a valid token every address answers 401, without the right 403. A page s
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
@@ -14,16 +15,31 @@ from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_da
 from airflow.models.dag import DagModel
 from fastapi import Depends, HTTPException, status
 
-__all__ = ["SIGNED_IN", "GetUserDep", "readable", "require"]
+from sdc_ui.shared.actions import Rights
+
+__all__ = ["SIGNED_IN", "GetUserDep", "readable", "require", "rights"]
 
 SIGNED_IN = Depends(requires_access_dag("GET", DagAccessEntity.RUN))  # for the DAG in the address, or for any DAG
 
 
 def readable(domain: str, user: BaseUser) -> bool:
     """Whether this user may see the release runs of the domain."""
+    return _may("GET", DagAccessEntity.RUN, f"eu_release_{domain}", user)
+
+
+def rights(domain: str, user: BaseUser) -> Rights:
+    """What this user may do to the release runs of the domain. Airflow's API asks the same again when he does it."""
     dag_id = f"eu_release_{domain}"
+    return Rights(
+        run=_may("POST", DagAccessEntity.RUN, dag_id, user),
+        clear=_may("PUT", DagAccessEntity.TASK_INSTANCE, dag_id, user),
+        retract=_may("POST", DagAccessEntity.RUN, "retract_release", user),
+    )
+
+
+def _may(method: Literal["GET", "POST", "PUT"], entity: DagAccessEntity, dag_id: str, user: BaseUser) -> bool:
     details = DagDetails(id=dag_id, team_name=DagModel.get_team_name(dag_id))
-    return get_auth_manager().is_authorized_dag(method="GET", access_entity=DagAccessEntity.RUN, details=details, user=user)
+    return get_auth_manager().is_authorized_dag(method=method, access_entity=entity, details=details, user=user)
 
 
 def require(domains: Iterable[str], user: BaseUser) -> None:

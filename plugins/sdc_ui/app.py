@@ -22,7 +22,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from sdc_tasks.errors import SdcError
 from sdc_tasks.warehouse import reader
-from sdc_ui.access import SIGNED_IN, GetUserDep, readable, require
+from sdc_ui.access import SIGNED_IN, GetUserDep, readable, require, rights
 from sdc_ui.board import board
 from sdc_ui.cycles.cycle import NAMELESS, cycle_facts
 from sdc_ui.cycles.findings import findings_facts, findings_file
@@ -31,6 +31,7 @@ from sdc_ui.releases.heatmap import SIZES
 from sdc_ui.releases.history import history_facts
 from sdc_ui.releases.protection import release_facts
 from sdc_ui.shared import words
+from sdc_ui.shared.actions import actions, retraction
 from sdc_ui.source import warehouse
 
 log = logging.getLogger("sdc.pages")
@@ -65,7 +66,15 @@ async def with_policy(request: Request, proceed: Callable[[Request], Awaitable[R
 def the_board(request: Request, user: GetUserDep) -> Response:
     """All domains and cycles."""
     now = datetime.now(UTC)
-    return _page(request, "board", domains=board(warehouse(), now, lambda domain: readable(domain, user)), now=now)
+    domains = board(warehouse(), now, lambda domain: readable(domain, user))
+    may = {each.domain: rights(each.domain, user) for each in domains}
+    todo = {
+        (line.domain, line.period): actions(may[line.domain], line.newest, domain=line.domain, period=line.period, ready=True)
+        for each in domains
+        for line in each.open
+        if line.ready
+    }
+    return _page(request, "board", domains=domains, todo=todo, now=now)
 
 
 @app.get("/cycle/{domain}/{period}")
@@ -73,7 +82,9 @@ def one_cycle(request: Request, user: GetUserDep, domain: str, period: str) -> R
     """The page of one cycle."""
     require([domain], user)
     now = datetime.now(UTC)
-    return _page(request, "cycle", facts=_known(cycle_facts(warehouse(), domain, period, now), f"cycle {domain} {period}"), now=now)
+    facts = _known(cycle_facts(warehouse(), domain, period, now), f"cycle {domain} {period}")
+    todo = actions(rights(domain, user), facts.newest, facts.run, facts.failed, domain=domain, period=period, ready=facts.ready)
+    return _page(request, "cycle", facts=facts, todo=todo, now=now)
 
 
 @app.get("/cycle/{domain}/{period}/findings/{country}")
@@ -105,7 +116,7 @@ def one_release(request: Request, user: GetUserDep, release_id: str) -> Response
     """The protection of one release."""
     facts = _known(release_facts(warehouse(), release_id), f"release {release_id}")
     require([facts.line.domain], user)
-    return _page(request, "release", facts=facts)
+    return _page(request, "release", facts=facts, todo=retraction(rights(facts.line.domain, user), facts.line))
 
 
 @app.get("/compare/{release_id}/{other}")

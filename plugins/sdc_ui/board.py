@@ -32,6 +32,13 @@ class CycleLine:
     alerts: tuple[str, ...]
 
     @property
+    def ready(self) -> bool:
+        """Whether the release can be run (again) with something new: all countries accepted, or newer deliveries than it was made of."""
+        if self.newest is not None:
+            return self.newest.newer
+        return self.awaited > 0 and self.stages[Stage.ACCEPTED] == self.awaited
+
+    @property
     def over(self) -> bool:
         """Whether the cycle is published, with nothing left to do."""
         settled = not self.stages[Stage.REFUSED] and not self.stages[Stage.RECEIVED]

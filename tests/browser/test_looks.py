@@ -16,14 +16,14 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from support.ui.office import DOMAIN, Office, open_office
 from support.waiting import until
 
 pytestmark = pytest.mark.stack
 ROOT = Path(__file__).resolve().parents[2]
-VIEWER = "viewer"
+VIEWER, OPERATOR = "viewer", "operator"
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """Airflow's api-server as a process of its own, on SQLite."""
     home = tmp_path_factory.mktemp("desk")
     office = open_office(home, planted=False)
-    (home / "passwords.json").write_text(json.dumps({VIEWER: VIEWER}), encoding="utf-8")
+    (home / "passwords.json").write_text(json.dumps({VIEWER: VIEWER, OPERATOR: OPERATOR}), encoding="utf-8")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -68,7 +68,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         "AIRFLOW__API__HOST": "127.0.0.1",
         "AIRFLOW__API__PORT": str(port),
         "AIRFLOW__API__WORKERS": "1",
-        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{VIEWER}:viewer",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{VIEWER}:viewer,{OPERATOR}:op",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(home / "passwords.json"),
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
         "SDC_WAREHOUSE_URL": office.url,
@@ -164,3 +164,32 @@ def test_a_change_of_colours_in_airflow_reaches_the_frame(desk: Desk, sign_in: C
     inside.locator("html.dark").wait_for()
     page.evaluate("localStorage.setItem('theme', 'light')")
     inside.locator("html:not(.dark)").wait_for()
+
+
+def test_an_action_asks_first_and_tells_what_airflow_answers(desk: Desk, sign_in: Callable[..., Page], picture: Any) -> None:
+    page = sign_in(desk.url, OPERATOR, OPERATOR)
+    page.goto(f"{desk.url}/plugin/releases/sdc/release/{desk.office.releases['second']}")
+    inside = page.frame_locator("iframe[title=Releases]")
+    button, dialog = inside.get_by_role("button", name="Retract"), inside.get_by_role("dialog")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_role("textbox")).to_be_focused()
+    picture(page, "question")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(button).to_be_focused()
+    button.click()
+    dialog.get_by_role("button", name="Confirm").click()
+    expect(dialog.get_by_role("status")).to_have_text("Give a reason.")
+    dialog.get_by_role("textbox").fill("AT sent thousands for millions")
+    with page.expect_request("**/api/v2/dags/retract_release/dagRuns") as sent:
+        dialog.get_by_role("button", name="Confirm").click()
+    assert sent.value.post_data_json["conf"] == {"release": desk.office.releases["second"], "reason": "AT sent thousands for millions"}
+    expect(dialog.get_by_role("status")).to_have_text("Refused: Airflow does not know this DAG or run.")  # no DAG is parsed here
+
+
+def test_a_viewer_can_press_no_button(desk: Desk, sign_in: Callable[..., Page]) -> None:
+    page = sign_in(desk.url, VIEWER, VIEWER)
+    for address in desk.pages.values():
+        page.goto(desk.url + address)
+        assert page.locator("button.act:enabled").count() == 0, address

@@ -1,4 +1,5 @@
-// The colour mode and the time zone that the reader chose in Airflow, and links that leave the frame in which Airflow shows these pages.
+// The colour mode and the time zone that the reader chose in Airflow, links that leave the frame in which Airflow shows these pages, and the
+// question before an action.
 "use strict";
 
 const stored = (key) => {
@@ -47,3 +48,59 @@ addEventListener("click", (event) => {
   own.href = link.href;
   own.click();
 });
+
+// A button of class `act` says what it calls. The call goes to Airflow's own API, as the person who is signed in, after a question.
+addEventListener("click", (event) => {
+  const button = event.target.closest("button.act");
+  if (button) ask(button);
+});
+
+function ask(button) {
+  const part = (name) => document.getElementById(`question${name}`);
+  const dialog = part(""), yes = part("-yes"), no = part("-no"), reason = part("-reason"), said = part("-said");
+  const { path, body, about, asks } = button.dataset;
+  part("-title").textContent = button.textContent;
+  part("-about").textContent = about;
+  part("-field").hidden = !asks;
+  part("-field").firstElementChild.textContent = asks;
+  reason.value = said.textContent = "";
+  yes.hidden = yes.disabled = false;
+  no.textContent = "Cancel";
+  no.onclick = () => dialog.close();
+  yes.onclick = async () => {
+    const call = JSON.parse(body);
+    if (asks) {
+      if (!reason.value.trim()) {
+        said.textContent = "Give a reason.";
+        reason.focus();
+        return;
+      }
+      call.conf.reason = reason.value.trim();
+    }
+    yes.disabled = true;
+    said.textContent = "Sent …";
+    let done = false;
+    try {
+      const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(call) });
+      done = answer.ok;
+      said.textContent = done ? "Done: Airflow has taken it. Load the page again to see how it goes on." : await refusal(answer);
+    } catch {
+      said.textContent = "Airflow does not answer. Nothing is known of it: look at the runs before you try again.";
+    }
+    yes.hidden = done;
+    yes.disabled = false;
+    no.textContent = "Close";
+    if (done) {
+      no.onclick = () => location.reload();
+      no.focus();
+    }
+  };
+  dialog.showModal();
+  (asks ? reason : no).focus();
+}
+
+async function refusal(answer) {
+  const { detail } = await answer.json().catch(() => ({}));
+  const why = { 401: "you are signed out", 403: "your role may not do this", 404: "Airflow does not know this DAG or run" }[answer.status];
+  return `Refused: ${why || (typeof detail === "string" ? detail : `Airflow answers ${answer.status}`)}.`;
+}

@@ -66,6 +66,16 @@ class CycleFacts:
     releases: tuple[ReleaseLine, ...]
 
     @property
+    def failed(self) -> tuple[Instance, ...]:
+        """The tasks that read a country's files and failed, in the newest run."""
+        return tuple(each for step in self.steps if step.name == INGEST for each in step.instances if each.state == "failed")
+
+    @property
+    def ready(self) -> bool:
+        """Whether every country is accepted and no release was made of them yet."""
+        return self.newest is None and bool(self.tiles) and self.stages[Stage.ACCEPTED] == len(self.tiles)
+
+    @property
     def published(self) -> tuple[ReleaseLine, ...]:
         """The versions, newest first."""
         return tuple(each for each in self.releases if each.version is not None)

@@ -1,0 +1,112 @@
+"""What can be done about a cycle or a release where its state stands: run the release, read countries again, retract.
+
+An action is a call of Airflow's own REST API. The script of the page makes it after a question, with the cookie of the person who is signed
+in: Airflow checks the right, keeps the audit trail, and knows who triggered the run. The pages themselves write nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from sdc_ui.shared.standing import ReleaseLine, Standing
+from sdc_ui.shared.steps import Instance
+
+BUSY = ("running", "queued")  # states of a run that will go on by itself
+DONE = (Standing.PUBLISHED, Standing.UNCHANGED, Standing.EMBARGOED, Standing.APPROVAL, Standing.RUNNING)
+
+
+@dataclass(frozen=True)
+class Rights:
+    """What the reader of the page may do to the release runs of a domain, as Airflow's auth manager says."""
+
+    run: bool
+    clear: bool
+    retract: bool
+
+
+@dataclass(frozen=True)
+class Action:
+    """A button: its `label`, the sentence of the question (`about`), and the call it makes.
+
+    `asks` is the label of the reason that somebody must give; the call takes it as parameter `reason`. Without the right (`allowed`) the
+    button is shown and cannot be pressed. `urgent`: the cycle waits for it.
+    """
+
+    label: str
+    about: str
+    path: str
+    body: str
+    allowed: bool
+    urgent: bool = False
+    asks: str = ""
+
+
+def actions(
+    rights: Rights,
+    newest: ReleaseLine | None,
+    run: Any = None,
+    failed: Sequence[Instance] = (),
+    *,
+    domain: str,
+    period: str,
+    ready: bool = False,
+) -> tuple[Action, ...]:
+    """The actions for a cycle: to run the release where that can change something, and to read the failed countries of its run again."""
+    found = []
+    if failed and run is not None:
+        found.append(_clear(rights, run.dag_id, run.run_id, failed))
+    if runnable(newest, run.state if run is not None else None):
+        found.append(_run(rights, domain, period, urgent=ready or (newest is not None and newest.newer)))
+    return tuple(found)
+
+
+def runnable(newest: ReleaseLine | None, state: str | None) -> bool:
+    """Whether a further run of the cycle can change something. `state` is that of its newest run."""
+    if newest is not None and newest.newer and newest.standing is not Standing.RUNNING:
+        return True
+    return state not in BUSY and (newest is None or newest.standing not in DONE)
+
+
+def retraction(rights: Rights, line: ReleaseLine) -> tuple[Action, ...]:
+    """The action to take a release back, where it is published and still stands."""
+    if line.version is None or line.retracted is not None:
+        return ()
+    about = (
+        f"Takes version {line.version} of {line.domain} {line.period} back. The world is shown the reason in place of the table, at once. "
+        "This is final: a corrected release is the next version. "
+    )
+    asked = "Somebody else agrees first, in Required Actions. " if line.approvals_asked else "Nobody else is asked. "
+    body = {"logical_date": None, "conf": {"release": line.release_id}}
+    reason = "Reason, shown to the world in place of the table"
+    return (Action("Retract", about + asked, "dags/retract_release/dagRuns", json.dumps(body), rights.retract, asks=reason),)
+
+
+def _run(rights: Rights, domain: str, period: str, urgent: bool) -> Action:
+    about = (
+        f"Starts a run of eu_release_{domain} for {period}. It takes in the files that lie in the inbox. "
+        "No step is done twice; without anything new it makes no second version."
+    )
+    body = {"logical_date": None, "conf": {"period": period}}
+    return Action("Run release", about, f"dags/eu_release_{quote(domain)}/dagRuns", json.dumps(body), rights.run, urgent)
+
+
+def _clear(rights: Rights, dag_id: str, run_id: str, failed: Sequence[Instance]) -> Action:
+    names = ", ".join(each.label or str(each.map_index) for each in failed)
+    about = (
+        f"Clears {failed[0].task_id} of {names}, with Downstream: their files in the inbox are read again, and the release goes on. "
+        "A file that was not corrected is refused again."
+    )
+    body = {
+        "dry_run": False,
+        "dag_run_id": run_id,
+        "task_ids": [[each.task_id, each.map_index] for each in failed],
+        "include_downstream": True,
+        "only_failed": False,
+        "reset_dag_runs": True,
+    }
+    label = "Clear all corrected countries" if len(failed) > 1 else f"Clear {names}"
+    return Action(label, about, f"dags/{quote(dag_id)}/clearTaskInstances", json.dumps(body), rights.clear, urgent=True)

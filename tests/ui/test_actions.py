@@ -1,0 +1,89 @@
+"""The buttons: where the state is, for whoever may press them, as calls that Airflow's own API takes."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from support.ui.office import DAG, DOMAIN, RUN, Office
+
+BUTTON = re.compile(
+    r'<button type="button" class="button act[^"]*" data-path="([^"]*)" data-body="([^"]*)"[^>]*?( disabled)?>([^<]*)</button>'
+)
+
+
+def buttons(text: str) -> dict[str, tuple[str, Any, bool]]:
+    """label → address, body, whether it can be pressed."""
+    return {
+        html.unescape(label): (html.unescape(path), json.loads(html.unescape(body)), not disabled)
+        for path, body, disabled, label in BUTTON.findall(text)
+    }
+
+
+@pytest.fixture
+def of(at_office: Office, client: Callable[[str], Any]) -> Callable[[str, str], dict[str, tuple[str, Any, bool]]]:
+    """The buttons of a page as a user sees them."""
+    return lambda user, path: buttons(client(user).get(f"/sdc{path}").text)
+
+
+def test_a_failed_country_is_cleared_and_the_release_run_again_from_its_cycle(of: Any) -> None:
+    found = of("operator", f"/cycle/{DOMAIN}/2024")
+    assert set(found) == {"Clear CY_2024", "Run release"}
+    path, body, enabled = found["Clear CY_2024"]
+    assert (path, enabled) == (f"/api/v2/dags/{DAG}/clearTaskInstances", True)
+    assert (body["dag_run_id"], body["task_ids"], body["include_downstream"], body["dry_run"]) == (RUN, [["ingest", 2]], True, False)
+    path, body, enabled = found["Run release"]
+    assert (path, body, enabled) == (f"/api/v2/dags/{DAG}/dagRuns", {"logical_date": None, "conf": {"period": "2024"}}, True)
+
+
+def test_a_release_is_retracted_from_its_page_and_only_once(of: Any, at_office: Office) -> None:
+    release = at_office.releases["second"]
+    path, body, enabled = of("operator", f"/release/{release}")["Retract"]
+    assert (path, body["conf"], enabled) == ("/api/v2/dags/retract_release/dagRuns", {"release": release}, True)
+    for state in ("retracted", "blocked", "waiting", "rejected"):
+        assert "Retract" not in of("operator", f"/release/{at_office.releases[state]}")
+
+
+def test_the_board_has_the_button_where_something_new_waits(of: Any) -> None:
+    path, body, enabled = of("operator", "/")["Run release"]
+    assert (path, body["conf"], enabled) == (f"/api/v2/dags/{DAG}/dagRuns", {"period": "2018"}, True), "newer deliveries wait"
+
+
+def test_a_viewer_sees_no_button_that_he_may_press(of: Any, at_office: Office, client: Any) -> None:
+    pages = ["/", f"/cycle/{DOMAIN}/2024", f"/release/{at_office.releases['second']}"]
+    for path in pages:
+        found = of("viewer", path)
+        assert found, path
+        assert not any(enabled for _, _, enabled in found.values()), path
+        assert "Your role may read, not act." in client("viewer").get(f"/sdc{path}").text
+
+
+@pytest.mark.parametrize("label", ["Clear CY_2024", "Run release"])
+def test_what_a_button_calls_is_refused_to_a_viewer_by_airflow_itself(of: Any, client: Any, label: str) -> None:
+    path, body, _ = of("viewer", f"/cycle/{DOMAIN}/2024")[label]
+    assert client("viewer").post(path, json=body).status_code == 403
+    assert client("operator").post(path, json=body).status_code == 404, "the body is well-formed; this server has no DAGs"
+
+
+@pytest.mark.usefixtures("server")
+def test_a_release_is_run_where_that_can_change_something() -> None:
+    from types import SimpleNamespace
+
+    from sdc_ui.shared.actions import runnable
+    from sdc_ui.shared.standing import Standing
+
+    def line(standing: Standing, newer: bool = False) -> Any:
+        return SimpleNamespace(standing=standing, newer=newer)
+
+    assert runnable(None, None)
+    assert not runnable(None, "running")
+    assert {each for each in Standing if runnable(line(each), "success")} == {
+        Standing.FAILED, Standing.WAITING, Standing.REJECTED, Standing.SUPERSEDED, Standing.BLOCKED, Standing.RETRACTED,
+    }  # fmt: skip
+    assert runnable(line(Standing.APPROVAL, newer=True), "running"), "newer deliveries while an approval waits"
+    assert not runnable(line(Standing.RUNNING, newer=True), "running")
