@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 hookimpl = HookimplMarker("airflow")
 log = logging.getLogger("sdc.listener")
-OURS = ("eu_release_", "national_delivery_", "maintenance")
+OURS = ("eu_release_", "national_delivery_", "second_file", "maintenance")
 
 
 class Last(logging.Handler):

@@ -44,6 +44,19 @@ def dags_of_domains(prefix: str, build: Callable[[schema.Domain, Path], DAG]) ->
     return dags
 
 
+def source_of(domain: str) -> Path:
+    """The domain file of this id, as `dags_of_domains` takes it. Raises InvalidInput where there is none."""
+    found = None
+    for path in domain_files():
+        try:
+            found = path if load_domain(path).id == domain else found
+        except InvalidInput:
+            continue
+    if found is None:
+        raise InvalidInput(f"no domain {domain!a}. Remedy: give the id of a domain file, such as sbs")
+    return found
+
+
 def dag_name(file: Path) -> str:
     """The name of a file, reduced to what the id of a DAG allows."""
     return re.sub(r"[^A-Za-z0-9_.-]", "_", file.stem)[:100]

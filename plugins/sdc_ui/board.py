@@ -11,7 +11,8 @@ from typing import Any
 from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
-from sdc_ui.cycles.countries import Stage, countries, tally
+from sdc_ui.cycles.countries import OVER as NOT_OPEN
+from sdc_ui.cycles.countries import Stage, countries, named_by, tally
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.labels import labels_of
 from sdc_ui.shared.standing import ReleaseLine, Standing, release_line
@@ -21,12 +22,15 @@ OVER = (Standing.PUBLISHED, Standing.UNCHANGED)
 
 @dataclass(frozen=True)
 class CycleLine:
-    """One cycle. `newest` is its newest release, None before the first; `next` is the next deadline that is not met."""
+    """One cycle. `refused` is the number of refused files, also of those without a country. `newest` is its newest release, None before the
+    first; `next` is the next deadline that is not met.
+    """
 
     domain: str
     period: str
     stages: Mapping[Stage, int]
     awaited: int
+    refused: int
     newest: ReleaseLine | None
     next: Deadline | None
     alerts: tuple[str, ...]
@@ -41,7 +45,7 @@ class CycleLine:
     @property
     def over(self) -> bool:
         """Whether the cycle is published, with nothing left to do."""
-        settled = not self.stages[Stage.REFUSED] and not self.stages[Stage.RECEIVED]
+        settled = not self.refused and not self.stages[Stage.RECEIVED] and not self.stages[Stage.WAITING]
         return settled and self.newest is not None and self.newest.standing in OVER
 
 
@@ -59,6 +63,7 @@ def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> tup
     """Every domain that the reader of the page may see. It takes a fixed number of queries, and one for each domain."""
     cycles = {(each["domain"], each["period"]): each for each in reader.cycles(engine)}
     files = _grouped(reader.delivery_states(engine))
+    unread = _grouped(reader.unread(engine))
     releases = _grouped(reader.history(engine))
     alerts = _grouped(reader.alerts(engine))
     known = sorted({*cycles, *files, *releases}, key=lambda each: each[1], reverse=True)
@@ -67,7 +72,7 @@ def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> tup
         if not readable(domain):
             continue
         lines = [
-            _line(key, cycles.get(key), files[key], releases[key], alerts[key], now)
+            _line(key, cycles.get(key), files[key], unread[key], releases[key], alerts[key], now)
             for key in known
             if key[0] == domain
         ]  # fmt: skip
@@ -88,17 +93,23 @@ def _line(
     key: tuple[str, str],
     cycle: Mapping[str, Any] | None,
     files: list[reader.Record],
+    unread: list[reader.Record],
     releases: list[reader.Record],
     alerts: list[reader.Record],
     now: datetime,
 ) -> CycleLine:
-    stages = tally(countries(cycle["areas"] if cycle else (), files))
+    names = [each["file"] for each in unread]
+    found = countries(cycle["areas"] if cycle else (), files, names)
+    stages = tally(found)
+    nameless = sum(each["files"] for each in files if each["country"] is None and each["state"] not in NOT_OPEN)
+    nameless += sum(named_by(name, [each.code for each in found]) is None for name in names)
     newest = release_line(releases[0]) if releases else None
     return CycleLine(
         domain=key[0],
         period=key[1],
         stages=stages,
         awaited=sum(stages.values()),
+        refused=sum(each.refused for each in found) + nameless,
         newest=newest,
         next=_next(cycle, stages, newest, now) if cycle else None,
         alerts=tuple(each["said"] for each in alerts),

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json as json_
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
+from sdc_tasks.cli.shared import DomainOption, PeriodOption
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
+
+
+class Answer(StrEnum):
+    """What a second file of a country is; `operations/answers.py` says more."""
+
+    KEEP = "keep"
+    REPLACE = "replace"
+    BOTH = "both"
+
 
 WarehouseOption = Annotated[str, typer.Option("--warehouse", envvar="SDC_WAREHOUSE_URL", help="database URL")]
 ActorOption = Annotated[str | None, typer.Option("--as", help="who you are; default: SDC_ACTOR, else your account")]
@@ -44,6 +55,24 @@ def retract(
 
     steps.retract(steps.open_office(warehouse, actor), release, reason, actor)
     out.print(f"retracted: {release}")
+
+
+def files(
+    answer: Annotated[Answer, typer.Argument(help="keep: they do not count; replace: they count instead; both: all are one delivery")],
+    names: Annotated[list[str], typer.Argument(help="the files that wait, such as AT_new.csv")],
+    domain: DomainOption,
+    period: PeriodOption,
+    warehouse: WarehouseOption,
+    note: Annotated[str, typer.Option("--note", help="kept with the answer")] = "",
+    actor: ActorOption = None,
+) -> None:
+    """Says what second files of a country are, and judges what counts then. Until somebody does, no release is made."""
+    from sdc_tasks import steps
+    from sdc_tasks.warehouse.operations.answers import Answer as Given
+
+    desk = steps.open_desk(warehouse, domain, period, actor=actor)
+    steps.settle(desk, names, Given(answer.value), note)
+    out.print(f"{answer.value}: {', '.join(names)}")
 
 
 def verify_log(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from sdc_tasks.intake.formats.registry import discover
 from sdc_tasks.intake.numbers import read_share, read_units, read_values
 from sdc_tasks.intake.structure import Keys, concepts, read_keys
 from sdc_tasks.model.findings import Finding, Severity
+from sdc_tasks.model.series import countries_in
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 LINE = 512  # bytes; a real record has 60 to 200
@@ -67,8 +67,8 @@ def sender(data: bytes, file: str, domain: Domain) -> str | None:
 
 
 def countries_of(file: str, domain: Domain) -> list[str]:
-    """The countries of the domain whose codes are words in the name of the file: AT in AT_2024.csv and in SBS_A_AT_2024.csv."""
-    return sorted(set(re.split(r"[^A-Za-z0-9]", file)) & set(domain.countries))
+    """The countries of the domain whose codes are words in the name, in any case: AT in AT_2024.csv and in sbs_a_at_2024.csv."""
+    return countries_in(file, domain.countries)
 
 
 def _first(data: bytes, domain: Domain) -> str | None:

@@ -1,11 +1,13 @@
-"""Which file replaces which. Files of one series have the same name, except for a declared version.
+"""What the name of a file says: which file it replaces, and which country sent it.
 
+Files of one series have the same name, except for a declared version:
 `AT_2024.csv`, `AT_2024_v2.csv` and `AT_2024_v10.csv` are one series, in this order. Files of other names never replace one another.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 _VERSION = re.compile(r"(?P<stem>.+)_v(?P<number>[1-9][0-9]{0,5})(?P<suffix>\.[^.]*)?")
@@ -23,3 +25,9 @@ def series_of(file: str) -> Series:
     if found := _VERSION.fullmatch(file):
         return Series(found["stem"] + (found["suffix"] or ""), int(found["number"]))
     return Series(file, 0)
+
+
+def countries_in(file: str, countries: Iterable[str]) -> list[str]:
+    """The countries whose codes are words in this name, in any case."""
+    words = {word.upper() for word in re.split(r"[^A-Za-z0-9]", file)}
+    return sorted(code for code in countries if code.upper() in words)

@@ -1,7 +1,7 @@
 """The steps of a release, in the order of their modules. Airflow tasks and `sdc` use the same steps.
 
 desk           the warehouse, the domain and the period of a release
-deliveries     discover, ingest, ready: files of an inbox become accepted deliveries
+deliveries     discover, ingest, settle, ready: files of an inbox become accepted deliveries
 secondaries    collect, suppress: secondaries that the receiver sets in national tables, before `assemble`
 protection     assemble, baseline, adjust, choose_bases, audit_chunk, verdict: deliveries become an audited publication
 publication    answer, publish: who approves, and the publication itself
@@ -10,7 +10,7 @@ memory         the stored result of a step, so that it is not done twice
 versions       the published versions of the period
 """
 
-from sdc_tasks.steps.deliveries import Waiting, discover, ingest, news, open_cycle, ready
+from sdc_tasks.steps.deliveries import Waiting, discover, ingest, news, open_cycle, ready, second, settle
 from sdc_tasks.steps.desk import Desk, open_desk, open_office
 from sdc_tasks.steps.identity import require_own
 from sdc_tasks.steps.protection import (
@@ -31,5 +31,5 @@ from sdc_tasks.steps.secondaries import collect, set_by_receiver, suppress
 __all__ = [
     "Desk", "Waiting", "adjust", "adjustment_of", "answer", "assemble", "audit_chunk", "awaiting", "baseline", "choose_bases",
     "climbed", "collect", "compared", "decided", "discover", "ingest", "newer", "news", "open_cycle", "open_desk", "open_office", "publish",
-    "ready", "require_own", "retract", "set_by_receiver", "suppress", "verdict", "wait",
+    "ready", "require_own", "retract", "second", "set_by_receiver", "settle", "suppress", "verdict", "wait",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
@@ -21,8 +21,10 @@ from sdc_tasks.steps.identity import inputs_of, release_id_of, terms_of
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.schema import DeliveryState
-from sdc_tasks.warehouse.operations import cycles
+from sdc_tasks.warehouse.operations import answers, cycles
+from sdc_tasks.warehouse.operations.answers import Answer
 
+ASK = "Remedy: say what it is, by the DAG `second_file` or `sdc files keep|replace|both`"
 MATTERS = (DeliveryState.ACCEPTED, DeliveryState.RECEIVED)
 
 
@@ -114,7 +116,7 @@ def ready(desk: Desk) -> str | None:
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     accepted = [each for each in known if each.state is DeliveryState.ACCEPTED]
     missing = set(desk.domain.countries) - {each.country for each in accepted}
-    if any(each.state is DeliveryState.RECEIVED for each in known) or not accepted:
+    if any(each.state is DeliveryState.RECEIVED for each in known) or not accepted:  # also a second file that waits for an answer
         return None
     if store.not_read(desk.engine, desk.domain.id, desk.period):
         return None
@@ -123,29 +125,33 @@ def ready(desk: Desk) -> str | None:
     release_id = release_id_of(desk, inputs_of(desk, accepted))
     if any(each["release_id"] == release_id for each in reader.runs(desk.engine, desk.domain.id)):
         return None
-    said = f"{release_id} can be run: {len(accepted)} deliveries are accepted, and there is no release of exactly these yet"
+    countries = {each.country for each in accepted}
+    said = f"{release_id} can be run: the deliveries of {len(countries)} countries are accepted, and no release was made of exactly these"
     cycles.raise_alert(desk.engine, desk.domain.id, desk.period, "ready", release_id, said)
     desk.say(said)
     return release_id
 
 
 @keeps_to_itself
-def ingest(desk: Desk, inbox: Path, name: str) -> tuple[str, str]:
+def ingest(desk: Desk, inbox: Path | None, name: str) -> tuple[str, str]:
     """Judges the delivery that contains the file of this name: all files of its country that are in the inbox now, and earlier files that
     count. Reads them, checks them together, and accepts or refuses them together.
 
     Records the findings and the results of the checks. Returns the country and the digest of the file. Raises InvalidInput where the
-    delivery is refused; the earlier delivery of the country then stays.
+    delivery is refused; the earlier delivery of the country then stays. Raises it also where a second file of the country waits for an
+    answer (`answers.py`).
     """
     mine, whose = _taken(desk, inbox, name)
-    files, replaced = _counting(desk, inbox, mine, whose)
+    files, replaced, others = _counting(desk, inbox, mine, whose)
+    given = answers.answers(desk.engine, desk.domain.id, desk.period)
+    instead = [each for each in files if given.get(each.key.digest) is Answer.REPLACE]
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     delivery = read_files(desk, files)
     keys = [each.key for each in files]
     for each, sheet in zip(files, delivery.sheets, strict=True):
         told = delivery.told if each is files[0] else ()
         before = [other for other in known if other.superseded_by == each.key.digest]
-        news = [_replacing(each, other) for other in [*before, *replaced] if other.series.name == each.series.name]
+        news = [_replacing(each, other) for other in [*before, *replaced] if other.series.name == each.series.name or each in instead[:1]]
         for finding in news:
             desk.say(finding.message)
         store.save_findings(desk.engine, each.key, [*sheet.findings, *told, *news])
@@ -155,28 +161,101 @@ def ingest(desk: Desk, inbox: Path, name: str) -> tuple[str, str]:
         number = f"{len(errors)} error{'s' * (len(errors) > 1)}"
         raise _refused(desk, [*files, *replaced], delivery, f", {number}; first: {errors[0].code} {where}{errors[0].message}")
     country = delivery.table.country
+    if whose is None and any(each.country == country and each.state is DeliveryState.ACCEPTED for each in known if each.key not in keys):
+        message = f"{name} does not say its country by its name, and {country} has files that count: rename it, such as AT_2024.csv"
+        store.save_findings(desk.engine, keys[0], [*delivery.findings, Finding("SDC/file-name", Severity.ERROR, message)])
+        raise _refused(desk, files, delivery, f": {message}")
     results = suite.check(delivery.table, desk.domain, _previous(desk, country, files))
     for key in keys:
         store.save_checks(desk.engine, key, results if key is keys[0] else ())
     if refused := suite.refusals(results):
         raise _refused(desk, [*files, *replaced], delivery, f": {'; '.join(_told(result) for result in refused)}")
-    store.accept_together(desk.engine, keys, country)
+    by = {each.series.name: each.key.digest for each in files}
+    decided = {
+        other.key: instead[0].key.digest for other in replaced if other.state is DeliveryState.ACCEPTED and other.series.name not in by
+    }
+    store.accept_together(desk.engine, keys, country, decided)
     for other in replaced:
         if other.state is DeliveryState.RECEIVED:
-            by = next(each.key.digest for each in files if each.series.name == other.series.name)
-            store.supersede(desk.engine, other.key, country, by)
+            store.supersede(desk.engine, other.key, country, by[other.series.name])
+    _require_answers(desk, others, given, files)
     return country, mine
 
 
-def _taken(desk: Desk, inbox: Path, name: str) -> tuple[str, str | None]:
+def _require_answers(
+    desk: Desk,
+    others: Sequence[store.StoredDelivery],
+    given: Mapping[str, Answer],
+    files: Sequence[store.StoredDelivery],
+) -> None:
+    """Raises InvalidInput where a second file waits for an answer, or is refused and still in the inbox. A file that cannot be read is
+    refused at once: nobody is asked about it.
+    """
+    said = []
+    for each in others:
+        if given.get(each.key.digest) is Answer.KEEP:
+            _keep(desk, each)
+            continue
+        if each.state is DeliveryState.REFUSED:
+            said.append(f"{each.file} is refused, its findings say why; take it away, or send it corrected")
+            continue
+        alone = read_files(desk, [each])
+        if any(sheet.refused for sheet in alone.sheets):
+            store.save_findings(desk.engine, each.key, alone.sheets[0].findings)
+            store.refuse(desk.engine, each.key, each.country)
+            said.append(f"{each.file} refused; first: {next(iter(alone.sheets[0].findings)).message}")
+            continue
+        message = f"{each.file} waits: {each.country} has {' and '.join(sorted(one.file for one in files))} already. {ASK}"
+        store.save_findings(desk.engine, each.key, [*alone.sheets[0].findings, Finding("SDC/second", Severity.WARNING, message)])
+        said.append(message)
+    if said:
+        raise InvalidInput("; ".join(said))
+
+
+def _keep(desk: Desk, each: store.StoredDelivery) -> None:
+    message = f"somebody decided that the files before {each.file} count, and not this one; the log says who"
+    store.save_findings(desk.engine, each.key, [Finding("SDC/second", Severity.WARNING, message)])
+    store.refuse(desk.engine, each.key, each.country)
+
+
+def second(desk: Desk) -> list[store.StoredDelivery]:
+    """The second files of countries that wait for an answer."""
+    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    return answers.waiting(known, answers.answers(desk.engine, desk.domain.id, desk.period))
+
+
+@keeps_to_itself
+def settle(desk: Desk, names: Sequence[str], given: Answer, note: str = "") -> None:
+    """Records the answer about second files of countries, and judges what counts then. The files need not be in the inbox any more.
+
+    Raises InvalidInput where a file does not wait, another answer was given already, or a delivery is refused.
+    """
+    asked = {each.file: each for each in second(desk)}
+    if unknown := [name for name in names if name not in asked]:
+        waits = f"these wait: {', '.join(sorted(asked))}" if asked else "none waits"
+        raise InvalidInput(f"{', '.join(unknown)}: waits for no answer in {desk.domain.id} {desk.period}; {waits}")
+    mine = [asked[name] for name in names]
+    for each in mine:
+        answers.answer(desk.engine, each.key, given, note)
+    for country in sorted({str(each.country) for each in mine}):
+        first = next(each for each in mine if each.country == country)
+        if given is Answer.KEEP:
+            for each in (each for each in mine if each.country == country):
+                _keep(desk, each)
+        else:
+            ingest(desk, None, first.file)
+        desk.say(f"{', '.join(each.file for each in mine if each.country == country)}: {given}")
+
+
+def _taken(desk: Desk, inbox: Path | None, name: str) -> tuple[str, str | None]:
     """(digest, country) of the file that is in the inbox under this name, or else of the last file that arrived under it and counts.
 
     Also receives new files of the same country.
     """
-    lying_there = intake.look(inbox, desk.domain.inbox.ignore) if inbox.is_dir() else intake.Inbox((), {})
+    lying_there = _look(desk, inbox)
     if why := lying_there.unread.get(name):
         raise InvalidInput(why)
-    if name in lying_there.files:
+    if inbox is not None and name in lying_there.files:
         mine = _take(desk, inbox, name)
     else:
         known = store.deliveries(desk.engine, desk.domain.id, desk.period)
@@ -187,10 +266,15 @@ def _taken(desk: Desk, inbox: Path, name: str) -> tuple[str, str | None]:
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     whose = {each.key.digest: each.country for each in known}
     others = {file for file, digest in store.lying(desk.engine, desk.domain.id, desk.period) if whose[digest] not in (None, mine.country)}
-    for file in sorted(set(lying_there.files) - others - {name}):
-        with suppress(InvalidInput):  # the task of that file reports it
-            _take(desk, inbox, file)
+    if inbox is not None:
+        for file in sorted(set(lying_there.files) - others - {name}):
+            with suppress(InvalidInput):  # the task of that file reports it
+                _take(desk, inbox, file)
     return mine.key.digest, mine.country
+
+
+def _look(desk: Desk, inbox: Path | None) -> intake.Inbox:
+    return intake.look(inbox, desk.domain.inbox.ignore) if inbox is not None and inbox.is_dir() else intake.Inbox((), {})
 
 
 def _take(desk: Desk, inbox: Path, name: str) -> store.StoredDelivery:
@@ -198,15 +282,18 @@ def _take(desk: Desk, inbox: Path, name: str) -> store.StoredDelivery:
     return store.take(desk.engine, desk.domain.id, desk.period, name, data, intake.sender(data, name, desk.domain))
 
 
-def _counting(desk: Desk, inbox: Path, mine: str, country: str | None) -> tuple[list[store.StoredDelivery], list[store.StoredDelivery]]:
-    """The files of the country that count if they are accepted (the highest version of each series), and the files that they replace.
+def _counting(
+    desk: Desk, inbox: Path | None, mine: str, country: str | None
+) -> tuple[list[store.StoredDelivery], list[store.StoredDelivery], list[store.StoredDelivery]]:
+    """The files of the country that count if they are accepted (the highest version of each series); the files that they replace; and the
+    second files of the country (`answers.py`) that are not among them.
 
     A file without a country is a delivery by itself.
     """
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     if country is None:
-        return [each for each in known if each.key.digest == mine], []
-    there = set(intake.look(inbox, desk.domain.inbox.ignore).files) if inbox.is_dir() else set()
+        return [each for each in known if each.key.digest == mine], [], []
+    there = set(_look(desk, inbox).files)
     names: dict[str, list[str]] = {}
     for file, digest in sorted(store.lying(desk.engine, desk.domain.id, desk.period)):
         if file in there:
@@ -218,11 +305,17 @@ def _counting(desk: Desk, inbox: Path, mine: str, country: str | None) -> tuple[
         and each.state is not DeliveryState.SUPERSEDED
         and (each.state in MATTERS or each.key.digest in names or each.key.digest == mine)
     ]
+    given = answers.answers(desk.engine, desk.domain.id, desk.period)
+    said = {each.key: given.get(each.key.digest) for each in own if each.state is DeliveryState.RECEIVED}
+    others = [each for each in answers.beside(own) if said.get(each.key) not in (Answer.REPLACE, Answer.BOTH)]
+    left = [each for each in own if each not in others]
+    gone = [each for each in left if each.state is DeliveryState.ACCEPTED] if Answer.REPLACE in said.values() else []
     highest: dict[str, store.StoredDelivery] = {}
-    for each in sorted(own, key=lambda each: each.rank):
-        highest[each.series.name] = each
+    for each in sorted(left, key=lambda each: each.rank):
+        if each not in gone:
+            highest[each.series.name] = each
     files = sorted(highest.values(), key=lambda each: each.file)
-    return files, [each for each in own if each not in files and each.state is not DeliveryState.REFUSED]
+    return files, [each for each in left if each not in files and each.state is not DeliveryState.REFUSED], others
 
 
 def _under(delivery: store.StoredDelivery, names: Sequence[str]) -> store.StoredDelivery:

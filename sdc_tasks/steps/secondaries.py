@@ -16,7 +16,7 @@ from sdc_tasks.model.findings import Finding, Severity
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Secondaries
 from sdc_tasks.model.table import CellSpace, Ints
-from sdc_tasks.steps.deliveries import read_files
+from sdc_tasks.steps.deliveries import ASK, read_files, second
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import embargo_of, inputs_of, release_id_of, terms_of
 from sdc_tasks.steps.memory import load, once
@@ -31,11 +31,13 @@ from sdc_tasks.warehouse.operations import journal
 
 def accepted(desk: Desk) -> list[store.StoredDelivery]:
     """The accepted deliveries of the period. Raises Retriable while a delivery is received but not judged, and InvalidInput where the inbox
-    holds something unread that may be a delivery.
+    holds something unread that may be a delivery, or where a second file of a country waits for an answer.
     """
     if unread := store.not_read(desk.engine, desk.domain.id, desk.period):
         raise InvalidInput(f"no release while the inbox holds something unread that may be a delivery: {'; '.join(unread.values())}")
     sent = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    if waiting := [each.file for each in second(desk)]:
+        raise InvalidInput(f"no release while second files of countries wait for an answer: {', '.join(waiting)}. {ASK}")
     if unjudged := [each.file for each in sent if each.state is DeliveryState.RECEIVED]:
         raise Retriable(f"{', '.join(unjudged)}: received but not judged. Remedy: run ingest and check of these files again")
     return [each for each in sent if each.state is DeliveryState.ACCEPTED]

@@ -12,6 +12,7 @@ from sqlalchemy import Boolean, Engine, Select, Table, select
 from sdc_tasks.warehouse.database.engine import reading
 from sdc_tasks.warehouse.database.schema import UtcTime, alert, approval, audit, cycle, log, run, rung, step, submission, task_run, terms
 from sdc_tasks.warehouse.database.schema import dag_run as dag_run_table
+from sdc_tasks.warehouse.database.schema import unread as unread_table
 from sdc_tasks.warehouse.database.sqlfiles import clause
 from sdc_tasks.warehouse.operations.journal import DELIVERY, VERSION
 
@@ -92,13 +93,20 @@ def treatments(engine: Engine, release_id: str) -> list[Record]:
 
 
 def delivery_states(engine: Engine) -> list[Record]:
-    """For every period, country and state: the number of files, and when the last one was received."""
-    return _query(engine, "delivery_states", {"received_at": UtcTime()})
+    """For every period, country and state, in the inbox or not: the number of files, and when the last one was received."""
+    return _query(engine, "delivery_states", {"received_at": UtcTime(), "lying": Boolean()})
+
+
+def unread(engine: Engine) -> list[Record]:
+    """What lay in the inboxes and was not read: domain, period, file, why."""
+    return _rows(engine, select(unread_table).order_by(unread_table.c.file))
 
 
 def deliveries(engine: Engine, domain: str, period: str) -> list[Record]:
-    """Deliveries with the numbers of findings and of failed checks, in the order of arrival."""
-    return _query(engine, "deliveries", {"received_at": UtcTime()}, domain=domain, period=period)
+    """Deliveries with the numbers of findings and of failed checks, in the order of arrival. Beside the stored states, a second file of a
+    country is 'waiting' for an answer, or 'kept out' by one.
+    """
+    return _query(engine, "deliveries", {"received_at": UtcTime(), "lying": Boolean()}, domain=domain, period=period)
 
 
 def findings(engine: Engine, domain: str, period: str) -> list[Record]:

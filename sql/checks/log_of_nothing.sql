@@ -21,7 +21,7 @@ WHERE (l.action = 'release' AND NOT EXISTS (SELECT 1 FROM dissemination.release 
         AND NOT EXISTS (SELECT 1 FROM operations.submission s WHERE s.release_id = l.subject AND s.submitter = l.actor)
     )
     OR (
-        l.action IN ('receive', 'accept', 'refuse', 'supersede')
+        l.action IN ('receive', 'accept', 'refuse', 'supersede', 'keep', 'replace', 'both')
         AND NOT EXISTS (
             SELECT 1 FROM operations.delivery d
             WHERE d.digest = l.subject AND d.domain = operations.told(l.details, 'domain')

@@ -13,7 +13,7 @@ import pytest
 from sdc_tasks.warehouse import reader
 from support.dags.airflow_home import HOME, PLAIN
 from support.dags.in_process import Flight
-from support.deliveries import HEALTHY
+from support.deliveries import HEALTHY, sdmx_1
 
 DAG = f"national_delivery_{PLAIN}"
 OTHER = HEALTHY.replace("749391", "749392").replace("700 ", "701 ").replace("300 D", "301 D").replace("400 F", "401 F")
@@ -67,6 +67,24 @@ def test_deliveries_are_judged_as_they_come_and_the_release_is_marked(bag: Any, 
     deliver(PLAIN, "AT", OTHER)
     Flight.start(bag, DAG, period="2024")
     assert len(ready(warehouse_of_run)) == 2
+
+
+def test_a_second_file_waits_for_the_answer_of_a_person(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+    from sdc_tasks.warehouse.log import entries
+
+    deliver(PLAIN, "BE")
+    first = deliver(PLAIN, "AT")
+    assert Flight.start(bag, DAG, period="2024").state == "success"
+    new = first.with_name("AT_new.csv")
+    new.write_text(sdmx_1(OTHER))
+    assert Flight.start(bag, DAG, period="2024").in_state("failed") == {"judge AT_2024 + AT_new"}
+    assert Flight.start(bag, f"eu_release_{PLAIN}", period="2024").in_state("failed") >= {"ingest AT_2024 + AT_new", "assemble"}
+    asked = {"domain": PLAIN, "period": "2024", "files": ["AT_new.csv"], "answer": "replace"}
+    assert Flight.start(bag, "second_file", **asked | {"files": ["AT_2024.csv"]}).state == "failed"
+    assert Flight.start(bag, "second_file", user="dora", **asked).state == "success"
+    assert [each.actor for each in entries(warehouse_of_run) if each.action == "replace"] == ["dora"]
+    states = {each["file"]: each["state"] for each in reader.deliveries(warehouse_of_run, PLAIN, "2024")}
+    assert states == {"AT_2024.csv": "superseded", "AT_new.csv": "accepted", "BE_2024.csv": "accepted"}
 
 
 def heard(inbox: str, *moves: Callable[[], object]) -> list[tuple[str, list[str]]]:

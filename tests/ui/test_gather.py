@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = ROOT / "plugins"
 pytestmark = pytest.mark.usefixtures("server")  # puts the plugins on the path
 NOON = datetime(2026, 3, 31, 12, tzinfo=UTC)
-STATES = ("received", "accepted", "refused", "superseded")
+STATES = ("received", "accepted", "refused", "superseded", "waiting", "kept out")
 
 
 def sent(country: str, state: str, minute: int) -> dict[str, Any]:
@@ -33,16 +33,35 @@ FILES = st.lists(
 
 @given(FILES)
 def test_each_country_has_one_stage(files: list[tuple[str, str, int]]) -> None:
-    from sdc_ui.cycles.countries import Stage, countries, tally
+    from sdc_ui.cycles.countries import countries, tally
 
     found = countries(["AT", "CY"], [sent(*each) for each in files])
     assert Counter(each.code for each in found) == dict.fromkeys({"AT", "CY"} | {each[0] for each in files if each[0]}, 1)
     assert sum(tally(found).values()) == len(found)
     for each in found:
-        mine = sorted((minute, state) for country, state, minute in files if country == each.code and state != "superseded")
-        assert each.stage == (mine[-1][1] if mine else Stage.AWAITED)
+        mine = sorted(
+            (minute, state) for country, state, minute in files if country == each.code and state not in ("superseded", "kept out")
+        )
+        newest = mine[-1][1] if mine else "awaited"
+        second = newest != "refused" and any(state == "waiting" for _, state in mine)
+        assert each.stage == ("second file waits" if second else newest)
+        assert each.refused == (newest == "refused")
         assert each.counts == (each.stage != "accepted" and any(state == "accepted" for _, state in mine))
         assert each.superseded == sum(country == each.code and state == "superseded" for country, state, _ in files)
+
+
+def test_what_cannot_be_read_counts_for_the_country_in_its_name() -> None:
+    """Beside the file that counts, and as often as it lies there."""
+    from sdc_ui.cycles.countries import Stage, countries, tally
+
+    files = [sent("AT", "accepted", 3), sent("AT", "refused", 1) | {"lying": True}, sent("BE", "accepted", 1)]
+    at, be, cy = countries(["AT", "BE", "CY"], files, ["at_2024.xlsx", "BE", "AT_and_CY.zip", "notes.pdf"])
+    assert [(each.code, str(each.stage), each.refused, each.counts) for each in (at, be, cy)] == [
+        ("AT", "refused", 2, True),
+        ("BE", "refused", 1, True),
+        ("CY", "awaited", 0, False),
+    ]
+    assert tally([at, be, cy])[Stage.REFUSED] == 2
 
 
 def test_who_must_do_something_comes_first() -> None:
@@ -202,6 +221,7 @@ def test_pages_import_the_reader_and_nothing_else_of_the_project() -> None:
         "sdc_tasks.checks.registry",
         "sdc_tasks.errors",
         "sdc_tasks.model.findings",
+        "sdc_tasks.model.series",
         "sdc_tasks.warehouse.reader",
         "sdc_tasks.warehouse.database.engine",
     }

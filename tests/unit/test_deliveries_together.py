@@ -13,9 +13,10 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.series import Series, series_of
 from sdc_tasks.steps.memory import load
-from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse import log, reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database import checks
+from sdc_tasks.warehouse.operations.answers import Answer
 from support.deliveries import HEALTHY, PERIOD, SECRET, sdmx_1, small_domain
 
 
@@ -111,14 +112,6 @@ def test_overlapping_files_that_differ_are_refused_and_both_are_named(desk, tmp_
     assert states(desk) == {"AT_a.csv": "refused", "AT_b.csv": "refused", "BE.csv": "accepted"}
     with pytest.raises(InvalidInput, match="no accepted delivery from AT"):
         steps.assemble(desk)
-
-
-def test_what_counted_before_stays_when_another_file_contradicts_it(desk, tmp_path):
-    put(tmp_path, "AT_a.csv", sdmx_1())
-    judge(desk, tmp_path)
-    put(tmp_path, "AT_b.csv", sdmx_1(HEALTHY.replace("300 D", "300 A")))
-    assert "AT_a.csv and AT_b.csv differ in AT.TURNOVER.C.S" in judge(desk, tmp_path)["AT_a.csv AT_b.csv"]
-    assert states(desk) == {"AT_a.csv": "accepted", "AT_b.csv": "refused", "BE.csv": "accepted"}
 
 
 def test_overlapping_files_that_say_the_same_are_a_warning(desk, tmp_path):
@@ -255,3 +248,99 @@ def test_findings_of_a_refused_delivery_are_a_file_and_a_command(desk, tmp_path,
     shown = CliRunner().invoke(app, ["findings", *place, "--warehouse", f"sqlite:///{out / 'warehouse.db'}"])
     assert shown.stdout == text
     assert len(reader.deliveries(desk.engine, "small", PERIOD)) == 0, "another warehouse"
+
+
+# --- a second file of a country -----------------------------------------------------------------------------------------------
+
+
+OTHER = HEALTHY.replace("749391", "749392").replace("700 ", "701 ").replace("300 D", "301 D").replace("400 F", "401 F")
+
+
+@pytest.fixture
+def second(desk, tmp_path):
+    """AT's delivery counts, and another complete table of AT came under another name."""
+    put(tmp_path, "AT_2024.csv", sdmx_1())
+    judge(desk, tmp_path)
+    put(tmp_path, "AT_new.csv", sdmx_1(OTHER))
+    return desk
+
+
+def of_at(desk: steps.Desk) -> dict[str, str]:
+    return {name: state for name, state in states(desk).items() if name != "BE.csv"}
+
+
+def test_a_second_file_of_a_country_waits_for_a_person_and_nothing_is_released_meanwhile(second, tmp_path):
+    for _ in range(2):
+        said = judge(second, tmp_path)["AT_2024.csv AT_new.csv"]
+        assert "AT_new.csv waits: AT has AT_2024.csv already" in said
+        assert "sdc files keep|replace|both" in said
+        assert of_at(second) == {"AT_2024.csv": "accepted", "AT_new.csv": "received"}
+    with pytest.raises(InvalidInput, match=r"second files of countries wait for an answer: AT_new\.csv"):
+        steps.assemble(second)
+    assert steps.ready(second) is None
+    assert [(each["FILE"], each["CODE"]) for each in told(second)] == [("AT_new.csv", "SDC/second")]
+    put(tmp_path, "AT_2024.csv", sdmx_1(HEALTHY.replace("300 D", "300 A")))
+    judge(second, tmp_path)
+    found = [(each.file, str(each.state)) for each in store.deliveries(second.engine, "small", PERIOD) if each.country == "AT"]
+    assert sorted(found) == [("AT_2024.csv", "accepted"), ("AT_2024.csv", "superseded"), ("AT_new.csv", "received")], "corrections go on"
+    assert not checks.failures(second.engine)
+
+
+@pytest.mark.parametrize(
+    ("answer", "then"),
+    [
+        ("keep", {"AT_2024.csv": "accepted", "AT_new.csv": "refused"}),
+        ("replace", {"AT_2024.csv": "superseded", "AT_new.csv": "accepted"}),
+        ("both", {"AT_2024.csv": "accepted", "AT_new.csv": "refused"}),
+    ],
+)
+def test_the_answer_decides_and_the_log_says_whose_it_was(second, tmp_path, answer, then):
+    judge(second, tmp_path)
+    anna = steps.open_desk(str(second.engine.url), tmp_path / "small.yaml", PERIOD, actor="anna")
+    given = Answer(answer)
+    if given is Answer.BOTH:
+        with pytest.raises(InvalidInput, match=r"AT_2024\.csv and AT_new\.csv differ in"):
+            steps.settle(anna, ["AT_new.csv"], given)
+    else:
+        steps.settle(anna, ["AT_new.csv"], given, "the ministry called")
+    assert of_at(second) == then
+    [entry] = [each for each in log.entries(second.engine) if each.action == answer]
+    assert entry.actor == "anna"
+    assert not checks.failures(second.engine)
+    judge(second, tmp_path)
+    assert of_at(second) == then, "judged again, it is the same"
+    with pytest.raises(InvalidInput, match=r"AT_new\.csv: waits for no answer"):
+        steps.settle(anna, ["AT_new.csv"], Answer.REPLACE)
+    steps.assemble(second)
+
+    # under the name that does not count any more, a file waits again
+    put(tmp_path, "AT_2024.csv", sdmx_1(HEALTHY.replace("300 D", "300 A")))
+    said = judge(second, tmp_path)["AT_2024.csv AT_new.csv"]
+    assert ("AT_2024.csv waits: AT has AT_new.csv already" in said) == (given is Answer.REPLACE)
+
+
+def test_two_halves_replace_a_whole_table_together(second, tmp_path):
+    (tmp_path / "inbox" / "AT_new.csv").unlink()
+    for name, text in zip(("AT_totals.csv", "AT_rest.csv"), halves(sdmx_1(OTHER)), strict=True):
+        put(tmp_path, name, text)
+    judge(second, tmp_path)
+    assert [each.file for each in steps.second(second)] == ["AT_rest.csv", "AT_totals.csv"]
+    steps.settle(second, ["AT_totals.csv", "AT_rest.csv"], Answer.REPLACE)
+    assert of_at(second) == {"AT_2024.csv": "superseded", "AT_rest.csv": "accepted", "AT_totals.csv": "accepted"}
+    assert not checks.failures(second.engine)
+
+
+def test_nobody_is_asked_about_a_second_file_that_cannot_be_read(second, tmp_path):
+    put(tmp_path, "AT_new.csv", sdmx_1().replace(",F,", ",Z,"))
+    assert "AT_new.csv refused; first: CONF_STATUS Z is not a flag" in judge(second, tmp_path)["AT_2024.csv AT_new.csv"]
+    assert of_at(second) == {"AT_2024.csv": "accepted", "AT_new.csv": "refused"}
+    steps.assemble(second)
+
+
+@pytest.mark.parametrize("name", ["be_2026.csv", "BE_2026.csv", "sbs-a-be.csv"])
+def test_figures_of_a_country_under_the_name_of_another_never_count(second, tmp_path, name):
+    put(tmp_path, name, sdmx_1(OTHER))
+    (tmp_path / "inbox" / "AT_new.csv").unlink()
+    said = " ".join(judge(second, tmp_path).values())
+    assert "the name of the file says BE, but its records say AT" in said
+    assert states(second) == {"AT_2024.csv": "accepted", "BE.csv": "accepted", name: "refused"}

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from sdc_tasks.model.series import countries_in
+
 
 class Stage(StrEnum):
     """Stages of a delivery, in the order of urgency."""
 
     REFUSED = "refused"
+    WAITING = "second file waits"
     AWAITED = "awaited"
     RECEIVED = "received"
     ACCEPTED = "accepted"
 
     @property
     def tone(self) -> str:
-        return {"refused": "bad", "awaited": "warn", "received": "calm", "accepted": "good"}[self]
+        return {"refused": "bad", "second file waits": "warn", "awaited": "warn", "received": "calm", "accepted": "good"}[self]
+
+
+STATES = {"received": Stage.RECEIVED, "waiting": Stage.WAITING, "accepted": Stage.ACCEPTED, "refused": Stage.REFUSED}
+OVER = ("superseded", "kept out")  # of no consequence any more
 
 
 @dataclass(frozen=True)
 class Country:
     """`since`: when the file that decides the stage was received; None while awaited. `counts`: an earlier file stays in force
-    although the newest one is not accepted. `superseded`: the number of files that later ones replaced.
+    although another one is not accepted. `superseded`: the number of files that later ones replaced. `refused`: the number of refused files
+    that lie in the inbox, or that nothing followed, with those that cannot be read.
     """
 
     code: str
@@ -33,29 +42,43 @@ class Country:
     since: datetime | None
     counts: bool
     superseded: int
+    refused: int
 
 
-def countries(awaited: Sequence[str], files: Iterable[Mapping[str, Any]]) -> tuple[Country, ...]:
+def countries(awaited: Sequence[str], files: Iterable[Mapping[str, Any]], unread: Iterable[str] = ()) -> tuple[Country, ...]:
     """Every awaited country and every country with files, the most urgent first. `files` are records with country, state, received_at and,
-    where a record is for several files, their number. Files without a country are not among them.
+    where a record is for several files, their number. Files without a country are not among them. `unread`: the names of what is not read
+    in the inbox; it counts for the country in its name.
     """
     heard: dict[str, list[Mapping[str, Any]]] = {code: [] for code in awaited}
     for each in files:
         if each["country"] is not None:
             heard.setdefault(each["country"], []).append(each)
-    found = [_country(code, sorted(sent, key=lambda each: each["received_at"])) for code, sent in heard.items()]
+    named = Counter(code for file in unread if (code := named_by(file, heard)))
+    found = [_country(code, sorted(sent, key=lambda each: each["received_at"]), named[code]) for code, sent in heard.items()]
     return tuple(sorted(found, key=lambda each: (list(Stage).index(each.stage), each.code)))
 
 
-def _country(code: str, sent: Sequence[Mapping[str, Any]]) -> Country:
+def named_by(file: str, codes: Iterable[str]) -> str | None:
+    """The country that the name of a file or folder says; None where it says none, or several."""
+    named = countries_in(file, codes)
+    return named[0] if len(named) == 1 else None
+
+
+def _country(code: str, sent: Sequence[Mapping[str, Any]], unread: int) -> Country:
     superseded = sum(each.get("files", 1) for each in sent if each["state"] == "superseded")
-    judged = [each for each in sent if each["state"] != "superseded"]
-    if not judged:
-        return Country(code, Stage.AWAITED, None, False, superseded)
-    newest = judged[-1]
-    stage = Stage(newest["state"])
-    counts = stage is not Stage.ACCEPTED and any(each["state"] == "accepted" for each in judged)
-    return Country(code, stage, newest["received_at"], counts, superseded)
+    judged = [each for each in sent if each["state"] not in OVER]
+    newest = judged[-1] if judged else None
+    open_ = (each for each in judged if each["state"] == "refused" and (each.get("lying") or each is newest))
+    refused = unread + sum(each.get("files", 1) if each.get("lying") else 1 for each in open_)
+    stages = {STATES[each["state"]] for each in judged}
+    stage = STATES[newest["state"]] if newest else Stage.AWAITED
+    if refused:
+        stage = Stage.REFUSED
+    elif Stage.WAITING in stages:
+        stage = Stage.WAITING
+    decides = next((each["received_at"] for each in reversed(judged) if STATES[each["state"]] is stage), None)
+    return Country(code, stage, decides, stage is not Stage.ACCEPTED and Stage.ACCEPTED in stages, superseded, refused)
 
 
 def tally(found: Iterable[Country]) -> dict[Stage, int]:

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
-from sdc_ui.cycles.countries import Country, Stage, countries, tally
+from sdc_ui.cycles.countries import OVER, Country, Stage, countries, named_by, tally
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.approval import Approval, approval_of
 from sdc_ui.shared.labels import Name, labels_of
@@ -76,6 +76,11 @@ class CycleFacts:
         return self.newest is None and bool(self.tiles) and self.stages[Stage.ACCEPTED] == len(self.tiles)
 
     @property
+    def refused(self) -> int:
+        """The number of refused files: those of all tiles, and those without a country."""
+        return sum(each.country.refused for each in self.tiles) + len(self.nameless)
+
+    @property
     def published(self) -> tuple[ReleaseLine, ...]:
         """The versions, newest first."""
         return tuple(each for each in self.releases if each.version is not None)
@@ -91,7 +96,9 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
         return None
     newest = releases[0] if releases else None
     labels = labels_of(domain, reader.settings_of(engine, domain))
-    found = countries(cycle["areas"] if cycle else (), files)
+    unread = [each["file"] for each in reader.unread(engine) if (each["domain"], each["period"]) == (domain, period)]
+    found = countries(cycle["areas"] if cycle else (), files, unread)
+    codes = [each.code for each in found]
     steps = _steps(engine, run, newest)
     audits = reader.audits(engine, newest.release_id) if newest else []
     approval = approval_of(engine, newest, audits) if newest else None
@@ -102,7 +109,10 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
         newest=newest,
         stages=tally(found),
         tiles=tuple(_tile(labels.area(each.code), each, files, steps) for each in found),
-        nameless=tuple(each["file"] for each in files if each["country"] is None and each["state"] != "superseded"),
+        nameless=(
+            *(each["file"] for each in files if each["country"] is None and each["state"] not in OVER),
+            *(file for file in unread if named_by(file, codes) is None),
+        ),
         deadlines=_deadlines(cycle, found, files, newest, audits, approval, now) if cycle and any(cycle[name] for name in DUE) else (),
         alerts=tuple(reader.alerts(engine, domain, period)),
         run=DagRun(**{name: run[name] for name in DagRun.__dataclass_fields__}) if run else None,
@@ -122,7 +132,7 @@ def _steps(engine: Engine, run: Mapping[str, Any] | None, newest: ReleaseLine | 
 
 
 def _tile(name: Name, country: Country, files: Sequence[Mapping[str, Any]], steps: tuple[Step, ...]) -> Tile:
-    mine = [each for each in files if each["country"] == country.code and each["state"] != "superseded"]
+    mine = [each for each in files if each["country"] == country.code and each["state"] not in OVER]
     newest = mine[-1] if mine else None
     failed = None
     if newest and country.stage in (Stage.REFUSED, Stage.RECEIVED):

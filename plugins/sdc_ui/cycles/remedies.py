@@ -27,6 +27,7 @@ FINDINGS = {
     "SDC/precision": "A value has more decimals than the indicator, and is kept as sent. The NSI checks unit and decimals.",
     "SDC/reader": "The program could not read the file. Tell the maintainers, and ask the NSI for plain SDMX-CSV meanwhile.",
     "SDC/secondary": "The receiver hides further cells of this table. Send the list to the NSI: it hides them too, or the table is open.",
+    "SDC/second": "A file of this country came beside those that count. Say what it is: keep, replace or both, by the DAG second_file.",
     "SDC/share": "A share is not a plain number in percent. The NSI corrects the line named.",
     "SDC/shown": "An earlier version shows too much. Hiding more does not help now; tell the NSI and the methodologist.",
     "SDC/status": "Value and status contradict each other. The NSI corrects one of them in the line named.",

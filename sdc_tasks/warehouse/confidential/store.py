@@ -157,14 +157,19 @@ def left(engine: Engine, domain: str, period: str, files: Sequence[str]) -> None
         connection.execute(delete(inbox).where(inbox.c.domain == domain, inbox.c.period == period, inbox.c.file.not_in(files)))
 
 
-def accept_together(engine: Engine, keys: Sequence[DeliveryKey], country: str) -> list[DeliveryState]:
+def accept_together(
+    engine: Engine, keys: Sequence[DeliveryKey], country: str, instead: Mapping[DeliveryKey, str] | None = None
+) -> list[DeliveryState]:
     """Makes these files of one domain and period the delivery of the country, in one transaction. Returns their states.
 
     A file replaces the accepted file of its series, and is superseded where a higher one is accepted. A superseded file
-    stays superseded: judging an inbox again does not bring it back.
+    stays superseded: judging an inbox again does not bring it back. `instead`: accepted files of other series that people decided to
+    replace → the digest of the file that counts instead.
     """
     with writing(engine) as connection:
         serialise(connection, "delivery", keys[0].domain, keys[0].period, country)
+        for key, by in (instead or {}).items():
+            _supersede(connection, key, country, by)
         return [_accept(connection, key, country) for key in keys]
 
 

@@ -1,0 +1,71 @@
+"""A second file of a country: somebody answers what it is.
+
+Where files of a country are accepted, a file under the name of one of them is a correction (`model/series.py`). A file under another name
+waits: it could be a correction, a further part, or a mistake. The answer is an entry of the log, and holds for this arrival of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from sqlalchemy import Connection, Engine, select
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.warehouse.confidential.store import DeliveryKey, StoredDelivery
+from sdc_tasks.warehouse.database.engine import actor_of, reading, serialise, writing
+from sdc_tasks.warehouse.database.schema import DeliveryState, delivery
+from sdc_tasks.warehouse.database.sqlfiles import clause
+from sdc_tasks.warehouse.forms.people import person
+from sdc_tasks.warehouse.log import record
+
+
+class Answer(StrEnum):
+    """keep: the accepted files stay, this one does not count. replace: this file counts instead of them. both: all are one delivery."""
+
+    KEEP = "keep"
+    REPLACE = "replace"
+    BOTH = "both"
+
+
+def beside(known: Sequence[StoredDelivery]) -> list[StoredDelivery]:
+    """The files that are received or refused although their country has accepted files, none of them under the same name."""
+    series: dict[str | None, set[str]] = {}
+    for each in known:
+        if each.state is DeliveryState.ACCEPTED:
+            series.setdefault(each.country, set()).add(each.series.name)
+    open_ = (DeliveryState.RECEIVED, DeliveryState.REFUSED)
+    return [each for each in known if each.state in open_ and each.series.name not in series.get(each.country, {each.series.name})]
+
+
+def waiting(known: Sequence[StoredDelivery], given: dict[str, Answer]) -> list[StoredDelivery]:
+    """The files that wait for an answer."""
+    return [each for each in beside(known) if each.state is DeliveryState.RECEIVED and each.key.digest not in given]
+
+
+def answers(engine: Engine, domain: str, period: str) -> dict[str, Answer]:
+    """digest → the answer about the file, since it was last received."""
+    with reading(engine) as connection:
+        return _answers(connection, domain, period)
+
+
+def answer(engine: Engine, key: DeliveryKey, given: Answer, note: str = "") -> None:
+    """Records the answer about a file under the name with which the warehouse was opened. The same answer again changes nothing.
+
+    Raises InvalidInput where another answer was given.
+    """
+    with writing(engine) as connection:
+        serialise(connection, "answer", *key)
+        person(actor_of(connection))
+        row = connection.execute(select(delivery).filter_by(**key._asdict())).one()
+        before = _answers(connection, key.domain, key.period).get(key.digest)
+        if before not in (None, given):
+            raise InvalidInput(f"{row.file}: the answer was {before} already. Remedy: to decide anew, take the file away and send it again")
+        if before is None:
+            about = {"domain": key.domain, "period": key.period, "country": row.country, "file": row.file, "times": row.times, "note": note}
+            record(connection, given, key.digest, **about)
+
+
+def _answers(connection: Connection, domain: str, period: str) -> dict[str, Answer]:
+    query = clause("queries/answers", connection.dialect.name)
+    return {row.digest: Answer(row.answer) for row in connection.execute(query, {"domain": domain, "period": period})}
