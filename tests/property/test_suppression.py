@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.linalg import null_space
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
@@ -114,6 +115,17 @@ def _without_width(problem: SuppressionProblem) -> SuppressionProblem:
 def test_the_verifier_agrees_with_two_programs_a_cell(problem: SuppressionProblem, seed: int) -> None:
     some = problem.primary | (~problem.fixed & (np.random.default_rng(seed).random(len(problem.a)) < 0.5))
     assert verify(problem, some).unprotected.tolist() == unprotected(problem, some)
+
+
+@given(st.one_of(problems(("wide", "deep")), problems(("flat", "wide", "flat"))), st.integers(0, 2**32 - 1))
+@law(20)
+def test_no_proposed_point_makes_an_unsafe_pattern_safe(problem: SuppressionProblem, seed: int) -> None:
+    """Neither moves of everybody's own, nor true deviations of the table that move open cells or other respondents' singletons."""
+    rng = np.random.default_rng(seed)
+    some = problem.primary | (~problem.fixed & (rng.random(len(problem.a)) < 0.5))
+    free = null_space(problem.M.toarray())
+    proposed = np.concatenate([10 * rng.standard_normal((3, len(some))), rng.standard_normal((5, free.shape[1])) @ free.T, problem.a[None]])
+    assert verify(problem, some, proposed).unprotected.tolist() == unprotected(problem, some)
 
 
 def test_the_verifier_refuses_an_open_primary_and_a_hidden_fixed_cell() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.covering.cover import Cover, Directions, LinearDirections
-from sdc_tasks.methods.suppression.covering.thinning import Thinning
+from sdc_tasks.methods.suppression.covering.thinning import Thinned, Thinning
 from sdc_tasks.methods.suppression.pattern.attackers import Attackers, attackers_of
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
@@ -22,7 +22,6 @@ EVERY = 4  # rounds of the relaxation after which a pattern is grown where none 
 ELITE = 12  # thinned patterns that are kept
 VARIED = 0.3  # how much prices vary from one thinned pattern to the next: the deviation of their logarithms
 SIZE = 2e5  # classes times freedom up to which as many patterns are thinned as asked for
-MUCH = 0.4  # of the cost of everything: what is hardly thinned takes long to verify
 TASTE = 0.02  # relative: how much a seed varies prices
 
 
@@ -95,17 +94,20 @@ class Patterns:
                 price = price * (1 - y)
             self._keep(thinning.thinned(price, rng, self.run.over, within), step + ", thinned")
 
-    def _keep(self, hidden: Bools | None, step: str) -> None:
+    def _keep(self, found: Thinned | None, step: str) -> None:
         """Offers a thinned pattern, and keeps it among the best ones, which differ."""
-        if hidden is None or any((hidden == each).all() for each in self._elite):
+        if found is None or any((found.hidden == each).all() for each in self._elite):
             return
-        self.run.offer(self.table.pattern(hidden, self.run.problem), step)
-        self._elite = sorted([*self._elite, hidden], key=lambda each: float(self.table.cost[each].sum()))[:ELITE]
+        self._offer(found, step)
+        self._elite = sorted([*self._elite, found.hidden], key=lambda each: float(self.table.cost[each].sum()))[:ELITE]
 
-    def _tell(self, hidden: Bools) -> None:
-        """Offers one pattern on the way, as soon as it is much cheaper than hiding everything: verifying takes time."""
-        if self.table.cost[hidden].sum() < MUCH * self.table.cost.sum() < self.run.cost:
-            self.run.offer(self.table.pattern(hidden, self.run.problem), "first pattern, being thinned")
+    def _tell(self, found: Thinned) -> None:
+        """Offers a pattern on the way."""
+        self._offer(found, "first pattern, being thinned")
+
+    def _offer(self, found: Thinned, step: str) -> None:
+        """Offers a pattern with its witnesses: the verifier judges them, and needs hardly a program of its own."""
+        self.run.offer(self.table.pattern(found.hidden, self.run.problem), step, self.table.moves(found.witnesses))
 
     @cached_property
     def _thinning(self) -> Thinning | None:

@@ -38,6 +38,7 @@ DRAWN_BLOCK = 128  # deviations drawn at once
 SHIFT = 1e-8  # of the inverse iteration, for unit rows
 RENEW = 64  # steps, at least, after which the space is written down afresh
 MOST_PROGRAMS = 200  # of one pattern
+SPARE = 1.01  # needs that a linear program asks for, where there is room: its point may leave small rooms by the solver's tolerance
 JOINT_TRIES = 4  # joint deviations for items that lost theirs
 
 
@@ -109,6 +110,14 @@ class _Space:
         return _Space(self.classes[alive], np.asarray(basis, dtype=float))
 
 
+@dataclass(frozen=True)
+class Thinned:
+    """A pattern of classes `hidden` (k), and deviations `witnesses` (w, k) that together meet every item and move nothing else."""
+
+    hidden: Bools
+    witnesses: Floats
+
+
 class Thinning:
     """Thins patterns of one reduced problem. `programs` counts linear programs."""
 
@@ -165,12 +174,12 @@ class Thinning:
         over: Callable[[], bool],
         hidden: Bools | None = None,
         most: int = MOST_PROGRAMS,
-        tell: Callable[[Bools], None] | None = None,
-    ) -> Bools | None:
-        """(k): a pattern that meets every item and lies within `hidden`; None if none was found, or when the run is `over`.
+        tell: Callable[[Thinned], None] | None = None,
+    ) -> Thinned | None:
+        """A pattern that meets every item and lies within `hidden`; None if none was found, or when the run is `over`.
 
         `most`: linear programs beside one for each item at the start; a series that would need another one stays.
-        `tell` hears of the patterns (k) on the way.
+        `tell` hears of the patterns on the way.
         """
         return _Thinner(self, self._whole if hidden is None else self.within(hidden), price, rng, most).go(over, tell)
 
@@ -191,7 +200,7 @@ class Thinning:
         cost[p] = -1.0 if side >= 0 else 1.0
         if side == 0:
             above, below = np.minimum(above, below), np.minimum(above, below)
-        cap = 1.0 if side else 0.5
+        cap = SPARE if side else SPARE / 2
         above[p], below[p] = min(above[p], cap), min(below[p], cap)
         self._lp.set_cost(np.arange(k), cost)
         self._lp.set_bounds(np.arange(k), -below, above)
@@ -224,25 +233,30 @@ class _Thinner:
         self.most = most
         return found
 
-    def go(self, over: Callable[[], bool], tell: Callable[[Bools], None] | None) -> Bools | None:
+    def go(self, over: Callable[[], bool], tell: Callable[[Thinned], None] | None) -> Thinned | None:
         if not self.starts():
             return None
         while not over():
             series, total = self._series()
             dearest = int(np.argmax(total)) if len(total) else 0
             if not len(total) or not np.isfinite(total[dearest]):
-                return self._hidden()
+                return self._thinned()
             self._try(np.flatnonzero(self.alive)[series == dearest])
             if self.space.full:
                 if tell is not None:
-                    tell(self._hidden())
+                    tell(self._thinned())
                 self._renew()
         return None
 
-    def _hidden(self) -> Bools:
+    def _thinned(self) -> Thinned:
+        mine = self.space.classes
         hidden = self.table.forced.copy()
-        hidden[self.space.classes[self.alive]] = True
-        return hidden
+        hidden[mine[self.alive]] = True
+        size = np.abs(self.witnesses)
+        moves = np.where(size > ENTRY_NOISE * size.max(axis=0), self.witnesses, 0.0) * self.owner.room(mine)[:, None]
+        witnesses = np.zeros((moves.shape[1], len(hidden)))
+        witnesses[:, mine] = moves.T
+        return Thinned(hidden, witnesses)
 
     def _series(self) -> tuple[Ints, Floats]:
         """For every class that can move its series; the price of each series, −∞ if it must stay."""

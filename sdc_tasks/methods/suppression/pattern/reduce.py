@@ -69,6 +69,13 @@ class Reduced:
         hidden[inside] |= y[self.class_of[inside]]
         return hidden
 
+    def moves(self, u: Floats) -> Floats:
+        """(points, n): the moves of the cells that deviations of the classes (points, k) are."""
+        inside = np.flatnonzero(self.class_of >= 0)
+        z = np.zeros((len(u), len(self.class_of)))
+        z[:, inside] = u[:, self.class_of[inside]] * self.ratio[inside]
+        return z
+
     def classes(self, pattern: Bools) -> Bools:
         """(k): the classes all of whose cells a pattern hides."""
         y = np.ones(len(self.cost), dtype=bool)

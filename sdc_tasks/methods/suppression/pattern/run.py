@@ -15,7 +15,7 @@ from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern, Suppres
 from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.moment import Moment
-from sdc_tasks.model.table import Bools
+from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.timed import TimedSearch
 
@@ -48,10 +48,10 @@ class SuppressionRun(TimedSearch):
         gap = self.gap
         return self.left <= 0 or (gap is not None and gap <= self.gap_wanted)
 
-    def offer(self, hidden: Bools, method: str) -> bool:
-        """Verifies a pattern (n); True if it is safe and the cheapest so far."""
+    def offer(self, hidden: Bools, method: str, proposed: Floats | None = None) -> bool:
+        """Verifies a pattern (n); True if it is safe and the cheapest so far. `proposed` (points, n): deviations that may show it."""
         cost = self.problem.cost_of(hidden)
-        if cost >= self.cost or not verify(self.problem, hidden).safe or not enough(self.problem, hidden):
+        if cost >= self.cost or not verify(self.problem, hidden, proposed).safe or not enough(self.problem, hidden):
             return False
         self.best = Pattern(hidden.copy(), cost)
         if self.bound > cost * (1 + PROVEN):  # a solver may err, a verified pattern cannot

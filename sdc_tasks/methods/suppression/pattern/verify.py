@@ -4,7 +4,8 @@ A primary counts as protected only if points x are found with
 
     M x = M a,   lb ≤ x ≤ ub,   x_i = a_i wherever the pattern is open,   x_p ≥ a_p + upl_p    (or ≤ a_p − lpl_p)
 
-Plain arithmetic checks this. The solver only proposes points: if it is wrong, a safe pattern may count as unsafe, never the reverse.
+Plain arithmetic checks this. Solvers, and whoever made the pattern, only propose points: if they are wrong, a safe pattern may count as
+unsafe, never the reverse.
 
 With d = x − a every such point is extended to the ends of its line a + t d: t⁺ and −t⁻ are the longest steps that the bounds allow, and all
 primaries are read off at both ends. So a point settles many primaries. Points come from programs `max Σ ± x_p / level_p` over families of
@@ -44,10 +45,12 @@ class PatternVerdict:
         return not len(self.unprotected) and not len(self.misused)
 
 
-def verify(problem: SuppressionProblem, pattern: Bools) -> PatternVerdict:
-    """The verdict on a pattern (n, True where hidden)."""
+def verify(problem: SuppressionProblem, pattern: Bools, proposed: Floats | None = None) -> PatternVerdict:
+    """The verdict on a pattern (n, True where hidden). `proposed` (points, n): deviations x − a that are tried before any program."""
     misused = np.flatnonzero((pattern & problem.fixed) | (problem.primary & ~pattern))
     seen = _Seen(problem, pattern)
+    for d in proposed if proposed is not None else ():
+        seen.learn(d[seen.hidden])
     programs = seen.look() if len(seen.left()) else 0
     return PatternVerdict(read_only(seen.left()), read_only(misused), programs)
 
