@@ -8,6 +8,11 @@ from __future__ import annotations
 NAMED_CELLS = 5  # cells that a message names, at most
 
 
+def and_more(number: int) -> str:
+    """How a message goes on that names one thing of several, and `number` are left: nothing where none is."""
+    return f" and {number} more" if number else ""
+
+
 class SdcError(Exception):
     """Base of every error this project raises on purpose. `exit_code` is what `sdc` returns to the shell."""
 

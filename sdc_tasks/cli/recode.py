@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdc_tasks.cli.searches.suppress import HierarchyOption, TotalsOption
-from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, parents_by_dimension, refuse_place
+from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, parents_by_dimension, refuse_place, require_columns
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 
@@ -51,6 +52,9 @@ def recode(
     from sdc_tasks.methods.recoding.plan import Recoding
 
     refuse_place(facts, file)
+    require_columns(file)
+    if least is not None and not (math.isfinite(least) and least > 0):
+        raise InvalidInput("--least: a number of contributors above 0 is expected. Remedy: such as 3")
     if folder is not None and (not folder.is_dir() or not os.access(folder, os.W_OK) or folder.resolve() == file.resolve().parent):
         raise InvalidInput(f"{folder}: not a folder of its own that can be written to. Remedy: --out names another, existing folder")
     if plan is not None and (groups is not None or remaining):

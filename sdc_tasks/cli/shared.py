@@ -111,9 +111,16 @@ def is_jj(file: Path) -> bool:
 
 def dimensions_of(file: Path, dims: str | None) -> tuple[str, ...]:
     """The dimensions in an option --dims."""
-    if dims is None:
+    names = tuple(name.strip() for name in (dims or "").split(","))
+    if not all(names):
         raise InvalidInput(f"{file}: which columns are dimensions? Remedy: name them, as --dims REGION,ACTIVITY")
-    return tuple(name.strip() for name in dims.split(","))
+    return names
+
+
+def require_columns(file: Path) -> None:
+    """Raises InvalidInput for a JJ file, which has no columns of codes."""
+    if is_jj(file):
+        raise InvalidInput(f"{file}: a JJ file has no dimensions. Remedy: give the table as CSV or Parquet, with a column for each")
 
 
 def codes_of_totals(totals: list[str] | None) -> dict[str, str]:

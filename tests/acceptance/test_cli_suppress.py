@@ -89,7 +89,7 @@ def test_options_that_cannot_be(table, options, message):
         ("cell,count\n0,1\n0,1\n", "line 3: cell 0"),
         ("cell,count\n99,1\n", "line 2: cell 99"),
         ("cell,count\n0,many\n", "line 2: the number of a cell"),
-        ("cell,count\n0,1\n", "cell 1 and 14 more have no count"),
+        ("cell,count\n0,1\n", "cell 1 and 14 more: no count"),
     ],
 )
 def test_counts_that_are_none(table, tmp_path, content, message):

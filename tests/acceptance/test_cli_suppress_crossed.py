@@ -122,7 +122,7 @@ def test_costs_of_columns_and_dearer_margins(table):
     ("content", "options", "message"),
     [
         (WHOLE, ("--dims", "TOWN,TRADE"), "no column TRADE"),
-        (WHOLE.replace("M3,P3,42,s,,,1,5\n", ""), (), "M3.P3 and 0 more inner cells have no line"),
+        (WHOLE.replace("M3,P3,42,s,,,1,5\n", ""), (), "M3.P3: inner cells without a line"),
         (WHOLE.replace("M3,P3,42", "M3,P3,43"), (), "line 13: M3.TOTAL is not the sum of its parts, nor are 2 more: it is off by 0.0082"),
         (WHOLE + "M1,P1,20,s,,,1,5\n", (), "line 18: M1.P1 stands in line 2 already"),
         (WHOLE.replace("M1,P1,20", "M1,P1,2_0"), (), "line 2: VALUE is not a number"),
@@ -139,13 +139,36 @@ def test_costs_of_columns_and_dearer_margins(table):
         (WHOLE.replace("M1,P2,24,s,,,1,5", "M1,P2,24,s,,,1"), (), "line 3: 7 fields, but 8 columns"),
         (WHOLE.replace("M1,P2", "\nM1,P2"), (), "line 3: 0 fields, but 8 columns"),
         (WHOLE.replace("COST,COUNT", "X,Y"), ("--costs", "frequency"), "no column COUNT"),
-        (WHOLE.replace("20,s,,,1,5", "20,s,,,1,"), ("--costs", "frequency"), "M1.P1 and 0 more have no COUNT"),
+        (WHOLE.replace("20,s,,,1,5", "20,s,,,1,"), ("--costs", "frequency"), "M1.P1: no COUNT"),
+        (WHOLE.replace("20,s,,,1,5", "1e300,s,,,1,5"), (), "line 2: VALUE is above 1e+18, so that sums are not exact"),
+        (WHOLE.replace("M1,P2", "M\0,P2"), (), "line 3: a NUL byte"),
+        (WHOLE.replace("M1,P2", "Köln,P2").encode("cp1252"), (), "line 3: not in UTF-8"),
+        (WHOLE.encode("utf-16"), (), "line 1: not in UTF-8"),
+        (WHOLE, ("--dims", ""), "which columns are dimensions?"),
         ("", (), "no cells"),
     ],
 )
 def test_what_is_no_table_is_told_by_line_and_remedy(table, content, options, message):
-    table.write_text(content)
+    table.write_bytes(content if isinstance(content, bytes) else content.encode())
     ended, rows = suppressed(table, *options)
+    assert ended.refused(message, "Remedy: ")
+    assert rows == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("towns.csv", "code,parent\nALL,\nM1,ALL\nM2,ALL\nM2,ALL\n", "line 5: M2 stands in line 4 already"),
+        ("towns.csv", "code,parent\nALL,\nM1,ALL\nM2,NORTH\n", "line 4: NORTH, the parent of M2, is no code of the file"),
+        ("towns.csv", "code,parent\nM1,M2\nM2,M1\nM3,M1\n", "the parents of M1 form a cycle"),
+        ("towns.csv", "code,parent\nALL,\nM1,ALL\nM2,ALL\n", "TOWN M3 is none of the codes in"),
+        ("towns.hrc", "M1\nM2\nM2\n", "line 3: M2 stands in line 2 already"),
+        ("towns.hrc", "M1\nTOTAL\n", "line 2: TOTAL is the total, which a .hrc does not list"),
+    ],
+)
+def test_a_hierarchy_that_is_none_is_told_by_its_line(table, name, content, message):
+    (table.parent / name).write_text(content)
+    ended, rows = suppressed(table, "--hierarchy", f"TOWN={table.parent / name}")
     assert ended.refused(message, "Remedy: ")
     assert rows == []
 

@@ -134,3 +134,6 @@ def test_what_tells_no_primaries_is_refused(table, tmp_path) -> None:
     table.write_text(table.read_text().replace("COUNT", "PEOPLE"))
     assert sdc("recode", table, "--dims", "TOWN,JOB", "--least", "3").refused("no column COUNT", "Remedy: ")
     assert sdc("recode", table, "--dims", "TOWN,JOB", "--least", "1000", "--count", "PEOPLE").code == 3
+    assert sdc("recode", table, "--dims", "TOWN,JOB", "--least", "nan").refused("--least: a number of contributors above 0", "Remedy: ")
+    for command in ("recode", "protect"):
+        assert sdc(command, tmp_path / "table.jj", "--dims", "TOWN").refused("table.jj: a JJ file has no dimensions", "Remedy: ")

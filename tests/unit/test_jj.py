@@ -155,6 +155,14 @@ WRONG = {
 }
 
 
+def test_values_too_large_for_exact_sums_and_compressed_files_of_another_name_are_refused(file):
+    with pytest.raises(InvalidInput, match=r"line 3: cell 0: its value is above 1e\+18.*Remedy: give the values in a larger unit"):
+        read(file, DRAWN.replace("0 749391", "0 1e300", 1))
+    file.write_bytes(gzip.compress(DRAWN.encode()))
+    with pytest.raises(InvalidInput, match=r"a compressed file\. Remedy: name it \.jj\.gz"):
+        read_jj(file)
+
+
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_is_wrong_is_named_by_line_with_a_remedy_and_without_a_value(file, wrong):
     old, new, line, named = WRONG[wrong]

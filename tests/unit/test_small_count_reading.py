@@ -105,7 +105,9 @@ def test_either_kind_of_file_is_the_same_tree(tmp_path: Path, name: str) -> None
     assert dict(zip(tree.codes, tree.parent, strict=True)) == {"ALL": None, "EU": "ALL", "AT": "EU", "BE": "EU", "NO": "ALL"}
 
 
-@pytest.mark.parametrize(("text", "match"), [("A*,ALL\nALL,\n", "is a wildcard"), ("A,B\nA,C\nB,\nC,\n", "repeated codes")])
+@pytest.mark.parametrize(
+    ("text", "match"), [("A*,ALL\nALL,\n", "is a wildcard"), ("A,B\nA,C\nB,\nC,\n", "line 3: A stands in line 2 already")]
+)
 def test_a_tree_has_one_parent_for_each_code(tmp_path: Path, text: str, match: str) -> None:
     (tmp_path / "geo.csv").write_text(f"code,parent\n{text}", encoding="utf-8")
     with pytest.raises(InvalidInput, match=match):

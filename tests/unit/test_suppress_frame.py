@@ -68,7 +68,7 @@ def test_costs_of_a_column(column):
     [
         ({}, {"dimensions": ["TOWN", "TRADE"]}, "no column TRADE"),
         ({}, {"costs": "file"}, "no column COST"),
-        ({"COUNT": dict.fromkeys(INNER, 1)}, {"costs": "frequency"}, "M1.TOTAL|TOTAL.* more have no COUNT"),
+        ({"COUNT": dict.fromkeys(INNER, 1)}, {"costs": "frequency"}, "M1.TOTAL|TOTAL.* more: no COUNT"),
         ({"STATUS": {("M1", "P1"): "x"}}, {}, "row 0: M1.P1: its STATUS is none of s u m z"),
         ({"LPL": {}, "UPL": {}}, {}, "row 5: M2.P3: primary without a level"),
         ({}, {"hierarchies": {"TOWN": {"M1": None, "M2": "M9", "M3": "M1"}}}, "parents .* are not codes"),

@@ -23,7 +23,7 @@ from sdc_tasks.cli.searches.suppress import (
     PlotOption,
     TotalsOption,
 )  # fmt: skip
-from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, parents_by_dimension
+from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, parents_by_dimension, require_columns
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ def protect(
         from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rules, problem_of_cells
         from sdc_tasks.intake.tables.rows import read_rows
 
+        require_columns(file)
         rules = _rules(p, q, nk or [], minimum, frequency_range, requests)
         wanted = Wanted(
             dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy), minimum=min_contributors

@@ -21,11 +21,18 @@ HEADER = ["code", "parent"]
 
 @dataclass(frozen=True)
 class CodeFile:
-    """Pairs (code, parent) in the order of the file, the parent "" at the top; `listed`: does the file name its total?"""
+    """Pairs (code, parent) in the order of the file, the parent "" at the top; `lines`: where each of them stands; `listed`: does the file
+    name its total?
+    """
 
     path: Path
     pairs: tuple[tuple[str, str], ...]
+    lines: tuple[int, ...]
     listed: bool
+
+    def at(self, i: int) -> str:
+        """What messages call a pair."""
+        return f"{self.path}, line {self.lines[i]}"
 
 
 def read_hierarchy(path: Path) -> CodeTree:
@@ -45,10 +52,24 @@ def read_tree(path: Path, dimension: str, total: str) -> table.Hierarchy:
         raise InvalidInput(f"{path}: {wild[0]} is a wildcard. Remedy: list the codes of {dimension} one by one")
     top = [] if found.listed else [(total, "")]
     pairs = [*top, *((code, parent or ("" if found.listed else total)) for code, parent in found.pairs)]
+    _refuse_repeated(found, total)
     try:
         return table.Hierarchy(dimension, tuple(code for code, _ in pairs), tuple(parent or None for _, parent in pairs))
-    except ValueError as error:
-        raise InvalidInput(f"{path}: {error}. Remedy: correct the codes") from error
+    except ValueError as error:  # a cycle: it has no first line
+        raise InvalidInput(f"{path}: {error}. Remedy: correct the parents, so that each code leads to one without a parent") from error
+
+
+def _refuse_repeated(found: CodeFile, total: str) -> None:
+    """Refuses, with its line, a code given twice, and a parent that is no code."""
+    first = {} if found.listed else {total: 0}
+    for i, (code, _) in enumerate(found.pairs):
+        if code in first:
+            where = f"stands in line {first[code]} already" if first[code] else "is the total, which a .hrc does not list"
+            raise InvalidInput(f"{found.at(i)}: {code} {where}. Remedy: list each code once")
+        first[code] = found.lines[i]
+    for i, (code, parent) in enumerate(found.pairs):
+        if parent and parent not in first:
+            raise InvalidInput(f"{found.at(i)}: {parent}, the parent of {code}, is no code of the file. Remedy: list it, or correct it")
 
 
 def read_codes(path: Path) -> CodeFile:
@@ -68,7 +89,7 @@ def _pairs(path: Path, text: str) -> CodeFile:
     header = [name.strip().lower() for name in next(rows, [])]
     if header[:2] != HEADER:
         raise InvalidInput(f"{path}, line 1: the header is code,parent. Remedy: write one line for each code and what it adds up to")
-    pairs = []
+    pairs, lines = [], []
     for row in rows:
         if not any(field.strip() for field in row):
             continue
@@ -81,12 +102,13 @@ def _pairs(path: Path, text: str) -> CodeFile:
         if WILD & set(parent):
             raise InvalidInput(f"{path}, line {rows.line_num}: {parent} is a wildcard. Remedy: wildcards stand for codes, not for parents")
         pairs.append((code, parent))
-    return CodeFile(path, tuple(pairs), listed=True)
+        lines.append(rows.line_num)
+    return CodeFile(path, tuple(pairs), tuple(lines), listed=True)
 
 
 def _hrc(path: Path, text: str) -> CodeFile:
     above: list[str] = []
-    pairs = []
+    pairs, lines = [], []
     for line, row in enumerate(text.splitlines(), start=1):
         if not row.strip():
             continue
@@ -96,7 +118,8 @@ def _hrc(path: Path, text: str) -> CodeFile:
             raise InvalidInput(f"{path}, line {line}: one code, at most one level below the line before. Remedy: correct its @")
         del above[depth:]
         pairs.append((code, above[-1] if above else ""))
+        lines.append(line)
         above.append(code)
     if not pairs:
         raise InvalidInput(f"{path}: no code. Remedy: one code per line, @ for each level")
-    return CodeFile(path, tuple(pairs), listed=False)
+    return CodeFile(path, tuple(pairs), tuple(lines), listed=False)

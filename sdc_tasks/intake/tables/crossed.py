@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.intake.tables.jj import Letters, printed
 from sdc_tasks.intake.tables.keyed import USUAL, Columns, KeyedTable, Missing, keyed_table, marks_in, numbers_in
 from sdc_tasks.intake.tables.rows import TextRows
@@ -125,6 +125,6 @@ def _column(records: TextRows, keyed: KeyedTable, columns: Columns, name: str) -
     if len(missing):
         key = ".".join(keyed.keys[missing[0]])
         raise InvalidInput(
-            f"{records.name}: {key} and {len(missing) - 1} more have no {column}. Remedy: give each cell a {records.word} with it"
+            f"{records.name}: {key}{and_more(len(missing) - 1)}: no {column}. Remedy: give each cell a {records.word} with it"
         )
     return np.where(np.isnan(told), 0.0, told)

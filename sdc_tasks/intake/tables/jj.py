@@ -36,9 +36,12 @@ CellWeights = Literal["file", "one", "inverse", "sqrt"]
 FORMULAS = {"one": Weights.ONE, "inverse": Weights.INVERSE, "sqrt": Weights.INVERSE_SQRT}
 Letters = npt.NDArray[np.str_]
 Namer = Callable[[int], str]
+GZIP = b"\x1f\x8b"
 STATUSES = ("s", "u", "m", "z")
 FIELDS = ("i", "value", "cost", "status", "lb", "ub", "lpl", "upl", "spl")
 LEVELS = ("lpl", "upl", "spl")
+LARGEST = 1e18  # of a value: beside a larger one a binary fraction loses what is far from small
+LARGER_UNIT = "give the values in a larger unit, such as millions"
 TERMS_NOISE = 1e-12  # relative: what adding binary fractions leaves
 TERM = rb"\s*\d{1,9}\s*\(\s*[^()\s]+\s*\)"
 RELATION = re.compile(rb"\s*(\S+)\s+(\d{1,9})\s*:((?:" + TERM + rb")*)\s*")
@@ -107,7 +110,10 @@ def read_jj(path: Path, keys: Sequence[str] | None = None) -> JJTable:
 
     Raises InvalidInput, with line and remedy, where the file is no such table or its relations do not hold for its values.
     """
-    lines = _Lines(path, _bytes_of(path))
+    content = _bytes_of(path)
+    if content.startswith(GZIP):
+        raise InvalidInput(f"{path}: a compressed file. Remedy: name it .jj.gz")
+    lines = _Lines(path, content)
     if lines.at(0, "the first line, 0,").strip() != b"0":
         raise lines.error(0, "a JJ file begins with a line that holds 0. Remedy: export the table as JJ")
     n = _count(lines, 1, "cells")
@@ -252,6 +258,7 @@ def _first_fault(columns: Mapping[str, Floats], status: Letters) -> tuple[int, s
     faults = [
         (~np.isin(status, STATUSES), "its status is none of s u m z. Remedy: s safe, u primary, m secondary, z fixed"),
         (~np.isfinite(value), "its value is not finite. Remedy: give the true value"),
+        (np.abs(value) > LARGEST, f"its value is above {LARGEST:g}, so that sums are not exact. Remedy: {LARGER_UNIT}"),
         (~(np.isfinite(cost) & (cost >= 0)), "its cost is negative or not finite. Remedy: a weight is at least 0"),
         (~inside, "its value is not between lb and ub. Remedy: bounds hold the true value"),
     ]

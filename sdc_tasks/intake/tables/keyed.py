@@ -16,10 +16,10 @@ from typing import Literal
 
 import numpy as np
 
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.intake.tables.codes import read_tree
 from sdc_tasks.intake.tables.counts import FLAGS
-from sdc_tasks.intake.tables.jj import STATUSES, Letters
+from sdc_tasks.intake.tables.jj import LARGER_UNIT, LARGEST, STATUSES, Letters
 from sdc_tasks.intake.tables.rows import TextRows, read_rows
 from sdc_tasks.intake.tables.totals import NONE, known_total, unnamed
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
@@ -117,8 +117,8 @@ def keyed_table(
     given[cell] = True
     if missing == "refuse" and (gone := np.flatnonzero(~given & inside(axes).ravel())).size:
         raise InvalidInput(
-            f"{path}: {'.'.join(keys[gone[0]])} and {len(gone) - 1} more inner cells have no {records.word}. Remedy: give every inner cell "
-            "one, or say that missing cells are empty, which everybody may know"
+            f"{path}: {'.'.join(keys[gone[0]])}{and_more(len(gone) - 1)}: inner cells without a {records.word}. Remedy: give every one "
+            "its own, or say that missing cells are empty, which everybody may know"
         )
     a = _complete(records, axes, keys, cell, numbers)
     status = np.full(len(a), "s")
@@ -228,6 +228,8 @@ def numbers_in(records: TextRows, column: str, empty: float | None = None) -> Fl
             raise InvalidInput(f"{records.at(i)}: {column} is not a number. Remedy: digits and a decimal point, no separators") from None
         if text and not np.isfinite(found[i]) and (empty is None or np.isnan(found[i])):
             raise InvalidInput(f"{records.at(i)}: {column} is not finite. Remedy: give its value")
+        if empty is None and abs(found[i]) > LARGEST:
+            raise InvalidInput(f"{records.at(i)}: {column} is above {LARGEST:g}, so that sums are not exact. Remedy: {LARGER_UNIT}")
     return found
 
 
@@ -241,8 +243,9 @@ def _complete(records: TextRows, axes: Sequence[Hierarchy], keys: Sequence[tuple
     off = np.abs(found[cell] - numbers) > SUM_SHARE * (np.abs(numbers) + 1e-3 * size)
     if off.any():
         line = int(np.flatnonzero(off)[0])
+        nor = f", nor are {int(off.sum()) - 1} more" if off.sum() > 1 else ""
         raise InvalidInput(
-            f"{records.at(line)}: {'.'.join(keys[int(cell[line])])} is not the sum of its parts, nor are {int(off.sum()) - 1} more: it is "
+            f"{records.at(line)}: {'.'.join(keys[int(cell[line])])} is not the sum of its parts{nor}: it is "
             f"off by {_share(found[cell[line]], numbers[line]):.2g} of that sum. "
             "Remedy: correct them, name the code of totals, or give files of parents"
         )

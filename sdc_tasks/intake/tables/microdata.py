@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted
 from sdc_tasks.intake.tables.keyed import dimensions_in, keyed_table, marks_in, numbers_in, refuse_totals
 from sdc_tasks.intake.tables.rows import TextRows
@@ -63,7 +63,7 @@ def problem_by_rules(
     leaf = np.ravel_multi_index(tuple(at), shape)
     if (above := np.flatnonzero(~inside(axes).ravel()[leaf])).size:
         raise InvalidInput(
-            f"{records.at(int(above[0]))}: the code of a total, and {len(above) - 1} more. Remedy: microdata have inner codes alone; of a "
+            f"{records.at(int(above[0]))}: the code of a total{and_more(len(above) - 1)}. Remedy: microdata have inner codes alone; of a "
             "table name the columns of counts and of the largest contributions"
         )
     weight = np.ones(len(x)) if columns.weight is None else numbers_in(records, columns.weight)
@@ -106,7 +106,7 @@ def problem_of_cells(
     a, n = keyed.table.a, len(keyed.keys)
     if (gone := np.flatnonzero(~keyed.given & (a != 0))).size:
         raise InvalidInput(
-            f"{records.name}: {'.'.join(keyed.keys[gone[0]])} and {len(gone) - 1} more have no {records.word}. Remedy: give totals one"
+            f"{records.name}: {'.'.join(keyed.keys[gone[0]])}{and_more(len(gone) - 1)}: no {records.word}. Remedy: give totals one"
         )
     told = np.zeros((n, len(top) + 1))
     told[keyed.cell] = np.column_stack([numbers_in(records, name, 0.0) for name in (count, *top)])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.intake.tables.crossed import Wanted
 from sdc_tasks.intake.tables.given.lines import Line, below_header
 from sdc_tasks.intake.tables.jj import printed
@@ -79,7 +79,7 @@ def _counts(rows: TextRows, keyed: KeyedTable, wanted: Wanted) -> Floats:
     inner = inside(keyed.axes).ravel()
     if len(missing := np.flatnonzero(inner & np.isnan(told) & (keyed.table.a != 0))):
         key = ".".join(keyed.keys[missing[0]])
-        raise InvalidInput(f"{rows.name}: {key} and {len(missing) - 1} more have no {column}. Remedy: give each inner cell its count")
+        raise InvalidInput(f"{rows.name}: {key}{and_more(len(missing) - 1)}: no {column}. Remedy: give each inner cell its count")
     shape = tuple(len(axis.codes) for axis in keyed.axes)
     parts = np.where(inner & ~np.isnan(told), told, 0.0).reshape(shape)
     return np.where(np.isnan(told), added_up(parts, keyed.axes).ravel(), told)

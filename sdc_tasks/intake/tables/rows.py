@@ -58,11 +58,16 @@ def rows_of(frame: pd.DataFrame, name: str = "the frame") -> TextRows:
 
 def _csv(path: Path) -> TextRows:
     try:
-        text = unpacked(path).decode("utf-8-sig")
+        content = unpacked(path)
+        text = content.decode("utf-8-sig")
     except OSError as error:
         raise InvalidInput(f"{path}: cannot be read ({error.strerror or error}). Remedy: name a file that can be read") from error
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path}: not in UTF-8. Remedy: save it so") from error
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InvalidInput(f"{path}, line {line}: not in UTF-8. Remedy: save it as UTF-8; if it is compressed, name it .gz") from error
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise InvalidInput(f"{path}, line {line}: a NUL byte, which no text holds. Remedy: save it as CSV in UTF-8")
     first = text.partition("\n")[0]
     reader = csv.reader(io.StringIO(text.rstrip("\r\n") + "\n", newline=""), delimiter=max(",;\t", key=first.count), strict=True)
     rows: list[list[str]] = []

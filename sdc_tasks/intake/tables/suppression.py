@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.intake.tables.jj import JJTable
 from sdc_tasks.methods.suppression.costs import Priced, cell_costs
 from sdc_tasks.methods.suppression.names import CellCosts
@@ -29,8 +29,7 @@ def suppression_of(table: JJTable, costs: CellCosts = "value", frequency: Floats
     primary = table.status == "u"
     without = np.flatnonzero(primary & (table.lpl == 0) & (table.upl == 0) & (table.spl == 0))
     if without.size:
-        more = f" and {without.size - 1} more" if without.size > 1 else ""
-        raise InvalidInput(f"cell {without[0]}{more}: primary without a level. Remedy: give one of lpl, upl and spl")
+        raise InvalidInput(f"cell {without[0]}{and_more(without.size - 1)}: primary without a level. Remedy: give one of lpl, upl and spl")
     priced = Priced(table.A, table.a, primary, table.cost, frequency)
     return SuppressionProblem(
         table.A, table.a, table.lb, table.ub, table.lpl, table.upl, table.spl, cell_costs(priced, costs), primary,
@@ -76,5 +75,5 @@ def read_frequencies(path: Path, n: int) -> Floats:
             )
         count[cell] = float(row[1])
     if len(missing := np.flatnonzero(np.isnan(count))):
-        raise InvalidInput(f"{path}: cell {missing[0]} and {len(missing) - 1} more have no count. Remedy: one line for each cell")
+        raise InvalidInput(f"{path}: cell {missing[0]}{and_more(len(missing) - 1)}: no count. Remedy: one line for each cell")
     return count
