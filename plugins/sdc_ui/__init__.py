@@ -3,7 +3,7 @@
 app.py        routes: one page each
 access.py     who may read: Airflow's own users and roles
 source.py     the warehouse of the deployment, opened once
-board.py, cycles/, releases/
+board.py, country.py, cycles/, releases/
               gather: from the reader's records to the frozen facts of one page; no HTML
 shared/       what several pages show: approvals, steps, the state of a release in one word, names for codes,
               numbers, instants and spans as text

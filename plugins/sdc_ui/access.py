@@ -33,6 +33,7 @@ def rights(domain: str, user: BaseUser) -> Rights:
     return Rights(
         run=_may("POST", DagAccessEntity.RUN, dag_id, user),
         clear=_may("PUT", DagAccessEntity.TASK_INSTANCE, dag_id, user),
+        answer=_may("POST", DagAccessEntity.RUN, "second_file", user),
         retract=_may("POST", DagAccessEntity.RUN, "retract_release", user),
     )
 

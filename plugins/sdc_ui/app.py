@@ -24,6 +24,7 @@ from sdc_tasks.errors import SdcError
 from sdc_tasks.warehouse import reader
 from sdc_ui.access import SIGNED_IN, GetUserDep, readable, require, rights
 from sdc_ui.board import board
+from sdc_ui.country import country_facts
 from sdc_ui.cycles.cycle import NAMELESS, cycle_facts
 from sdc_ui.cycles.findings import findings_facts, findings_file
 from sdc_ui.releases.comparison import comparison_facts
@@ -31,7 +32,7 @@ from sdc_ui.releases.heatmap import SIZES
 from sdc_ui.releases.history import history_facts
 from sdc_ui.releases.protection import release_facts
 from sdc_ui.shared import words
-from sdc_ui.shared.actions import actions, retraction
+from sdc_ui.shared.actions import actions, answers, clearing, retraction
 from sdc_ui.source import warehouse
 
 log = logging.getLogger("sdc.pages")
@@ -66,15 +67,21 @@ async def with_policy(request: Request, proceed: Callable[[Request], Awaitable[R
 def the_board(request: Request, user: GetUserDep) -> Response:
     """All domains and cycles."""
     now = datetime.now(UTC)
-    domains = board(warehouse(), now, lambda domain: readable(domain, user))
-    may = {each.domain: rights(each.domain, user) for each in domains}
+    facts = board(warehouse(), now, lambda domain: readable(domain, user))
+    may = {each.domain: rights(each.domain, user) for each in facts.domains}
     todo = {
         (line.domain, line.period): actions(may[line.domain], line.newest, domain=line.domain, period=line.period, ready=True)
-        for each in domains
-        for line in each.open
+        for line in facts.open
         if line.ready
     }
-    return _page(request, "board", domains=domains, todo=todo, now=now)
+    return _page(request, "board", facts=facts, todo=todo, now=now)
+
+
+@app.get("/country/{country}")
+def one_country(request: Request, user: GetUserDep, country: str) -> Response:
+    """One country over the domains that the user may see."""
+    facts = country_facts(warehouse(), country, datetime.now(UTC), lambda domain: readable(domain, user))
+    return _page(request, "country", facts=_known(facts, f"country {country} among the cycles that you may see"))
 
 
 @app.get("/cycle/{domain}/{period}")
@@ -92,7 +99,8 @@ def findings_of(request: Request, user: GetUserDep, domain: str, period: str, co
     """The findings in the files of one country."""
     require([domain], user)
     facts = _known(findings_facts(warehouse(), domain, period, country), f"country {country} in {domain} {period}")
-    return _page(request, "findings", facts=facts)
+    may = rights(domain, user)
+    return _page(request, "findings", facts=facts, todo=(*answers(may, domain, period, facts.waiting), *clearing(may, facts.to_clear)))
 
 
 @app.get("/cycle/{domain}/{period}/findings/{country}/letter")

@@ -1,4 +1,4 @@
-"""The board: every domain and its cycles, what is late, what failed, and who must act."""
+"""The board: the cycles of all domains by urgency: what is late, what failed, and who must act."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sdc_tasks.warehouse import reader
 from sdc_ui.cycles.countries import OVER as NOT_OPEN
 from sdc_ui.cycles.countries import Stage, countries, named_by, tally
 from sdc_ui.cycles.deadlines import Deadline, deadline
-from sdc_ui.shared.labels import labels_of
+from sdc_ui.shared.labels import Labels, Name, labels_of
 from sdc_ui.shared.standing import ReleaseLine, Standing, release_line
 
 OVER = (Standing.PUBLISHED, Standing.UNCHANGED)
@@ -27,6 +27,7 @@ class CycleLine:
     """
 
     domain: str
+    title: str
     period: str
     stages: Mapping[Stage, int]
     awaited: int
@@ -34,6 +35,27 @@ class CycleLine:
     newest: ReleaseLine | None
     next: Deadline | None
     alerts: tuple[str, ...]
+    countries: tuple[Name, ...]
+
+    @property
+    def urgency(self) -> tuple[int, float]:
+        """The order on the board: late, broken, ready for somebody, waiting, going on by itself; among equals, what is due first."""
+        standing = self.newest.standing if self.newest else None
+        due = self.next.due.timestamp() if self.next and self.next.due else float("inf")
+        if self.next is not None and self.next.late:
+            return 0, due
+        if self.refused or self.stages[Stage.WAITING] or (standing is not None and standing.tone == "bad"):
+            return 1, due
+        if self.ready or standing is Standing.APPROVAL:
+            return 2, due
+        return (4 if standing in (Standing.RUNNING, Standing.EMBARGOED) else 3), due
+
+    @property
+    def words(self) -> str:
+        """What somebody may look for to find this cycle."""
+        state = self.newest.standing.value if self.newest else "nothing made yet"
+        stages = (stage.value for stage, number in self.stages.items() if number)
+        return " ".join((self.domain, self.period, self.title, state, *stages, *(f"{each.code} {each.told}" for each in self.countries)))
 
     @property
     def ready(self) -> bool:
@@ -50,36 +72,50 @@ class CycleLine:
 
 
 @dataclass(frozen=True)
-class DomainBoard:
-    """One domain: its open cycles, then its published ones, newest period first."""
+class DomainLine:
+    """One domain."""
 
     domain: str
     title: str
+
+    @property
+    def words(self) -> str:
+        """What somebody may look for to find this domain."""
+        return f"{self.domain} {self.title}"
+
+
+@dataclass(frozen=True)
+class Board:
+    """The open cycles of all domains, the most urgent first; the published ones, the newest period first; domains and countries by name."""
+
     open: tuple[CycleLine, ...]
     over: tuple[CycleLine, ...]
+    domains: tuple[DomainLine, ...]
+    countries: tuple[Name, ...]
 
 
-def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> tuple[DomainBoard, ...]:
-    """Every domain that the reader of the page may see. It takes a fixed number of queries, and one for each domain."""
+def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> Board:
+    """What the reader of the page may see. It takes a fixed number of queries, and one for each domain."""
     cycles = {(each["domain"], each["period"]): each for each in reader.cycles(engine)}
     files = _grouped(reader.delivery_states(engine))
     unread = _grouped(reader.unread(engine))
     releases = _grouped(reader.history(engine))
     alerts = _grouped(reader.alerts(engine))
     known = sorted({*cycles, *files, *releases}, key=lambda each: each[1], reverse=True)
-    found = []
-    for domain in sorted({domain for domain, _ in known}):
-        if not readable(domain):
-            continue
-        lines = [
-            _line(key, cycles.get(key), files[key], unread[key], releases[key], alerts[key], now)
-            for key in known
-            if key[0] == domain
-        ]  # fmt: skip
-        labels = labels_of(domain, reader.settings_of(engine, domain))
-        still = tuple(line for line in lines if not line.over)
-        found.append(DomainBoard(domain, labels.title, still, tuple(line for line in lines if line.over)))
-    return tuple(found)
+    domains = sorted({domain for domain, _ in known if readable(domain)})
+    labels = {domain: labels_of(domain, reader.settings_of(engine, domain)) for domain in domains}
+    lines = [
+        _line(key, labels[key[0]], cycles.get(key), files[key], unread[key], releases[key], alerts[key], now)
+        for key in known
+        if key[0] in labels
+    ]  # fmt: skip
+    names = {each.code: each for line in lines for each in line.countries}
+    return Board(
+        open=tuple(sorted((line for line in lines if not line.over), key=lambda line: line.urgency)),
+        over=tuple(line for line in lines if line.over),
+        domains=tuple(DomainLine(domain, labels[domain].title) for domain in domains),
+        countries=tuple(names[code] for code in sorted(names)),
+    )
 
 
 def _grouped(records: list[reader.Record]) -> defaultdict[tuple[str, str], list[reader.Record]]:
@@ -91,6 +127,7 @@ def _grouped(records: list[reader.Record]) -> defaultdict[tuple[str, str], list[
 
 def _line(
     key: tuple[str, str],
+    labels: Labels,
     cycle: Mapping[str, Any] | None,
     files: list[reader.Record],
     unread: list[reader.Record],
@@ -106,6 +143,7 @@ def _line(
     newest = release_line(releases[0]) if releases else None
     return CycleLine(
         domain=key[0],
+        title=labels.title,
         period=key[1],
         stages=stages,
         awaited=sum(stages.values()),
@@ -113,6 +151,7 @@ def _line(
         newest=newest,
         next=_next(cycle, stages, newest, now) if cycle else None,
         alerts=tuple(each["said"] for each in alerts),
+        countries=tuple(labels.area(each.code) for each in sorted(found, key=lambda each: each.code)),
     )
 
 

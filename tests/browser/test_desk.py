@@ -38,15 +38,10 @@ def test_a_refused_file_is_followed_corrected_and_released(stack: Running, sign_
 
     page = sign_in(stack.url, "operator", stack.passwords["operator"])
     page.get_by_role("link", name="Releases").click()
-    card = (
-        frame(page)
-        .get_by_role("region", name=f"Demonstration: {DOMAIN}")
-        .get_by_role("listitem")
-        .filter(has=page.get_by_role("heading", name=period, exact=True))
-    )
+    card = frame(page).get_by_role("listitem").filter(has=page.get_by_role("heading", name=f"{DOMAIN} {period}", exact=True))
     expect(card).to_contain_text("1 refused")
     picture(page, "board")
-    card.get_by_role("link", name=period, exact=True).click()
+    card.get_by_role("link", name=f"{DOMAIN} {period}", exact=True).click()
     expect(frame(page).get_by_role("heading", name="Countries")).to_be_visible()
     picture(page, "refused")
     frame(page).get_by_role("link", name="CY", exact=False).first.click()

@@ -82,6 +82,8 @@ def test_a_domain_that_somebody_may_not_see(at_office: Office, client: Client, m
             answer = found.get(address)
             assert answer.status_code == 200
             assert DOMAIN not in answer.text
+        elif address.startswith("/sdc/country/"):
+            assert found.get(address).status_code == 404, "no cycle of a country that he may see"
         elif "/assets/" not in address:
             answer = found.get(address)
             assert answer.status_code == 403, address

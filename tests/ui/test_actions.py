@@ -41,6 +41,11 @@ def test_a_failed_country_is_cleared_and_the_release_run_again_from_its_cycle(of
     assert (path, body, enabled) == (f"/api/v2/dags/{DAG}/dagRuns", {"logical_date": None, "conf": {"period": "2024"}}, True)
 
 
+def test_the_page_of_a_refused_country_has_the_button_for_it(of: Any) -> None:
+    assert of("operator", f"/cycle/{DOMAIN}/2024/findings/CY")["Clear CY_2024"] == of("operator", f"/cycle/{DOMAIN}/2024")["Clear CY_2024"]
+    assert of("operator", f"/cycle/{DOMAIN}/2024/findings/AT") == {}
+
+
 def test_a_release_is_retracted_from_its_page_and_only_once(of: Any, at_office: Office) -> None:
     release = at_office.releases["second"]
     path, body, enabled = of("operator", f"/release/{release}")["Retract"]
@@ -68,6 +73,17 @@ def test_what_a_button_calls_is_refused_to_a_viewer_by_airflow_itself(of: Any, c
     path, body, _ = of("viewer", f"/cycle/{DOMAIN}/2024")[label]
     assert client("viewer").post(path, json=body).status_code == 403
     assert client("operator").post(path, json=body).status_code == 404, "the body is well-formed; this server has no DAGs"
+
+
+@pytest.mark.usefixtures("server")
+def test_a_second_file_has_its_three_answers() -> None:
+    from sdc_ui.shared.actions import Rights, answers
+
+    may = Rights(run=True, clear=True, retract=True, answer=True)
+    found = [json.loads(each.body)["conf"] for each in answers(may, "sbs", "2024", ("CY_new.csv",))]
+    assert [each.pop("answer") for each in found] == ["keep", "replace", "both"]
+    assert all(each == {"domain": "sbs", "period": "2024", "files": ["CY_new.csv"]} for each in found)
+    assert answers(may, "sbs", "2024", ()) == ()
 
 
 @pytest.mark.usefixtures("server")

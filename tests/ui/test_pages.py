@@ -40,6 +40,30 @@ def test_the_board_shows_every_cycle_and_what_is_due(page: Page) -> None:
     assert "1 cycle out" in said
 
 
+def test_the_most_urgent_cycle_stands_first_and_what_goes_on_by_itself_last(page: Page) -> None:
+    html = page("/").split("In work", 1)[1].split("Out</h2>", 1)[0]
+    periods = re.findall(rf">{DOMAIN} (\d{{4}})</a></h3>", html)
+    assert periods[:2] == ["2023", "2024"], "late, what was due first before"
+    assert periods[-1] == "2022", "under embargo: nobody needs to do anything"
+    assert set(periods[2:-1]) == {"2018", "2019", "2021"}
+
+
+def test_a_cycle_is_found_by_its_domain_period_state_and_countries(page: Page) -> None:
+    html = page("/")
+    [words] = [each for each in re.findall(r'<li class="card" data-find="([^"]*)"', html) if f"{DOMAIN} 2024" in each]
+    for asked in ("2024", "refused", "CY Cyprus", "failed", "Structural"):
+        assert asked in words
+
+
+def test_a_country_over_all_domains_and_periods(page: Page) -> None:
+    html = page("/country/CY")
+    said = text(html)
+    assert re.search(rf"Cyprus 1 refused 6 accepted .* {DOMAIN} 2024 .* refused", said)
+    assert said.index("2024") < said.index("2023") < said.index("2018"), "what needs somebody, then the newest"
+    assert f'href="/sdc/cycle/{DOMAIN}/2024/findings/CY"' in html
+    assert 'href="/sdc/country/CY"' in page("/")
+
+
 def test_a_cycle_shows_the_country_that_failed_and_where_to_look(page: Page) -> None:
     html = page(f"/cycle/{DOMAIN}/2024")
     said = text(html)
@@ -181,6 +205,7 @@ def test_the_tab_of_a_run_with_an_audit_forwards_to_the_release(at_office: Offic
         "/cycle/none/2024",
         f"/cycle/{DOMAIN}/1900",
         f"/cycle/{DOMAIN}/2024/findings/XX",
+        "/country/XX",
         "/release/none",
         "/compare/a/b",
         "/history/none",

@@ -34,7 +34,7 @@ def counted(engine: Engine) -> Iterator[list[str]]:
 
 def asked(folder: Path, countries: int, cycles: int) -> dict[str, int]:
     """page → how many queries it takes."""
-    from sdc_ui import board
+    from sdc_ui import board, country
     from sdc_ui.cycles import cycle, findings
     from sdc_ui.releases import comparison, history, protection
 
@@ -46,6 +46,7 @@ def asked(folder: Path, countries: int, cycles: int) -> dict[str, int]:
     now = datetime.now(UTC)
     pages: dict[str, Callable[[], Any]] = {
         "board": lambda: board.board(engine, now, lambda _: True),
+        "country": lambda: country.country_facts(engine, "AT", now, lambda _: True),
         "cycle": lambda: cycle.cycle_facts(engine, domain.id, "1900", now),
         "findings": lambda: findings.findings_facts(engine, domain.id, "1900", "AT"),
         "history": lambda: history.history_facts(engine, domain.id),

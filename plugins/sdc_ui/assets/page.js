@@ -1,5 +1,5 @@
-// The colour mode and the time zone that the reader chose in Airflow, links that leave the frame in which Airflow shows these pages, and the
-// question before an action.
+// The colour mode and the time zone that the reader chose in Airflow, links that leave the frame in which Airflow shows these pages, the
+// question before an action, and the search of the board.
 "use strict";
 
 const stored = (key) => {
@@ -58,7 +58,7 @@ addEventListener("click", (event) => {
 function ask(button) {
   const part = (name) => document.getElementById(`question${name}`);
   const dialog = part(""), yes = part("-yes"), no = part("-no"), reason = part("-reason"), said = part("-said");
-  const { path, body, about, asks } = button.dataset;
+  const { path, body, about, asks, field } = button.dataset;
   part("-title").textContent = button.textContent;
   part("-about").textContent = about;
   part("-field").hidden = !asks;
@@ -75,7 +75,7 @@ function ask(button) {
         reason.focus();
         return;
       }
-      call.conf.reason = reason.value.trim();
+      call.conf[field] = reason.value.trim();
     }
     yes.disabled = true;
     said.textContent = "Sent …";
@@ -104,3 +104,19 @@ async function refusal(answer) {
   const why = { 401: "you are signed out", 403: "your role may not do this", 404: "Airflow does not know this DAG or run" }[answer.status];
   return `Refused: ${why || (typeof detail === "string" ? detail : `Airflow answers ${answer.status}`)}.`;
 }
+
+// The search of the board: every word must begin a word of what is kept.
+addEventListener("DOMContentLoaded", () => {
+  const field = document.getElementById("find");
+  if (!field) return;
+  const lines = [...document.querySelectorAll("[data-find]")].map((line) => [line, line.dataset.find.toLowerCase().split(/[\s,;:()_-]+/)]);
+  const folds = [...document.querySelectorAll("details:has([data-find])")].map((fold) => [fold, fold.open]);
+  field.addEventListener("input", () => {
+    const asked = field.value.toLowerCase().split(/[\s,;:()_-]+/).filter(Boolean);
+    for (const [line, words] of lines) line.hidden = !asked.every((word) => words.some((each) => each.startsWith(word)));
+    for (const [fold, open] of folds) fold.open = asked.length ? fold.querySelector("[data-find]:not([hidden])") !== null : open;
+    const cycles = lines.filter(([line]) => line.matches("li.card, tr"));
+    const kept = cycles.filter(([line]) => !line.hidden).length;
+    document.getElementById("found").textContent = asked.length ? `${kept} of ${cycles.length} cycles` : "";
+  });
+});

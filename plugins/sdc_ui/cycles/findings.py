@@ -12,10 +12,11 @@ from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
 from sdc_ui.cycles.causes import Cause, causes
+from sdc_ui.cycles.countries import OVER
 from sdc_ui.cycles.cycle import NAMELESS
 from sdc_ui.cycles.remedies import remedy
 from sdc_ui.shared.labels import Name, labels_of
-from sdc_ui.shared.steps import Instance
+from sdc_ui.shared.steps import Came, Instance
 
 
 @dataclass(frozen=True)
@@ -29,16 +30,6 @@ class Check:
     failed: int
     cells: tuple[str, ...]
     remedy: str
-
-
-@dataclass(frozen=True)
-class Came:
-    """The task that read a file: in a release, or, where not `in_release`, as the file arrived."""
-
-    dag_id: str
-    run_id: str
-    task: Instance
-    in_release: bool
 
 
 @dataclass(frozen=True)
@@ -81,9 +72,21 @@ class FindingsFacts:
     files: tuple[File, ...]
 
     @property
+    def to_clear(self) -> Came | None:
+        """The task that refused the newest file in a release: it reads the corrected one when it is cleared."""
+        newest = next((each for each in self.files if each.state not in OVER), None)
+        refused = newest is not None and newest.state == "refused" and newest.came is not None and newest.came.task.state == "failed"
+        return newest.came if newest is not None and refused and newest.came is not None and newest.came.in_release else None
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The second files that wait for an answer."""
+        return tuple(each.name for each in self.files if each.state == "waiting")
+
+    @property
     def to_send(self) -> tuple[File, ...]:
         """The files that still count or wait for a correction, with something found in them."""
-        return tuple(each for each in self.files if each.state != "superseded" and (each.causes or each.failed_checks))
+        return tuple(each for each in self.files if each.state not in OVER and (each.causes or each.failed_checks))
 
 
 def findings_facts(engine: Engine, domain: str, period: str, country: str) -> FindingsFacts | None:

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sdc_ui.shared.standing import ReleaseLine, Standing
-from sdc_ui.shared.steps import Instance
+from sdc_ui.shared.steps import Came, Instance
 
 BUSY = ("running", "queued")  # states of a run that will go on by itself
 DONE = (Standing.PUBLISHED, Standing.UNCHANGED, Standing.EMBARGOED, Standing.APPROVAL, Standing.RUNNING)
@@ -26,13 +26,14 @@ class Rights:
     run: bool
     clear: bool
     retract: bool
+    answer: bool
 
 
 @dataclass(frozen=True)
 class Action:
     """A button: its `label`, the sentence of the question (`about`), and the call it makes.
 
-    `asks` is the label of the reason that somebody must give; the call takes it as parameter `reason`. Without the right (`allowed`) the
+    `asks` is the label of the text that somebody must give; the call takes it as parameter `field`. Without the right (`allowed`) the
     button is shown and cannot be pressed. `urgent`: the cycle waits for it.
     """
 
@@ -43,6 +44,7 @@ class Action:
     allowed: bool
     urgent: bool = False
     asks: str = ""
+    field: str = "reason"
 
 
 def actions(
@@ -69,6 +71,41 @@ def runnable(newest: ReleaseLine | None, state: str | None) -> bool:
     if newest is not None and newest.newer and newest.standing is not Standing.RUNNING:
         return True
     return state not in BUSY and (newest is None or newest.standing not in DONE)
+
+
+def clearing(rights: Rights, came: Came | None) -> tuple[Action, ...]:
+    """The action to read one file again, in the release that refused it."""
+    return () if came is None else (_clear(rights, came.dag_id, came.run_id, (came.task,)),)
+
+
+ANSWERS = {
+    "keep": ("Keep the file that counts", "What counts stays. This file does not count: {}."),
+    "replace": ("Replace by the second file", "The second file counts instead of all files of the country: {}."),
+    "both": (
+        "Both are parts",
+        "All files are parts of one delivery: {}. Where two hold the same cell with different content, it is refused.",
+    ),
+}
+
+
+def answers(rights: Rights, domain: str, period: str, waiting: Sequence[str]) -> tuple[Action, ...]:
+    """The answers to the question what the second files of a country are, where some wait."""
+    if not waiting:
+        return ()
+    conf = {"domain": domain, "period": period, "files": list(waiting)}
+    return tuple(
+        Action(
+            label,
+            about.format(", ".join(waiting)) + " The log keeps the answer with your name.",
+            "dags/second_file/dagRuns",
+            json.dumps({"logical_date": None, "conf": conf | {"answer": answer}}),
+            rights.answer,
+            urgent=True,
+            asks="Who said so, and why",
+            field="note",
+        )
+        for answer, (label, about) in ANSWERS.items()
+    )
 
 
 def retraction(rights: Rights, line: ReleaseLine) -> tuple[Action, ...]:

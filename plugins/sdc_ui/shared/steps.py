@@ -29,6 +29,16 @@ class Instance:
 
 
 @dataclass(frozen=True)
+class Came:
+    """The task that read a file: in a release, or, where not `in_release`, as the file arrived."""
+
+    dag_id: str
+    run_id: str
+    task: Instance
+    in_release: bool
+
+
+@dataclass(frozen=True)
 class Step:
     """A task with all its instances, the most urgent first. `seconds` is the sum over the instances."""
 

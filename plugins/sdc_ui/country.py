@@ -1,0 +1,65 @@
+"""One country over all domains and periods: what of it is accepted, refused or awaited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Engine
+
+from sdc_tasks.warehouse import reader
+from sdc_ui.cycles.countries import Country, Stage, countries, tally
+from sdc_ui.cycles.deadlines import Deadline, deadline
+from sdc_ui.shared.labels import Name, labels_of
+
+
+@dataclass(frozen=True)
+class Delivered:
+    """The delivery of the country for one cycle. `due` is None where the calendar has no date."""
+
+    domain: str
+    title: str
+    period: str
+    country: Country
+    due: Deadline | None
+
+
+@dataclass(frozen=True)
+class CountryFacts:
+    """A country over the domains that the reader may see: what needs somebody first, then the newest period."""
+
+    name: Name
+    lines: tuple[Delivered, ...]
+
+    @property
+    def stages(self) -> dict[Stage, int]:
+        return tally(each.country for each in self.lines)
+
+
+def country_facts(engine: Engine, code: str, now: datetime, readable: Callable[[str], bool]) -> CountryFacts | None:
+    """The facts of a country; None where no readable cycle awaits it and none has a file of it."""
+    cycles = {(each["domain"], each["period"]): each for each in reader.cycles(engine)}
+    mine: dict[tuple[str, str], list[reader.Record]] = {key: [] for key, each in cycles.items() if code in each["areas"]}
+    for each in reader.delivery_states(engine):
+        if each["country"] == code:
+            mine.setdefault((each["domain"], each["period"]), []).append(each)
+    lying: dict[tuple[str, str], list[str]] = {}
+    for each in reader.unread(engine):
+        lying.setdefault((each["domain"], each["period"]), []).append(each["file"])
+    labels = {
+        domain: labels_of(domain, reader.settings_of(engine, domain)) for domain in sorted({key[0] for key in mine}) if readable(domain)
+    }
+    lines = []
+    for (domain, period), files in mine.items():
+        if domain in labels:
+            [found] = countries((code,), files, lying.get((domain, period), ()))
+            due = cycles[domain, period]["delivery_due"] if (domain, period) in cycles else None
+            done = found.since if found.stage is Stage.ACCEPTED else None
+            lines.append(Delivered(domain, labels[domain].title, period, found, deadline("deliveries", due, done, now) if due else None))
+    if not lines:
+        return None
+    lines.sort(key=lambda each: each.period, reverse=True)
+    lines.sort(key=lambda each: list(Stage).index(each.country.stage))
+    name = next((known for each in labels.values() if (known := each.area(code)).told), Name(code, code))
+    return CountryFacts(name, tuple(lines))
