@@ -127,6 +127,13 @@ def test_each_change_names_the_files_to_touch_and_the_test_to_copy():
         assert re.search(r"`tests/[\w/]+\.py`", sections[change]), f"{change}: no test to copy"
 
 
+def test_each_first_question_is_answered_within_three_files():
+    text = (DOCS / "extending.md").read_text(encoding="utf-8").partition("## Where to look first")[2].partition("More places:")[0]
+    rows = [line for line in text.splitlines() if line.startswith(("| Where", "| How", "| … "))]
+    assert len(rows) == 12
+    assert all(1 <= len(re.findall(r"`(?:sdc_tasks|sql|dags|plugins)/", row)) <= 3 for row in rows)
+
+
 def test_what_is_said_to_be_in_a_file_is_there():
     """`NAME` in `path`, or `NAME`, `path`."""
     text = (DOCS / "extending.md").read_text(encoding="utf-8")
