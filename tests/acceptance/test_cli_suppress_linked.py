@@ -64,6 +64,47 @@ def test_tables_with_dimensions_of_their_own(tmp_path):
     assert "m" not in {line.split(",")[3] for line in (folder / "ages.csv").read_text().splitlines()[1:]}
 
 
+def test_what_was_open_in_any_of_the_tables_stays_open(tables, tmp_path):
+    """Then another cell of the first table was hidden. In the second nothing was, so the shared total is known, also from there."""
+    first, second, links = tables
+    then, now = tmp_path / "then", tmp_path / "now"
+    then.mkdir()
+    now.mkdir()
+    command = ("suppress", first, second, "--link", links, "--costs", "file", "--out", now, "--previous")
+    assert sdc(*command, tmp_path / "nowhere").refused("nowhere: not a folder", "Remedy: ")
+    (then / "first.jj").write_text(drawn((10, 4, 6), "sum"))
+    assert sdc(*command, then).refused("second.jj: no such file, so what was open in", "Remedy: ")
+    (then / "second.jj").write_text(drawn((10, 5, 5), "sss"))
+    run = sdc(*command, then)
+    assert run.code == 0, run.complained
+    assert (statuses(now / "first.jj"), statuses(now / "second.jj")) == ("sum", "sss")
+    (then / "first.jj").write_text(drawn((10, 4, 6), "mus"))
+    assert sdc(*command, then).code == 3, "the total was hidden in one table and open in the other, and so was the other part"
+    (then / "second.jj").write_text(drawn((10, 4, 6), "sss"))
+    assert sdc(*command, then).refused("second.jj: cell 1, cell 2: it published this cell with another value", "Remedy: ")
+
+
+def test_earlier_patterns_of_tables_with_dimensions(tmp_path):
+    """What one run wrote into its folder is the earlier publication of the next, by codes."""
+    jobs, ages, links = tmp_path / "jobs.csv", tmp_path / "ages.csv", tmp_path / "links.csv"
+    rows = [(town, code, value) for town, values in (("A", (4, 60)), ("B", (30, 50))) for code, value in zip("xy", values, strict=True)]
+    jobs.write_text("TOWN,JOB,VALUE,STATUS,LPL,UPL\n" + "".join(f"{t},{c},{v},{'u,2,2' if v == 4 else 's,0,0'}\n" for t, c, v in rows))
+    ages.write_text("TOWN,AGE,VALUE,STATUS,LPL,UPL\nA,old,32,s,0,0\nA,young,32,s,0,0\nB,old,40,s,0,0\nB,young,40,s,0,0\n")
+    links.write_text("link,table,cell\n" + "".join(f"{town},{table},{town}.TOTAL\n" for town in "AB" for table in ("jobs", "ages")))
+    then, now = tmp_path / "then", tmp_path / "now"
+    then.mkdir()
+    now.mkdir()
+    command = ("suppress", jobs, ages, "--dims", "TOWN,JOB,AGE", "--link", links)
+    assert sdc(*command, "--out", then).code == 0
+    first = (then / "jobs.csv").read_text()
+    (then / "jobs.csv").write_text(first.replace("B,x,30,m", "B,x,30,s").replace("B,TOTAL,80,s", "B,TOTAL,80,m"))
+    run = sdc(*command, "--out", now, "--previous", then)
+    assert run.code == 3, "ages tell the total of B, and B.x was open: nothing protects the primary any more"
+    (then / "jobs.csv").write_text(first)
+    assert sdc(*command, "--out", now, "--previous", then).code == 0
+    assert (now / "jobs.csv").read_text() == first
+
+
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [

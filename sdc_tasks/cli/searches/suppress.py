@@ -11,7 +11,7 @@ import typer
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.searches.given import APRIORI_HELP, DISCOUNT_HELP, KEEP_HELP, PREVIOUS_HELP, GivenFiles, given_problem
 from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, search
-from sdc_tasks.cli.searches.together import LINK_HELP, together
+from sdc_tasks.cli.searches.together import LINK_HELP, published_as, together
 from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, is_jj, parents_by_dimension
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.names import COSTS, METHODS, CellCosts, PatternMethod
@@ -116,7 +116,12 @@ def suppress(
     Ctrl-C and the time limit end with the best pattern found so far. Exit codes: 0 a safe pattern, 2 bad input, 3 none.
     """
     interruption: Interruption = context.obj
-    given = GivenFiles(apriori, previous, keep, keep_discount)
+    alone = GivenFiles(apriori, previous, keep, keep_discount)
+
+    def given_with(file: Path) -> GivenFiles:
+        if len(files) == 1:
+            return alone
+        return GivenFiles(None, None if previous is None else published_as(file, previous), None, None)
 
     def read_one(file: Path) -> TableAtHand:
         from sdc_tasks.intake.tables.crossed import Wanted
@@ -133,23 +138,22 @@ def suppress(
                 dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy), columns,
                 "zero" if empty else "refuse", min_contributors,
             )  # fmt: skip
-            return _crossed(file, wanted, costs, margins, given, some=len(files) > 1)
+            return _crossed(file, wanted, costs, margins, given_with(file), some=len(files) > 1)
         of_others = (dims, totals, hierarchy, status, primary, level, lpl, upl, singletons, respondent, cost, frequency)
         if empty or min_contributors or margins != 1 or any(each is not None for each in of_others):
             raise InvalidInput(
                 f"{file}: a JJ file brings its own relations and columns. Remedy: leave out options of dimensions and columns"
             )
-        return _jj(file, costs, counts, given)
+        return _jj(file, costs, counts, given_with(file))
 
     def read() -> TableAtHand:
         if len(files) == 1:
             if link is not None:
                 raise InvalidInput("--link goes with several tables. Remedy: name all of them, or leave it out")
             return read_one(files[0])
-        if any(each is not None for each in (counts, apriori, previous, keep)):
+        if any(each is not None for each in (counts, apriori, keep)):
             raise InvalidInput(
-                "--counts, --apriori, --previous and --keep go with one table alone. "
-                "Remedy: write statuses, levels and costs into the tables"
+                "--counts, --apriori and --keep go with one table alone. Remedy: write statuses, levels and costs into the tables"
             )
         return together(files, link, place, read_one)
 

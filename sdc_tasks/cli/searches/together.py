@@ -44,6 +44,21 @@ def together(files: Sequence[Path], link: Path | None, folder: Path | None, read
     return TableAtHand(both.problem, (), write, lambda _: {"tables": len(tables), "shared": shared})
 
 
+def published_as(file: Path, folder: Path) -> Path:
+    """The file with the earlier pattern of one of several tables: under the name that `sdc suppress` gave it in its folder."""
+    if not folder.is_dir():
+        raise InvalidInput(f"{folder}: not a folder. Remedy: with several tables, --previous names the folder that --out named then")
+    found = folder / _written(file)
+    if not found.is_file():
+        raise InvalidInput(f"{found}: no such file, so what was open in {file} is not known. Remedy: put its earlier pattern there")
+    return found
+
+
+def _written(file: Path) -> str:
+    """The name under which a table is written into a folder."""
+    return file.name if file.name.lower().endswith(ENDINGS[:2]) else f"{_name(file)}.csv"
+
+
 def _name(file: Path) -> str:
     return next((file.name[: -len(ending)] for ending in ENDINGS if file.name.lower().endswith(ending)), file.name)
 
@@ -54,7 +69,7 @@ def _places(files: Sequence[Path], folder: Path | None) -> list[Path]:
         return list(files)  # nothing is written
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise InvalidInput(f"{folder}: not a folder that can be written to. Remedy: with several tables, --out names a folder")
-    places = [folder / (file.name if file.name.lower().endswith(ENDINGS[:2]) else f"{_name(file)}.csv") for file in files]
+    places = [folder / _written(file) for file in files]
     for place in places:
         if place.resolve() in {file.resolve() for file in files}:
             raise InvalidInput(f"{place}: this is one of the tables itself. Remedy: name another folder")
