@@ -26,7 +26,9 @@ from sdc_timetable import CycleTimetable
 from sdc_tasks.domains import Domain
 from sdc_tasks.methods.cta.options import RungOptions
 
-SIDE_BY_SIDE = 4  # runs at a time: a run that waits for its approval must not delay another period, or its own correction
+# Airflow counts a run that waits for its approval among the active ones, so the limit is one that nobody reaches: a run that waits must not
+# delay another period, or its own correction. Memory and processors are bounded by the pool `solver`, which a waiting run does not hold.
+SIDE_BY_SIDE = 10_000
 
 ABOUT = """
 **{title}**: receives the national deliveries of a period, computes how much uncertainty the European cells need, rounds them to

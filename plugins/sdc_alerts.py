@@ -6,8 +6,9 @@
 `approval`    the approval is due; without an instant of its own, a day before the embargo
 
 Airflow calls `overdue` when an unfinished run passes such an instant, perhaps more than once. The warehouse decides whether the alert is
-true and new. SDC_ALERT_WEBHOOK is an address that accepts JSON. SDC_ALERT_EMAIL lists the receivers of mail (separated by commas), sent
-through the server SDC_ALERT_SMTP (host:port), from SDC_ALERT_FROM.
+true and new, and shows it until its reason is gone. Nobody is late before the inbox was read and its files were judged.
+SDC_ALERT_WEBHOOK is an address that accepts JSON. SDC_ALERT_EMAIL lists the receivers of mail (separated by commas), sent through the
+server SDC_ALERT_SMTP (host:port), from SDC_ALERT_FROM.
 """
 
 from __future__ import annotations
@@ -36,6 +37,10 @@ BESIDE_SOLVERS = timedelta(minutes=30)  # for the work beside the solvers
 LATER = {"delivery": JUDGING}
 TOO_LONG = 10  # seconds that a webhook or mail may take
 DONE = {"published", "blocked"}
+LOOK = 60.0  # seconds between two looks whether the inbox was read
+LOOKS = 60  # then the alert says that it was not
+READ = {"discover", "arrived"}  # the tasks that read the inbox
+DUE = {"delivery": "delivery_due", "protection": "protection_due", "approval": "approval_due"}
 
 
 @dataclass
@@ -111,11 +116,17 @@ def deadlines(domain: Domain) -> list[DeadlineAlert]:
 async def overdue(kind: str, domain: str, context: dict[str, Any]) -> None:
     """The callback of Airflow for a deadline."""
     run = context["dag_run"]
-    await asyncio.to_thread(alert, kind, domain, run["dag_id"], run["dag_run_id"])
+    for look in range(LOOKS + 1):
+        told = await asyncio.to_thread(alert, kind, domain, run["dag_id"], run["dag_run_id"], look == LOOKS)
+        if told is not None:
+            return
+        await asyncio.sleep(LOOK)
 
 
-def alert(kind: str, domain: str, dag_id: str, run_id: str) -> list[str]:
-    """Records and sends the alerts that are true of the run and new. Returns their texts."""
+def alert(kind: str, domain: str, dag_id: str, run_id: str, unread: bool = False) -> list[str] | None:
+    """Records and sends the alerts that are true of the run and new. Returns their texts; None where the inbox was not read yet, unless
+    `unread`.
+    """
     from sdc_places import warehouse
 
     from sdc_tasks.steps import open_office
@@ -127,14 +138,33 @@ def alert(kind: str, domain: str, dag_id: str, run_id: str) -> list[str]:
         run = reader.dag_run(engine, dag_id, run_id)
         if run is None or not run["period"]:
             return []
+        cycle = next((each for each in reader.cycles(engine, domain) if each["period"] == run["period"]), None)
+        due = cycle[DUE[kind]] if cycle and kind in DUE else None
+        pending = kind == "delivery" and not _judged(engine, domain, run["period"], due)
+        if pending and not unread:
+            return None
         told = []
         for subject, said in _late(engine, kind, domain, run):
+            said = f"{said}; the inbox was not read since" if pending else said
             if cycles.raise_alert(engine, domain, run["period"], kind, subject, said):
-                tell(f"{domain} {run['period']}: {said}", {"domain": domain, "period": run["period"], "kind": kind, "subject": subject})
+                details = {"domain": domain, "period": run["period"], "kind": kind, "subject": subject}
+                details |= {"country": subject if kind == "delivery" else "", "days": str((datetime.now(UTC) - due).days if due else 0)}
+                tell(f"{domain} {run['period']}: {said}", details)
                 told.append(said)
         return told
     finally:
         engine.dispose()
+
+
+def _judged(engine: Engine, domain: str, period: str, due: datetime | None) -> bool:
+    """Whether the inbox was read since the instant, and all its files were judged."""
+    from sdc_tasks.warehouse import reader
+
+    if any(each["state"] == "received" for each in reader.deliveries(engine, domain, period)):
+        return False
+    runs = [(each["dag_id"], each["run_id"]) for each in reader.dag_runs(engine, domain, period)]
+    reads = [task for run in runs for task in reader.task_runs(engine, *run) if task["task_id"] in READ and task["state"] == "success"]
+    return any(due is None or each["finished_at"] >= due for each in reads)
 
 
 def _late(engine: Engine, kind: str, domain: str, run: dict[str, Any]) -> list[tuple[str, str]]:
@@ -160,7 +190,7 @@ def _late(engine: Engine, kind: str, domain: str, run: dict[str, Any]) -> list[t
 
 
 def tell(text: str, details: dict[str, str]) -> None:
-    """Writes to the log, webhook and e-mail. A failure of one is logged, and does not stop the others."""
+    """Writes to the log, webhook and e-mail, each the same text and details. A failure of one is logged, and does not stop the others."""
     log.warning("%s", text)
     if address := os.environ.get("SDC_ALERT_WEBHOOK"):
         try:
@@ -171,16 +201,16 @@ def tell(text: str, details: dict[str, str]) -> None:
             log.error("webhook not reached (%s)", type(error).__name__)
     if people := os.environ.get("SDC_ALERT_EMAIL"):
         try:
-            _mail(text, people)
+            _mail(text, details, people)
         except Exception as error:
             log.error("mail not sent (%s)", type(error).__name__)
 
 
-def _mail(text: str, people: str) -> None:
+def _mail(text: str, details: dict[str, str], people: str) -> None:
     message = EmailMessage()
     message["Subject"], message["To"] = text.split("\n", maxsplit=1)[0], people
     message["From"] = os.environ.get("SDC_ALERT_FROM", "sdc@localhost")
-    message.set_content(text)
+    message.set_content("\n".join([text, "", *(f"{name}: {value}" for name, value in details.items()), ""]))
     host, _, port = os.environ.get("SDC_ALERT_SMTP", "localhost:25").partition(":")
     with smtplib.SMTP(host, int(port or 25), timeout=TOO_LONG) as server:
         server.send_message(message)

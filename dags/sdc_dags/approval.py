@@ -56,14 +56,12 @@ class Approval(HITLOperator):
 
     def _require_fresh(self, context: Any, at: Any, publication: str) -> None:
         """Refuses another publication in the same run: Airflow keeps the text of a task's first question, also when the task is cleared."""
-        from sdc_tasks.warehouse import reader
         from sdc_tasks.warehouse.operations import cycles
 
         subject, said = f"{context['ti'].run_id} {self.task_id}", f"somebody else is asked to agree to publication {publication}"
-        if not cycles.raise_alert(at.engine, at.domain.id, at.period, "asked", subject, said):
-            known = reader.alerts(at.engine, at.domain.id, at.period)
-            if not any((each["kind"], each["subject"], each["said"]) == ("asked", subject, said) for each in known):
-                raise _another(publication)
+        key = (at.engine, at.domain.id, at.period, "asked", subject)
+        if not cycles.raise_alert(*key, said) and cycles.raised(*key) != said:
+            raise _another(publication)
 
     def execute_complete(self, context: Any, event: dict[str, Any]) -> Any:
         """Records the answer. Raises AirflowFailException for a rejection, or where the publication has changed since the question."""

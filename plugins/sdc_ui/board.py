@@ -16,6 +16,7 @@ from sdc_ui.cycles.countries import Stage, countries, named_by, tally
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.labels import Labels, Name, labels_of
 from sdc_ui.shared.standing import ReleaseLine, Standing, release_line
+from sdc_ui.shared.words import counted
 
 OVER = (Standing.PUBLISHED, Standing.UNCHANGED)
 
@@ -150,9 +151,13 @@ def _line(
         refused=sum(each.refused for each in found) + nameless,
         newest=newest,
         next=_next(cycle, stages, newest, now) if cycle else None,
-        alerts=tuple(each["said"] for each in alerts),
+        alerts=tuple(f"{each['said']} ({_age(each['days'])})" for each in alerts),
         countries=tuple(labels.area(each.code) for each in sorted(found, key=lambda each: each.code)),
     )
+
+
+def _age(days: int) -> str:
+    return "today" if not days else counted(days, "day")
 
 
 def _next(cycle: Mapping[str, Any], stages: Mapping[Stage, int], newest: ReleaseLine | None, now: datetime) -> Deadline | None:

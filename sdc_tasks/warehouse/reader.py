@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Boolean, Engine, Select, Table, select
 
 from sdc_tasks.warehouse.database.engine import reading
-from sdc_tasks.warehouse.database.schema import UtcTime, alert, approval, audit, cycle, log, run, rung, step, submission, task_run, terms
+from sdc_tasks.warehouse.database.schema import UtcTime, approval, audit, cycle, log, run, rung, step, submission, task_run, terms
 from sdc_tasks.warehouse.database.schema import dag_run as dag_run_table
 from sdc_tasks.warehouse.database.schema import unread as unread_table
 from sdc_tasks.warehouse.database.sqlfiles import clause
@@ -200,10 +200,10 @@ def intakes(engine: Engine, domain: str, period: str) -> list[Record]:
 
 
 def alerts(engine: Engine, domain: str | None = None, period: str | None = None) -> list[Record]:
-    """The alerts of a cycle, or of all cycles, newest first."""
-    asked = ((alert.c.domain, domain), (alert.c.period, period))
-    here = [column == wanted for column, wanted in asked if wanted is not None]
-    return _rows(engine, select(alert).where(*here).order_by(alert.c.raised_at.desc(), alert.c.kind, alert.c.subject))
+    """The alerts of a cycle, or of all cycles, whose reason still stands, newest first; `country` is the late country, `days` their age."""
+    now = datetime.now(UTC)
+    found = _query(engine, "alerts", {"raised_at": UtcTime()}, domain=domain, period=period)
+    return [{**each, "days": max((now - each["raised_at"]).days, 0)} for each in found]
 
 
 def log_of(engine: Engine, subject: str) -> list[Record]:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socketserver
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import default
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import Any
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from sdc_tasks.domains import load_domain
 from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.operations import cycles
 from support.dags.airflow_home import AGREED, CYCLES, DAGS, PLAIN, SMALL
 from support.dags.in_process import Flight, synced
 
@@ -43,23 +48,96 @@ def webhook(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, str]]]:
     server.server_close()
 
 
-def miss(run: Flight, kind: str, domain: str) -> None:
+def miss(run: Flight, kind: str, domain: str, times: int = 2) -> None:
     """What Airflow does when the run passes the deadline: it calls, and perhaps calls again."""
     from sdc_alerts import overdue
 
     context = {"dag_run": {"dag_id": run.dag.dag_id, "dag_run_id": run.run_id}, "deadline": {}}
-    for _ in range(2):
+    for _ in range(times):
         asyncio.run(overdue(kind, domain, context))
 
 
-def test_each_missing_country_is_told_once(bag: Any, deliver: Any, warehouse_of_run: Any, webhook: list[dict[str, str]]) -> None:
+@pytest.fixture
+def mail(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EmailMessage]]:
+    """The messages that a mail server gets, by its own protocol."""
+    heard: list[EmailMessage] = []
+
+    class Desk(socketserver.StreamRequestHandler):
+        def say(self, line: str) -> None:
+            self.wfile.write(f"{line}\r\n".encode())
+
+        def handle(self) -> None:
+            self.say("220 desk")
+            for line in iter(self.rfile.readline, b""):
+                verb = line[:4].upper()
+                if verb == b"DATA":
+                    self.say("354 go on")
+                    lines = list(iter(self.rfile.readline, b".\r\n"))
+                    heard.append(cast("EmailMessage", message_from_bytes(b"".join(lines), policy=default)))
+                self.say("221 bye" if verb == b"QUIT" else "250 ok")
+                if verb == b"QUIT":
+                    return
+
+    with socketserver.TCPServer(("127.0.0.1", 0), Desk) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        monkeypatch.setenv("SDC_ALERT_EMAIL", "desk@example.org")
+        monkeypatch.setenv("SDC_ALERT_SMTP", f"127.0.0.1:{server.server_address[1]}")
+        yield heard
+        server.shutdown()
+        thread.join()
+
+
+def read_the_inbox(engine: Any, run: Flight) -> None:
+    """As the listener records it."""
+    cycles.note_task_run(engine, run.dag.dag_id, run.run_id, "discover", -1, state="success")
+
+
+def test_each_missing_country_is_told_once(
+    bag: Any, deliver: Any, warehouse_of_run: Any, webhook: list[dict[str, str]], mail: list[EmailMessage], monkeypatch: pytest.MonkeyPatch
+) -> None:
     deliver(PLAIN, "AT")
     run = Flight.start(bag, f"eu_release_{PLAIN}", period="2024")
     assert run.state == "failed"
+    monkeypatch.setattr("sdc_alerts.LOOK", 0)
+    looks = iter(range(9))
+
+    def judged(engine: Any, *_: Any) -> bool:
+        assert (reader.alerts(engine, PLAIN, "2024"), webhook) == ([], []), "nobody is late before the inbox was read"
+        return next(looks) > 2
+
+    with monkeypatch.context() as patch:
+        patch.setattr("sdc_alerts._judged", judged)
+        miss(run, "delivery", PLAIN, times=1)
+    read_the_inbox(warehouse_of_run, run)
     miss(run, "delivery", PLAIN)
-    assert [(each["kind"], each["subject"]) for each in reader.alerts(warehouse_of_run, PLAIN, "2024")] == [("delivery", "BE")]
+    [alert] = reader.alerts(warehouse_of_run, PLAIN, "2024")
+    assert (alert["kind"], alert["country"], alert["days"]) == ("delivery", "BE", 0)
     said = f"{PLAIN} 2024: no accepted delivery from BE, and deliveries are due"
-    assert webhook == [{"text": said, "domain": PLAIN, "period": "2024", "kind": "delivery", "subject": "BE"}]
+    details = {"domain": PLAIN, "period": "2024", "kind": "delivery", "subject": "BE", "country": "BE", "days": "0"}
+    assert webhook == [{"text": said} | details]
+    [message] = mail
+    assert message["Subject"].strip() == said
+    assert message.get_content().splitlines()[0] == said
+    assert all(f"{name}: {value}" in message.get_content() for name, value in details.items()), "mail says the same"
+
+    deliver(PLAIN, "BE")
+    assert Flight.start(bag, f"eu_release_{PLAIN}", period="2024").state == "success"
+    assert reader.alerts(warehouse_of_run, PLAIN, "2024") == [], "the reason is gone, and so is the alert"
+
+
+def test_the_inbox_is_read_when_a_task_has_read_it_since_and_its_files_are_judged(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+    from sdc_alerts import _judged
+
+    deliver(PLAIN, "AT")
+    run = Flight.start(bag, f"eu_release_{PLAIN}", period="2024")
+    before = datetime.now(UTC) - timedelta(minutes=5)
+    with warehouse_of_run.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM task_run")
+    assert not _judged(warehouse_of_run, PLAIN, "2024", before)
+    read_the_inbox(warehouse_of_run, run)
+    assert _judged(warehouse_of_run, PLAIN, "2024", before)
+    assert not _judged(warehouse_of_run, PLAIN, "2024", before + timedelta(days=1))
 
 
 def test_nobody_is_told_of_what_is_done_or_not_late(bag: Any, deliver: Any, warehouse_of_run: Any, webhook: list[dict[str, str]]) -> None:
@@ -67,6 +145,7 @@ def test_nobody_is_told_of_what_is_done_or_not_late(bag: Any, deliver: Any, ware
         deliver(PLAIN, country)
     run = Flight.start(bag, f"eu_release_{PLAIN}", period="2024")
     assert run.state == "success"
+    read_the_inbox(warehouse_of_run, run)
     for kind in ("delivery", "solver", "protection", "approval"):
         miss(run, kind, PLAIN)
     assert (webhook, reader.alerts(warehouse_of_run, PLAIN, "2024")) == ([], [])
@@ -88,7 +167,9 @@ def test_a_hook_that_is_away_hinders_nothing(
     monkeypatch.setenv("SDC_ALERT_EMAIL", "desk@example.org")
     monkeypatch.setenv("SDC_ALERT_SMTP", "127.0.0.1:9")
     deliver(PLAIN, "AT")
-    miss(Flight.start(bag, f"eu_release_{PLAIN}", period="2024"), "delivery", PLAIN)
+    run = Flight.start(bag, f"eu_release_{PLAIN}", period="2024")
+    read_the_inbox(warehouse_of_run, run)
+    miss(run, "delivery", PLAIN)
     assert len(reader.alerts(warehouse_of_run, PLAIN, "2024")) == 1
 
 

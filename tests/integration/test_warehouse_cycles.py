@@ -10,8 +10,12 @@ from sqlalchemy.exc import IntegrityError
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.confidential.store import receive, refuse
+from sdc_tasks.warehouse.database.schema import RunState
 from sdc_tasks.warehouse.dissemination.publisher import changes
-from sdc_tasks.warehouse.operations.cycles import LONGEST, note_dag_run, note_task_run, open_cycle, raise_alert
+from sdc_tasks.warehouse.operations.cycles import LONGEST, note_dag_run, note_task_run, open_cycle, raise_alert, raised
+from sdc_tasks.warehouse.operations.journal import finish_run
+from support.accepting import accept
 from support.world import FIRST, SECOND, SPACE, TERMS, prepared, publish_it, published, raw
 
 DUE = datetime(2026, 3, 31, 16, tzinfo=UTC)
@@ -75,10 +79,33 @@ def test_tasks_stand_in_the_order_they_ended(warehouse):
     assert all(len(each["said"]) <= LONGEST for each in found)
 
 
-def test_an_alert_is_raised_once_and_stays(warehouse):
-    key = ("sbs", "2024", "delivery", "CY")
-    assert [raise_alert(warehouse, *key, said) for said in ("late", "later")] == [True, False]
-    assert [each["said"] for each in reader.alerts(warehouse, "sbs", "2024")] == ["late"]
+def test_an_alert_is_raised_once_and_closes_when_its_reason_is_gone(warehouse):
+    """The states decide, so two alerts cannot contradict each other."""
+
+    def standing() -> dict[str, tuple[str, str | None, int]]:
+        return {each["kind"]: (each["said"], each["country"], each["days"]) for each in reader.alerts(warehouse, "sbs", "2024")}
+
+    release = prepared(warehouse, "r1")
+    finish_run(warehouse, "r1", RunState.WAITING)
+    note_dag_run(warehouse, *RUN, domain="sbs", period="2024", release_id="r1")
+    about = {"delivery": "CY", "ready": "r2", "approval": "r1", "protection": "r1", "solver": "r1", "asked": f"{RUN[1]} approve_1"}
+    for kind, subject in about.items():
+        assert [raise_alert(warehouse, "sbs", "2024", kind, subject, said) for said in (kind, "later")] == [True, False]
+    assert raised(warehouse, "sbs", "2024", "protection", "r1") == "protection"
+    assert standing() == {
+        "delivery": ("delivery", "CY", 0), "ready": ("ready", None, 0), "approval": ("approval", None, 0), "asked": ("asked", None, 0),
+    }, "its audit passed: what waits for a person is not late with its protection"  # fmt: skip
+    assert reader.alerts(warehouse) == reader.alerts(warehouse, "sbs") == reader.alerts(warehouse, "sbs", "2024")
+    assert reader.alerts(warehouse, "other") == []
+
+    publish_it(warehouse, release)
+    note_dag_run(warehouse, *RUN, state="success")
+    finish_run(warehouse, "r1", RunState.PUBLISHED)
+    accept(warehouse, receive(warehouse, "sbs", "2024", "cy.csv", b"its table").key, "CY")
+    received = receive(warehouse, "sbs", "2024", "de.csv", b"not judged", country="DE")
+    assert standing() == {}, "a file that was not judged closes what was ready"
+    refuse(warehouse, received.key, "DE")
+    assert list(standing()) == ["ready"]
     for forbidden in ("UPDATE operations.alert SET said = ''", "DELETE FROM operations.alert"):
         with pytest.raises(IntegrityError, match="append-only"):
             raw(warehouse, forbidden)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Engine, select
 
 from sdc_tasks.warehouse.confidential.store import put_rows
-from sdc_tasks.warehouse.database.engine import serialise, writing
+from sdc_tasks.warehouse.database.engine import reading, serialise, writing
 from sdc_tasks.warehouse.database.schema import alert, cycle, dag_run, task_run
 from sdc_tasks.warehouse.operations.journal import Terms, know_terms
 
@@ -72,6 +72,13 @@ def note_task_run(
     }
     with writing(engine) as connection:
         put_rows(connection, task_run, [row])
+
+
+def raised(engine: Engine, domain: str, period: str, kind: str, subject: str) -> str | None:
+    """The text of an alert that was ever raised, also where its reason is gone; None where it was not."""
+    key = {"domain": domain, "period": period, "kind": kind, "subject": subject}
+    with reading(engine) as connection:
+        return connection.execute(select(alert.c.said).filter_by(**key)).scalar_one_or_none()
 
 
 def raise_alert(engine: Engine, domain: str, period: str, kind: str, subject: str, said: str) -> bool:

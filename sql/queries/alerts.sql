@@ -1,0 +1,39 @@
+-- The alerts whose reason still stands, newest first: the states decide, so no alert outlives its reason, and two cannot contradict each
+-- other. `country` is the late country.
+SELECT a.domain, a.period, a.kind, a.subject, a.raised_at, a.said, CASE WHEN a.kind = 'delivery' THEN a.subject END AS country
+FROM operations.alert a
+LEFT JOIN operations.dag_run r ON r.domain = a.domain AND r.period = a.period AND r.run_id = a.subject
+LEFT JOIN operations.run u ON u.release_id = coalesce(r.release_id, a.subject)
+WHERE CASE a.kind
+    WHEN 'delivery' THEN NOT EXISTS (
+        SELECT 1 FROM operations.delivery d
+        WHERE d.domain = a.domain AND d.period = a.period AND d.country = a.subject AND d.state = 'accepted'
+    )
+    WHEN 'ready' THEN u.release_id IS NULL
+        AND NOT EXISTS (
+            SELECT 1 FROM operations.alert n
+            WHERE n.domain = a.domain AND n.period = a.period AND n.kind = 'ready' AND n.raised_at > a.raised_at
+        )
+        AND NOT EXISTS (SELECT 1 FROM operations.delivery d WHERE d.domain = a.domain AND d.period = a.period AND d.state = 'received')
+        AND NOT EXISTS (SELECT 1 FROM operations.unread n WHERE n.domain = a.domain AND n.period = a.period)
+    WHEN 'asked' THEN EXISTS (
+        SELECT 1 FROM operations.dag_run q
+        JOIN operations.run w ON w.release_id = q.release_id
+        WHERE q.domain = a.domain AND q.period = a.period AND w.state = 'waiting' AND q.state NOT IN ('success', 'failed')
+            AND substr(a.subject, 1, length(q.run_id) + 1) = q.run_id || ' '
+    )
+    WHEN 'approval' THEN u.state = 'waiting'
+        AND EXISTS (SELECT 1 FROM operations.audit p WHERE p.release_id = u.release_id AND p.passed)
+        AND NOT EXISTS (SELECT 1 FROM operations.run n WHERE n.domain = u.domain AND n.period = u.period AND n.started_at > u.started_at)
+    WHEN 'solver' THEN coalesce(r.state, 'running') NOT IN ('success', 'failed') AND coalesce(u.state, 'running') IN ('running', 'failed')
+        AND NOT EXISTS (SELECT 1 FROM operations.audit p WHERE p.release_id = u.release_id AND p.passed)
+        AND NOT EXISTS (SELECT 1 FROM operations.run n WHERE n.domain = u.domain AND n.period = u.period AND n.started_at > u.started_at)
+    WHEN 'protection' THEN NOT EXISTS (
+        SELECT 1 FROM operations.audit p
+        JOIN operations.run w ON w.release_id = p.release_id
+        WHERE w.domain = a.domain AND w.period = a.period AND p.passed
+    )
+    ELSE TRUE
+END
+    AND a.domain = coalesce(:domain, a.domain) AND a.period = coalesce(:period, a.period)
+ORDER BY a.raised_at DESC, a.kind, a.subject
