@@ -35,7 +35,7 @@ def settings_text(path: Path, most: int, what: str) -> str:
     except OSError as error:
         raise InvalidInput(f"{what}: cannot read {path} ({error.strerror}). Remedy: name a file that can be read") from error
     if len(data) > most:
-        raise InvalidInput(f"{path}: more than {most} bytes, which no {what} needs. Remedy: is this the right file?")
+        raise InvalidInput(f"{path}: more than {most} bytes, which no {what} needs. Remedy: check that this is the right file")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -75,7 +75,7 @@ def lines(path: Path, stream: TextIO) -> Iterator[str]:
 
 
 def _too_large(path: Path, most: int) -> InvalidInput:
-    return InvalidInput(f"{path}: unpacks to more than {most} bytes. Remedy: is this the right file? Unpack it first if it is")
+    return InvalidInput(f"{path}: unpacks to more than {most} bytes. Remedy: check that this is the right file, and unpack it first")
 
 
 def formula(text: str) -> bool:

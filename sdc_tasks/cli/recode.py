@@ -26,21 +26,23 @@ def recode(
     value: Annotated[str, typer.Option(help="the column of values")] = "VALUE",
     totals: TotalsOption = None,
     hierarchy: HierarchyOption = None,
-    least: Annotated[float | None, typer.Option(help="a cell is primary if fewer contribute; else STATUS u says so")] = None,
+    least: Annotated[
+        float | None, typer.Option(help="a cell with fewer contributors is primary; without it, STATUS u marks the primary cells")
+    ] = None,
     count: Annotated[str | None, typer.Option(help="with --least: the column of counts [COUNT]")] = None,
     groups: Annotated[
         Path | None, typer.Option("--groups", help="CSV dimension,code,into: sibling codes that may become one code `into`")
     ] = None,
-    remaining: Annotated[int, typer.Option(min=0, help="primary cells that may be left")] = 0,
+    remaining: Annotated[int, typer.Option(min=0, help="the number of primary cells that may be left")] = 0,
     plan: Annotated[
-        Path | None, typer.Option("--plan", help="do just this: lines as of --groups; without `into`, what is below the code goes")
+        Path | None, typer.Option("--plan", help="the plan to apply: lines as in --groups; without `into`, all codes below the code go")
     ] = None,
     folder: Annotated[
-        Path | None, typer.Option("--out", help="a folder for table.csv and, of each dimension, DIMENSION.csv: code,parent")
+        Path | None, typer.Option("--out", help="a folder for table.csv and, for each dimension, DIMENSION.codes.csv: code,parent")
     ] = None,
     facts: Annotated[Path | None, typer.Option("--json", help="what was collapsed, cells lost, primaries before and after")] = None,
 ) -> None:
-    """Takes codes out of a table before it is protected: the plan that loses the fewest cells, or yours.
+    """Takes codes out of a table before it is protected, by the plan that loses the fewest cells, or by a plan that you give.
 
     Exit codes: 0 a recoded table, 2 bad input, 3 the totals alone hold more primary cells than may remain.
     """
@@ -54,11 +56,11 @@ def recode(
     refuse_place(facts, file)
     require_columns(file)
     if least is not None and not (math.isfinite(least) and least > 0):
-        raise InvalidInput("--least: a number of contributors above 0 is expected. Remedy: such as 3")
+        raise InvalidInput("--least: a number of contributors above 0 is expected. Remedy: give one, such as 3")
     if folder is not None and (not folder.is_dir() or not os.access(folder, os.W_OK) or folder.resolve() == file.resolve().parent):
         raise InvalidInput(f"{folder}: not a folder of its own that can be written to. Remedy: --out names another, existing folder")
     if plan is not None and (groups is not None or remaining):
-        raise InvalidInput("--plan says all that is done. Remedy: leave out --groups and --remaining, or --plan")
+        raise InvalidInput("--plan goes with neither --groups nor --remaining. Remedy: leave out --plan, or the others")
     wanted = Wanted(dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy), Columns(count=count))
     if odd := [name for name in wanted.dimensions if Path(name).name != name]:
         raise InvalidInput(f"{file}: a file cannot be called after dimension {odd[0]}. Remedy: rename the column")
@@ -113,4 +115,4 @@ def _show(done: Recoded, cells: int, folder: Path | None) -> None:
     out.print(f"{cells} cells before, {len(done.table.a)} now; {done.lost} that were not empty are lost")
     out.print(f"{done.before} primary cells before, {done.primaries} now")
     if folder is not None:
-        out.print(f"table with true values, for your eyes only: {folder / 'table.csv'}")
+        out.print(f"table with true values, confidential: {folder / 'table.csv'}")

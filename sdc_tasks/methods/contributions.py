@@ -8,11 +8,11 @@ record, or all records of one contributor, or of one holding. With sampling weig
     frequency      fewer contributors than the minimum, unless all have waived; level: `range` % of X
     request        x_r · 100/c − X > 0                 for a contributor r who asked to be protected where his share exceeds c %
 
-The left-hand sides are the protection levels, the same on both sides; the largest of a cell counts. Who asks has not waived. Who has only
-records of 0 is no contributor. A cell without contributors is empty, hence public.
+The left-hand sides are the protection levels, the same on both sides; the largest of a cell counts. A contributor who asks for protection
+has not waived it. A contributor with records of 0 alone does not count. A cell without contributors is empty, hence public.
 
-A contributor who is alone in a cell knows it. If no rule makes the cell primary, because he waived, say, it stays open: hidden it would
-protect nobody from him.
+A contributor who is alone in a cell knows it. If no rule makes the cell primary (because he waived, for example), the cell stays open: to
+hide it would protect nobody from him.
 """
 
 from __future__ import annotations

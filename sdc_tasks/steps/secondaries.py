@@ -141,7 +141,7 @@ def findings_of(found: Secondaries, space: CellSpace) -> list[Finding]:
     """What the NSI of a country is told: keys and numbers, never a value."""
     told = []
     if len(found.cells):
-        why = "the secondaries of this table do" if found.own else "this table came with primaries and no secondaries, which does"
+        why = "the secondaries of this table do" if found.own else "this table came with primaries and no secondaries, so that it does"
         told.append(
             Finding(
                 "SDC/secondary",

@@ -135,7 +135,7 @@ def test_links_that_cannot_be(tables, change, options, message):
 
 def test_several_tables_need_links_and_one_none(tables, tmp_path):
     first, second, links = tables
-    assert sdc("suppress", first, second).refused("which cells do these tables share?", "Remedy: ")
+    assert sdc("suppress", first, second).refused("several tables, and no links", "Remedy: ")
     assert sdc("suppress", first, "--link", links).refused("--link goes with several tables", "Remedy: ")
     assert sdc("suppress", first, first, "--link", links).refused("first: two tables of this name", "Remedy: ")
     assert sdc("suppress", first, second, "--link", links, "--out", tmp_path).refused("this is one of the tables itself", "Remedy: ")

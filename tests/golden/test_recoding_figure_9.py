@@ -119,7 +119,7 @@ def test_a_plan_is_done_as_it_says(table, tmp_path) -> None:
         ("dimension,code,into\nJOB,P1,X\nJOB,P2,X\nJOB,P2,Y\nJOB,P3,Y\n", (), "line 4: P2 is in the group X already"),
         ("dimension,code,into\nJOB,P1,\n", (), "line 2: there is nothing below P1"),
         ("dimension,code,into\nJOB,P9,\n", (), "line 2: JOB has no code P9"),
-        ("dimension,code,into\nJOB,TOTAL,\n", ("--remaining", "2"), "--plan says all that is done"),
+        ("dimension,code,into\nJOB,TOTAL,\n", ("--remaining", "2"), "--plan goes with neither --groups nor --remaining"),
     ],
 )
 def test_plans_that_cannot_be(table, tmp_path, text, options, message) -> None:
@@ -129,7 +129,7 @@ def test_plans_that_cannot_be(table, tmp_path, text, options, message) -> None:
 
 
 def test_what_tells_no_primaries_is_refused(table, tmp_path) -> None:
-    assert sdc("recode", table, "--dims", "TOWN,JOB").refused("which cells are primary?", "Remedy: ")
+    assert sdc("recode", table, "--dims", "TOWN,JOB").refused("nothing says which cells are primary", "Remedy: ")
     assert sdc("recode", table, "--dims", "TOWN,JOB", "--least", "3", "--out", tmp_path).refused("not a folder of its own", "Remedy: ")
     table.write_text(table.read_text().replace("COUNT", "PEOPLE"))
     assert sdc("recode", table, "--dims", "TOWN,JOB", "--least", "3").refused("no column COUNT", "Remedy: ")

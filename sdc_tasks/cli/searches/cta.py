@@ -257,4 +257,4 @@ def _show(found: Ending, run: Run, solution: Path | None) -> None:
     table.add_row("seconds", f"{found.seconds:.1f}")
     out.print(table)
     if solution is not None:
-        out.print(f"adjusted table, with true values, for your eyes only: {solution}")
+        out.print(f"adjusted table, with true values, confidential: {solution}")

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from sdc_tasks.model.table import Bools
 
 APRIORI_HELP = "lines key…,what,number…: u primary, s safe, z must stay open, c its cost, pl its levels; the key of a JJ cell is its number"
-PREVIOUS_HELP = "this table as it was published before, with its pattern: what was open then stays open; of several tables the folder"
-KEEP_HELP = "the pattern of the last period, for the same cells: what was hidden then costs less, so that the pattern moves rarely"
-DISCOUNT_HELP = "with --keep: how many times less"
+PREVIOUS_HELP = "this table as it was published before, with its pattern: what was open then stays open; for several tables the folder"
+KEEP_HELP = "the pattern of the last period, for the same cells: what was hidden then costs less, so that the pattern changes rarely"
+DISCOUNT_HELP = "with --keep: the number by which these costs are divided"
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,8 @@ def intervals(
     ],
     costs: Annotated[CellCosts, typer.Option(help=f"{COST_HELP}; an interval as wide as the value costs as much as hiding it")] = "value",
     blur: Annotated[
-        float, typer.Option(min=0.0, max=10.0, help="each level is enlarged by a secret random share of it, up to this; 0: the bare levels")
+        float,
+        typer.Option(min=0.0, max=10.0, help="each level is enlarged by a secret random share of it, at most this; 0: levels as they are"),
     ] = 0.5,
     seed: Annotated[
         int | None,
@@ -56,7 +57,9 @@ def intervals(
     unit: Annotated[
         float | None, typer.Option(help="ends are moved outwards to multiples of this [default: the last decimal of the values]")
     ] = None,
-    time_limit: Annotated[float | None, typer.Option("--time-limit", min=0.0, help="seconds; without it counted work ends it")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", min=0.0, help="seconds of the search; without it the search ends by counted work")
+    ] = None,
     gap: Annotated[float, typer.Option(min=0.0, help="stop when (loss − bound) / loss is proven to be no more than this")] = 1e-3,
     place: Annotated[Path | None, typer.Option("--out", help="CSV: the codes of each cell, LOW and HIGH; no other value")] = None,
     facts: Annotated[Path | None, typer.Option("--json", help="objective, bound, gap, history …; no cell and no value")] = None,

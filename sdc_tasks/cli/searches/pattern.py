@@ -176,4 +176,4 @@ def _show(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: floa
     table.add_row("seconds", f"{elapsed:.1f}")
     out.print(table)
     if place is not None:
-        out.print(f"table with its pattern, with true values, for your eyes only: {place}")
+        out.print(f"table with its pattern, with true values, confidential: {place}")

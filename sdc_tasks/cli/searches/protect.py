@@ -36,33 +36,56 @@ def protect(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="microdata, or with --top a table: CSV or Parquet")],
     dims: Annotated[str, typer.Option(help="the dimensions, such as REGION,ACTIVITY")],
-    p: Annotated[float | None, typer.Option("--p", help="p%: nobody may estimate another closer than this", rich_help_panel=RULES)] = None,
+    p: Annotated[
+        float | None,
+        typer.Option("--p", help="p%: no contributor may estimate another one more closely than this, in percent", rich_help_panel=RULES),
+    ] = None,
     q: Annotated[
-        float, typer.Option("--q", help="with --p: how closely everybody can beforehand, in percent", rich_help_panel=RULES)
+        float,
+        typer.Option(
+            "--q", help="with --p: how closely everybody can estimate a contributor beforehand, in percent", rich_help_panel=RULES
+        ),
     ] = 100.0,
     nk: Annotated[
         list[str] | None,
-        typer.Option("--nk", help="N,K: the largest N may not hold more than K percent; may be given again", rich_help_panel=RULES),
+        typer.Option(
+            "--nk", help="N,K: the N largest contributors may not hold more than K percent; may be given again", rich_help_panel=RULES
+        ),
     ] = None,
-    minimum: Annotated[int | None, typer.Option("--min-frequency", help="fewer contributors are primary", rich_help_panel=RULES)] = None,
+    minimum: Annotated[
+        int | None, typer.Option("--min-frequency", help="a cell with fewer contributors is primary", rich_help_panel=RULES)
+    ] = None,
     frequency_range: Annotated[
-        float, typer.Option("--frequency-range", help="level of cells with fewer contributors, percent of the value", rich_help_panel=RULES)
+        float,
+        typer.Option(
+            "--frequency-range", help="with --min-frequency: the level of such cells, in percent of the value", rich_help_panel=RULES
+        ),
     ] = 10.0,
     requests: Annotated[
         str | None,
         typer.Option(
             "--request-percent",
-            help="who asked for protection with 1, 2 … gets it where his share is larger than this, such as 70,85",
+            help="the shares above which contributors who asked with 1, 2 … are protected, in percent, such as 70,85",
             rich_help_panel=RULES,
         ),
     ] = None,
     value: Annotated[str, typer.Option(help="the values", rich_help_panel=COLUMNS)] = "VALUE",
     contributor: Annotated[
-        str | None, typer.Option(help="microdata: who contributes; else each record is another one", rich_help_panel=COLUMNS)
+        str | None, typer.Option(help="microdata: the contributors; without it each record is another contributor", rich_help_panel=COLUMNS)
     ] = None,
-    holding: Annotated[str | None, typer.Option(help="microdata: the holding, which counts as one", rich_help_panel=COLUMNS)] = None,
-    waiver: Annotated[str | None, typer.Option(help="microdata: 1 for who may be recognised, 0", rich_help_panel=COLUMNS)] = None,
-    request: Annotated[str | None, typer.Option(help="microdata: who asked to be protected, 0, 1, 2 …", rich_help_panel=COLUMNS)] = None,
+    holding: Annotated[
+        str | None, typer.Option(help="microdata: the holdings; a holding counts as one contributor", rich_help_panel=COLUMNS)
+    ] = None,
+    waiver: Annotated[
+        str | None, typer.Option(help="microdata: 1 where the contributor has waived protection, else 0", rich_help_panel=COLUMNS)
+    ] = None,
+    request: Annotated[
+        str | None,
+        typer.Option(
+            help="microdata: 0, or 1, 2 … where the contributor asked to be protected by that share of --request-percent",
+            rich_help_panel=COLUMNS,
+        ),
+    ] = None,
     weight: Annotated[str | None, typer.Option(help="microdata: sampling weights, at least 1", rich_help_panel=COLUMNS)] = None,
     top: Annotated[
         str | None, typer.Option("--top", help="a table: sizes of the largest contributions, as TOP1,TOP2", rich_help_panel=COLUMNS)

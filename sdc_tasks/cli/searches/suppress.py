@@ -28,7 +28,9 @@ MethodOption = Annotated[PatternMethod, typer.Option(help=METHOD_HELP)]
 CostsOption = Annotated[CellCosts, typer.Option(help=COST_HELP)]
 LimitOption = Annotated[
     float | None,
-    typer.Option("--time-limit", min=0.0, help="seconds of the search; without it counted work ends it, on any machine the same"),
+    typer.Option(
+        "--time-limit", min=0.0, help="seconds of the search; without it the search ends by counted work, the same on every machine"
+    ),
 ]
 GapOption = Annotated[float, typer.Option(min=0.0, help="stop when (cost − bound) / cost is proven to be no more than this")]
 OrderOption = Annotated[int, typer.Option("--seed", min=0, help="another seed searches in another order")]
@@ -49,12 +51,12 @@ HierarchyOption = Annotated[
 CrowdOption = Annotated[
     int,
     typer.Option(
-        "--min-contributors", min=0, help="so many contributors at least behind what is hidden in a relation", rich_help_panel=DIMENSIONS
+        "--min-contributors", min=0, help="the least number of contributors behind what is hidden in a relation", rich_help_panel=DIMENSIONS
     ),
 ]
 MarginsOption = Annotated[
     float,
-    typer.Option(min=0.001, help="each dimension in which a cell is a total multiplies its cost by this", rich_help_panel=DIMENSIONS),
+    typer.Option(min=0.001, help="the factor on the cost of a cell, for each dimension in which it is a total", rich_help_panel=DIMENSIONS),
 ]
 
 
@@ -89,7 +91,8 @@ def suppress(
     totals: TotalsOption = None,
     hierarchy: HierarchyOption = None,
     empty: Annotated[
-        bool, typer.Option("--empty", help="inner cells without a record are empty, and everybody may know", rich_help_panel=DIMENSIONS)
+        bool,
+        typer.Option("--empty", help="inner cells without a record are empty, and everybody may know this", rich_help_panel=DIMENSIONS),
     ] = False,
     margins: MarginsOption = 1.0,
     min_contributors: CrowdOption = 0,
@@ -97,16 +100,18 @@ def suppress(
     status: Annotated[
         str | None, typer.Option(help="the statuses: u primary, z stays open, s or m free [STATUS]", rich_help_panel=COLUMNS)
     ] = None,
-    primary: Annotated[str | None, typer.Option(help="instead of statuses: 1 for a primary, 0", rich_help_panel=COLUMNS)] = None,
+    primary: Annotated[str | None, typer.Option(help="instead of statuses: 1 for a primary cell, else 0", rich_help_panel=COLUMNS)] = None,
     level: Annotated[str | None, typer.Option(help="the protection level, the same on both sides", rich_help_panel=COLUMNS)] = None,
     lpl: Annotated[str | None, typer.Option(help="the level below [LPL]", rich_help_panel=COLUMNS)] = None,
     upl: Annotated[str | None, typer.Option(help="the level above [UPL]", rich_help_panel=COLUMNS)] = None,
     singletons: Annotated[
-        str | None, typer.Option(help="1 for a cell with one respondent, who knows it, 0 [SINGLETON]", rich_help_panel=COLUMNS)
+        str | None, typer.Option(help="1 for a cell with one respondent, who knows it, else 0 [SINGLETON]", rich_help_panel=COLUMNS)
     ] = None,
     respondent: Annotated[
         str | None,
-        typer.Option(help="who is the only respondent of a cell, or his holding; empty for several [RESPONDENT]", rich_help_panel=COLUMNS),
+        typer.Option(
+            help="the only respondent of a cell, or his holding; empty where there are several [RESPONDENT]", rich_help_panel=COLUMNS
+        ),
     ] = None,
     cost: Annotated[str | None, typer.Option(help="with costs of the file: the costs [COST]", rich_help_panel=COLUMNS)] = None,
     frequency: Annotated[str | None, typer.Option(help="with costs by frequency: the counts [COUNT]", rich_help_panel=COLUMNS)] = None,

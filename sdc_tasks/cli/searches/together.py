@@ -23,7 +23,9 @@ def together(files: Sequence[Path], link: Path | None, folder: Path | None, read
     from sdc_tasks.methods.suppression.linked import linked
 
     if link is None:
-        raise InvalidInput(f"{', '.join(map(str, files))}: which cells do these tables share? Remedy: say so in a file, --link FILE")
+        raise InvalidInput(
+            f"{', '.join(map(str, files))}: several tables, and no links. Remedy: list the cells that they share in a file, --link FILE"
+        )
     names = [_name(file) for file in files]
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:

@@ -178,7 +178,7 @@ def _parquet(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Li
         _places(path, about.schema.to_arrow_schema().names, wanted)
         size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
         if about.num_rows > MOST_RECORDS or size > ROOM + RATIO * path.stat().st_size:
-            raise InvalidInput(f"{path}: {about.num_rows} records, which unpack to {size} bytes. Remedy: is this the right file?")
+            raise InvalidInput(f"{path}: {about.num_rows} records, which unpack to {size} bytes. Remedy: check that this is the right file")
         table = parquet.read_table(path, columns=list(wanted))
         found = {name: _labelled(table.column(name), arrow, compute) for name in wanted}
     except (arrow.ArrowException, OSError, ValueError) as error:

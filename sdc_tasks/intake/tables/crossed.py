@@ -83,7 +83,9 @@ def suppression_in(records: TextRows, wanted: Wanted, costs: CellCosts = "value"
     """
     columns = wanted.columns
     if columns.primary is None and columns.of(records, "status") is None:
-        raise InvalidInput(f"{records.name}: which cells are primary? Remedy: name a column of statuses (u: primary), or of primaries (1)")
+        raise InvalidInput(
+            f"{records.name}: nothing says which cells are primary. Remedy: name a column of statuses (u: primary), or of primaries (1)"
+        )
     keyed = keyed_table(records, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, columns, wanted.missing)
     table, n = keyed.table, len(keyed.table.a)
     primary = np.zeros(n, dtype=bool)

@@ -46,7 +46,7 @@ def suppress_frame(
     totals       of a dimension: the code of its total, under "" for every other; else TOTAL, _T or Total.
     columns      other names of the columns; a column of primaries instead of STATUS, one level for both sides.
     missing      an inner cell without a row is refused; with "zero" it is empty, which everybody may know.
-    margins      each dimension in which a cell is a total multiplies its cost by this.
+    margins      the factor on the cost of a cell, for each dimension in which it is a total.
     minimum      of contributors (COUNT) behind what is hidden in a relation.
 
     Returns a frame with a row for each cell of the whole table, in the order of the codes (totals without a row are added up): the

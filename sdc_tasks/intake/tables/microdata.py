@@ -146,9 +146,7 @@ def _holders(records: TextRows, columns: ContributorColumns, rules: Contribution
     n = len(records.rows)
     named = columns.holding or columns.contributor
     if columns.weight is not None and named is not None:
-        raise InvalidInput(
-            f"{records.name}: a weight, and records that belong together: who are those it stands for? Remedy: give one or the other"
-        )
+        raise InvalidInput(f"{records.name}: weights do not go with contributors or holdings. Remedy: leave out one of them")
     holder = np.arange(n)
     if named is not None:
         texts = [f"= {text}" if text else "" for text in records.column(named)]
@@ -161,7 +159,7 @@ def _holders(records: TextRows, columns: ContributorColumns, rules: Contribution
     waives = np.zeros(n, dtype=bool) if columns.waiver is None else np.array(marks_in(records, columns.waiver))
     percent = np.full(n, np.nan)
     if columns.request is None and rules.requests:
-        raise InvalidInput(f"{records.name}: nobody told who asked to be protected. Remedy: name the column of requests")
+        raise InvalidInput(f"{records.name}: no column says who asked to be protected. Remedy: name the column of requests")
     if columns.request is not None:
         if not rules.requests:
             raise InvalidInput(

@@ -60,7 +60,9 @@ def recodable(rows: TextRows, wanted: Wanted, by_count: bool) -> Recodable:
     """
     columns = wanted.columns
     if not by_count and columns.primary is None and columns.of(rows, "status") is None:
-        raise InvalidInput(f"{rows.name}: which cells are primary? Remedy: a column STATUS (u: primary), or --least with counts")
+        raise InvalidInput(
+            f"{rows.name}: nothing says which cells are primary. Remedy: a column STATUS (u: primary), or --least with counts"
+        )
     keyed = keyed_table(rows, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, columns, wanted.missing)
     table, n = keyed.table, len(keyed.keys)
     primary, levels = np.zeros(n, dtype=bool), np.zeros((3, n))

@@ -98,7 +98,7 @@ def _parquet(path: Path) -> TextRows:
         about = parquet.ParquetFile(path).metadata
         size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
         if about.num_rows > MOST_RECORDS or size > ROOM + RATIO * path.stat().st_size:
-            raise InvalidInput(f"{path}: {about.num_rows} records, which unpack to {size} bytes. Remedy: is this the right file?")
+            raise InvalidInput(f"{path}: {about.num_rows} records, which unpack to {size} bytes. Remedy: check that this is the right file")
         table = parquet.read_table(path)
         columns = [_texts(values := table.column(name).to_pylist(), [value is None for value in values]) for name in table.column_names]
     except (arrow.ArrowException, OSError, ValueError, KeyError) as error:

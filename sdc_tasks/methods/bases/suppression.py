@@ -1,13 +1,13 @@
 """Suppression of aggregates: each one is published exactly or withheld, and as little as possible is withheld ([2] §4, cutting planes).
 
 On a ladder of two options a cut (`search/cut.py`) says that at least one of its cells is withheld: a withheld cell leaves the attacker any
-slack, an exact one none. So the cheapest choice that meets all cuts is a set cover,
+slack, an exact cell leaves none. So the cheapest choice that meets all cuts is a set cover,
 
     min Σ_k loss_k y_k   such that   Σ_{k in cut} y_k ≥ 1 for every cut,   y ∈ {0, 1}
 
 HiGHS solves it. The attacker is then asked about the result: attacks that succeed give new cuts, and repair completes the choice to a safe
-one. The optimum of the cover is a lower bound on the loss of every safe choice. When no attack succeeds against the cover, it is the least;
-otherwise the search ends by counted work. At last each withheld cell that can be published again is published: what remains is minimal.
+one. The optimum of the cover is a lower bound on the loss of every safe choice. If no attack succeeds against the cover, the cover is the
+least; otherwise the search ends by counted work. Finally, each withheld cell that can be published again is published.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def by_suppression(case: Case, safe: Ints) -> tuple[Ints, float]:
 
 
 def published_again(case: Case, choice: Ints) -> Ints:
-    """The choice with every withheld cell published that needs not be withheld, the dearest first, also against integer knowledge."""
+    """The choice with each withheld cell published again that the attacks allow, the dearest first, also against integer knowledge."""
     order = np.flatnonzero(choice > 0)
     for k in order[np.argsort(-case.ladder.loss[order, choice[order]], kind="stable")].tolist():
         lower = choice.copy()

@@ -49,7 +49,8 @@ def secondaries(
     """What the receiver sets in the table of a country. `own`: the country has set secondaries itself. `before`: the problems of the
     versions of the period that are out.
 
-    Raises Unprotectable, naming cells and remedy, where hiding more cannot protect a primary from outsiders, earlier versions aside.
+    Raises Unprotectable, naming cells and remedy, where hiding more cells cannot protect a primary from outsiders; earlier versions are
+    left out.
     """
     table, nobody = of_country(problem, country), np.zeros(0, dtype=np.int64)
     profiles = tuple(name for name in profiles if name not in KEEPERS)
@@ -98,7 +99,7 @@ def _shown(problem: ProtectionProblem, country: str, before: Sequence[Protection
 
 
 def _known_anyway(table: ProtectionProblem, profiles: tuple[str, ...]) -> Ints:
-    """The primaries that respondents come too close to although everything that may be hidden is, earlier versions aside.
+    """The primaries that respondents can compute too closely although every cell is hidden that may be; earlier versions are left out.
 
     Raises Unprotectable if outsiders do.
     """

@@ -6,10 +6,10 @@ o_above(g) − o_g; a cell is there if its codes in all dimensions are. One mixe
     max  Σ s_c over the cells c that are not empty       s_c ≤ each of its D codes;   Σ over primaries s_p ≤ most
                                                          s_p ≥ Σ of its codes − (D − 1)
 
-What it finds is applied by plain arithmetic, and counted and added up again: the solver only proposes.
+The solver only proposes: plain arithmetic applies the plan, counts the cells, and adds the table up again.
 
-A cell of groups is the sum of its members. Who can re-judge it gives a rule: with `least`, a cell is primary if 0 < count < least, which
-counts of members add up to. Without it, a group that holds a primary is primary, with the sum of its levels.
+A cell of groups is the sum of its members. With `least`, a cell is primary if 0 < count < least; the counts of its members add up. Without
+`least`, a group that holds a primary is primary, with the sum of its levels.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PLAN_NODES = 100_000  # of the search, so that it ends by counted work
 
 @dataclass(frozen=True)
 class Recodable:
-    """A table crossed from `axes`, in their order, n cells. `levels` (3, n): lpl, upl, spl; `count` (n): contributors, None if untold."""
+    """A table crossed from `axes`, in their order, n cells. `levels` (3, n): lpl, upl, spl; `count` (n): contributors, perhaps None."""
 
     axes: tuple[Hierarchy, ...]
     a: Floats = field(repr=False)

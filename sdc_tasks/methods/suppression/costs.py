@@ -38,12 +38,12 @@ def _own(cells: Priced) -> Floats:
 
 def _frequency(cells: Priced) -> Floats:
     if cells.frequency is None:
-        raise InvalidInput("costs by frequency: nobody told how many contribute to a cell. Remedy: give the counts, or choose other costs")
+        raise InvalidInput("costs by frequency: the numbers of contributors are not given. Remedy: give the counts, or choose other costs")
     return cells.frequency
 
 
 def _distance(cells: Priced) -> Floats:
-    """1 for cells that share a relation with a primary, 2 for cells that share one with those, and so on; cells out of reach cost n."""
+    """1 for cells that share a relation with a primary, 2 for cells that share one with those, and so on; all others cost n."""
     shares = sp.csr_array((np.ones(cells.M.nnz), cells.M.indices, cells.M.indptr), shape=cells.M.shape)
     steps = np.where(cells.primary, 0.0, float(len(cells.a)))
     reached, step = cells.primary.copy(), 0

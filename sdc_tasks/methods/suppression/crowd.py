@@ -1,8 +1,8 @@
-"""Patterns with a minimum of contributors behind what they hide ([2] §4.4): what that is stands in pattern/enough.py.
+"""Patterns with a minimum of contributors behind what they hide ([2] §4.4); pattern/enough.py defines it.
 
-The problem without the rule is solved first. In relations that are short, one more cell becomes primary, with a level that only says that
-nobody can recalculate it: one that is hidden there anyway, else the cheapest. Then it is solved again, until the rule is kept. The bound is
-that of the first round: the rule only adds to what is asked.
+The problem without the rule is solved first. In each relation with too few contributors one more cell becomes primary: one that is hidden
+anyway, else the cheapest. Its level only says that nobody can recalculate it. The problem is then solved again, until the rule is kept. The
+bound is that of the first round, because the rule only adds requirements.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Several tables protected at once ([2] §2.1, §2.2: linked tables as one system M a = b).
 
-Tables that share cells are not protected by protecting each alone: what one table hides another one may publish, or imply. Here links say
+Tables that share cells cannot be protected one by one: what one table hides another one may publish, or imply. Here links say
 which cells of several tables are one and the same, and which relations hold between cells of several tables (one indicator that is the
 sum of others, a second hierarchy over the same codes). The tables become one problem; a cell that stands in several tables is one cell of
 it. One pattern protects all of them, the verifier judges them together, and each table gets its part of the pattern.
@@ -51,7 +51,7 @@ class LinkedTables:
         return {table: hidden[cells] for table, cells in self.cells.items()}
 
     def together(self, patterns: Mapping[str, Bools]) -> Bools:
-        """The pattern of the problem when each table is published with a pattern of its own: hidden is what no table shows."""
+        """(k): the pattern of the problem if each table is published with a pattern of its own: a cell is hidden if no table shows it."""
         hidden = np.ones(len(self.problem.a), dtype=bool)
         for table, cells in self.cells.items():
             hidden[cells[~patterns[table]]] = False
@@ -168,8 +168,8 @@ class _Merged:
     def respondents(self) -> Ints:
         """(k): a number for the respondent of each singleton, NOBODY for all other cells.
 
-        Tables number their respondents by themselves: he who is alone behind a shared cell is the same; all others are different ones,
-        which is the attackers' side.
+        Each table has numbers of its own. The respondents of a shared cell are taken as one, all others as different ones: that is the
+        attackers' side.
         """
         own = [each.respondents for each in self.problems]
         first = np.cumsum([0, *(len(numbers) for numbers in own)])

@@ -9,13 +9,13 @@ PatternMethod = Literal["auto", "exact", "paths", "network", "cover", "hypercube
 CellCosts = Literal["value", "one", "file", "frequency", "log", "distance"]
 
 METHODS: Mapping[PatternMethod, str] = {
-    "auto": "what suits the table",
+    "auto": "the same as exact",
     "exact": "cutting planes, with a proven bound",
     "paths": "shortest paths, for two-dimensional tables with one hierarchy at most; no bound",
     "network": "minimum-cost flows, for the same tables; no bound",
-    "cover": "linear programs, one primary after the other, then what is not needed is given back; no bound",
-    "hypercube": "what offices know: a hypercube for each suppressed cell, completed so that the table is safe; no bound",
-    "hitas": "what offices know: sub-tables one by one from the top, completed so that the table is safe; no bound",
+    "cover": "linear programs, one primary after the other; then cells that are not needed are opened again; no bound",
+    "hypercube": "a hypercube for each suppressed cell, as offices use it; then completed until the table is safe; no bound",
+    "hitas": "sub-tables one by one from the top, as offices use it; then completed until the table is safe; no bound",
 }
 COSTS: Mapping[CellCosts, str] = {
     "value": "|a|",

@@ -2,7 +2,7 @@
 
 The relations are nodes and the cells arcs; what a primary needs is sent through its arc and back on the cheapest way. The program that
 `cover` solves for a primary is exactly this flow where the table is a network: the same costs, of which hidden cells have none, and the
-same limits. It tries one flow for both sides first, then one for each. So `network` is `cover`, for tables where the name is true.
+same limits. It tries one flow for both sides first, then one for each side. So `network` is `cover`, for networks alone.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class SuppressionProblem:
     """One table, its primary cells and their protection levels. All arrays have one entry for each of the n cells.
 
     `lpl`, `upl`, `spl` are distances ≥ 0, used for `primary` cells only. `label` names a cell in messages. `grid`: where each cell stands,
-    if the table is known to be crossed from dimensions. `respondent`: a number for who stands behind a singleton, −1 where nobody told;
+    if the table is known to be crossed from dimensions. `respondent`: a number for who stands behind a singleton, −1 where unknown;
     `guarded`: the same for whom the level of a cell protects. `count`: contributors, of whom a pattern hides at least `minimum` together
     (pattern/enough.py). Raises InvalidInput if the table contradicts itself; no message contains a value.
     """

@@ -6,14 +6,15 @@ all respondents of singletons, together, but for the respondent of p himself:
     z_i = 0   for every singleton i whose respondent is not that of p.
 
 If p has several respondents, its level protects one of them, the largest, from the others. Where it is known who he is (`guarded`), all
-others attack, and he does not: else p would count as given away whenever its parts have one respondent each. Where nobody told, all attack.
+others attack, and he does not: otherwise p would count as disclosed whenever its parts have one respondent each. Where it is unknown,
+all attack.
 
 So cells of one respondent never give each other away, and no number of colluding respondents finds out more of p: a pattern that withstands
 all of them withstands each alone, any two of them, and outsiders. That is the local problem (singletons of one relation) and the global one
 (of the whole table) in one. A *holding* is a respondent: give its number for all cells that it has alone.
 
 Respondents are known by number, or follow: a total with one respondent holds nobody else's contributions, so that its singleton parts are
-his. Cells whose respondents are neither told nor follow are taken to be of different ones: that is the attackers' side.
+his. All other cells are taken to be of different respondents: that is the attackers' side.
 """
 
 from __future__ import annotations

@@ -31,9 +31,9 @@ def grid_for(problem: SuppressionProblem, method: str) -> Grid:
 
 
 def complete(run: SuppressionRun, alone: Bools, seed: int, method: str) -> str:
-    """Offers `alone` (n) with the cells that are added to it until it is safe; returns "work" or "time". Tells the run what it was alone.
+    """Offers `alone` (n) with the cells that are added to it until it is safe; returns "work" or "time".
 
-    Raises Unprotectable if no pattern is safe.
+    Tells the run the cost and the risk of `alone`. Raises Unprotectable if no pattern is safe.
     """
     problem = run.problem
     finished = run.left > 0  # what a method has before its end says nothing about it

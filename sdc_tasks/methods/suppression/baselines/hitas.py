@@ -2,12 +2,12 @@
 
 Sub-tables without substructure are protected one by one, from the top down, each at least cost by the exact method ([2] §4.1). What is
 hidden in one table is primary in all others that hold it, with a small level: nobody may recalculate it. What stays open in a higher table
-stays open below. Where a table cannot be protected so, its margins may be hidden as well, and the tables above are done again
-(backtracking). Cells are hidden, never opened again: so this ends.
+stays open below. If a table cannot be protected in this way, its margins may be hidden as well, and the tables above are treated again
+(backtracking). This ends, because hidden cells are never opened again.
 
 The level of a secondary in other tables is left open by the publication; here it is `PASSED_ON` of its value.
 
-What this leaves open to attack comes from the sub-tables being judged one at a time, and from small levels of secondaries.
+Without completion, cells can stay at risk, because the sub-tables are judged one at a time and the levels of secondaries are small.
 """
 
 from __future__ import annotations

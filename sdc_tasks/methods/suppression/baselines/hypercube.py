@@ -1,6 +1,6 @@
 """The hypercube method as offices know it ([2] §4.3; Giessing & Repsilber 2002), then completed so that what comes out is safe.
 
-Sub-tables without substructure are dealt with from the top down, again and again until nothing is added. In a sub-table every suppressed
+Sub-tables without substructure are treated from the top down, repeatedly, until nothing is added. In a sub-table every suppressed
 cell is a corner of hypercubes: one other code is chosen in each dimension, which gives 2ᵈ corners. If the corners move by ±δ in turns, by
 the parity of the codes changed, all sums stay. So one hypercube alone lets the cell
 
@@ -10,8 +10,8 @@ Among the hypercubes that let it rise and fall as far as is asked, the one that 
 hidden. If none does, the method takes the one that comes nearest: here it asks for less than it should. A corner that stands in other
 sub-tables too must be protected there as well, by what was asked for here. Cells that stay open, empty ones among them, are no corners.
 
-What this leaves open to attack comes from single hypercubes that fall short, from the sub-tables being judged one at a time, and from
-singletons, which are not minded here: their respondents know corners that a hypercube counts on.
+Without completion, cells can stay at risk: a hypercube may be too narrow, the sub-tables are judged one at a time, and respondents of
+singletons, whom this method does not consider, know corners of a hypercube.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ Every cell that z moves is suppressed. Then z is a *witness*: let t⁺ be the lo
 a − t z ≥ 0. Nobody can exclude any value of cell q from a_q − t⁻ z_q to a_q + t⁺ z_q (z_q > 0; sides exchanged otherwise). Witnesses of
 other cells settle most primaries. Levels are treated in descending order, because large moves also serve small levels.
 
-Clean-up: a secondary cell is opened again, the most valuable first, if the few primaries whose witnesses used it have other witnesses.
+Clean-up: secondary cells are opened again, the most valuable first, if the few primaries whose witnesses use them have other witnesses.
 Empty cells are public zeros: they never move and are never suppressed. The table is positive (a ≥ 0); `lpl` is cut at a. The attacker
 is the external one: units that know their own cell, and sliding levels, are not considered.
 """
@@ -41,8 +41,8 @@ DEAREST = 1e3  # the most that a small capacity multiplies a cost by
 def lp_cover(M: sp.csr_array, a: Floats, primary: Bools, lpl: Floats, upl: Floats, weight: Floats, clean_up: int = 5) -> Bools:
     """The suppressed cells: `primary` and the secondary cells that protect every primary to `lpl` and `upl` within this table.
 
-    `weight` ≥ 0 is the loss of suppressing a cell. The clean-up gives back secondary cells that at most `clean_up` primaries lean
-    on; 0 switches it off. Raises Unprotectable, naming positions, where even suppressing everything does not protect a cell.
+    `weight` ≥ 0 is the loss of suppressing a cell. The clean-up opens secondary cells that at most `clean_up` primaries need;
+    0 switches it off. Raises Unprotectable, naming positions, where even suppressing everything does not protect a cell.
     """
     _check(M, a, primary, lpl, upl, weight)
     moving = np.flatnonzero((a > 0) | primary)

@@ -1,8 +1,8 @@
 """Patterns of earlier publications, and what they mean for a new one.
 
 *Published before*: the same table, with the same values. What was open then is known; it stays open, and the new pattern hides some of
-what was hidden then. *Last period*: another table of the same cells. Its values say nothing here, but users want the same cells from year
-to year: a cell that was hidden then costs less now, so that the pattern moves only where that pays.
+what was hidden then. *Last period*: another table of the same cells. Its values are not used. Users want the same cells from
+year to year, so a cell that was hidden then costs less now.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     u   primary: the cell must be protected        s   safe: no primary, it may be hidden
     z   the cell must stay open                    c   its cost                             pl   its protection levels
 
-An instruction goes before the table and before the chosen costs. `s` does not open the way to hide a cell that the table itself keeps open.
+An instruction goes before the table and before the chosen costs. A cell that the table itself keeps open stays open also with `s`.
 """
 
 from __future__ import annotations

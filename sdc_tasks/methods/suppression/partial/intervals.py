@@ -53,7 +53,8 @@ def width_weights(problem: SuppressionProblem) -> Floats:
 
 
 def judge(problem: SuppressionProblem, intervals: Intervals) -> Ints:
-    """Positions of primaries not shown to be protected; or of cells that must stay open and do not, or whose interval leaves the bounds."""
+    """The positions of primaries that are not shown to be protected, of cells that must stay open and do not, and of cells whose
+    interval leaves the bounds."""
     below, above = intervals.below, intervals.above
     wide = ~intervals.open
     outside = (below < 0) | (above < 0) | (problem.a - below < problem.lb) | (problem.a + above > problem.ub) | (wide & problem.fixed)

@@ -6,7 +6,7 @@ On the classes of the reduced problem (pattern/reduce.py), with v = (below, abov
     for each item (class p, side, need):   max { ± u_p : M u = 0, −below ≤ u ≤ above } ≥ need
 
 By duality every multiplier λ of the relations gives, with r = ± e_p − Mᵀ λ, the valid inequality r⁺ · above + r⁻ · below ≥ need. It is
-linear in v, so that no step is a guess: the bound rises to the least loss. An item of width adds both sides.
+linear in v, so that the bound rises to the least loss. An item of width adds both sides.
 
 1. First intervals: item by item, the largest first, the direction that widens what is there at least cost. If there is none, nothing
    protects the primary.

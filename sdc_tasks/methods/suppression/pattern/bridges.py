@@ -1,8 +1,8 @@
 """Bridges: hidden classes that cannot move, and the inequalities that patterns without them satisfy ([2] §4.1).
 
-If a pattern hides class i, but the relations leave it no way to move, i helps nobody: without it the same deviations remain, and the
-pattern is no dearer. So some least pattern has no bridge, and the classes that must be protected are no bridges of any safe pattern. For
-whole multipliers λ of the relations let r = Mᵀ λ, r_i ≠ 0. Σ r_j u_j = 0 moves i only if it moves another class of r, hence
+If a pattern hides class i, but the relations do not let it move, class i does not protect anything: without it the same deviations remain,
+and the pattern costs no more. So some least pattern has no bridge. Classes that must be protected are no bridges of any safe pattern.
+For whole multipliers λ of the relations let r = Mᵀ λ, r_i ≠ 0. Σ r_j u_j = 0 moves i only if it moves another class of r, hence
 
     Σ_{j≠i, r_j≠0} y_j ≥ y_i
 

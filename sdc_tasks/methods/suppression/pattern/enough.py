@@ -4,9 +4,8 @@ Where a total is open, everybody can subtract the open parts from it: the hidden
 
     Σ count_i  over the hidden parts i that nobody can recalculate  ≥  minimum,
 
-unless no part is hidden. Who contributes to several parts counts for each. A part that can be recalculated from other relations hides
-nobody, and does not count; a total that can be is open. What sums of several
-relations publish together is not judged by number, but by levels, as ever.
+unless no part is hidden. A contributor to several parts counts for each of them. A part that can be recalculated from other relations
+does not count, and a total that can be recalculated is open. Sums over several relations are judged by their levels, not by numbers.
 """
 
 from __future__ import annotations

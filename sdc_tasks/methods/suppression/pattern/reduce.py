@@ -7,8 +7,7 @@
 - An *item* is one requirement: class, side, need. side +1: max u ≥ need; −1: min u ≤ −need; 0: max u − min u ≥ need.
 
 Least cost of the problem = `offset` + least cost of the reduced problem. A primary that a relation fixes, or whose class has less room than
-it needs, is refused here. The attackers' programs later find a primary that cannot move, or that cannot reach its level even if everything
-is hidden.
+it needs, is refused here. The attackers' programs later find primaries that cannot reach their level even if everything is hidden.
 
 Relations that follow from others are dropped if a network remains, as for a 1H2D table ([2] §2.2). A class with a singleton is `lone`: it
 moves in items of classes of the same respondent alone. A primary in one class with another respondent's singleton is disclosed. `network`:

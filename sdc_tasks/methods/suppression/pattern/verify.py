@@ -74,7 +74,7 @@ class _Seen:
         self.M = sp.csr_array(M[np.flatnonzero(np.diff(M.indptr))])
 
     def left(self) -> Ints:
-        """Positions in the table of primaries that some requirement of is not shown yet."""
+        """The positions, in the table, of primaries with a requirement that is not shown yet."""
         return self.problem.primaries[self._open()]
 
     def _open(self) -> Bools:
