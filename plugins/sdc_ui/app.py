@@ -27,9 +27,11 @@ from sdc_ui.board import board
 from sdc_ui.country import country_facts
 from sdc_ui.cycles.cycle import NAMELESS, cycle_facts
 from sdc_ui.cycles.findings import findings_facts, findings_file
+from sdc_ui.releases.bundle import bundle_of
 from sdc_ui.releases.comparison import comparison_facts
 from sdc_ui.releases.heatmap import SIZES
 from sdc_ui.releases.history import history_facts
+from sdc_ui.releases.kept import KINDS, content, kept
 from sdc_ui.releases.protection import release_facts
 from sdc_ui.shared import words
 from sdc_ui.shared.actions import actions, answers, clearing, retraction
@@ -124,7 +126,30 @@ def one_release(request: Request, user: GetUserDep, release_id: str) -> Response
     """The protection of one release."""
     facts = _known(release_facts(warehouse(), release_id), f"release {release_id}")
     require([facts.line.domain], user)
-    return _page(request, "release", facts=facts, todo=retraction(rights(facts.line.domain, user), facts.line))
+    may, line, run = rights(facts.line.domain, user), facts.line, facts.run
+    todo = retraction(may, line)
+    if facts.newest:
+        todo = (*actions(may, line, run, domain=line.domain, period=line.period), *todo)
+    bundle = bundle_of(run.dag_id, run.run_id) if run else None
+    return _page(request, "release", facts=facts, todo=todo, files=kept(line, facts.certificate), bundle=bundle)
+
+
+@app.get("/release/{release_id}/audit.json")
+def certificate(user: GetUserDep, release_id: str) -> Response:
+    """The certificate of the newest audit of a release, as a file."""
+    facts = _known(release_facts(warehouse(), release_id), f"release {release_id}")
+    require([facts.line.domain], user)
+    text = _known(facts.certificate, f"audit of release {release_id}")
+    return _file(text, f"audit_{release_id}.json", "application/json")
+
+
+@app.get("/release/{release_id}/file/{name}")
+def file_of_release(user: GetUserDep, release_id: str, name: str) -> Response:
+    """The table or the report of a release that the world may see, as a file."""
+    facts = _known(release_facts(warehouse(), release_id), f"release {release_id}")
+    require([facts.line.domain], user)
+    text = _known(content(facts.line, facts.certificate, name), f"{name} of release {release_id} in its output folder")
+    return _file(text, f"{release_id}_{name}", KINDS[name])
 
 
 @app.get("/compare/{release_id}/{other}")

@@ -69,7 +69,7 @@ class CycleLine:
     def over(self) -> bool:
         """Whether the cycle is published, with nothing left to do."""
         settled = not self.refused and not self.stages[Stage.RECEIVED] and not self.stages[Stage.WAITING]
-        return settled and self.newest is not None and self.newest.standing in OVER
+        return settled and self.newest is not None and self.newest.standing in OVER and not self.newest.newer
 
 
 @dataclass(frozen=True)

@@ -115,11 +115,16 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
         ),
         deadlines=_deadlines(cycle, found, files, newest, audits, approval, now) if cycle and any(cycle[name] for name in DUE) else (),
         alerts=tuple(reader.alerts(engine, domain, period)),
-        run=DagRun(**{name: run[name] for name in DagRun.__dataclass_fields__}) if run else None,
+        run=dag_run_of(run) if run else None,
         steps=steps,
         approval=approval if newest and newest.approvals_asked else None,
         releases=releases,
     )
+
+
+def dag_run_of(record: Mapping[str, Any]) -> DagRun:
+    """The run of a record of `reader.dag_runs`."""
+    return DagRun(**{name: record[name] for name in DagRun.__dataclass_fields__})
 
 
 def _steps(engine: Engine, run: Mapping[str, Any] | None, newest: ReleaseLine | None) -> tuple[Step, ...]:

@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
+from sdc_ui.cycles.cycle import DagRun, dag_run_of
 from sdc_ui.releases.heatmap import Field, HeatMap, heat_maps, tally
 from sdc_ui.releases.history import before
 from sdc_ui.shared.approval import Approval, approval_of
@@ -92,6 +93,17 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Used:
+    """A delivery that the release was made of. `state` is what became of the file since; `followed` names the file that replaced it."""
+
+    country: Name
+    file: str
+    digest: str
+    state: str
+    followed: str | None
+
+
+@dataclass(frozen=True)
 class ReleaseFacts:
     """All facts of the page of a release. `counts` are None before the audit; `maps` are empty before the publication."""
 
@@ -108,6 +120,11 @@ class ReleaseFacts:
     audit: Audit | None
     approval: Approval
     log: tuple[Entry, ...]
+    made_of: tuple[Used, ...]
+    run: DagRun | None
+    program: tuple[tuple[str, str], ...]
+    certificate: str | None
+    newest: bool
     before: str | None
     others: tuple[ReleaseLine, ...]
 
@@ -124,6 +141,7 @@ def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
     cells = reader.treatments(engine, release_id)
     audits = reader.audits(engine, release_id)
     certificate = json.loads(audits[-1]["certificate"]) if audits else {}
+    runs = [each for each in reader.dag_runs(engine, line.domain, line.period) if each["dag_id"].startswith("eu_release_")]
     same = tuple(each for each in history if (each.domain, each.period) == (line.domain, line.period))
     return ReleaseFacts(
         line=line,
@@ -139,9 +157,33 @@ def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
         audit=_audit(audits[-1], certificate, labels) if audits else None,
         approval=approval_of(engine, line, audits),
         log=tuple(_entry(each) for each in reader.log_of(engine, release_id)),
+        made_of=_made_of(engine, line, labels),
+        run=next((dag_run_of(each) for each in runs if each["release_id"] == release_id), None),
+        program=_program(submission["environment"]) if submission else (),
+        certificate=audits[-1]["certificate"] if audits else None,
+        newest=same[0] == line,
         before=before(same).get(release_id),
         others=tuple(each for each in same if each.version is not None and each.release_id != release_id),
     )
+
+
+def _made_of(engine: Engine, line: ReleaseLine, labels: Labels) -> tuple[Used, ...]:
+    """The deliveries of the release, by country. Their notes say country and file."""
+    files = {each["digest"]: each for each in reader.deliveries(engine, line.domain, line.period)}
+    found = []
+    for digest, note in sorted(reader.made_of(engine, line.release_id).items(), key=lambda each: each[1]):
+        country, _, name = note.partition(": ")
+        now = files.get(digest)
+        after = files.get(now["superseded_by"]) if now else None
+        found.append(Used(labels.area(country), name, digest, now["state"] if now else "gone", after["file"] if after else None))
+    return tuple(found)
+
+
+def _program(environment: str) -> tuple[tuple[str, str], ...]:
+    """What made the release: this project, its source, Airflow and Python, where they are known."""
+    told = json.loads(environment)
+    names = {"sdc-release": "program", "source": "source", "apache-airflow": "Airflow", "python": "Python"}
+    return tuple((name, str(told[key])) for key, name in names.items() if key in told)
 
 
 def _counts(certificate: Mapping[str, Any]) -> Field | None:

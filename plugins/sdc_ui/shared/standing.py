@@ -96,6 +96,11 @@ class ReleaseLine:
         return AGAIN if self.newer and self.standing not in (Standing.RUNNING, Standing.APPROVAL) else self.standing.next
 
     @property
+    def stale(self) -> bool:
+        """Whether it is published although deliveries that it was made of were corrected since."""
+        return self.newer and self.standing in (Standing.PUBLISHED, Standing.EMBARGOED)
+
+    @property
     def shown(self) -> bool:
         """Whether the public may see its cells now."""
         return self.visible and self.retracted is None

@@ -1,0 +1,46 @@
+"""The files of a release in the output folder of its cycle, where they are of this release and its readers may see them.
+
+The folder holds the files of the last release that was written. They are of this one where `audit.json` there is its certificate and the
+other file was written after it.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import sdc_places
+
+from sdc_ui.shared.standing import ReleaseLine
+
+log = logging.getLogger("sdc.pages")
+REPORT, TABLE = "report.html", "table.csv"
+KINDS = {REPORT: "text/html", TABLE: "text/csv"}
+
+
+def kept(line: ReleaseLine, certificate: str | None) -> tuple[str, ...]:
+    """The names of the files that may be opened: none before the world may see the table, and none after a retraction."""
+    if certificate is None or not line.shown:
+        return ()
+    try:
+        folder = _folder(line)
+        audit = folder / "audit.json"
+        if not audit.is_file() or audit.read_text(encoding="utf-8") != certificate:
+            return ()
+        written = audit.stat().st_mtime
+        return tuple(name for name in KINDS if (folder / name).is_file() and (folder / name).stat().st_mtime >= written)
+    except Exception as error:  # an object store that does not answer, a folder without permission: the page stands without these links
+        log.warning("the output folder of %s cannot be read: %s", line.release_id, type(error).__name__)
+        return ()
+
+
+def content(line: ReleaseLine, certificate: str | None, name: str) -> str | None:
+    """The text of one of these files; None where it may not be opened, or is not of this release."""
+    if name not in kept(line, certificate):
+        return None
+    text: str = (_folder(line) / name).read_text(encoding="utf-8")
+    return text if name != REPORT or line.release_id in text else None
+
+
+def _folder(line: ReleaseLine) -> Path:
+    return sdc_places.folder(sdc_places.OUT.replace("{domain}", line.domain).replace("{period}", line.period))
