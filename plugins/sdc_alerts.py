@@ -140,7 +140,7 @@ def alert(kind: str, domain: str, dag_id: str, run_id: str, unread: bool = False
             return []
         cycle = next((each for each in reader.cycles(engine, domain) if each["period"] == run["period"]), None)
         due = cycle[DUE[kind]] if cycle and kind in DUE else None
-        pending = kind == "delivery" and not _judged(engine, domain, run["period"], due)
+        pending = kind == "delivery" and not inbox_judged(engine, domain, run["period"], due)
         if pending and not unread:
             return None
         told = []
@@ -156,7 +156,7 @@ def alert(kind: str, domain: str, dag_id: str, run_id: str, unread: bool = False
         engine.dispose()
 
 
-def _judged(engine: Engine, domain: str, period: str, due: datetime | None) -> bool:
+def inbox_judged(engine: Engine, domain: str, period: str, due: datetime | None) -> bool:
     """Whether the inbox was read since the instant, and all its files were judged."""
     from sdc_tasks.warehouse import reader
 

@@ -15,7 +15,7 @@ from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 
 
-class Answer(StrEnum):
+class SecondFile(StrEnum):
     """What a second file of a country is; `operations/answers.py` says more."""
 
     KEEP = "keep"
@@ -58,7 +58,7 @@ def retract(
 
 
 def files(
-    answer: Annotated[Answer, typer.Argument(help="keep: they do not count; replace: they count instead; both: all are one delivery")],
+    answer: Annotated[SecondFile, typer.Argument(help="keep: they do not count; replace: they count instead; both: all are one delivery")],
     names: Annotated[list[str], typer.Argument(help="the files that wait, such as AT_new.csv")],
     domain: DomainOption,
     period: PeriodOption,
@@ -68,10 +68,10 @@ def files(
 ) -> None:
     """Says what second files of a country are, and judges what counts then. Until somebody does, no release is made."""
     from sdc_tasks import steps
-    from sdc_tasks.warehouse.operations.answers import Answer as Given
+    from sdc_tasks.warehouse.operations.answers import Answer
 
     desk = steps.open_desk(warehouse, domain, period, actor=actor)
-    steps.settle(desk, names, Given(answer.value), note)
+    steps.settle(desk, names, Answer(answer.value), note)
     out.print(f"{answer.value}: {', '.join(names)}")
 
 

@@ -18,7 +18,7 @@ from sdc_tasks.model.series import countries_in
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 LINE = 512  # bytes; a real record has 60 to 200
-SPARE = 1 << 18
+SPARE_BYTES = 1 << 18
 SPARE_LINES = 1000
 
 
@@ -72,7 +72,9 @@ def countries_of(file: str, domain: Domain) -> list[str]:
 
 
 def _first(data: bytes, domain: Domain) -> str | None:
-    lines = (line for line in data[: 2 * LINE * len(domain.countries) + SPARE].decode("utf-8-sig", "replace").splitlines() if line.strip())
+    lines = (
+        line for line in data[: 2 * LINE * len(domain.countries) + SPARE_BYTES].decode("utf-8-sig", "replace").splitlines() if line.strip()
+    )
     header, first = next(lines, ""), next(lines, "")
     for separator in (",", ";"):
         names = [name.strip(' "') for name in header.split(separator)]
@@ -110,7 +112,7 @@ def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str 
 
 def most_bytes(domain: Domain) -> int:
     """The largest size of a file: `LINE` bytes for each cell of a national table, and some room for a header and small errors."""
-    return SPARE + LINE * domain.space.national_size
+    return SPARE_BYTES + LINE * domain.space.national_size
 
 
 def _read(data: bytes, file: str, domain: Domain, period: str, found: Findings) -> tuple[str | None, Entries | None]:

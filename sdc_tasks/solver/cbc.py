@@ -35,7 +35,7 @@ from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.mixed import Milp, MilpResult, Watch, finite
 
 GRACE_SECONDS = 3.0  # seconds past its own limit, or past a request to stop, after which CBC is killed
-LOOK = 0.1  # seconds between two looks at a running CBC
+CBC_LOOK = 0.1  # seconds between two looks at a running CBC
 
 
 @dataclass(frozen=True)
@@ -155,12 +155,12 @@ class _Guard(threading.Thread):
             self._follow()
         except BaseException as error:
             self._raised = error
-            while not self._ended.wait(LOOK):
+            while not self._ended.wait(CBC_LOOK):
                 self._kill()
 
     def _follow(self) -> None:
         told = -np.inf
-        while not self._ended.wait(LOOK):
+        while not self._ended.wait(CBC_LOOK):
             if not self._limited:
                 self._limited = self._limit()
             if (bound := bound_of(self._log, self._scale)) is not None and bound > told:

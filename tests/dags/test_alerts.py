@@ -107,7 +107,7 @@ def test_each_missing_country_is_told_once(
         return next(looks) > 2
 
     with monkeypatch.context() as patch:
-        patch.setattr("sdc_alerts._judged", judged)
+        patch.setattr("sdc_alerts.inbox_judged", judged)
         miss(run, "delivery", PLAIN, times=1)
     read_the_inbox(warehouse_of_run, run)
     miss(run, "delivery", PLAIN)
@@ -127,17 +127,17 @@ def test_each_missing_country_is_told_once(
 
 
 def test_the_inbox_is_read_when_a_task_has_read_it_since_and_its_files_are_judged(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
-    from sdc_alerts import _judged
+    from sdc_alerts import inbox_judged
 
     deliver(PLAIN, "AT")
     run = Flight.start(bag, f"eu_release_{PLAIN}", period="2024")
     before = datetime.now(UTC) - timedelta(minutes=5)
     with warehouse_of_run.begin() as connection:
         connection.exec_driver_sql("DELETE FROM task_run")
-    assert not _judged(warehouse_of_run, PLAIN, "2024", before)
+    assert not inbox_judged(warehouse_of_run, PLAIN, "2024", before)
     read_the_inbox(warehouse_of_run, run)
-    assert _judged(warehouse_of_run, PLAIN, "2024", before)
-    assert not _judged(warehouse_of_run, PLAIN, "2024", before + timedelta(days=1))
+    assert inbox_judged(warehouse_of_run, PLAIN, "2024", before)
+    assert not inbox_judged(warehouse_of_run, PLAIN, "2024", before + timedelta(days=1))
 
 
 def test_nobody_is_told_of_what_is_done_or_not_late(bag: Any, deliver: Any, warehouse_of_run: Any, webhook: list[dict[str, str]]) -> None:

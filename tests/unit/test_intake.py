@@ -152,7 +152,7 @@ def test_not_well_formed(domain, folder, content, line):
 
 
 def test_a_file_beyond_the_limit_is_not_parsed(domain, folder, monkeypatch):
-    monkeypatch.setattr("sdc_tasks.intake.sheet.SPARE", 50 - 512 * domain.space.national_size)
+    monkeypatch.setattr("sdc_tasks.intake.sheet.SPARE_BYTES", 50 - 512 * domain.space.national_size)
     delivery = deliver(domain, folder, sdmx_1())
     assert codes(delivery) == [("140", None, None)]
 

@@ -26,7 +26,7 @@ from sdc_tasks.model.table import SUM_SHARE, Bools, Floats, Hierarchy, Ints
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import Milp, solve_milp
 
-LARGEST = 200_000  # cells of a table, groups included, for the program
+MOST_RECODED = 200_000  # cells of a table, groups included, for the program
 PLAN_NODES = 100_000  # of the search, so that it ends by counted work
 
 
@@ -116,8 +116,10 @@ class Recoding:
                 f"{left} primary cells are left when every code below a total is collapsed. "
                 "Remedy: allow as many, or protect them otherwise"
             )
-        if self.a.size > LARGEST:
-            raise InvalidInput(f"{self.a.size} cells with groups, more than {LARGEST}. Remedy: give a plan, or recode parts of the table")
+        if self.a.size > MOST_RECODED:
+            raise InvalidInput(
+                f"{self.a.size} cells with groups, more than {MOST_RECODED}. Remedy: give a plan, or recode parts of the table"
+            )
         model, places = self._model(most)
         result = solve_milp(model, "highs", np.inf, 0.0, PLAN_NODES)
         if result.x is None:

@@ -23,7 +23,7 @@ from itertools import count
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.cta.cuts.subproblem import Answer, Lagrangian, Subproblem, refuse
+from sdc_tasks.methods.cta.cuts.subproblem import Lagrangian, SenseAnswer, Subproblem, refuse
 from sdc_tasks.methods.cta.local.balance import balanced
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.polygon import POLYGON_ROUNDS, Relaxation
@@ -81,7 +81,7 @@ class _Search:
         self._rng = np.random.default_rng(seed)
         self._nodes = MASTER_NODES if run.clock.counted else None
         self._master: _Master | None = None
-        self._news: list[tuple[Bools, Answer]] = []  # answers that are not yet cuts of the master
+        self._news: list[tuple[Bools, SenseAnswer]] = []  # answers that are not yet cuts of the master
         self._tried: set[bytes] = set()
         self._centre: tuple[Bools, Floats] | None = None  # the best senses, and a lower bound on the change of cost for each sense
         self._size, self._vain = FIRST_TURNED, 0  # how many senses the master may change, and how often that promised nothing

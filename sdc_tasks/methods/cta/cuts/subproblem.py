@@ -46,7 +46,7 @@ class Lagrangian:
 
 
 @dataclass(frozen=True)
-class Answer:
+class SenseAnswer:
     """For one sense vector: its closest table and a tight Lagrangian; or, with `z` None, a Lagrangian with w = 0 that is above 0.
 
     `mirrored` is the Lagrangian of −λ. Where bounds are out of reach and levels are symmetric, it is as tight for the opposite senses.
@@ -60,7 +60,7 @@ class Answer:
 @dataclass(frozen=True)
 class Relaxed:
     """The relaxation over all senses: y (s,) in [0, 1], and a tight Lagrangian. Without a table (`bound` infinite), a Lagrangian as in
-    `Answer`.
+    `SenseAnswer`.
     """
 
     y: Floats = field(repr=False)
@@ -103,18 +103,18 @@ class Subproblem:
         ray = self._ray(bounds, seconds) if found.status is Status.INFEASIBLE else None
         return None if ray is None else Relaxed(undecided, self.lagrangian(ray, np.zeros_like(self.w), math.inf), math.inf)
 
-    def solve(self, up: Bools, best: float, seconds: float) -> Answer | None:
+    def solve(self, up: Bools, best: float, seconds: float) -> SenseAnswer | None:
         """The answer for the senses `up` (s,), compared with tables that cost less than `best`; None where time ran out."""
         bounds = self._bounds(up, False)
         found = self._solve(self._live, bounds, seconds)
         if found.status.has_point:
             mirrored = self.lagrangian(-found.dual, self.w, best)
-            return Answer(self._deviations(found.x), self.lagrangian(found.dual, self.w, best), mirrored)
+            return SenseAnswer(self._deviations(found.x), self.lagrangian(found.dual, self.w, best), mirrored)
         ray = self._ray(bounds, seconds) if found.status is Status.INFEASIBLE else None
         if ray is None:
             return None
         weightless = np.zeros_like(self.w)
-        return Answer(None, self.lagrangian(ray, weightless, math.inf), self.lagrangian(-ray, weightless, math.inf))
+        return SenseAnswer(None, self.lagrangian(ray, weightless, math.inf), self.lagrangian(-ray, weightless, math.inf))
 
     def lagrangian(self, dual: Floats, w: Floats, best: float) -> Lagrangian:
         """L for the multipliers `dual` (relations,). A cell of a table that costs at most `best` moves at most best / w."""
