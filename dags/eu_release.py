@@ -12,14 +12,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, TaskGroup, chain, get_current_context, task
+from airflow.sdk import DAG, TaskGroup, chain, get_current_context
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from sdc_alerts import deadlines
 from sdc_dags.approval import ALTHOUGH, approvals
 from sdc_dags.domains import dags_of_domains
 from sdc_dags.params import period_param, place_param
 from sdc_dags.run import desk, measure, note_run, place
-from sdc_dags.tasks import DEFAULTS, HEAVY, log, mapped
+from sdc_dags.tasks import DEFAULTS, HEAVY, log, mapped, step
 from sdc_places import INBOX, OUT
 from sdc_timetable import CycleTimetable
 
@@ -74,7 +74,7 @@ def _opened() -> str | None:
     return str(tables[0]["release"]) if tables else None
 
 
-@task
+@step
 def discover(domain: str) -> list[dict[str, str]]:
     """Receives every file of the inbox into the warehouse. Lists the deliveries that must be judged.
 
@@ -89,7 +89,7 @@ def discover(domain: str) -> list[dict[str, str]]:
     return [{"file": each.file, "label": each.label} for each in found]
 
 
-@task(map_index_template="{{ task.op_kwargs['file']['label'] }}")
+@step(map_index_template="{{ task.op_kwargs['file']['label'] }}")
 def ingest(domain: str, file: dict[str, str]) -> str:
     """Reads the files of a country that are in the inbox now (each unreadable record is a finding with its line), and checks them together
     for completeness, additivity, signs, shares, and change against the previous delivery.
@@ -105,7 +105,7 @@ def ingest(domain: str, file: dict[str, str]) -> str:
     return digest
 
 
-@task(trigger_rule="all_done_min_one_success")  # whatever became of the countries; not if `discover` failed
+@step(trigger_rule="all_done_min_one_success")  # whatever became of the countries; not if `discover` failed
 def collect(domain: str) -> list[dict[str, str]]:
     """Opens the release of all accepted deliveries, and lists the countries whose tables the receiver examines.
 
@@ -120,7 +120,7 @@ def collect(domain: str) -> list[dict[str, str]]:
     return [{"release": release_id, "country": country} for country in countries]
 
 
-@task(map_index_template="{{ task.op_kwargs['table']['country'] }}", **HEAVY)
+@step(map_index_template="{{ task.op_kwargs['table']['country'] }}", **HEAVY)
 def suppress(domain: str, table: dict[str, str]) -> str:
     """Checks whether the national table protects its primaries. Where it does not, and the domain file asks for it, sets secondaries: these
     cells are confidential in the release, and a finding lists them for the NSI.
@@ -134,7 +134,7 @@ def suppress(domain: str, table: dict[str, str]) -> str:
     return steps.suppress(desk(domain), table["release"], table["country"])
 
 
-@task(trigger_rule="all_done_min_one_success")  # whatever became of the countries; not if `discover` failed
+@step(trigger_rule="all_done_min_one_success")  # whatever became of the countries; not if `discover` failed
 def assemble(domain: str) -> str:
     """Joins the deliveries of the release into one protection problem: those with which `collect` opened it, or, where the receiver sets no
     secondaries, all that are accepted now. The same deliveries, domain file and program are the same release, under the same id.
@@ -153,7 +153,7 @@ def assemble(domain: str) -> str:
     return release_id
 
 
-@task(**HEAVY)
+@step(**HEAVY)
 def baseline(domain: str) -> str:
     """Computes what the national tables alone protect, and names the countries whose own tables leave primaries unprotected.
 
@@ -164,7 +164,7 @@ def baseline(domain: str) -> str:
     return steps.baseline(desk(domain), _release())
 
 
-@task
+@step
 def climb(domain: str, rung: int) -> bool:
     """One strategy of the CTA ladder: searches for the smallest adjustment that protects every primary. Returns whether the next
     rung is needed.
@@ -183,7 +183,7 @@ def climb(domain: str, rung: int) -> bool:
     return steps.adjust(at, release_id, rung)
 
 
-@task(trigger_rule="none_failed_min_one_success")  # rungs may be skipped; a failed rung stops the release
+@step(trigger_rule="none_failed_min_one_success")  # rungs may be skipped; a failed rung stops the release
 def cta_outcome(domain: str) -> None:
     """Reports which rung's table is the start for the bases. If no rung returned a table, the audit alone drives the bases."""
     from sdc_tasks import steps
@@ -192,7 +192,7 @@ def cta_outcome(domain: str) -> None:
     log.info(why)
 
 
-@task(**HEAVY)
+@step(**HEAVY)
 def bases(domain: str) -> str:
     """Decides for every European cell: exact, rounded to a base, or withheld. Attacks and repairs until the attacker breaks nothing.
 
@@ -203,7 +203,7 @@ def bases(domain: str) -> str:
     return steps.choose_bases(desk(domain), _release())
 
 
-@task(map_index_template="chunk {{ task.op_kwargs['chunk'] + 1 }}", **HEAVY)
+@step(map_index_template="chunk {{ task.op_kwargs['chunk'] + 1 }}", **HEAVY)
 def audit(domain: str, chunk: int) -> str:
     """Attacks the chosen publication from outside, for one part of the primaries. It does not know how the publication was chosen.
 
@@ -214,7 +214,7 @@ def audit(domain: str, chunk: int) -> str:
     return steps.audit_chunk(desk(domain), _release(), chunk)
 
 
-@task
+@step
 def verdict(domain: str) -> dict[str, str | bool]:
     """Joins the parts of the audit and stores its certificate. Green also when the audit did not pass: a verdict is data."""
     from sdc_tasks import steps
@@ -225,7 +225,7 @@ def verdict(domain: str) -> dict[str, str | bool]:
     return {"certificate": digest, "passed": passed}
 
 
-@task
+@step
 def publish(domain: str) -> int:
     """Publishes to the warehouse in one transaction, only with a passed audit of exactly this publication. Returns the version.
 
@@ -247,7 +247,7 @@ def publish(domain: str) -> int:
         raise AirflowFailException(f"{type(refusal).__name__}: {refusal}") from None
 
 
-@task(trigger_rule="all_done_min_one_success")  # also of a blocked release; not without a verdict
+@step(trigger_rule="all_done_min_one_success")  # also of a blocked release; not without a verdict
 def report(domain: str) -> str:
     """Writes `report.html` and `audit.json`, and `table.csv` if the audit passed, to the folder `out`.
 
@@ -261,7 +261,7 @@ def report(domain: str) -> str:
     return str(page)
 
 
-@task
+@step
 def released() -> None:
     """Green only when the release is published and reported. It gives the run the colour of `publish`, whatever `report` did."""
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, Asset, AssetWatcher, chain, get_current_context, task
+from airflow.sdk import DAG, Asset, AssetWatcher, chain, get_current_context
 from sdc_dags.domains import dags_of_domains
 from sdc_dags.params import period_param, place_param
 from sdc_dags.run import desk, note_run, place
-from sdc_dags.tasks import DEFAULTS, log, mapped
+from sdc_dags.tasks import DEFAULTS, log, mapped, step
 from sdc_inbox import InboxTrigger
 from sdc_places import INBOX
 
@@ -31,7 +31,7 @@ here.
 """
 
 
-@task
+@step
 def arrived(domain: str) -> list[dict[str, str]]:
     """Receives new files in the inboxes of the periods of this run, in the order of the names.
 
@@ -47,7 +47,7 @@ def arrived(domain: str) -> list[dict[str, str]]:
     return found
 
 
-@task(map_index_template="{{ task.op_kwargs['file']['label'] }}")
+@step(map_index_template="{{ task.op_kwargs['file']['label'] }}")
 def judge(domain: str, file: dict[str, str], accepted: Asset) -> str:
     """Reads and checks the delivery of one file. Green: it counts from now on.
 
@@ -63,7 +63,7 @@ def judge(domain: str, file: dict[str, str], accepted: Asset) -> str:
     return country
 
 
-@task(trigger_rule="all_done_min_one_success")  # also after a refused file: the others may be complete
+@step(trigger_rule="all_done_min_one_success")  # also after a refused file: the others may be complete
 def ready(domain: str, complete: Asset) -> list[str]:
     """Marks releases that can be run now and were never run. Pink: there is none."""
     from airflow.sdk.exceptions import AirflowSkipException

@@ -77,7 +77,10 @@ def on_task_instance_skipped(previous_state: Any, task_instance: Any) -> None:
 @hookimpl
 def on_task_instance_failed(previous_state: Any, task_instance: Any, error: Any) -> None:
     again = "up_for_retry" in str(getattr(task_instance, "state", ""))
-    _note_task(task_instance, "up_for_retry" if again else "failed", _worded(error))
+    said = _worded(error)
+    _note_task(task_instance, "up_for_retry" if again else "failed", said)
+    if _ours(task_instance.dag_id):
+        logging.getLogger("sdc.release").error("%s", said)  # after Airflow's traceback, so that it is the end of the log
 
 
 @hookimpl
@@ -167,7 +170,9 @@ def _worded(error: Any) -> str:
 
     from sdc_tasks.errors import SdcError
 
-    if isinstance(error, SdcError | AirflowFailException):
+    if isinstance(error, AirflowFailException):
+        return str(error)
+    if isinstance(error, SdcError):
         return f"{type(error).__name__}: {error}"
     return type(error).__name__ if isinstance(error, BaseException) else "failed"
 

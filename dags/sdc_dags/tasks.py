@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import ExceptionRetryPolicy, RetryAction, RetryRule
+from airflow.sdk import ExceptionRetryPolicy, RetryAction, RetryRule, task
+from airflow.sdk.exceptions import AirflowFailException
 
-from sdc_tasks.errors import Retriable
+from sdc_tasks.errors import Retriable, SdcError
 
 log = logging.getLogger("sdc.release")
 
@@ -29,6 +32,29 @@ DEFAULTS: dict[str, Any] = {
 }
 # Heavy tasks: a worker with the solvers, as many tasks as fit into its memory, and hours for the attacker's LPs of a large domain.
 HEAVY: dict[str, Any] = {"queue": "solver", "pool": "solver", "execution_timeout": timedelta(hours=4)}
+
+
+def _step(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Airflow's `task`, but a refusal that somebody must answer fails the task with its own sentence, without the frames below it."""
+    if function is None:
+        return lambda each: _step(each, **options)
+
+    @wraps(function)
+    def refusing(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except Retriable:
+            raise
+        except SdcError as refusal:
+            raise AirflowFailException(f"{type(refusal).__name__}: {refusal}") from None
+
+    return task(**options)(refusing)
+
+
+if TYPE_CHECKING:  # typed as Airflow's own
+    step = task
+else:
+    step = _step
 
 
 def mapped(task: Any, **fixed: Any) -> Any:

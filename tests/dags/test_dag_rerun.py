@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.database.checks import run_checks
 from support.dags.airflow_home import PLAIN
@@ -21,7 +23,9 @@ def states(engine: Any) -> dict[str, list[str]]:
     return found
 
 
-def test_the_corrected_file_of_one_country_is_taken_in_by_clearing_it(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+def test_the_corrected_file_of_one_country_is_taken_in_by_clearing_it(
+    bag: Any, deliver: Any, warehouse_of_run: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     deliver(PLAIN, "AT")
     broken = deliver(PLAIN, "BE")
     broken.write_bytes(broken.read_bytes()[:-40])
@@ -32,6 +36,9 @@ def test_the_corrected_file_of_one_country_is_taken_in_by_clearing_it(bag: Any, 
     seen = reader.task_runs(warehouse_of_run, DAG, run.run_id)
     [told] = [each for each in seen if (each["task_id"], each["state"]) == ("ingest", "failed")]
     assert (told["label"], told["said"].startswith("InvalidInput: BE_2024.csv refused")) == ("BE_2024", True)
+    errors = [each.getMessage() for each in caplog.records if each.levelname == "ERROR"]
+    assert [each for each in errors if "BE_2024.csv" in each] == [told["said"]]
+    assert "sdc_tasks/steps" not in caplog.text, "the sentence of the operator, without the frames below it"
 
     deliver(PLAIN, "BE")
     run.clear(("ingest", run.index_of("ingest", "BE_2024")), only_failed=True)

@@ -57,6 +57,16 @@ def test_the_graph_where_the_receiver_sets_secondaries(bag: Any) -> None:
     assert (task.queue, task.pool) == ("solver", "solver")
 
 
+def test_pages_show_the_steps_in_the_order_of_the_graph(bag: Any) -> None:
+    from sdc_ui.shared.steps import GRAPH, place
+
+    for name in (AGREED, RECEIVER):
+        tasks = bag.dags[f"eu_release_{name}"].tasks
+        assert all(place(task.task_id)[0] < len(GRAPH) for task in tasks)
+        for task in tasks:
+            assert all(place(task.task_id) < place(after) for after in task.downstream_task_ids), task.task_id
+
+
 def test_people_are_asked_between_verdict_and_publication(bag: Any) -> None:
     found = edges(bag.dags[f"eu_release_{AGREED}"])
     assert found["verdict"] == ["approve_1", "report"]

@@ -64,6 +64,31 @@ def test_what_cannot_be_read_counts_for_the_country_in_its_name() -> None:
     assert tally([at, be, cy])[Stage.REFUSED] == 2
 
 
+def test_steps_keep_the_order_of_the_graph_and_tell_how_long_it_took() -> None:
+    """Two instances at once take as long as one; what never began for somebody else's failure is no failure of its own."""
+    from sdc_ui.shared.steps import of_tasks
+
+    def ended(name: str, index: int, state: str, minute: int, seconds: float | None = None) -> dict[str, Any]:
+        at = NOON + timedelta(minutes=minute)
+        return {
+            "task_id": name, "map_index": index, "label": "", "state": state, "tries": 1, "seconds": seconds, "said": "", "finished_at": at,
+        }  # fmt: skip
+
+    found = of_tasks(
+        [
+            ended("cta_outcome", -1, "upstream_failed", 1),
+            ended("ingest", 0, "success", 5, 60.0),
+            ended("ingest", 1, "failed", 5, 90.0),
+            ended("approve_1", -1, "upstream_failed", 1),
+            ended("assemble", -1, "failed", 3, 1.0),
+            ended("discover", -1, "success", 6, 2.0),
+        ]
+    )
+    assert [each.name for each in found] == ["discover", "ingest", "assemble", "cta_outcome", "approve_1"]
+    assert [each.seconds for each in found] == [2.0, 90.0, 1.0, None, None]
+    assert [each.tone for each in found] == ["good", "bad", "bad", "none", "none"]
+
+
 def test_who_must_do_something_comes_first() -> None:
     from sdc_ui.cycles.countries import countries
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import timedelta
 from typing import Any
 
-TONES = {"success": "good", "failed": "bad", "upstream_failed": "bad", "up_for_retry": "warn", "running": "calm", "skipped": "none"}
+TONES = {"success": "good", "failed": "bad", "upstream_failed": "none", "up_for_retry": "warn", "running": "calm", "skipped": "none"}
+GRAPH = (
+    "discover", "ingest", "collect", "suppress", "assemble", "baseline", r"cta_\d.*", "adjust", "cta_outcome", "bases", "audit", "verdict",
+    "approval", r"approve_\d+", "publish", "report", "released",
+)  # fmt: skip
 ORDER = ("failed", "upstream_failed", "up_for_retry", "running", "deferred", "queued", "scheduled", "success", "skipped", "removed")
 
 
@@ -40,11 +45,13 @@ class Came:
 
 @dataclass(frozen=True)
 class Step:
-    """A task with all its instances, the most urgent first. `seconds` is the sum over the instances."""
+    """A task with all its instances, the most urgent first. `seconds` passed from the beginning of the first instance to the end of the
+    last; None while one runs.
+    """
 
     name: str
     instances: tuple[Instance, ...]
-    finished_at: datetime | None
+    seconds: float | None
 
     @property
     def state(self) -> str:
@@ -53,11 +60,6 @@ class Step:
     @property
     def tone(self) -> str:
         return self.instances[0].tone
-
-    @property
-    def seconds(self) -> float | None:
-        known = [each.seconds for each in self.instances if each.seconds is not None]
-        return sum(known) if known else None
 
     @property
     def mapped(self) -> bool:
@@ -77,37 +79,32 @@ class Step:
         return tuple(each for each in self.instances if each.state not in ("success", "skipped", "upstream_failed"))
 
 
+def place(name: str) -> tuple[int, str]:
+    """The place of a task in the graph of its DAG, of a step in its release: the order of `dags/eu_release.py`."""
+    found = next((number for number, begins in enumerate(GRAPH) if re.fullmatch(begins, name)), len(GRAPH))
+    return found, name
+
+
 def of_tasks(records: Iterable[Mapping[str, Any]]) -> tuple[Step, ...]:
-    """The steps of records of `reader.task_runs`, in the order in which the tasks ended; running tasks come last."""
+    """The steps of records of `reader.task_runs`, in the order of the graph."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for each in records:
         found.setdefault(each["task_id"], []).append(each)
-    steps = [_step(name, rows) for name, rows in found.items()]
-    return tuple(sorted(steps, key=lambda step: (step.finished_at is None, step.finished_at.timestamp() if step.finished_at else 0.0)))
+    return tuple(_step(name, found[name]) for name in sorted(found, key=place))
 
 
 def of_release(records: Iterable[Mapping[str, Any]]) -> tuple[Step, ...]:
-    """The steps of records of `reader.steps`. Only finished steps have a record; the times of several instances are added."""
+    """The steps of records of `reader.steps`, in the order of the graph. Only finished steps have a record."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for each in records:
         found.setdefault(each["step"], []).append(each)
     return tuple(
         Step(
             name,
-            (
-                Instance(
-                    name,
-                    -1,
-                    "",
-                    "success",
-                    1,
-                    sum(each["seconds"] for each in rows),
-                    "; ".join(filter(None, (each["note"] for each in rows))),
-                ),
-            ),
-            rows[-1]["finished_at"],
+            (Instance(name, -1, "", "success", 1, _passed(rows), "; ".join(filter(None, (each["note"] for each in rows)))),),
+            _passed(rows),
         )
-        for name, rows in found.items()
+        for name, rows in sorted(found.items(), key=lambda each: place(each[0]))
     )
 
 
@@ -115,6 +112,14 @@ def _step(name: str, rows: list[Mapping[str, Any]]) -> Step:
     instances = [
         Instance(name, each["map_index"], each["label"], each["state"], each["tries"], each["seconds"], each["said"]) for each in rows
     ]
-    ended = [each["finished_at"] for each in rows]
     instances.sort(key=lambda each: (ORDER.index(each.state) if each.state in ORDER else 0, each.label, each.map_index))
-    return Step(name, tuple(instances), None if None in ended else max(ended))
+    return Step(name, tuple(instances), _passed(rows))
+
+
+def _passed(rows: Iterable[Mapping[str, Any]]) -> float | None:
+    """Seconds from the first beginning to the last end; None while something runs, or where nothing ran."""
+    ran = [each for each in rows if each["seconds"] is not None or each["finished_at"] is None]
+    if not ran or any(each["finished_at"] is None for each in ran):
+        return None
+    begun = min(each["finished_at"] - timedelta(seconds=each["seconds"]) for each in ran)
+    return float((max(each["finished_at"] for each in ran) - begun).total_seconds())
