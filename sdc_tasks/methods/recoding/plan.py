@@ -55,6 +55,7 @@ class Recoded:
 
     @property
     def primaries(self) -> int:
+        """The number of primary cells after the plan."""
         return int(self.table.primary.sum())
 
 

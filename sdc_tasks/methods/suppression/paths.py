@@ -52,6 +52,7 @@ class PathDirections:
         )
 
     def cheapest(self, p: int, sign: int, far: float, up: Floats, down: Floats, cost: Floats) -> Floats | None:
+        """As `Directions.cheapest`."""
         if p not in self._ends:
             return None
         u = np.zeros(self._k)

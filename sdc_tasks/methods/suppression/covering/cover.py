@@ -66,6 +66,7 @@ class LinearDirections:
         return live
 
     def cheapest(self, p: int, sign: int, far: float, up: Floats, down: Floats, cost: Floats) -> Floats | None:
+        """As `Directions.cheapest`."""
         classes, place = self.classes, int(self._place[p])
         rise, fall, here = up[classes], down[classes], cost[classes]
         moved, still = (rise, fall) if sign > 0 else (fall, rise)

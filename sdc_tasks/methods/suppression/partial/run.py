@@ -34,6 +34,7 @@ class IntervalRun(TimedSearch):
         self.bound = 0.0
 
     def over(self) -> bool:
+        """Whether the time is over, or the gap asked for is proven."""
         return self.left <= 0 or (self.best is not None and self.best.gap(self.bound) <= self.gap_wanted)
 
     def offer(self, below: Floats, above: Floats, step: str) -> bool:

@@ -51,6 +51,7 @@ class WidthCut:
 
     @property
     def key(self) -> bytes:
+        """Equal for equal cuts, whatever their scale."""
         return self.columns.tobytes() + np.round(self.coefficients / self.need, 9).tobytes()
 
 

@@ -43,10 +43,12 @@ class ProtectionCut:
     right: float = 1.0
 
     def value(self, y: Floats) -> float:
+        """The left-hand side at a point y (k)."""
         return float(self.coefficients @ y[self.columns])
 
     @property
     def key(self) -> bytes:
+        """Equal for equal cuts."""
         return self.columns.tobytes() + np.round(self.coefficients, 9).tobytes() + bytes([int(self.right)])
 
 
@@ -225,4 +227,5 @@ class Programs(Attackers):
 
 
 def attackers_of(table: Reduced) -> Attackers:
+    """The attackers of a reduced problem: flows in a network, linear programs in any other table."""
     return Flows(table) if table.network else Programs(table)

@@ -54,6 +54,7 @@ class SuppressionResult:
 
     @property
     def cost(self) -> float | None:
+        """The cost of the best pattern; None without a pattern."""
         return None if self.best is None else self.best.cost
 
     @property

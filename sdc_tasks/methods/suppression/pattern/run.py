@@ -45,6 +45,7 @@ class SuppressionRun(TimedSearch):
         return None if self.best is None else self.best.gap(self.bound)
 
     def over(self) -> bool:
+        """Whether the time is over, or the gap asked for is proven."""
         gap = self.gap
         return self.left <= 0 or (gap is not None and gap <= self.gap_wanted)
 

@@ -42,6 +42,7 @@ class PatternVerdict:
 
     @property
     def safe(self) -> bool:
+        """Whether every primary is protected, and no cell is misused."""
         return not len(self.unprotected) and not len(self.misused)
 
 
