@@ -121,7 +121,7 @@ def suppress(desk: Desk, release_id: str, country: str) -> str:
     found = load(desk, release_id, "suppress", Secondaries, country)
     _tell(desk, files, findings_of(found, problem.space))
     if len(found.cells):
-        desk.say(f"{country}: {len(found.cells)} secondaries set by the receiver, for {len(found.unsafe)} primaries; the NSI is told")
+        desk.say(f"{country}: {_secondaries(found.cells)} set by the receiver; the NSI is told")
     return digest
 
 
@@ -139,41 +139,39 @@ def failed(desk: Desk, release_id: str, error: SdcError) -> SdcError:
 
 def findings_of(found: Secondaries, space: CellSpace) -> list[Finding]:
     """What the NSI of a country is told: keys and numbers, never a value."""
+    unsafe, cells, shown, known = (_keys(found.country, each, space) for each in (found.unsafe, found.cells, found.shown, found.known))
     told = []
     if len(found.cells):
         why = "the secondaries of this table do" if found.own else "this table came with primaries and no secondaries, so that it does"
-        told.append(
-            Finding(
-                "SDC/secondary",
-                Severity.WARNING,
-                f"{why} not protect {len(found.unsafe)} primaries ({_keys(found.country, found.unsafe, space)}), so the receiver has set "
-                f"{len(found.cells)} secondaries: {_keys(found.country, found.cells, space)}. The release treats them as confidential; "
-                f"secondaries/{found.country}.csv lists all. This helps only if nobody else publishes them. If they are public already, "
-                "those primaries can be computed from the public table. Remedy: do not publish these cells, withdraw them where they are "
-                "public, and send the table with them flagged as secondary",
-            )
+        message = (
+            f"{why} not protect {_primaries(found.unsafe)}: {unsafe}. So the receiver has set {_secondaries(found.cells)} in the release "
+            f"(CONF_STATUS S): {cells}. secondaries/{found.country}.csv lists all of them. Whoever reads such a value elsewhere can "
+            "compute primaries. Remedy: do not publish these cells, withdraw them where they are public, and send the table again with "
+            "these cells flagged as secondary"
         )
+        told.append(Finding("SDC/secondary", Severity.WARNING, message))
     if len(found.shown):
-        told.append(
-            Finding(
-                "SDC/shown",
-                Severity.WARNING,
-                f"{len(found.shown)} primaries ({_keys(found.country, found.shown, space)}) cannot be protected to their levels by hiding "
-                "cells now: an earlier version of the period showed cells beside them as public. Remedy: flag primaries and secondaries "
-                "in the first delivery of a period",
-            )
+        message = (
+            f"{_primaries(found.shown)} cannot be protected by hiding cells now: {shown}. An earlier version of the period showed cells "
+            "beside them as public. Remedy: flag primaries and secondaries in the first delivery of a period"
         )
+        told.append(Finding("SDC/shown", Severity.WARNING, message))
     if len(found.known):
-        told.append(
-            Finding(
-                "SDC/unprotectable",
-                Severity.WARNING,
-                f"{len(found.known)} primaries ({_keys(found.country, found.known, space)}) cannot be protected to their levels against "
-                "respondents, whatever the receiver hides: the release protects them as far as the national table can. Remedy: send UNITS "
-                "of each cell, or have the methodologist lower the level of their flag",
-            )
+        message = (
+            f"{_primaries(found.known)} cannot be protected against respondents, whatever the receiver hides: {known}. The release "
+            "protects them as far as the national table can. Remedy: send UNITS of each cell, or have the methodologist lower the level of "
+            "their flag"
         )
+        told.append(Finding("SDC/unprotectable", Severity.WARNING, message))
     return told
+
+
+def _secondaries(cells: Ints) -> str:
+    return "1 secondary" if len(cells) == 1 else f"{len(cells)} secondaries"
+
+
+def _primaries(cells: Ints) -> str:
+    return "1 primary to its level" if len(cells) == 1 else f"{len(cells)} primaries to their levels"
 
 
 def _keys(country: str, cells: Ints, space: CellSpace) -> str:

@@ -89,9 +89,9 @@ def test_three_countries_with_primaries_only(three):
     square = {("C", "S"), ("C", "L"), ("D", "S")}
     assert listed(out) == dict.fromkeys(told, square), "a square around the primary: the cheapest that protects it"
     for country, message in told.items():
-        assert f"does not protect 1 primaries ({country}.TURNOVER.D.L)" in message
-        assert f"set 3 secondaries: {country}.TURNOVER.C.S" in message
-        assert "can be computed from the public table" in message
+        assert f"no secondaries, so that it does not protect 1 primary to its level: {country}.TURNOVER.D.L. " in message
+        assert f"set 3 secondaries in the release (CONF_STATUS S): {country}.TURNOVER.C.S" in message
+        assert "Remedy: do not publish these cells" in message
     assert "3 secondaries set by the receiver" in ended.said
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "9 secondaries set by the receiver" in page
@@ -147,7 +147,10 @@ def test_european_cells_are_suppressed_instead_of_rounded(three):
     assert (certificate["verdict"], certificate["counts"]["withheld"], certificate["counts"]["rounded"]) == ("passed", len(hidden), 0)
     checked = verified(three)
     assert (checked.code, "verified" in checked.said) == (0, True), checked.text
-    assert f"{len(hidden)} withheld" in (out / "report.html").read_text(encoding="utf-8")
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert f"{len(hidden)} withheld" in page
+    assert "Read a rounded cell" not in page, "there is none"
+    assert "An attacker who has these tables as they came" in page
     for file in (out / "report.html", out / "audit.json", out / "findings.csv"):
         assert not [secret for secret in SECRETS if secret in file.read_text(encoding="utf-8")], file.name
 
@@ -190,7 +193,7 @@ def test_secondaries_that_do_not_protect(tmp_path, receiver, told):
     assert (ended.code, set(findings(out))) == (0, told), ended.text
     if told:
         assert listed(out) == {"AT": {("D", "S")}}, "what the country hides stays hidden, and costs nothing"
-        assert "the secondaries of this table do not protect 1 primaries" in findings(out)["AT"]
+        assert "the secondaries of this table do not protect 1 primary to its level" in findings(out)["AT"]
 
 
 def test_the_page_of_the_country_tells_it(three):
@@ -212,7 +215,7 @@ def test_the_page_of_the_country_tells_it(three):
     (cause,) = [each for each in file.causes if each.code == "SDC/secondary"]
     (said,) = cause.said
     assert "set 3 secondaries" in said.message
-    assert "Send the list to the NSI" in cause.remedy
+    assert "Send the list of these cells to the NSI" in cause.remedy
     assert not other.files[0].causes
 
 

@@ -7,6 +7,7 @@ holds the confidential bytes, encrypted.
 
 from __future__ import annotations
 
+import csv
 import re
 import subprocess
 import sys
@@ -97,8 +98,9 @@ def leaks(content: str, secrets: frozenset[int]) -> set[int]:
 
 def places(out: Path, printed: str) -> dict[str, str]:
     """name → content of everything a release left, the files of the database as they lie on the disk too."""
-    files = {path.name: path.read_text(encoding="utf-8") for path in out.iterdir() if not path.name.startswith("warehouse.db")}
-    raw = {path.name: path.read_bytes().decode("latin-1") for path in out.iterdir() if path.name.startswith("warehouse.db")}
+    content = {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    files = {name: told.decode() for name, told in content.items() if not name.startswith("warehouse.db")}
+    raw = {name: told.decode("latin-1") for name, told in content.items() if name.startswith("warehouse.db")}
     return {"printed": printed, **files, **raw, **dict(stored(out))}
 
 
@@ -152,6 +154,38 @@ def test_a_release_with_a_refused_delivery_leaves_no_secret(planted: Planted, tm
     assert found["eu_cell"]
     assert {name: leak for name, content in found.items() if (leak := leaks(content, planted.secrets))} == {}
     assert leaks(deciphered(tmp_path / "out"), planted.secrets), "the confidential table holds them, and is looked into"
+
+
+def test_what_the_receiver_hides_is_as_secret_as_what_the_country_hid(planted: Planted, tmp_path: Path) -> None:
+    """AT sends primaries only. The values of the cells that are hidden in it go nowhere, their keys to its NSI and to the desk, and a
+    country reads of no other.
+    """
+    settings = yaml.safe_load(planted.domain.read_text(encoding="utf-8"))
+    planted.domain.write_text(yaml.safe_dump(settings | {"suppression": {"receiver": "when_missing"}}), encoding="utf-8")
+    file = planted.inbox / f"AT_{PERIOD}.csv"
+    file.write_text(file.read_text(encoding="utf-8").replace(",D,", ",F,"), encoding="utf-8")
+    out = tmp_path / "out"
+    ended = sdc("release", "--domain", planted.domain, "--period", PERIOD, "--inbox", planted.inbox, "--out", out)
+    assert ended.code == 0, ended.text
+    assert [path.name for path in (out / "secondaries").iterdir()] == ["AT.csv"]
+    with (out / "secondaries" / "AT.csv").open(encoding="utf-8", newline="") as lines:
+        keys = {(row["ACTIVITY"], row["SIZECLASS"]) for row in csv.DictReader(lines)}
+    with file.open(encoding="utf-8", newline="") as lines:
+        records = [row for row in csv.DictReader(lines) if row["OBS_VALUE"] != "0"]
+    hidden = [row for row in records if (row["ACTIVITY"], row["SIZECLASS"]) in keys]
+    assert len(hidden) > 3
+    assert all(row["CONF_STATUS"] == "F" for row in hidden)
+    secrets = frozenset(int(row["OBS_VALUE"]) for row in records if row["CONF_STATUS"] != "F" or row in hidden)
+    found = places(out, ended.text)
+    assert {name: leak for name, content in found.items() if (leak := leaks(content, secrets))} == {}
+    assert leaks(deciphered(out), secrets), "the confidential table holds them, and is looked into"
+
+    named = {f"AT.{row['INDICATOR']}.{row['ACTIVITY']}.{row['SIZECLASS']}" for row in hidden}
+    readable = {name: content for name, content in found.items() if not name.startswith("warehouse.db")}
+    told = {name for name, content in readable.items() if any(re.search(rf"\b{re.escape(key)}\b", content) for key in named)}
+    assert told == {"findings.csv", "report.html", "finding"}, "not the table, its certificate or what the world reads in the warehouse"
+    with (out / "findings.csv").open(encoding="utf-8", newline="") as lines:
+        assert {row["COUNTRY"] for row in csv.DictReader(lines) if "AT." in row["MESSAGE"]} == {"AT"}
 
 
 def test_a_blocked_release_leaves_no_secret(planted: Planted, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ confidential one both what is stored, encrypted, and, to see that the search wou
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shutil
@@ -59,8 +60,21 @@ def secrets(inbox: Path, tmp_path: Path) -> list[int]:
     shutil.copytree(inbox.parent, tmp_path / "demo", ignore=shutil.ignore_patterns("domain.yaml", "nonsense.yaml"))
     folder = tmp_path / "demo" / "inbox"
     records = scaled(folder / "AT_2024.csv", PRIME)
+    at = (folder / "AT_2024.csv").read_text(encoding="utf-8")
+    (folder / "AT_2024.csv").write_text(at.replace(",D,", ",F,"), encoding="utf-8")  # primaries only: the receiver hides as much again
     (folder / "CY_2024.csv").write_bytes(spoilt((folder / "CY_2024.csv").read_bytes().replace(b",0;", b";").replace(b";", b",")))
+    domain = tmp_path / "demo" / "small_partial.yaml"
+    domain.write_text(domain.read_text(encoding="utf-8") + "suppression: {receiver: when_missing}\n", encoding="utf-8")
     return [int(row["OBS_VALUE"]) for row in records if row["CONF_STATUS"] in PRIMARY and row["OBS_VALUE"] != "0"]
+
+
+def hidden_by_the_receiver(out: Path, delivery: Path) -> list[int]:
+    """The values of the cells that are listed for the NSI of AT."""
+    with (out / "secondaries" / "AT.csv").open(encoding="utf-8", newline="") as lines:
+        keys = {(row["ACTIVITY"], row["SIZECLASS"]) for row in csv.DictReader(lines)}
+    with delivery.open(encoding="utf-8", newline="") as lines:
+        records = list(csv.DictReader(lines))
+    return [int(row["OBS_VALUE"]) for row in records if (row["ACTIVITY"], row["SIZECLASS"]) in keys and row["OBS_VALUE"] != "0"]
 
 
 @pytest.fixture
@@ -113,7 +127,10 @@ def test_a_run_leaves_no_confidential_value(secrets: list[int], metrics: tuple[i
     assert b"ingest CY_2024" in done.stdout
     assert b"FAILED" in done.stdout, "the spoilt delivery is refused"
 
-    assert len(secrets) > 3
+    assert b"suppress AT" in done.stdout
+    hidden = hidden_by_the_receiver(out, inbox / "AT_2024.csv")
+    assert len(hidden) > 3
+    secrets = [*secrets, *hidden]
     assert leaks((inbox / "AT_2024.csv").read_bytes(), secrets), "the search finds what is there"
     assert leaks(done.stdout + done.stderr, secrets) == []
     assert leaks(b"\n".join(sent), secrets) == []
@@ -123,7 +140,7 @@ def test_a_run_leaves_no_confidential_value(secrets: list[int], metrics: tuple[i
         if path.is_file():
             assert leaks(path.read_bytes(), secrets) == [], path.name
     assert {"run.log", "airflow.db"} <= {path.name for path in home.iterdir()}
-    assert {"report.html", "audit.json", "table.csv", "findings.csv"} == {path.name for path in out.iterdir()}
+    assert {"report.html", "audit.json", "table.csv", "findings.csv", "secondaries"} == {path.name for path in out.iterdir()}
 
     engine = create_engine(f"sqlite:///{warehouse}")
     tables = MetaData()

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from support.deliveries import PERIOD
+from support.desk import FREE, PROTECTED, SECRETS, new_desk
 from support.ui.links import every_page
 from support.ui.office import SPOILT, Office
 
@@ -46,3 +51,20 @@ def test_the_search_finds_what_is_there(at_office: Office, client: Any) -> None:
     cells = reader.released_cells(open_warehouse(at_office.url), "sbs_4x15x3", "2020", 2)
     values = tuple(each.value for each in cells if each.rounding_base and each.value)
     assert any(f"/release/{release}" in address for address in leaks(every_page(client("viewer")), values))
+
+
+def test_the_page_of_a_country_names_the_cells_that_the_receiver_hides_and_no_page_a_value(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = PROTECTED.replace("251409 D", "251409 F").replace("498591 D", "498591 F")
+    desk = new_desk(tmp_path, AT=bare, BE=bare, DE=FREE, FR=PROTECTED)
+    desk.settle("flags:", "suppression: {receiver: when_missing}\nflags:")
+    assert desk.release().code == 0
+    monkeypatch.delenv("SDC_UI_URL", raising=False)
+    monkeypatch.setenv("SDC_WAREHOUSE_URL", f"sqlite:///{tmp_path / 'out' / 'warehouse.db'}")
+    pages = every_page(client("viewer"))
+    assert leaks(pages, tuple(map(float, SECRETS))) == {}
+    for country, other in (("AT", "BE"), ("BE", "AT")):
+        (page,) = (text for address, text in pages.items() if address.endswith(f"/{PERIOD}/findings/{country}"))
+        assert f"{country}.TURNOVER.C.S" in page
+        assert f"{other}.TURNOVER" not in page

@@ -26,7 +26,7 @@ FINDINGS = {
     "SDC/period": "The reference period is not that of the cycle. The NSI sends the file of this period.",
     "SDC/precision": "A value has more decimals than the indicator, and is kept as sent. The NSI checks unit and decimals.",
     "SDC/reader": "The program could not read the file. Tell the maintainers, and ask the NSI for plain SDMX-CSV meanwhile.",
-    "SDC/secondary": "The receiver hides further cells of this table. Send the list to the NSI: it hides them too, or the table is open.",
+    "SDC/secondary": "Send the list of these cells to the NSI. The NSI keeps them unpublished, and flags them as secondary.",
     "SDC/second": "A file of this country came beside those that count. Say what it is: keep, replace or both, by the DAG second_file.",
     "SDC/share": "A share is not a plain number in percent. The NSI corrects the line named.",
     "SDC/shown": "An earlier version shows too much. Hiding more does not help now; tell the NSI and the methodologist.",
