@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdc_tasks.cli.searches.suppress import HierarchyOption, TotalsOption
+from sdc_tasks.cli.searches.told import figures_text
 from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, parents_by_dimension, refuse_place, require_columns
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
@@ -105,7 +105,7 @@ def _facts(done: Recoded) -> str:
         "primaries": done.primaries,
         "proven": done.proven,
     }
-    return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(fact)}" for name, fact in body.items()) + "\n}\n"
+    return figures_text(body)
 
 
 def _show(done: Recoded, cells: int, folder: Path | None) -> None:

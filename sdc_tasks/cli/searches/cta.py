@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.table import Table
 
 from sdc_tasks.cli.interrupt import Interruption
+from sdc_tasks.cli.searches.told import figures_text, history_until, show_figures
 from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, image_kind, leave_if_stuck
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import out
@@ -231,9 +230,9 @@ def _facts(found: Ending, run: Run, options: EngineOptions, weights: str) -> str
         "seed": options.seed,
         "cells": len(run.problem.cells),
         "sensitive": len(run.problem.sensitive),
-        "history": [[round(m.seconds, 3), m.objective, m.bound, m.method] for m in list(run.history) if m.seconds <= found.seconds],
+        "history": history_until(run.history, found.seconds),
     }
-    return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(fact)}" for name, fact in body.items()) + "\n}\n"
+    return figures_text(body)
 
 
 def _show(found: Ending, run: Run, solution: Path | None) -> None:
@@ -248,13 +247,14 @@ def _show(found: Ending, run: Run, solution: Path | None) -> None:
             out.print(f"{solution} was not written")
         return
     ending = {"optimal": "proven within the requested gap", "interrupted": "interrupted: the best table so far"}
-    table = Table(title=ending.get(found.status, "the best table so far"), show_header=False, title_justify="left")
-    table.add_row("objective", f"{found.objective:.10g}")
-    table.add_row("bound", f"{found.bound:.10g}")
-    table.add_row("gap", f"{found.gap:.3%}")
-    table.add_row("primaries", f"{len(run.problem.sensitive)}, all protected")
-    table.add_row("largest violation", f"{found.max_violation:.1e}")
-    table.add_row("seconds", f"{found.seconds:.1f}")
-    out.print(table)
+    figures = {
+        "objective": f"{found.objective:.10g}",
+        "bound": f"{found.bound:.10g}",
+        "gap": f"{found.gap:.3%}",
+        "primaries": f"{len(run.problem.sensitive)}, all protected",
+        "largest violation": f"{found.max_violation:.1e}",
+        "seconds": f"{found.seconds:.1f}",
+    }
+    show_figures(ending.get(found.status, "the best table so far"), figures)
     if solution is not None:
         out.print(f"adjusted table, with true values, confidential: {solution}")

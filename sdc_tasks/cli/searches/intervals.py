@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.searches.suppress import COST_HELP, DIMENSIONS, HierarchyOption, TotalsOption
+from sdc_tasks.cli.searches.told import figures_text, history_until, show_figures
 from sdc_tasks.cli.searches.watch import Worker, follow, leave_if_stuck
 from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, drawn_seed, is_jj, parents_by_dimension, refuse_place
 from sdc_tasks.cli.terminal import Terminal, out
@@ -169,9 +168,9 @@ def _facts(run: IntervalRun, best: Intervals | None, bound: float, elapsed: floa
         "method": "intervals",
         "cells": len(problem.a),
         "primaries": len(problem.primaries),
-        "history": [[round(m.seconds, 3), m.objective, m.bound, m.method] for m in list(run.history) if m.seconds <= elapsed],
+        "history": history_until(run.history, elapsed),
     }
-    return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(fact)}" for name, fact in body.items()) + "\n}\n"
+    return figures_text(body)
 
 
 def _show(run: IntervalRun, best: Intervals | None, bound: float, elapsed: float, place: Path | None) -> None:
@@ -182,13 +181,14 @@ def _show(run: IntervalRun, best: Intervals | None, bound: float, elapsed: float
             out.print(f"{place} was not written")
         return
     title = "proven within the gap asked for" if best.gap(bound) <= run.gap_wanted else "the best intervals so far"
-    table = Table(title=title, show_header=False, title_justify="left")
-    table.add_row("loss", f"{best.loss:.10g}")
-    table.add_row("bound", f"{bound:.10g}")
-    table.add_row("gap", f"{best.gap(bound):.3%}")
-    table.add_row("intervals", f"{int((~best.open).sum())} of {len(run.problem.a)} cells")
-    table.add_row("primaries", f"{len(run.problem.primaries)}, all protected")
-    table.add_row("seconds", f"{elapsed:.1f}")
-    out.print(table)
+    figures = {
+        "loss": f"{best.loss:.10g}",
+        "bound": f"{bound:.10g}",
+        "gap": f"{best.gap(bound):.3%}",
+        "intervals": f"{int((~best.open).sum())} of {len(run.problem.a)} cells",
+        "primaries": f"{len(run.problem.primaries)}, all protected",
+        "seconds": f"{elapsed:.1f}",
+    }
+    show_figures(title, figures)
     if place is not None:
         out.print(f"intervals, and the values of all other cells: {place}")

@@ -6,7 +6,6 @@ it a moment, and writes the best pattern that the run holds. A run holds only pa
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.table import Table
 
 from sdc_tasks.cli.interrupt import Interruption
+from sdc_tasks.cli.searches.told import figures_text, history_until, show_figures
 from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, leave_if_stuck
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import Terminal, out
@@ -141,9 +140,9 @@ def _facts(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: flo
         "cells": len(problem.a),
         "primaries": len(problem.primaries),
         **({} if run.alone is None else {"alone": _alone(run, run.alone)}),
-        "history": [[round(m.seconds, 3), m.objective, m.bound, m.method] for m in list(run.history) if m.seconds <= elapsed],
+        "history": history_until(run.history, elapsed),
     }
-    return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(fact)}" for name, fact in body.items()) + "\n}\n"
+    return figures_text(body)
 
 
 def _alone(run: SuppressionRun, alone: Alone) -> dict[str, float | int | list[str]]:
@@ -165,15 +164,15 @@ def _show(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: floa
         "interrupted": "interrupted: the best pattern so far",
         "out of memory": "out of memory: the best pattern so far",
     }
-    table = Table(title=ending.get(status, "the best pattern so far"), show_header=False, title_justify="left")
-    table.add_row("objective", f"{best.cost:.10g}")
-    table.add_row("bound", f"{bound:.10g}")
-    table.add_row("gap", f"{best.gap(bound):.3%}")
-    table.add_row("secondaries", str(int((best.hidden & ~run.problem.primary).sum())))
-    table.add_row("primaries", f"{len(run.problem.primaries)}, all protected")
+    figures = {
+        "objective": f"{best.cost:.10g}",
+        "bound": f"{bound:.10g}",
+        "gap": f"{best.gap(bound):.3%}",
+        "secondaries": str(int((best.hidden & ~run.problem.primary).sum())),
+        "primaries": f"{len(run.problem.primaries)}, all protected",
+    }
     if run.alone is not None:
-        table.add_row("the method alone", f"{run.alone.cost:.10g}, {len(run.alone.at_risk)} primaries at risk")
-    table.add_row("seconds", f"{elapsed:.1f}")
-    out.print(table)
+        figures["the method alone"] = f"{run.alone.cost:.10g}, {len(run.alone.at_risk)} primaries at risk"
+    show_figures(ending.get(status, "the best pattern so far"), {**figures, "seconds": f"{elapsed:.1f}"})
     if place is not None:
         out.print(f"table with its pattern, with true values, confidential: {place}")

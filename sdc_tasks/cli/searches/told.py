@@ -1,0 +1,32 @@
+"""How a search ends for whoever waited: its figures as JSON, and on the terminal. Figures of the whole table, none of a cell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from sdc_tasks.cli.terminal import out
+
+if TYPE_CHECKING:
+    from sdc_tasks.model.moment import Moment
+
+
+def figures_text(figures: Mapping[str, object]) -> str:
+    """JSON with a line for each figure, in their order."""
+    return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(figure)}" for name, figure in figures.items()) + "\n}\n"
+
+
+def history_until(history: Sequence[Moment], elapsed: float) -> list[list[object]]:
+    """The moments of a run until it ended for whoever waited: seconds, objective, bound, method. The method may go on meanwhile."""
+    return [[round(each.seconds, 3), each.objective, each.bound, each.method] for each in list(history) if each.seconds <= elapsed]
+
+
+def show_figures(title: str, figures: Mapping[str, str]) -> None:
+    """A line for each figure on the terminal, below the title."""
+    table = Table(title=title, show_header=False, title_justify="left")
+    for name, figure in figures.items():
+        table.add_row(name, figure)
+    out.print(table)
