@@ -7,7 +7,7 @@ Without catch-up, only the last one starts of the cycles that are already due.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pendulum
 from airflow.timetables.base import DagRunInfo, DataInterval, Timetable
@@ -42,13 +42,16 @@ class CycleTimetable(Timetable):
         self.description = f"release calendar: {', '.join(each.period for each in self.periods)}"
 
     @classmethod
-    def of(cls, calendar: Calendar) -> CycleTimetable | None:
-        """The timetable of a calendar; None for a calendar without cycles, where runs are triggered by hand."""
+    def of(cls, calendar: Calendar, instant: Literal["starts", "embargo"] = "starts") -> CycleTimetable | None:
+        """The timetable of a calendar, with a run for each cycle at its start, or when its embargo ends; None for a calendar without such
+        an instant, where runs are triggered by hand.
+        """
         periods = []
         for period in calendar.cycles:
             cycle = calendar.of(period)
             assert cycle is not None
-            periods.append(Period(period, *map(_instant, (*calendar.interval(period), cycle.opens, cycle.starts))))
+            if starts := getattr(cycle, instant):
+                periods.append(Period(period, *map(_instant, (*calendar.interval(period), cycle.opens, starts))))
         return cls(periods) if periods else None
 
     @property

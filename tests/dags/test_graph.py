@@ -41,7 +41,7 @@ def test_one_dag_per_domain_file(bag: Any) -> None:
         "maintenance",
         "retract_release",
         "second_file",
-        *(f"{kind}_{domain}" for kind in ("eu_release", "national_delivery") for domain in domains),
+        *(f"{kind}_{domain}" for kind in ("eu_release", "national_delivery", "after_embargo") for domain in domains),
     }
 
 
@@ -121,7 +121,7 @@ def test_the_warehouse_is_no_parameter(bag: Any) -> None:
 def test_parsing_imports_neither_solver_nor_checks() -> None:
     heavy = "{'pulp', 'highspy', 'great_expectations', 'pandas', 'matplotlib', 'sdc_tasks.steps', 'sdc_tasks.pipeline'}"
     folders = [str(DAGS), str(DAGS.parent / "plugins")]
-    modules = "eu_release, maintenance, national_delivery, retract_release, second_file"
+    modules = "after_embargo, eu_release, maintenance, national_delivery, retract_release, second_file"
     program = f"import sys; sys.path[:0] = {folders}; import {modules}; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

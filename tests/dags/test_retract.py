@@ -6,7 +6,7 @@ from typing import Any
 
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.log import entries
-from support.dags.airflow_home import AGREED, PLAIN
+from support.dags.airflow_home import AGREED, HOME, PLAIN
 from support.dags.in_process import Flight
 
 REASON = "AT sent thousands for millions"
@@ -17,6 +17,13 @@ def test_a_release_is_taken_back_in_the_name_of_who_triggered_it(bag: Any, deliv
         deliver(PLAIN, country)
     assert Flight.start(bag, f"eu_release_{PLAIN}", period="2024").state == "success"
     [out] = reader.releases(warehouse_of_run)
+    table = HOME / "out" / PLAIN / "2024" / "table.csv"
+    written = table.read_bytes()
+    assert Flight.start(bag, f"after_embargo_{PLAIN}", period="2024").tasks == {"table": "skipped"}, "it is there already"
+    table.unlink()
+    assert Flight.start(bag, f"after_embargo_{PLAIN}", period="2024").state == "success"
+    assert table.read_bytes() == written, "as at the end of an embargo"
+    assert Flight.start(bag, f"after_embargo_{PLAIN}", period="2023").tasks == {"table": "skipped"}, "nothing is out"
     wrong = Flight.start(bag, "retract_release", release="nothing-2024", reason=REASON)
     assert (wrong.state, wrong.in_state("failed")) == ("failed", {"agree"})
     assert Flight.start(bag, "retract_release", user="dora", release=out.release_id, reason=REASON).state == "success"

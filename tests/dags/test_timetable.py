@@ -10,7 +10,7 @@ import pytest
 
 from sdc_tasks.domains.calendar import Calendar
 from sdc_tasks.warehouse import reader
-from support.dags.airflow_home import CYCLES, PERIODS
+from support.dags.airflow_home import CYCLES, PERIODS, PLAIN
 from support.dags.in_process import Flight, synced
 from support.deliveries import HEALTHY
 
@@ -58,6 +58,13 @@ def test_a_run_starts_when_deliveries_are_due_and_is_of_its_reference_period(bag
     assert first.info.run_after == datetime(2023, 4, 1, 6, tzinfo=LUXEMBOURG)
     assert first.info.data_interval == (datetime(2022, 1, 1, tzinfo=LUXEMBOURG), datetime(2023, 1, 1, tzinfo=LUXEMBOURG))
     assert first.info.logical_date == datetime(2022, 1, 1, tzinfo=LUXEMBOURG)
+
+
+def test_the_table_is_written_at_the_instant_when_the_embargo_ends(bag: Any) -> None:
+    first = next(iter(bag.dags[f"after_embargo_{CYCLES}"].timetable.periods))
+    assert first.info.run_after == datetime(2099, 1, 1, 11, tzinfo=LUXEMBOURG)
+    assert first.info.data_interval == (datetime(2022, 1, 1, tzinfo=LUXEMBOURG), datetime(2023, 1, 1, tzinfo=LUXEMBOURG))
+    assert not bag.dags[f"after_embargo_{PLAIN}"].timetable.can_be_scheduled, "a domain without an embargo"
 
 
 def test_a_run_by_hand_is_of_the_cycle_that_is_open(bag: Any) -> None:
