@@ -56,15 +56,14 @@ def test_a_refused_file_is_followed_corrected_and_released(stack: Running, sign_
     picture(page, "run")
 
     broken.write_bytes(good)
-    tab.get_by_role("link", name="Task ingest in Airflow").click()
-    page.wait_for_url("**/tasks/ingest/mapped/*")
-    page.get_by_role("button", name="clear").click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_role("cell", name="assemble", exact=True)).to_be_visible()  # downstream is among what will be cleared
+    tab.get_by_role("button", name=f"Clear CY_{period}").click()
+    dialog = tab.get_by_role("dialog")
+    expect(dialog).to_contain_text("with Downstream")
     picture(page, "clear")
     with page.expect_response(lambda answer: '"dry_run":false' in (answer.request.post_data or "")) as answer:
         dialog.get_by_role("button", name="Confirm").click()
     assert answer.value.status == 200
+    expect(dialog.get_by_role("status")).to_contain_text("Done")
 
     run.wait_for("approve_1", "deferred", "awaiting_input")
     page = sign_in(stack.url, "approver", stack.passwords["approver"])

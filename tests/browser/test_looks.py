@@ -41,6 +41,9 @@ class Desk:
             "pages-board": "/sdc/",
             "late": f"/sdc/cycle/{DOMAIN}/2024",
             "pages-findings": f"/sdc/cycle/{DOMAIN}/2024/findings/CY",
+            "letter": f"/sdc/cycle/{DOMAIN}/2024/findings/CY/letter",
+            "sent": f"/sdc/cycle/{DOMAIN}/2018/findings/AT",
+            "country": "/sdc/country/CY",
             "pages-waiting": f"/sdc/cycle/{DOMAIN}/2023",
             "release": f"/sdc/release/{made['second']}",
             "blocked": f"/sdc/release/{made['blocked']}",
@@ -99,7 +102,7 @@ def wait_until_it_answers(url: str, server: subprocess.Popen[bytes], seconds: fl
 
 
 def test_every_page_at_every_size_and_in_both_colours(desk: Desk, sign_in: Callable[..., Page], picture: Any) -> None:
-    page = sign_in(desk.url, VIEWER, VIEWER)
+    page = sign_in(desk.url, OPERATOR, OPERATOR)
     trouble: list[str] = []
     page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: trouble.append(str(error)))
@@ -138,9 +141,10 @@ EMPTY = """() => [...document.querySelectorAll("section, h1, h2, h3, td, th, .ca
 
 
 def test_the_keyboard_reaches_everything_and_one_sees_where_it_is(desk: Desk, sign_in: Callable[..., Page]) -> None:
-    page = sign_in(desk.url, VIEWER, VIEWER)
+    page = sign_in(desk.url, OPERATOR, OPERATOR)
     page.goto(desk.url + desk.pages["late"])
-    wanted = page.evaluate("document.querySelectorAll('a, summary, [tabindex=\"0\"]').length")
+    page.evaluate("document.querySelector('dialog').remove()")  # closed
+    wanted = page.evaluate("document.querySelectorAll('a, summary, button:enabled, input, [tabindex=\"0\"]').length")
     reached = set()
     for step in range(wanted):
         page.keyboard.press("Tab")
@@ -193,3 +197,22 @@ def test_a_viewer_can_press_no_button(desk: Desk, sign_in: Callable[..., Page]) 
     for address in desk.pages.values():
         page.goto(desk.url + address)
         assert page.locator("button.act:enabled").count() == 0, address
+
+
+def test_the_search_of_the_board_works_by_keyboard(desk: Desk, sign_in: Callable[..., Page]) -> None:
+    page = sign_in(desk.url, VIEWER, VIEWER)
+    page.goto(f"{desk.url}/sdc/")
+    cards = page.locator("li.card:visible")
+    everything = cards.count()
+    page.get_by_label("Find a domain").focus()
+    page.keyboard.type("refused cyprus")
+    expect(page.locator("#found")).to_have_text(f"1 of {everything + 1} cycles")
+    expect(cards).to_have_count(1)
+    expect(cards).to_contain_text("2024")
+    expect(page.get_by_role("link", name="CY Cyprus")).to_be_hidden()  # `refused` is no word of a country
+    page.keyboard.press("Control+A")
+    page.keyboard.type("2020")
+    expect(page.get_by_role("row").filter(has_text="2020")).to_be_visible()  # what is out is unfolded
+    page.keyboard.press("Control+A")
+    page.keyboard.press("Delete")
+    expect(cards).to_have_count(everything)

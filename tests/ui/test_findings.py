@@ -86,14 +86,31 @@ def test_the_findings_of_a_country_are_a_file_and_a_page_to_print(at_office: Off
     (f"eu_release_{DOMAIN}", "ingest", "Then clear"),
     (f"national_delivery_{DOMAIN}", "judge", "It is read by itself"),
 ])  # fmt: skip
-def test_the_remedy_fits_how_the_file_came(at_office: Office, page: Callable[[str], str], dag: str, task: str, said: str) -> None:
-    from sdc_tasks import steps
-    from sdc_tasks.warehouse.operations import cycles
+def test_the_remedy_fits_how_the_file_came(
+    at_office: Office, page: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, dag: str, task: str, said: str
+) -> None:
+    from sdc_tasks.warehouse import reader
 
-    engine = steps.open_office(at_office.url, "tester")
-    cycles.note_dag_run(engine, dag, f"again {task}", domain=DOMAIN, period="2024", state="failed")
-    cycles.note_task_run(engine, dag, f"again {task}", task, 0, state="failed", label="CY_2024", tries=1, seconds=1.0, said="refused")
-    assert said in page(f"/cycle/{DOMAIN}/2024/findings/CY")
+    read = {
+        "dag_id": dag,
+        "run_id": "r",
+        "task_id": task,
+        "map_index": 0,
+        "label": "CY_2024",
+        "state": "failed",
+        "tries": 1,
+        "seconds": 1.0,
+    }
+    monkeypatch.setattr(reader, "intakes", lambda *_: [{**read, "said": "refused"}])
+    html = page(f"/cycle/{DOMAIN}/2024/findings/CY")
+    assert said in html
+    assert ("Clear CY_2024" in html) == (task == "ingest"), "what arrives by itself is not cleared"
+
+
+def test_no_line_ends_within_an_instant_and_markup_stays_text() -> None:
+    from sdc_ui.shared.words import unbroken
+
+    assert unbroken("<b> of 2026-11-23 16:01 UTC.") == '&lt;b&gt; of <span class="instant">2026-11-23 16:01 UTC</span>.'
 
 
 def test_the_history_says_what_a_new_file_corrected(at_office: Office, page: Callable[[str], str]) -> None:

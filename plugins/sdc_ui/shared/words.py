@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 NARROW = "\u202f"
 MONTH = 30 * 86_400  # seconds
+WRITTEN = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?: UTC)?")  # an instant in a text of the pipeline
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
@@ -58,6 +60,11 @@ def instant(moment: datetime) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(utc.isoformat(timespec="seconds"), f"{utc:%Y-%m-%d %H:%M} UTC")
 
 
+def unbroken(text: str) -> Markup:
+    """A text in which no line ends within an instant."""
+    return Markup(WRITTEN.sub(r'<span class="instant">\g<0></span>', str(escape(text))))
+
+
 def digest(text: str) -> Markup:
     """The first twelve digits of a digest, with the whole digest as a tooltip."""
     return Markup('<code title="{}">{}</code>').format(text, text[:12])
@@ -70,5 +77,6 @@ FILTERS = {
     "counted": counted,
     "span": span,
     "instant": instant,
+    "unbroken": unbroken,
     "digest": digest,
 }
