@@ -54,7 +54,7 @@ class Work:
     cuts: int = 400
     pattern_every: int = 4
     iterations: int = 100_000
-    thinned: int = 20
+    thinned: int = 6
     search: int = 200
 
 
@@ -148,7 +148,8 @@ class _Search:
                 break
             live.set_bounds(np.arange(k), self.lower, self.upper)
             live.add_rows(self.pool.matrix(cuts), self.pool.right[-len(cuts) :], np.full(len(cuts), np.inf))
-        self.patterns.thin(self.y, "search", self.work.search)
+        for _ in range(self.work.search // max(1, self.work.thinned)):
+            self.patterns.thin(self.y, "search", self.work.thinned)
 
     def _relaxation(self) -> LiveLP:
         right = self.pool.right

@@ -20,6 +20,10 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 EVERY = 4  # rounds of the relaxation after which a pattern is grown where none can be thinned
 ELITE = 12  # thinned patterns that are kept
+SHAKEN = 150  # patterns of a chain, where there are about a thousand classes
+KEPT = (0.7, 1.3)  # times the freedom: how many open classes stay open in a pattern that is shaken
+DEARLY = 0.3  # how much rather dear ones do: the exponent of the cost
+HOT = 3e-3  # relative: how much dearer the next pattern of a chain may be at first, as the mean of draws
 VARIED = 0.3  # how much prices vary from one thinned pattern to the next: the deviation of their logarithms
 SIZE = 2e5  # classes times freedom up to which as many patterns are thinned as asked for
 TASTE = 0.02  # relative: how much a seed varies prices
@@ -68,19 +72,26 @@ class Patterns:
         if thinning is not None:
             self._rounds += 1
             rng = np.random.default_rng(self._seed)
-            self._keep(thinning.thinned(self.table.cost * self._taste, rng, self.run.over, most=0, tell=self._tell), "first pattern")
+            found = thinning.thinned(self.table.cost * self._taste, rng, self.run.over, most=0, tell=self._tell)
+            if found is not None:
+                self._offer(found, "first pattern")
+                self._keep(found.hidden)
         if not self._elite and not self.run.over():
             self.complete(self.table.forced, self.table.cost, "first pattern")
 
     def thin(self, y: Floats, step: str, most: int) -> None:
-        """Thinned patterns: of everything, with prices that a solution y (k) of the LP relaxation varies, or of two patterns together."""
+        """Thinned patterns: of everything, with prices that a solution y (k) of the LP relaxation varies, or of two patterns together;
+        then a chain of patterns from the best of these.
+        """
         thinning = self._thinning
         if thinning is None:
             self._rounds += 1
             if self._rounds % EVERY == 0:
                 self.complete(y > 1 - 1e-6, self.table.cost * (1 - y), step)
             return
-        for _ in range(max(1, int(most * min(1.0, SIZE / thinning.size)))):
+        share = min(1.0, SIZE / thinning.size)
+        fresh: list[Bools] = []
+        for _ in range(max(1, int(most * share))):
             if self.run.over():
                 return
             self._rounds += 1
@@ -92,14 +103,47 @@ class Patterns:
                 within = self._elite[one] | self._elite[other]
             elif self._rounds % 2:
                 price = price * (1 - y)
-            self._keep(thinning.thinned(price, rng, self.run.over, within), step + ", thinned")
+            found = thinning.thinned(price, rng, self.run.over, within)
+            if found is not None:
+                self._offer(found, step + ", thinned")
+                fresh.append(found.hidden)
+        if fresh:
+            fresh.append(self._shaken(min(fresh, key=self._cost), thinning, rng, step, max(1, int(SHAKEN * share))))
+        for hidden in fresh:
+            self._keep(hidden)
 
-    def _keep(self, found: Thinned | None, step: str) -> None:
-        """Offers a thinned pattern, and keeps it among the best ones, which differ."""
-        if found is None or any((found.hidden == each).all() for each in self._elite):
-            return
-        self._offer(found, step)
-        self._elite = sorted([*self._elite, found.hidden], key=lambda each: float(self.table.cost[each].sum()))[:ELITE]
+    def _shaken(self, start: Bools, thinning: Thinning, rng: np.random.Generator, step: str, times: int) -> Bools:
+        """The cheapest of a chain of patterns, each near the one before: of its open classes all but a few, drawn at random, are hidden,
+        and the result is thinned. The few that stay open hold most of the freedom, for the others of their series follow.
+
+        The chain goes on from a pattern that is little dearer, at first; less and less so (simulated annealing).
+        """
+        cost = self.table.cost
+        here = best = start
+        for count in range(times):
+            if self.run.over():
+                break
+            open_ones = np.flatnonzero(~here & thinning.inside)
+            kept = int(thinning.freedom * np.exp(rng.uniform(*np.log(KEPT))))
+            rank = np.log(rng.random(len(open_ones))) / np.maximum(cost[open_ones], 1e-300) ** DEARLY
+            within = thinning.inside.copy()
+            within[open_ones[np.argsort(-rank, kind="stable")[:kept]]] = False
+            found = thinning.thinned(cost * np.exp(VARIED * rng.standard_normal(len(cost))), rng, self.run.over, within, most=0)
+            if found is None:
+                continue
+            self._offer(found, step + ", shaken")
+            if self._cost(found.hidden) <= self._cost(here) * (1 + HOT * (1 - count / times) * rng.exponential()):
+                here = found.hidden
+            best = min(best, here, key=self._cost)
+        return best
+
+    def _cost(self, hidden: Bools) -> float:
+        return float(self.table.cost[hidden].sum())
+
+    def _keep(self, hidden: Bools) -> None:
+        """Keeps a pattern among the best ones, which differ."""
+        if not any((hidden == each).all() for each in self._elite):
+            self._elite = sorted([*self._elite, hidden], key=self._cost)[:ELITE]
 
     def _tell(self, found: Thinned) -> None:
         """Offers a pattern on the way."""

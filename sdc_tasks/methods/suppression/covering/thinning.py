@@ -151,6 +151,16 @@ class Thinning:
         return Thinning(table)
 
     @property
+    def inside(self) -> Bools:
+        """(k): the classes that thinned patterns may hide."""
+        return self._inside
+
+    @property
+    def freedom(self) -> int:
+        """The dimension of the space of deviations."""
+        return int(self._whole.basis.shape[1])
+
+    @property
     def size(self) -> int:
         """Classes times the dimension of the space of deviations."""
         return int(self._whole.basis.size)
