@@ -9,9 +9,12 @@ import scipy.sparse as sp
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.jj import JJTable
 from sdc_tasks.intake.tables.suppression import suppression_of
+from sdc_tasks.methods.suppression.covering.thinning import Thinning
 from sdc_tasks.methods.suppression.engine import PatternOptions, execute, suppress
 from sdc_tasks.methods.suppression.exact import Work
+from sdc_tasks.methods.suppression.pattern.reduce import reduce
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
+from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.solver.clock import Abort, TimeUp
 
@@ -74,6 +77,23 @@ def test_out_of_time_before_anything_was_proven_leaves_a_verified_pattern() -> N
     assert result.ended == "time"
     assert result.pattern is not None
     assert result.bound == 0
+
+
+def test_the_end_is_heard_while_the_space_of_deviations_is_computed() -> None:
+    reduced = reduce(suppression_of(table()))
+    assert Thinning.of(reduced, lambda: False) is not None
+    assert Thinning.of(reduced, lambda: True) is None
+
+
+def test_the_end_is_heard_while_a_pattern_is_verified() -> None:
+    """What is not shown in time counts as unprotected. The first pattern takes its time: without it there is none."""
+    problem = suppression_of(table())
+    assert verify(problem, pattern(0, 1, 3, 4)).safe
+    assert verify(problem, pattern(0, 1, 3, 4), seconds=0.0).unprotected.tolist() == [1]
+    run = SuppressionRun(problem)
+    run.stop()
+    assert run.offer(pattern(0, 1, 3, 4, 2, 5), "first")
+    assert not run.offer(pattern(0, 1, 3, 4), "too late")
 
 
 def test_a_release_whose_time_is_up_gets_nothing() -> None:

@@ -38,6 +38,7 @@ VIOLATED = 1e-4  # a cut is worth adding if it is violated by this much
 CLOSE = 1e-4  # relative: the stabilising point is near enough to the master's solution
 SIMPLEX = 2_500  # classes up to which the LP relaxation of a table that is no network is solved at a vertex
 TAIL, RISES = 8, 2e-3  # the relaxation ends when so many rounds lift the bound by less than this, relative
+IN_VAIN = 5  # searches in a row without a better pattern, after which there are no more
 NEAR = 0.2  # slack up to which a cut joins the integer master
 
 
@@ -131,6 +132,7 @@ class _Search:
             if k > SIMPLEX:
                 live = self._relaxation()
                 live.interior()
+            live.limit(self.run.left)
             result = live.solve()
             if not result.status.has_point:
                 return
@@ -148,8 +150,13 @@ class _Search:
                 break
             live.set_bounds(np.arange(k), self.lower, self.upper)
             live.add_rows(self.pool.matrix(cuts), self.pool.right[-len(cuts) :], np.full(len(cuts), np.inf))
+        failed = 0
         for _ in range(self.work.search // max(1, self.work.thinned)):
+            cost = self.run.cost
             self.patterns.thin(self.y, "search", self.work.thinned)
+            failed = 0 if self.run.cost < cost else failed + 1
+            if failed == IN_VAIN or self.run.over():
+                break
 
     def _relaxation(self) -> LiveLP:
         right = self.pool.right
@@ -177,6 +184,7 @@ class _Search:
         master = LiveLP(table.cost / self.unit, sp.csr_array((0, k)), np.zeros(0), np.zeros(0), self.lower, self.upper)
         inner = np.ones(k)
         for count in range(self.work.rounds):
+            master.limit(self.run.left)
             result = master.solve()
             if not result.status.has_point:
                 return

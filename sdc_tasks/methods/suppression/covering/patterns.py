@@ -21,6 +21,7 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 EVERY = 4  # rounds of the relaxation after which a pattern is grown where none can be thinned
 ELITE = 12  # thinned patterns that are kept
 SHAKEN = 150  # patterns of a chain, where there are about a thousand classes
+FREE = 100  # the freedom below which a chain is shorter
 KEPT = (0.7, 1.3)  # times the freedom: how many open classes stay open in a pattern that is shaken
 DEARLY = 0.3  # how much rather dear ones do: the exponent of the cost
 HOT = 3e-3  # relative: how much dearer the next pattern of a chain may be at first, as the mean of draws
@@ -108,7 +109,8 @@ class Patterns:
                 self._offer(found, step + ", thinned")
                 fresh.append(found.hidden)
         if fresh:
-            fresh.append(self._shaken(min(fresh, key=self._cost), thinning, rng, step, max(1, int(SHAKEN * share))))
+            times = int(SHAKEN * share * min(1.0, thinning.freedom / FREE))
+            fresh.append(self._shaken(min(fresh, key=self._cost), thinning, rng, step, max(1, times)))
         for hidden in fresh:
             self._keep(hidden)
 
@@ -155,7 +157,7 @@ class Patterns:
 
     @cached_property
     def _thinning(self) -> Thinning | None:
-        return Thinning.of(self.table)
+        return Thinning.of(self.table, self.run.over)
 
     def complete(self, start: Bools, price: Floats, step: str) -> Bools | None:
         """The classes of a pattern that holds `start` (k), grown and offered, pruned and offered; None when the run is over before."""

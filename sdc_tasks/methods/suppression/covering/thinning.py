@@ -42,8 +42,12 @@ SPARE = 1.01  # needs that a linear program asks for, where there is room: its p
 JOINT_TRIES = 4  # joint deviations for items that lost theirs
 
 
-def null_space(M: sp.csr_array, rng: np.random.Generator) -> Floats:
-    """(k, d): an orthonormal basis of {u : M u = 0}: random vectors by inverse iteration with MᵀM."""
+class _Over(Exception):
+    """The run ended while the space of deviations was computed."""
+
+
+def null_space(M: sp.csr_array, rng: np.random.Generator, over: Callable[[], bool] = lambda: False) -> Floats:
+    """(k, d): an orthonormal basis of {u : M u = 0}: random vectors by inverse iteration with MᵀM. Raises _Over where the run ends."""
     k = M.shape[1]
     M = sp.csr_array(M[np.flatnonzero(np.diff(M.indptr))])
     if not M.shape[0]:
@@ -53,6 +57,8 @@ def null_space(M: sp.csr_array, rng: np.random.Generator) -> Floats:
     factor = splu(normal, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
     basis = np.zeros((k, 0))
     while basis.shape[1] < k:
+        if over():
+            raise _Over
         drawn = rng.standard_normal((k, min(DRAWN_BLOCK, k)))
         for _ in range(2):  # each time, what is no null vector shrinks to SHIFT of it
             drawn = SHIFT * factor.solve(drawn)
@@ -121,14 +127,14 @@ class Thinned:
 class Thinning:
     """Thins patterns of one reduced problem. `programs` counts linear programs."""
 
-    def __init__(self, table: Reduced, start: Bools | None = None) -> None:
+    def __init__(self, table: Reduced, start: Bools | None = None, over: Callable[[], bool] = lambda: False) -> None:
         self.table, self.programs = table, 0
         self._inside = np.ones(len(table.cost), dtype=bool) if start is None else start | table.forced
         room = np.minimum(table.above, table.below)
         self._room = np.minimum(np.where(room > 0, room, np.maximum(table.above, table.below)), VAST * float(np.median(table.item_need)))
         rng = np.random.default_rng(0)
         classes = np.flatnonzero(self._inside)
-        free = null_space(sp.csr_array(sp.csc_array(table.M)[:, classes]), rng)
+        free = null_space(sp.csr_array(sp.csc_array(table.M)[:, classes]), rng, over)
         scaled, _ = sl.qr(free / self._room[classes, None], mode="economic", check_finite=False)
         self._whole = _Space(classes, np.asarray(scaled, dtype=float))
         m = table.M.shape[0]
@@ -137,18 +143,24 @@ class Thinning:
         )
 
     @staticmethod
-    def of(table: Reduced) -> Thinning | None:
-        """The thinning of a table, if it is not too large for it; of a large one, the dearest classes are left open where that works."""
+    def of(table: Reduced, over: Callable[[], bool] = lambda: False) -> Thinning | None:
+        """The thinning of a table, if it is not too large for it; of a large one, the dearest classes are left open where that works.
+
+        None also where the run is `over` before.
+        """
         k = len(table.cost)
         if k > MOST_CLASSES or k - table.M.shape[0] > MOST_FREEDOM or not len(table.item_need):
             return None
-        if k > MANY:
-            start = np.ones(k, dtype=bool)
-            start[np.argsort(-table.cost, kind="stable")[: k // 8]] = False
-            part = Thinning(table, start)
-            if part.meets():
-                return part
-        return Thinning(table)
+        try:
+            if k > MANY:
+                start = np.ones(k, dtype=bool)
+                start[np.argsort(-table.cost, kind="stable")[: k // 8]] = False
+                part = Thinning(table, start, over)
+                if part.meets():
+                    return part
+            return Thinning(table, None, over)
+        except _Over:
+            return None
 
     @property
     def inside(self) -> Bools:

@@ -50,9 +50,13 @@ class SuppressionRun(TimedSearch):
         return self.left <= 0 or (gap is not None and gap <= self.gap_wanted)
 
     def offer(self, hidden: Bools, method: str, proposed: Floats | None = None) -> bool:
-        """Verifies a pattern (n); True if it is safe and the cheapest so far. `proposed` (points, n): deviations that may show it."""
+        """Verifies a pattern (n); True if it is safe and the cheapest so far. `proposed` (points, n): deviations that may show it.
+
+        The first one takes its time; once there is a pattern, no verification goes on after the time limit.
+        """
         cost = self.problem.cost_of(hidden)
-        if cost >= self.cost or not verify(self.problem, hidden, proposed).safe or not enough(self.problem, hidden):
+        seconds = np.inf if self.best is None else self.left
+        if cost >= self.cost or not verify(self.problem, hidden, proposed, seconds).safe or not enough(self.problem, hidden):
             return False
         self.best = Pattern(hidden.copy(), cost)
         if self.bound > cost * (1 + PROVEN):  # a solver may err, a verified pattern cannot

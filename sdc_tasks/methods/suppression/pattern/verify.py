@@ -15,6 +15,7 @@ and so on."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 import highspy
@@ -46,13 +47,16 @@ class PatternVerdict:
         return not len(self.unprotected) and not len(self.misused)
 
 
-def verify(problem: SuppressionProblem, pattern: Bools, proposed: Floats | None = None) -> PatternVerdict:
-    """The verdict on a pattern (n, True where hidden). `proposed` (points, n): deviations x − a that are tried before any program."""
+def verify(problem: SuppressionProblem, pattern: Bools, proposed: Floats | None = None, seconds: float = np.inf) -> PatternVerdict:
+    """The verdict on a pattern (n, True where hidden). `proposed` (points, n): deviations x − a that are tried before any program.
+
+    What is not shown after `seconds` counts as unprotected.
+    """
     misused = np.flatnonzero((pattern & problem.fixed) | (problem.primary & ~pattern))
     seen = _Seen(problem, pattern)
     for d in proposed if proposed is not None else ():
         seen.learn(d[seen.hidden])
-    programs = seen.look() if len(seen.left()) else 0
+    programs = seen.look(seconds) if len(seen.left()) else 0
     return PatternVerdict(read_only(seen.left()), read_only(misused), programs)
 
 
@@ -89,15 +93,15 @@ class _Seen:
         narrow = self.rise + self.fall < self.width * (1 - SLACK)
         return np.asarray((self.fall < self.down * (1 - SLACK)) | narrow)
 
-    def look(self) -> int:
-        """Proposes points until everything is settled or every primary has had its own programs. Returns the programs solved."""
+    def look(self, seconds: float) -> int:
+        """Proposes points until everything is settled, or every primary has had its own programs, or time is up. Returns the programs."""
         live = self.column >= 0
         if not live.any() or not self.M.shape[0]:
             return 0 if not live.any() else self._free(live)
         level = np.maximum(np.maximum(self.up, self.down), self.width)
         most = FAR * level.max(initial=1.0)
         solver = _Solver(
-            self.M, np.minimum(self.below, most), np.minimum(self.above, most), self.respondent, float(np.median(level[level > 0]))
+            self.M, np.minimum(self.below, most), np.minimum(self.above, most), self.respondent, float(np.median(level[level > 0])), seconds
         )
         self.learn(self.problem.a[self.hidden])  # a table of totals without right-hand sides may grow and shrink as a whole
         for family in range(FAMILIES):
@@ -178,8 +182,8 @@ def _loose(M: sp.csr_array, hidden: Ints) -> Ints:
 class _Solver:
     """A live HiGHS on the deviations of the hidden cells, in units of `unit`; only costs and caps change, so that the basis stays good."""
 
-    def __init__(self, M: sp.csr_array, below: Floats, above: Floats, respondent: Ints, unit: float) -> None:
-        self.programs, self.unit = 0, unit
+    def __init__(self, M: sp.csr_array, below: Floats, above: Floats, respondent: Ints, unit: float, seconds: float) -> None:
+        self.programs, self.unit, self.end = 0, unit, time.monotonic() + seconds
         self.low, self.high, self.respondent = -below / unit, above / unit, respondent
         n, m = M.shape[1], M.shape[0]
         model = highspy.HighsLp()
@@ -206,7 +210,11 @@ class _Solver:
 
         Singletons stay, but those of the respondent who is `protected`.
         """
+        left = self.end - time.monotonic()
+        if left <= 0:
+            return None
         self.programs += 1
+        self.highs.setOptionValue("time_limit", self.highs.getRunTime() + left)
         known = (self.respondent >= 0) & (self.respondent != protected)
         low, high = np.where(known, 0.0, self.low), np.where(known, 0.0, self.high)
         if sign > 0:
@@ -217,7 +225,7 @@ class _Solver:
         self.highs.changeColsCost(len(self.columns), self.columns, cost / (scale or 1.0))
         self.highs.changeColsBounds(len(self.columns), self.columns, low, high)
         self.highs.run()
-        if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        if self.highs.getModelStatus() not in {highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit}:
             self.highs.clearSolver()
             self.highs.run()
         solution = self.highs.getSolution()
