@@ -158,7 +158,9 @@ def brief(desk: Desk, release_id: str) -> str:
     told = summary(desk, release_id)
     visible = f", {told.visible} as sum of the visible countries" if told.visible else ""
     relative = f"mean {told.mean_relative_base:.2%}, median {told.median_relative_base:.2%} of the rounded cells"
+    cycle = desk.domain.calendar.of(desk.period)
     lines = [
+        f"**{desk.domain.title}** (`{desk.domain.id}`), period **{desk.period}**",
         f"**Release** [`{release_id}`](/sdc/release/{release_id}), **publication** `{publication.digest}`",
         f"**Audit** {'passed' if told.passed else 'FAILED'} against {', '.join(merged.profiles)}: {told.protected} of {told.primaries} "
         f"primaries protected, {told.broken} requirements broken, {told.cut} cut to what their national tables protect, {told.lps} LPs",
@@ -169,7 +171,6 @@ def brief(desk: Desk, release_id: str) -> str:
     ]
     if files := newer(desk, release_id):
         lines.append(f"**Newer deliveries wait**: {', '.join(files)}. This one was made without them; run the release again instead")
-    cycle = desk.domain.calendar.of(desk.period)
     if cycle is not None and cycle.embargo is not None:
         lines.append(f"**Embargo** until {cycle.embargo:%Y-%m-%d %H:%M %Z}")
     return "\n\n".join(lines)

@@ -67,6 +67,7 @@ class Approval(HITLOperator):
         """Records the answer. Raises AirflowFailException for a rejection, or where the publication has changed since the question."""
         from sdc_tasks import steps
         from sdc_tasks.warehouse.forms.people import normal
+        from sdc_tasks.warehouse.operations import cycles
         from sdc_tasks.warehouse.operations.decisions import OwnSubmission
 
         super().execute_complete(context, event)
@@ -90,6 +91,7 @@ class Approval(HITLOperator):
             steps.answer(at, release_id, publication, yes, person, note)
         except OwnSubmission as refusal:
             at.say(f"this answer does not count: {refusal}")
+            cycles.raise_alert(at.engine, at.domain.id, at.period, "own", release_id, f"an answer does not count: {refusal}")
             return self.execute(context)
         if not yes:
             raise AirflowFailException(f"{person} rejected publication {publication[:12]}: nothing is published. {note}".rstrip())

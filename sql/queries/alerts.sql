@@ -22,6 +22,7 @@ WHERE CASE a.kind
         WHERE q.domain = a.domain AND q.period = a.period AND w.state = 'waiting' AND q.state NOT IN ('success', 'failed')
             AND substr(a.subject, 1, length(q.run_id) + 1) = q.run_id || ' '
     )
+    WHEN 'own' THEN u.state = 'waiting'
     WHEN 'approval' THEN u.state = 'waiting'
         AND EXISTS (SELECT 1 FROM operations.audit p WHERE p.release_id = u.release_id AND p.passed)
         AND NOT EXISTS (SELECT 1 FROM operations.run n WHERE n.domain = u.domain AND n.period = u.period AND n.started_at > u.started_at)

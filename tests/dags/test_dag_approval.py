@@ -31,13 +31,15 @@ def test_two_others_agree_to_exactly_this_publication(bag: Any, deliver: Any, wa
     [audit] = reader.audits(warehouse_of_run, release_id)
     told = run.asked("approve_1")
     assert audit["publication_digest"] in told
-    for expected in ("passed against external", "exact", "First version", "2 accepted, 0 refused"):
+    for expected in ("passed against external", "exact", "First version", "2 accepted, 0 refused", AGREED, "period **2024**", release_id):
         assert expected in told
     assert "748591" not in told
 
     run.answer("approve_1", "Anna")  # who triggered the run
     assert run.in_state("awaiting_input") == {"approve_1"}
     assert reader.approvals(warehouse_of_run, release_id) == []
+    said = {each["kind"]: each["said"] for each in reader.alerts(warehouse_of_run, AGREED, "2024")}
+    assert "an answer does not count" in said["own"], "it is refused where everybody sees it"
     run.answer("approve_1", "bert", note="read it")
     assert run.in_state("awaiting_input") == {"approve_2"}
     run.answer("approve_2", "bert")  # once more the same
@@ -45,6 +47,7 @@ def test_two_others_agree_to_exactly_this_publication(bag: Any, deliver: Any, wa
     assert reader.releases(warehouse_of_run) == []
     run.answer("approve_2", "cleo")
     assert run.state == "success"
+    assert reader.alerts(warehouse_of_run, AGREED, "2024") == []
     assert [(each["approver"], each["note"]) for each in reader.approvals(warehouse_of_run, release_id)] == [
         ("bert", "read it"),
         ("cleo", ""),
