@@ -254,7 +254,7 @@ def test_what_a_version_showed_is_not_hidden_again(three):
     with (out / "findings.csv").open(newline="", encoding="utf-8") as lines:
         shown = {row["COUNTRY"]: row["MESSAGE"] for row in csv.DictReader(lines) if row["CODE"] == "SDC/shown"}
     assert set(shown) == {"AT", "BE", "CY"}, ended.text
-    assert "an earlier version of the period showed" in shown["AT"]
+    assert "An earlier version of the period showed" in shown["AT"]
     assert (findings(out), (out / "secondaries").exists()) == ({}, False)
 
 
