@@ -335,9 +335,11 @@ def family(stack: Stack, name: str) -> list[psutil.Process]:
     return found
 
 
-def down(stack: Stack) -> list[str]:
-    """Ends the services that `up` started: ours first, then the servers that they need. Returns the names of those that still ran."""
-    known = sorted(path.name for path in (stack.home / "pids").glob("*"))
+def down(stack: Stack, keep: str | None = None) -> list[str]:
+    """Ends the services that `up` started, except `keep`: ours first, then the servers that they need. Returns the names of those that
+    still ran.
+    """
+    known = sorted(path.name for path in (stack.home / "pids").glob("*") if path.name != keep)
     ended = [name for name in known if family(stack, name)]
     _end(stack, [name for name in ended if name not in SERVERS], signal.SIGTERM)
     for name in reversed(SERVERS):
@@ -415,7 +417,7 @@ def main() -> int:
             up(stack, terminal)
             _tell(stack, terminal, None if wanted.demo is None else demo(stack, wanted.demo))
         elif wanted.what == "down":
-            terminal.print(f"ended: {', '.join(down(stack)) or 'nothing ran'}")
+            terminal.print(f"ended: {', '.join(down(stack, 'postgres' if wanted.but_postgres else None)) or 'nothing ran'}")
         else:
             return _status(stack, terminal)
     except StackError as error:
@@ -437,7 +439,8 @@ def arguments() -> argparse.Namespace:
         parser.add_argument(f"--{name}", type=int, default=given, help=f"port of {what} ({variable}; default: {getattr(Stack, name)})")
     commands = parser.add_subparsers(dest="what", required=True)
     commands.add_parser("up").add_argument("--demo", type=Path, help="folder with the deliveries of a first release: sbs 2024")
-    commands.add_parser("down")
+    ending = commands.add_parser("down")
+    ending.add_argument("--but-postgres", action="store_true", help="PostgreSQL goes on: so a backup is restored")
     commands.add_parser("status")
     commands.add_parser("secrets").add_argument("folder", type=Path)
     return parser.parse_args()
@@ -448,6 +451,9 @@ def _tell(stack: Stack, terminal: Terminal, run: str | None) -> None:
     for user, role in (("admin", "everything"), ("operator", "triggers and re-runs"), ("approver", "agrees"), ("viewer", "looks")):
         terminal.tell(f"  {user:<9} {stack.password(user)}   ", (role, "dim"))
     terminal.tell((f"logs: {stack.home / 'logs'}; inbox: {stack.home / 'inbox'}; `make down` ends it", "dim"))
+    secrets = f"PGPASSFILE={stack.secrets / 'pgpass.worker'} SDC_PAYLOAD_KEYS=$(cat {stack.secrets / 'SDC_PAYLOAD_KEYS'})"
+    warehouse = f"SDC_WAREHOUSE_URL=postgresql+psycopg://release_worker@{HOST}:{stack.postgres}/warehouse"
+    terminal.tell(("for `sdc` commands: ", "dim"), f"{secrets} {warehouse}")
     if run is not None:
         terminal.print(f"first release: {stack.url}/dags/eu_release_sbs/runs/{run}")
 

@@ -45,6 +45,14 @@ def test_down_ends_a_process_and_its_children_and_is_safe_to_repeat(empty: Stack
     assert down(empty) == []
 
 
+def test_down_keeps_postgresql_for_a_restore(empty: Stack) -> None:
+    kept = started(empty, "postgres", "exec sleep 300")
+    started(empty, "one", "exec sleep 300")
+    assert down(empty, "postgres") == ["one"]
+    assert kept.is_running()
+    assert down(empty) == ["postgres"]
+
+
 def test_down_ends_children_that_outlived_their_parent(empty: Stack) -> None:
     leader = started(empty, "one", "sleep 300 & wait")
     settled(empty, "one", 2)
