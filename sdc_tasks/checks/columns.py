@@ -1,4 +1,4 @@
-"""The questions of the checks to each cell, answered as columns of yes and no. `registry.py` lists the checks.
+"""The questions of the checks to each cell, each answered by yes or no. `registry.py` lists the checks.
 
 A cell that a check does not concern is not `asked`. The columns hold no value, no number of units and no share, so nothing
 confidential can reach a validation result.
