@@ -27,11 +27,12 @@ os.environ["COLUMNS"] = "200"
 settings.register_profile(ALL, settings.get_profile("default"))
 
 TESTS = Path(__file__).parent
+OF_AIRFLOW = ("tests/dags/", "tests/ui/")
 LONG_FIRST = (
+    "dags/test_dag_release.py",
     "faults/test_kill.py",
     "acceptance/test_release.py",
     "fuzz/test_intake_fuzz.py",
-    "dags/test_dag_release.py",
     "faults/test_server.py",
     "faults/test_stored.py",
     "faults/test_full_disk.py",
@@ -67,6 +68,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class _Side:
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        """The files that need Airflow are one: it takes ten seconds to import, and one process is enough."""
+        from xdist.scheduler import LoadFileScheduling
+
+        class Rooms(LoadFileScheduling):
+            def _split_scope(self, nodeid: str) -> str:
+                file = str(super()._split_scope(nodeid))
+                return "airflow" if file.startswith(OF_AIRFLOW) else file
+
+        return Rooms(config, log) if config.getvalue("dist") == "loadfile" else None
+
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         TRIED.update(getattr(node, "workeroutput", {}).get("tried", {}))

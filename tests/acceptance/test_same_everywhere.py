@@ -92,6 +92,7 @@ def small(tmp_path_factory):
     return desk
 
 
+@pytest.mark.slow
 def test_a_small_release_is_the_same_on_every_machine(small, tmp_path):
     same_everywhere(small.domain, PERIOD, small.inbox, tmp_path, MACHINES)
 

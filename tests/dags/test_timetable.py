@@ -119,6 +119,7 @@ def backfilled(bag: Any, reprocess: str) -> list[Flight]:
 
 
 @pytest.mark.usefixtures("warehouse_of_run")
+@pytest.mark.slow
 def test_a_backfill_of_three_periods_gives_three_releases_and_again_their_next_vintages(
     bag: Any, deliver: Any, warehouse_of_run: Any
 ) -> None:

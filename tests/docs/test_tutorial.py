@@ -52,6 +52,7 @@ def test_the_table_is_what_the_tutorial_shows(released: tuple[Path, str]):
     assert {tuple(line.split(",")) for line in told} <= {tuple(row[column] for column in head.split(",")) for row in rows}
 
 
+@pytest.mark.slow
 def test_the_table_is_safe_from_the_outside(released: tuple[Path, str]):
     folder, _ = released
     where = ["--domain", DOMAIN, "--period", "2017", "--inbox", folder / "inbox"]

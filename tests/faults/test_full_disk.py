@@ -11,6 +11,7 @@ from support.faults.places import KEYS
 from support.tried import tried
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("new_place", ["postgresql"], indirect=True)
 def test_no_room_for_the_files_of_a_release(new_place, undisturbed):
     """The warehouse is elsewhere. A quota of less than the certificate, than the table, than the report."""
@@ -28,6 +29,7 @@ def test_no_room_for_the_files_of_a_release(new_place, undisturbed):
         tried("full disks")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("new_place", ["sqlite"], indirect=True)
 def test_no_room_for_the_warehouse(new_place, undisturbed):
     """A quota that the database file meets at its first page, in the migrations, in the middle of the release, near its end."""

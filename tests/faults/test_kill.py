@@ -2,14 +2,14 @@
 bytes as without.
 
 The writes are counted by a release that nobody disturbs, from the first migration to the report (`writes.py`), so that none can be
-forgotten. A sample in `make test`, a part more in `make test-all`, all of them in `make test-faults`.
+forgotten. Those that publish in `make test`, a sample and a part more in `make test-all`, all of them in `make test-faults`.
 """
 
 from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 import pytest
@@ -19,17 +19,19 @@ from support.faults.places import NewPlace
 from support.tried import tried
 
 EVERY = 64  # the sample: each so many writes, beside those of the publish transaction and of the files
-ALWAYS = re.compile(r"INSERT INTO (main\.|dissemination\.)?(release|publication)\b|COPY|os\.rename|end")
+PUBLISHES = re.compile(r"INSERT INTO (main\.|dissemination\.)?(release|publication)\b|COPY|os\.rename|end")
+
+
+def rows(writes: tuple[str, ...]) -> Iterator[list[int]]:
+    """The writes that publish; those that follow one another into the same table together."""
+    for what, alike in groupby(range(len(writes)), key=writes.__getitem__):
+        if PUBLISHES.match(what):
+            yield list(alike)
 
 
 def sample(writes: tuple[str, ...]) -> list[int]:
-    """Of rows that are written one after the other into the same table: before the first, in the middle, before the last."""
-    chosen = set(range(0, len(writes), EVERY))
-    for what, alike in groupby(range(len(writes)), key=writes.__getitem__):
-        if ALWAYS.match(what):
-            row = list(alike)
-            chosen |= {row[0], row[len(row) // 2], row[-1]}
-    return sorted(chosen)
+    """Each so many, and of the rows that publish: before the first, in the middle, before the last."""
+    return sorted(set(range(0, len(writes), EVERY)).union(*({row[0], row[len(row) // 2], row[-1]} for row in rows(writes))))
 
 
 def killed_and_run_again(new_place: NewPlace, undisturbed: tuple[Left, tuple[str, ...]], points: Iterable[int]) -> dict[str, str]:
@@ -53,6 +55,13 @@ def killed_and_run_again(new_place: NewPlace, undisturbed: tuple[Left, tuple[str
     return wrong
 
 
+def test_a_release_that_is_killed_as_it_publishes_is_completed_by_the_next(new_place, undisturbed):
+    points = [row[-1] for row in rows(undisturbed[1])]
+    assert len(points) > 3
+    assert killed_and_run_again(new_place, undisturbed, points) == {}
+
+
+@pytest.mark.slow
 def test_a_release_that_is_killed_is_completed_by_the_next(new_place, undisturbed):
     points = sample(undisturbed[1])
     assert len(points) > 15

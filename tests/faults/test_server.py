@@ -109,6 +109,7 @@ MOMENTS = {
     "publication of the cells": ("COPY", 0),
     "publication, before its commit": ("INSERT INTO dissemination.release", None),
 }
+GATE = "publication, before its commit"  # the moment that is tried each time
 
 
 def moment(writes: tuple[str, ...], name: str) -> int:
@@ -118,8 +119,8 @@ def moment(writes: tuple[str, ...], name: str) -> int:
     return first if offset == 0 else writes.index("COMMIT", first)
 
 
-@pytest.mark.parametrize("how", ["stop", "kill"])
-@pytest.mark.parametrize("when", list(MOMENTS))
+@pytest.mark.parametrize("how", [pytest.param("stop", marks=pytest.mark.slow), "kill"])
+@pytest.mark.parametrize("when", [pytest.param(when, marks=[] if when == GATE else [pytest.mark.slow]) for when in MOMENTS])
 def test_a_release_whose_server_goes_away_is_completed_by_the_next(server, place, alone, when, how):
     left, writes = alone
     pid = place.start(at=moment(writes, when), stop=True)

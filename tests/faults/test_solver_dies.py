@@ -28,6 +28,7 @@ def cbc_of(parent: int) -> list[psutil.Process]:
     return [each for each in psutil.process_iter(["cmdline"]) if any(papers in word for word in each.info["cmdline"] or ())]
 
 
+@pytest.mark.slow
 def test_a_release_whose_cbc_is_killed_stops_and_is_completed_by_the_next(new_place, undisturbed):
     place = new_place()
     ended = place.release(cbc="cbc")
@@ -40,6 +41,7 @@ def test_a_release_whose_cbc_is_killed_stops_and_is_completed_by_the_next(new_pl
     tried("CBC processes, or their parents, killed at work")
 
 
+@pytest.mark.slow
 def test_a_release_that_is_killed_while_cbc_works_is_completed_by_the_next(new_place, undisturbed):
     place = new_place()
     pid = place.start(cbc="parent")

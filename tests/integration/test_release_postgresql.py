@@ -14,13 +14,13 @@ from sdc_tasks.warehouse.database.checks import known_checks, run_checks
 from sdc_tasks.warehouse.database.engine import open_warehouse
 from support.demo import quick_demo
 
-DOMAIN, PERIOD = "sbs_4x15x3", "2024"
+DOMAIN, PERIOD = "sbs_3x6x2", "2024"
 
 
 @pytest.mark.parametrize("warehouse_url", ["postgresql"], indirect=True)
 @pytest.mark.usefixtures("one_secret")
 def test_a_release_on_postgresql_is_that_on_sqlite(warehouse_url: str, tmp_path: Path) -> None:
-    domain = quick_demo(tmp_path)
+    domain = quick_demo(tmp_path, 3, 6, 2)
     where = ["--domain", str(domain), "--period", PERIOD, "--inbox", str(tmp_path / "inbox")]
 
     def release(out: str, *more: str) -> str:

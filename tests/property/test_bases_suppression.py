@@ -97,6 +97,7 @@ def test_against_respondents_it_is_minimal_too(draw):
         assert broken(fewer) > 0
 
 
+@pytest.mark.slow
 @law(10)
 @given(counts())
 def test_counts_are_minimal_against_those_who_know_whole_numbers(drawn):

@@ -292,7 +292,7 @@ def bytes_of(problem: CtaProblem, threads: int, gap: float, work: int = 0) -> tu
 CUBE = random_cube((4, 4, 3), seed=2)
 
 
-@pytest.mark.parametrize("gap", [1e-6, 0.05, 0.5])
+@pytest.mark.parametrize("gap", [pytest.param(1e-6, marks=pytest.mark.slow), 0.05, 0.5])
 def test_threads_and_listeners_change_nothing(gap):
     """Same seed, same rounds: the gap may be reached by whichever thread, the table is the same."""
     problem = problem_of(CUBE)
@@ -318,7 +318,7 @@ def test_another_seed_may_find_another_table_but_no_worse_a_kind():
 
 
 @pytest.mark.parametrize("method", ALL)
-@pytest.mark.parametrize("after", [1, 2, 3, 5, 8, 13])
+@pytest.mark.parametrize("after", [1, 2, 3, pytest.param(5, marks=pytest.mark.slow), 8, pytest.param(13, marks=pytest.mark.slow)])
 def test_asked_to_stop_it_returns_with_what_it_has(method, after):
     """The k-th thing told is the last one waited for. No limit but this request ends the run: rounds are not counted."""
     told = 0

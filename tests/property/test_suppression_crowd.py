@@ -62,6 +62,7 @@ def test_patterns_keep_the_minimum_and_none_is_missed(problem, seed):
         assert found.cost >= found.bound * (1 - 1e-9)
 
 
+@pytest.mark.slow
 @given(problems(("flat", "flat"), general=False), st.integers(0, 2**32 - 1))
 @law(5)
 def test_the_judge_agrees_with_programs_by_relation_and_the_bound_holds(problem, seed):

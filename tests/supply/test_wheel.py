@@ -15,6 +15,8 @@ import pytest
 from support.payload_key import WAREHOUSE_SECRET
 from support.supply.lock import ROOT, RUN_TIME, no_network, uv
 
+pytestmark = pytest.mark.slow  # builds a wheel, and an environment of its own
+
 BUILT_FROM = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "sdc_tasks", "sql")
 PROGRAM = "from sdc_tasks.warehouse.dissemination import lineage; print(lineage.environment())"
 

@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import settings
 
 ALL = "all"  # the profile of `make test-all`: --hypothesis-profile=all
-PART, LEAST = 3, 10
+PART, LEAST = 4, 5
 
 
 def law(examples: int, **more: Any) -> settings:
-    """The same examples each time, whatever clock: `examples` of them where all are asked for, else a third, and no less than ten."""
+    """The same examples each time, whatever clock: `examples` of them where all are asked for, else a quarter, and no less than five."""
     if settings.get_current_profile_name() != ALL:
         examples = min(examples, max(LEAST, examples // PART))
     return settings(derandomize=True, deadline=None, max_examples=examples, **more)

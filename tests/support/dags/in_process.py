@@ -155,8 +155,13 @@ class Flight:
             return str(session.query(HITLDetail).filter_by(ti_id=UUID(str(ti.id))).one().body)
 
 
+_IN_THE_DATABASE: list[Any] = []  # the bag that was written last
+
+
 def synced(bag: Any, session: Any) -> None:
-    """The DAGs are in Airflow's database, as the DAG processor writes them."""
+    """The DAGs are in Airflow's database, as the DAG processor writes them. To write them all takes seconds: not twice in a row."""
+    if bag in _IN_THE_DATABASE:
+        return
     from airflow.dag_processing.bundles.manager import DagBundlesManager
     from airflow.dag_processing.dagbag import sync_bag_to_db
 
@@ -164,3 +169,4 @@ def synced(bag: Any, session: Any) -> None:
     session.commit()
     sync_bag_to_db(bag, BUNDLE, None, session=session)
     session.commit()
+    _IN_THE_DATABASE[:] = [bag]
