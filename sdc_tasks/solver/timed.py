@@ -16,6 +16,7 @@ class TimedSearch:
     def __init__(self, clock: Clock, report: Callable[[Moment], None] | None = None) -> None:
         self.clock = clock
         self.history: list[Moment] = []
+        self.doing = ""  # what a long search is at, for who waits
         self._began, self._report = time.monotonic(), report
         self._asked_to_stop = threading.Event()
 

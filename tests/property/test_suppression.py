@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 from scipy.linalg import null_space
 
 from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.suppression.cubes.search import CubeSearch
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
+from sdc_tasks.methods.suppression.grid import recognised
 from sdc_tasks.methods.suppression.names import METHODS, PatternMethod
 from sdc_tasks.methods.suppression.pattern.attackers import Attackers, Flows, Programs
 from sdc_tasks.methods.suppression.pattern.reduce import is_network, reduce
 from sdc_tasks.methods.suppression.pattern.verify import verify
+from sdc_tasks.methods.suppression.pattern.witnesses import shown
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from support.drawn_suppression import TREES, linked, problems, relations
 from support.laws import law
@@ -42,7 +45,7 @@ def assert_same(found: float | None, expected: float | None) -> None:
 
 OTHERS = [name for name in METHODS if name not in {"auto", "exact"}]
 NETWORKS = {"paths", "network"}  # methods for two dimensions with one hierarchy at most
-CROSSED = {"hypercube", "hitas"}  # methods for tables whose relations are those of dimensions
+CROSSED = {"cubes", "hypercube", "hitas"}  # methods for tables whose relations are those of dimensions
 
 
 def assert_safe_and_no_cheaper(problem: SuppressionProblem, methods: list[PatternMethod], optimum: float | None) -> None:
@@ -126,6 +129,24 @@ def test_no_proposed_point_makes_an_unsafe_pattern_safe(problem: SuppressionProb
     free = null_space(problem.M.toarray())
     proposed = np.concatenate([10 * rng.standard_normal((3, len(some))), rng.standard_normal((5, free.shape[1])) @ free.T, problem.a[None]])
     assert verify(problem, some, proposed).unprotected.tolist() == unprotected(problem, some)
+
+
+@given(st.one_of(problems(("wide", "deep", "flat")), problems(("flat", "wide", "flat", "flat"))))
+@law(30)
+def test_what_a_hypercube_shows_programs_show_too(problem: SuppressionProblem) -> None:
+    """What witnesses alone protect is protected by the oracle's programs too; with witnesses the verdict is the same as without."""
+    grid = recognised(problem.M)
+    assert grid is not None
+    search = CubeSearch(problem, grid, lambda _: None, lambda: False)
+    search.cover(problem.primaries)
+    search.improve()
+    rise, fall = shown(problem, search.hidden, search.witnesses())
+    met = problem.primary & (rise >= problem.up * (1 - 1e-6)) & (fall >= problem.down * (1 - 1e-6))
+    met &= rise + fall >= problem.width * (1 - 1e-6)
+    at_risk = unprotected(problem, search.hidden)
+    assert not set(np.flatnonzero(met).tolist()) & set(at_risk)
+    assert set(search.movements) <= set(np.flatnonzero(met).tolist())
+    assert verify(problem, search.hidden, witnesses=search.witnesses()).unprotected.tolist() == at_risk
 
 
 def test_the_verifier_refuses_an_open_primary_and_a_hidden_fixed_cell() -> None:

@@ -18,7 +18,7 @@ def test_rows_by_hand():
     )
     rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in text.splitlines() if line.startswith("| drawn")]
     assert [row[1] for row in rows] == ["exact", "cover, all hidden"]
-    assert [row[7] for row in rows] == ["25.00 %", "40.00 %"]
+    assert [row[8] for row in rows] == ["25.00 %", "40.00 %"]
     assert [row[-2] for row in rows] == ["0", NONE]
     assert [row[-1] for row in rows] == [NONE, "90, 2 at risk"]
     assert "the file is not here" in text

@@ -109,9 +109,10 @@ def search(files: Sequence[Path], read: Callable[[], TableAtHand], asked: Patter
 
 def _progress(run: SuppressionRun) -> str:
     best, bound = run.best, run.bound
+    doing = f"; {run.doing}" if run.doing else ""
     if best is None:
-        return f"no safe pattern yet, bound {bound:.6g}"
-    return f"pattern {best.cost:.6g}, bound {bound:.6g}, gap {best.gap(bound):.2%}"
+        return f"no safe pattern yet, bound {bound:.6g}{doing}"
+    return f"pattern {best.cost:.6g}, bound {bound:.6g}, gap {best.gap(bound):.2%}{doing}"
 
 
 def _status(run: SuppressionRun, best: Pattern | None, worker: Worker, interruption: Interruption) -> Status:

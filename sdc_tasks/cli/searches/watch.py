@@ -34,6 +34,8 @@ class Watched(Protocol):
     def elapsed(self) -> float: ...
     @property
     def history(self) -> Sequence[Moment]: ...
+    @property
+    def doing(self) -> str: ...
     def stop(self) -> None: ...
 
 
@@ -61,7 +63,7 @@ def follow(run: Watched, worker: Worker, seconds: float, interruption: Interrupt
             line = progress()
             if status is not None:
                 status.update(Text(f"{run.elapsed:7.1f} s  {line}"))
-            elif run.history and line != shown and run.elapsed >= said + QUIET_SECONDS:
+            elif (run.history or run.doing) and line != shown and run.elapsed >= said + QUIET_SECONDS:
                 console.print(f"{run.elapsed:7.1f} s  {line}")
                 shown, said = line, run.elapsed
     run.stop()

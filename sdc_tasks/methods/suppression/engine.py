@@ -6,11 +6,12 @@ run = SuppressionRun(problem, Limit(60.0), gap=0.01)             # in the thread
 execute(run, options)                                            # in the thread that works
 run.best, run.bound, run.history                                 # at any time
 
-auto     exact
+auto     cubes, for large crossed tables that are no networks; else exact
 exact    cutting planes ([2] §4.1), anytime: exact.py
 paths    shortest paths ([2] §4.2), for two-dimensional and 1H2D tables: paths.py
 network  minimum-cost flows ([2] §4.2), for the same tables: network.py
 cover    linear programs, one for each primary and side: cover.py
+cubes    hypercubes through all levels, each its own proof, for tables whose dimensions are known: cubes/
 hypercube, hitas   what offices know ([2] §4.3), for tables whose dimensions are known, completed until they are safe: baselines/
 
 A pattern counts only if `verify.py`, which shares no code with the methods, finds it safe.
@@ -27,6 +28,7 @@ from sdc_tasks.methods.suppression.baselines.hitas import modular
 from sdc_tasks.methods.suppression.baselines.hypercube import hypercubes
 from sdc_tasks.methods.suppression.covering.patterns import cover
 from sdc_tasks.methods.suppression.crowd import in_rounds
+from sdc_tasks.methods.suppression.cubes.method import cubes, large_grid
 from sdc_tasks.methods.suppression.exact import Work, suppress_exactly
 from sdc_tasks.methods.suppression.names import PatternMethod
 from sdc_tasks.methods.suppression.network import minimum_cost_flows
@@ -72,6 +74,15 @@ def execute(run: SuppressionRun, options: PatternOptions) -> str:
     return in_rounds(run, lambda inner: method(inner, options)) if run.problem.minimum else method(run, options)
 
 
+def _auto(run: SuppressionRun, options: PatternOptions) -> str:
+    grid = large_grid(run.problem)
+    if grid is not None:
+        ended = cubes(run, options.seed, grid)
+        if run.best is not None or run.left <= 0:
+            return ended
+    return _exact(run, options)
+
+
 def _exact(run: SuppressionRun, options: PatternOptions) -> str:
     return suppress_exactly(run, options.work, options.seed)
 
@@ -82,6 +93,10 @@ def _paths(run: SuppressionRun, options: PatternOptions) -> str:
 
 def _network(run: SuppressionRun, options: PatternOptions) -> str:
     return minimum_cost_flows(run, options.seed)
+
+
+def _cubes(run: SuppressionRun, options: PatternOptions) -> str:
+    return cubes(run, options.seed)
 
 
 def _hypercube(run: SuppressionRun, options: PatternOptions) -> str:
@@ -97,11 +112,12 @@ def _cover(run: SuppressionRun, options: PatternOptions) -> str:
 
 
 _METHODS: Mapping[PatternMethod, Callable[[SuppressionRun, PatternOptions], str]] = {
-    "auto": _exact,
+    "auto": _auto,
     "exact": _exact,
     "paths": _paths,
     "network": _network,
     "cover": _cover,
+    "cubes": _cubes,
     "hypercube": _hypercube,
     "hitas": _hitas,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-PatternMethod = Literal["auto", "exact", "paths", "network", "cover", "hypercube", "hitas"]
+PatternMethod = Literal["auto", "exact", "paths", "network", "cover", "cubes", "hypercube", "hitas"]
 CellCosts = Literal["value", "one", "file", "frequency", "log", "distance"]
 
 METHODS: Mapping[PatternMethod, str] = {
@@ -14,6 +14,7 @@ METHODS: Mapping[PatternMethod, str] = {
     "paths": "shortest paths, for two-dimensional tables with one hierarchy at most; no bound",
     "network": "minimum-cost flows, for the same tables; no bound",
     "cover": "linear programs, one primary after the other; then cells that are not needed are opened again; no bound",
+    "cubes": "for very large tables with dimensions: hypercubes through all levels, each its own proof; no bound",
     "hypercube": "a hypercube for each suppressed cell, as offices use it; then completed until the table is safe; no bound",
     "hitas": "sub-tables one by one from the top, as offices use it; then completed until the table is safe; no bound",
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdc_tasks.methods.suppression.pattern.enough import enough
 from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern, SuppressionResult
@@ -49,14 +50,15 @@ class SuppressionRun(TimedSearch):
         gap = self.gap
         return self.left <= 0 or (gap is not None and gap <= self.gap_wanted)
 
-    def offer(self, hidden: Bools, method: str, proposed: Floats | None = None) -> bool:
-        """Verifies a pattern (n); True if it is safe and the cheapest so far. `proposed` (points, n): deviations that may show it.
+    def offer(self, hidden: Bools, method: str, proposed: Floats | None = None, witnesses: sp.csr_array | None = None) -> bool:
+        """Verifies a pattern (n); True if it is safe and the cheapest so far. `proposed` (points, n): deviations that may show it; `witnesses`
+        (any number, n): the same, sparse.
 
         The first one takes its time; once there is a pattern, no verification goes on after the time limit.
         """
         cost = self.problem.cost_of(hidden)
         seconds = np.inf if self.best is None else self.left
-        if cost >= self.cost or not verify(self.problem, hidden, proposed, seconds).safe or not enough(self.problem, hidden):
+        if cost >= self.cost or not verify(self.problem, hidden, proposed, seconds, witnesses).safe or not enough(self.problem, hidden):
             return False
         self.best = Pattern(hidden.copy(), cost)
         if self.bound > cost * (1 + PROVEN):  # a solver may err, a verified pattern cannot

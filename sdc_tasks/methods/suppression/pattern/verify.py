@@ -11,7 +11,11 @@ With d = x − a every such point is extended to the ends of its line a + t d: t
 primaries are read off at both ends. So a point settles many primaries. Points come from programs `max Σ ± x_p / level_p` over families of
 primaries that are not settled yet, then from two programs for each primary that is left (each capped at what is needed). Of the singletons
 only those of the respondent who is attacked may move. Rows in which one hidden cell stands alone fix that cell; it is then as good as open,
-and so on."""
+and so on.
+
+Who found a pattern may hand in witnesses beside it (witnesses.py): plain arithmetic reads them first, and programs are solved only for
+primaries that they leave open. So a pattern of a very large table is judged in full without any program.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +26,11 @@ import highspy
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.methods.suppression.pattern.witnesses import SURE, shown
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 SLACK = 1e-6  # relative: of a level that must be met
-SURE = 1e-6  # a point shows something of a primary whose move, times this, is at least what the relations miss
 FAR = 1e3  # times the largest level: how far the solver looks
 FAMILIES = 6  # joint programs before single ones
 
@@ -47,58 +51,78 @@ class PatternVerdict:
         return not len(self.unprotected) and not len(self.misused)
 
 
-def verify(problem: SuppressionProblem, pattern: Bools, proposed: Floats | None = None, seconds: float = np.inf) -> PatternVerdict:
-    """The verdict on a pattern (n, True where hidden). `proposed` (points, n): deviations x − a that are tried before any program.
+def verify(
+    problem: SuppressionProblem,
+    pattern: Bools,
+    proposed: Floats | None = None,
+    seconds: float = np.inf,
+    witnesses: sp.csr_array | None = None,
+) -> PatternVerdict:
+    """The verdict on a pattern (n, True where hidden). `proposed` (points, n): deviations x − a that are tried before any program;
+    `witnesses` (any number, n): the same of large tables, sparse. None of them is trusted.
 
     What is not shown after `seconds` counts as unprotected.
     """
-    misused = np.flatnonzero((pattern & problem.fixed) | (problem.primary & ~pattern))
-    seen = _Seen(problem, pattern)
-    for d in proposed if proposed is not None else ():
-        seen.learn(d[seen.hidden])
-    programs = seen.look(seconds) if len(seen.left()) else 0
-    return PatternVerdict(read_only(seen.left()), read_only(misused), programs)
+    misused = read_only(np.flatnonzero((pattern & problem.fixed) | (problem.primary & ~pattern)))
+    requirements = _Requirements(problem)
+    if witnesses is not None:
+        requirements.see(*(each[problem.primaries] for each in shown(problem, pattern, witnesses)))
+    programs = 0
+    if len(requirements.left()):
+        seen = _Seen(problem, pattern, requirements)
+        for d in proposed if proposed is not None else ():
+            seen.learn(d[seen.hidden])
+        programs = seen.look(seconds) if len(requirements.left()) else 0
+    return PatternVerdict(read_only(requirements.left()), misused, programs)
+
+
+class _Requirements:
+    """How far each primary must rise and fall, in data units, and how far it was shown to, so far."""
+
+    def __init__(self, problem: SuppressionProblem) -> None:
+        self.primaries = p = problem.primaries
+        self.up, self.down, self.width = problem.up[p], problem.down[p], problem.width[p]
+        self.rise, self.fall = np.zeros(len(p)), np.zeros(len(p))
+
+    def see(self, rise: Floats, fall: Floats) -> None:
+        self.rise, self.fall = np.maximum(self.rise, rise), np.maximum(self.fall, fall)
+
+    def left(self) -> Ints:
+        """Positions in the table of primaries that some requirement of is not shown yet."""
+        return np.asarray(self.primaries[self.wants_up() | self.wants_down()])
+
+    def wants_up(self) -> Bools:
+        return np.asarray((self.rise < self.up * (1 - SLACK)) | self._narrow())
+
+    def wants_down(self) -> Bools:
+        return np.asarray((self.fall < self.down * (1 - SLACK)) | self._narrow())
+
+    def _narrow(self) -> Bools:
+        return np.asarray(self.rise + self.fall < self.width * (1 - SLACK))
 
 
 class _Seen:
-    """What the points found so far show of each primary: how far it rises and falls, in data units."""
+    """What programs on the hidden cells show of each primary."""
 
-    def __init__(self, problem: SuppressionProblem, pattern: Bools) -> None:
-        self.problem = problem
+    def __init__(self, problem: SuppressionProblem, pattern: Bools, requirements: _Requirements) -> None:
+        self.problem, self.requirements = problem, requirements
         self.hidden = _loose(problem.M, np.flatnonzero(pattern & ~problem.fixed & (problem.ub > problem.lb)))
         inside = np.full(problem.M.shape[1], -1)
         inside[self.hidden] = np.arange(len(self.hidden))
-        p = problem.primaries
-        self.column = inside[p]  # −1: known to the attacker
+        self.column = inside[problem.primaries]  # −1: known to the attacker
         self.respondent, self.guard = problem.respondents[self.hidden], problem.guards[self.hidden]
-        self.up, self.down, self.width = problem.up[p], problem.down[p], problem.width[p]
-        self.rise, self.fall = np.zeros(len(p)), np.zeros(len(p))
         self.below = (problem.a - problem.lb)[self.hidden]
         self.above = (problem.ub - problem.a)[self.hidden]
         M = sp.csr_array(sp.csc_array(problem.M)[:, self.hidden])
         self.M = sp.csr_array(M[np.flatnonzero(np.diff(M.indptr))])
-
-    def left(self) -> Ints:
-        """The positions, in the table, of primaries with a requirement that is not shown yet."""
-        return self.problem.primaries[self._open()]
-
-    def _open(self) -> Bools:
-        return np.asarray(self._wants_up() | self._wants_down())
-
-    def _wants_up(self) -> Bools:
-        narrow = self.rise + self.fall < self.width * (1 - SLACK)
-        return np.asarray((self.rise < self.up * (1 - SLACK)) | narrow)
-
-    def _wants_down(self) -> Bools:
-        narrow = self.rise + self.fall < self.width * (1 - SLACK)
-        return np.asarray((self.fall < self.down * (1 - SLACK)) | narrow)
 
     def look(self, seconds: float) -> int:
         """Proposes points until everything is settled, or every primary has had its own programs, or time is up. Returns the programs."""
         live = self.column >= 0
         if not live.any() or not self.M.shape[0]:
             return 0 if not live.any() else self._free(live)
-        level = np.maximum(np.maximum(self.up, self.down), self.width)
+        wanted = self.requirements
+        level = np.maximum(np.maximum(wanted.up, wanted.down), wanted.width)
         most = FAR * level.max(initial=1.0)
         solver = _Solver(
             self.M, np.minimum(self.below, most), np.minimum(self.above, most), self.respondent, float(np.median(level[level > 0])), seconds
@@ -107,17 +131,17 @@ class _Seen:
         for family in range(FAMILIES):
             sign = 1.0 if family % 2 == 0 else -1.0
             open_cells = np.flatnonzero(
-                live & ~self.problem.lone[self.problem.primaries] & (self._wants_up() if sign > 0 else self._wants_down())
+                live & ~self.problem.lone[self.problem.primaries] & (wanted.wants_up() if sign > 0 else wanted.wants_down())
             )
             if not len(open_cells):
                 continue
             cost = np.zeros(len(self.hidden))
             np.add.at(cost, self.column[open_cells], sign / np.maximum(level[open_cells], 1e-300))
             self.learn(solver.point(cost, self.column[open_cells], sign, 1.5 * level[open_cells]))
-        for sign, wants in ((1.0, self._wants_up), (-1.0, self._wants_down)):
+        for sign, wants in ((1.0, wanted.wants_up), (-1.0, wanted.wants_down)):
             for k in np.argsort(-level, kind="stable"):
                 if live[k] and wants()[k]:
-                    far = max(level[k], self.width[k])
+                    far = max(level[k], wanted.width[k])
                     cost = np.zeros(len(self.hidden))
                     cost[self.column[k]] = sign
                     self.learn(solver.point(cost, self.column[[k]], sign, np.array([far]), int(self.guard[self.column[k]])))
@@ -125,7 +149,9 @@ class _Seen:
 
     def _free(self, live: Bools) -> int:
         """No relation holds the hidden cells: each goes where its bounds let it."""
-        self.rise[live], self.fall[live] = self.above[self.column[live]], self.below[self.column[live]]
+        rise, fall = np.zeros(len(live)), np.zeros(len(live))
+        rise[live], fall[live] = self.above[self.column[live]], self.below[self.column[live]]
+        self.requirements.see(rise, fall)
         return 0
 
     def learn(self, d: Floats | None) -> None:
@@ -146,8 +172,7 @@ class _Seen:
         moved = np.where(sure, moved, 0.0)
         size = np.abs(moved)
         ahead, back = _times(size, forward), _times(size, backward)
-        self.rise = np.maximum(self.rise, np.where(moved > 0, ahead, back))
-        self.fall = np.maximum(self.fall, np.where(moved > 0, back, ahead))
+        self.requirements.see(np.where(moved > 0, ahead, back), np.where(moved > 0, back, ahead))
 
 
 def _step(room: Floats, size: Floats) -> float:

@@ -1,0 +1,221 @@
+"""The cheapest hypercube for each primary, one after the other, those that need most first; see ways.py for what a hypercube is here.
+
+A hypercube that moves its corners by ±δ lets a primary rise and fall by δ if all other corners have so much room on both sides. Corners
+that are hidden already cost nothing. So all hypercubes of a primary are priced at once: the prices of the cells around it, a tensor, are
+summed along the ways of each dimension in turn. Prices are whole numbers, and so are their sums: the choice is the same on any machine.
+
+First ways between siblings without parts are tried, where totals stay, then ways through all levels, then several hypercubes that share
+what is needed. In further rounds each primary chooses anew, while the corners that only its own hypercube needs cost again.
+Corners that are the singletons of others than whom the level protects are left out: their respondents attack ([2] eq. 8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.suppression.cubes.ways import Dimension, Ways
+from sdc_tasks.methods.suppression.grid import Grid
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.table import Floats, Ints
+
+MOST_CUBES = 4_000  # priced at once for one primary: of longer lists of ways the cheapest
+SHARES = (0.5, 0.25, 0.125, 0.0625)  # of what is needed: what one of several hypercubes moves
+MOST_SHARED = 24  # hypercubes that share what one primary needs
+ALL_OF_IT = 1e-9  # of what is needed: what rounding leaves
+WHOLE = 2.0**52  # sums up to this are exact
+TELL_EVERY = 2_000  # primaries
+
+
+@dataclass(frozen=True)
+class Movement:
+    """Some cells of the problem, and how they move, in units of the data."""
+
+    cells: Ints = field(repr=False)
+    moves: Floats = field(repr=False)
+
+
+class CubeSearch:
+    """Hides cells of one problem until as many primaries as possible have a movement. `hidden` (n); `movements`: by primary."""
+
+    def __init__(self, problem: SuppressionProblem, grid: Grid, tell: Callable[[str], None], over: Callable[[], bool]) -> None:
+        self.problem, self.shape = problem, grid.sizes
+        self.hidden = problem.primary.copy()
+        self.movements: dict[int, Movement] = {}
+        self._tell, self._over = tell, over
+        self._dimensions = [Dimension(size, families) for size, families in zip(grid.sizes, grid.families, strict=True)]
+        self._strides = np.array([int(np.prod(grid.sizes[axis + 1 :])) for axis in range(len(grid.sizes))])
+        self._cell = grid.cell  # from positions in the grid to cells; all arrays below are by position
+        self._position = np.argsort(grid.cell)
+        corners = float(np.prod([float(dimension.longest) for dimension in self._dimensions]))
+        self._barred = WHOLE / corners  # the price of a corner that cannot be one
+        most = float(problem.cost.max(initial=0.0)) or 1.0
+        cost = np.ceil(problem.cost / most * np.floor(self._barred / corners / 2)) + 1
+        self._cost = np.where(problem.primary, 0.0, cost)[self._cell]
+        room = np.minimum(problem.ub - problem.a, problem.a - problem.lb)
+        self._room = np.where(problem.fixed, -1.0, room)[self._cell]
+        self._price = np.where(self.hidden[self._cell], 0.0, self._cost)
+        self._users = np.zeros(len(room), dtype=np.int64)  # of each position: the movements that move it
+        self._smallest = 2 ** sum(size > 1 for size in grid.sizes)
+        self._known = problem.respondents[self._cell]
+        self._singletons = bool(problem.lone.any())
+        self.need = _needs(problem)
+
+    def cover(self, primaries: Ints) -> None:
+        """Looks for a movement of each of these cells, in the order of their needs."""
+        order = primaries[np.argsort(-self.need[primaries], kind="stable")].tolist()
+        for done, p in enumerate(order):
+            if done % TELL_EVERY == 0:
+                self._tell(f"{done} of {len(order)} primaries")
+                if self._over():
+                    return
+            if p not in self.movements and (found := self._movement(p)) is not None:
+                self.take(p, found)
+
+    def improve(self) -> None:
+        """Each primary chooses anew: what its own movement alone needs is not free for it any more."""
+        order = sorted(self.movements, key=lambda p: (-self.need[p], p))
+        for done, p in enumerate(order):
+            if done % TELL_EVERY == 0:
+                self._tell(f"{done} of {len(order)} primaries chosen anew")
+                if self._over():
+                    return
+            mine = self._position[self.movements[p].cells]
+            if not ((self._users[mine] == 1) & (self._cost[mine] > 0)).any():
+                continue
+            old = self._give_back(p)
+            found = self._movement(p, near=len(old.cells) <= self._smallest)
+            self.take(p, old if found is None or self._new_cost(found) >= self._new_cost(old) else found)
+
+    def take(self, p: int, movement: Movement) -> None:
+        """Gives a primary a movement, and hides what it moves."""
+        self.movements[p] = movement
+        self.hidden[movement.cells] = True
+        at = self._position[movement.cells]
+        self._users[at] += 1
+        self._price[at] = 0.0
+
+    def lacking(self) -> Ints:
+        """The primaries that need a movement and have none."""
+        wanted = np.flatnonzero(self.problem.primary & (self.need > 0))
+        return np.array([p for p in wanted.tolist() if p not in self.movements], dtype=np.int64)
+
+    def witnesses(self) -> sp.csr_array:
+        """(movements, n): all movements, in the order of their primaries."""
+        kept = [self.movements[p] for p in sorted(self.movements)]
+        starts = np.concatenate([[0], np.cumsum([len(each.cells) for each in kept])]).astype(np.int64)
+        moves = np.concatenate([*(each.moves for each in kept), np.zeros(0)])
+        cells = np.concatenate([*(each.cells for each in kept), np.zeros(0, dtype=np.int64)])
+        return sp.csr_array((moves, cells, starts), shape=(len(kept), len(self.problem.a)))
+
+    def _give_back(self, p: int) -> Movement:
+        old = self.movements.pop(p)
+        at = self._position[old.cells]
+        self._users[at] -= 1
+        free = at[(self._users[at] == 0) & (self._cost[at] > 0)]
+        self.hidden[self._cell[free]] = False
+        self._price[free] = self._cost[free]
+        return old
+
+    def _new_cost(self, movement: Movement) -> float:
+        return float(self._price[self._position[movement.cells]].sum())
+
+    def _movement(self, p: int, near: bool = False) -> Movement | None:
+        """The cheapest hypercube that moves a primary as far as it needs; of several where one alone cannot."""
+        at = self._codes(p)
+        guard, need = int(self.problem.guards[p]), float(self.need[p])
+        steps = [[dimension.near(code) for dimension, code in zip(self._dimensions, at, strict=True)]]
+        if not near:
+            steps.append([dimension.every(code) for dimension, code in zip(self._dimensions, at, strict=True)])
+        for ways in steps:
+            if (found := self._cube(p, ways, need, guard)) is not None:
+                return found
+        return None if near else self._shared(p, steps[-1], need, guard)
+
+    def _shared(self, p: int, ways: list[Ways], need: float, guard: int) -> Movement | None:
+        """Several hypercubes, one after the other, each with the room that those before leave."""
+        moved: dict[int, float] = {}
+        before: dict[int, float] = {}
+        left, count, share = need, 0, 0
+        while left > need * ALL_OF_IT and count < MOST_SHARED and share < len(SHARES):
+            step = min(left, need * SHARES[share])
+            found = self._cube(p, ways, step, guard)
+            if found is None:
+                share += 1
+                continue
+            for cell, move in zip(found.cells.tolist(), found.moves.tolist(), strict=True):
+                at = int(self._position[cell])
+                before.setdefault(at, float(self._room[at]))
+                self._room[at] -= step
+                moved[cell] = moved.get(cell, 0.0) + move
+            left, count = left - step, count + 1
+        for at, room in before.items():
+            self._room[at] = room
+        if left > need * ALL_OF_IT:
+            return None
+        cells = np.array([cell for cell, move in moved.items() if move], dtype=np.int64)
+        return Movement(cells, np.array([moved[cell] for cell in cells.tolist()]))
+
+    def _cube(self, p: int, ways: list[Ways], step: float, guard: int) -> Movement | None:
+        """The cheapest hypercube whose corners all have room for a step, but for the primary itself; None if there is none."""
+        at = self._codes(p)
+        if np.prod([float(len(each.moves)) for each in ways]) > MOST_CUBES:
+            few = self._few(at, ways, step, guard)
+            if few is None:
+                return None
+            ways = few
+        price = self._priced([each.codes for each in ways], at, step, guard)
+        for each in ways:  # each turn sums along the first axis, and brings the next one to the front
+            price = (each.moves @ price.reshape(len(each.codes), -1)).T
+        best = int(np.argmin(price))
+        if price.flat[best] >= self._barred:
+            return None
+        chosen = np.unravel_index(best, [len(each.moves) for each in ways])
+        where, sign = np.zeros(1, dtype=np.int64), np.full(1, step)
+        for each, way, stride in zip(ways, chosen, self._strides, strict=True):
+            codes, signs = each.one(int(way))
+            where, sign = np.add.outer(where, codes * stride).ravel(), np.multiply.outer(sign, signs).ravel()
+        return Movement(self._cell[where], sign)
+
+    def _codes(self, p: int) -> list[int]:
+        """Where a cell stands in each dimension."""
+        return [int(code) for code in np.unravel_index(int(self._position[p]), self.shape)]
+
+    def _few(self, at: list[int], ways: list[Ways], step: float, guard: int) -> list[Ways] | None:
+        """The ways of each dimension whose corners beside the primary cost least, so many that all their products can be priced."""
+        own = [np.array([code]) for code in at]
+        found = []
+        for axis, each in enumerate(ways):
+            price = each.moves @ self._priced([*own[:axis], each.codes, *own[axis + 1 :]], at, step, guard).ravel()
+            order = np.argsort(price, kind="stable")
+            found.append(order[: int((price < self._barred).sum())])
+        if not all(len(each) for each in found):
+            return None
+        most = max(len(each) for each in found)
+        while np.prod([float(min(len(each), most)) for each in found]) > MOST_CUBES:
+            most -= 1
+        return [each.some(np.sort(chosen[:most])) for each, chosen in zip(ways, found, strict=True)]
+
+    def _priced(self, codes: list[Ints], at: list[int], step: float, guard: int) -> Floats:
+        """The prices of the cells where these codes cross; those of the primary itself are 0."""
+        where = codes[0] * self._strides[0]
+        for mine, stride in zip(codes[1:], self._strides[1:], strict=True):
+            where = np.add.outer(where, mine * stride)
+        fit = self._room[where] >= step
+        if self._singletons:
+            known = self._known[where]
+            fit &= (known == NOBODY) | (known == guard)
+        price = np.where(fit, self._price[where], self._barred)
+        price[tuple(int(np.searchsorted(mine, code)) for mine, code in zip(codes, at, strict=True))] = 0.0
+        return np.asarray(price)
+
+
+def _needs(problem: SuppressionProblem) -> Floats:
+    """(n): how far a movement must let each primary go to either side; what its own bounds cut off one side the other one makes good."""
+    above, below = problem.ub - problem.a, problem.a - problem.lb
+    wide = np.maximum(problem.width / 2, problem.width - np.minimum(above, below))
+    return np.asarray(np.maximum(np.maximum(problem.up, problem.down), wide))

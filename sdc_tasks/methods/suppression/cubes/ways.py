@@ -1,0 +1,104 @@
+"""How a single code of a hierarchy may move so that all of its families still add up: the *ways* of the code.
+
+If code i rises by 1, then so do one of its parts, one of the parts of this part, and so on down to a code without parts. Above i either all
+totals rise up to the top, or on some level a sibling falls by 1 instead, and with it a line of parts below that sibling. So a way is a
+vector on the codes of a dimension with entries 1 and −1 that obeys every family. The product of one way for each dimension obeys every
+relation of the crossed table: a hypercube whose edges pass through the levels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from sdc_tasks.methods.suppression.grid import Family
+from sdc_tasks.model.table import Floats, Ints
+
+Line = tuple[int, ...]
+MOST_LINES, MOST_WAYS = 64, 4_000  # of one code: of more, the first ones
+
+
+@dataclass(frozen=True)
+class Ways:
+    """Some ways of one code: `codes` (s) that any of them moves; `signs` (ways, s): 1, −1, or 0 where a way leaves a code alone."""
+
+    codes: Ints = field(repr=False)
+    signs: Floats = field(repr=False)
+
+    @cached_property
+    def moves(self) -> Floats:
+        """(ways, s): 1 where a way moves a code."""
+        return np.ascontiguousarray(np.abs(self.signs))
+
+    def some(self, chosen: Ints) -> Ways:
+        """Some of the ways, and the codes that they move."""
+        signs = self.signs[chosen]
+        used = np.flatnonzero(signs.any(axis=0))
+        return Ways(self.codes[used], np.ascontiguousarray(signs[:, used]))
+
+    def one(self, way: int) -> tuple[Ints, Floats]:
+        """The codes of one way, and their signs."""
+        used = np.flatnonzero(self.signs[way])
+        return self.codes[used], self.signs[way, used]
+
+
+class Dimension:
+    """The codes of one dimension, `size` of them, and the families in which they add up."""
+
+    def __init__(self, size: int, families: tuple[Family, ...]) -> None:
+        self.size = size
+        self._parts = dict(families)
+        self._above = {part: total for total, parts in families for part in parts}
+        self._near: dict[int, Ways] = {}
+        self._every: dict[int, Ways] = {}
+
+    @cached_property
+    def longest(self) -> int:
+        """The most codes that a way moves."""
+        return max(int(self.every(code).moves.sum(axis=1).max()) for code in range(self.size))
+
+    def near(self, code: int) -> Ways:
+        """Of a code without parts: the ways with one sibling that has no parts either; of any other code every way."""
+        if code not in self._near:
+            siblings = [other for other in self._siblings(code) if other not in self._parts]
+            few = [[(code, 1), (other, -1)] for other in siblings]
+            self._near[code] = self.every(code) if code in self._parts or not few else _ways(few)
+        return self._near[code]
+
+    def every(self, code: int) -> Ways:
+        """All ways of a code, those with few codes first."""
+        if code not in self._every:
+            found: list[list[tuple[int, int]]] = []
+            for down in self._lines(code):
+                rises, top = list(down), code
+                while True:
+                    for other in self._siblings(top):
+                        found += [[*((each, 1) for each in rises), *((each, -1) for each in line)] for line in self._lines(other)]
+                    if top not in self._above:
+                        found.append([(each, 1) for each in rises])
+                        break
+                    top = self._above[top]
+                    rises.append(top)
+            self._every[code] = _ways(sorted(found, key=lambda way: (len(way), way))[:MOST_WAYS])
+        return self._every[code]
+
+    def _siblings(self, code: int) -> Line:
+        return tuple(part for part in self._parts.get(self._above.get(code, -1), ()) if part != code)
+
+    def _lines(self, code: int) -> list[Line]:
+        """The lines of parts from a code down to one without parts."""
+        if code not in self._parts:
+            return [(code,)]
+        return [(code, *line) for part in self._parts[code] for line in self._lines(part)][:MOST_LINES]
+
+
+def _ways(found: list[list[tuple[int, int]]]) -> Ways:
+    codes = sorted({code for way in found for code, _ in way})
+    place = {code: i for i, code in enumerate(codes)}
+    signs = np.zeros((len(found), len(codes)))
+    for row, way in enumerate(found):
+        for code, sign in way:
+            signs[row, place[code]] = sign
+    return Ways(np.array(codes), signs)

@@ -1,0 +1,61 @@
+"""Witnesses: movements that show, by plain arithmetic, how far an attacker must let primaries rise and fall. Nothing here searches.
+
+A witness is a vector z with M z = 0 that moves hidden cells alone. All tables a + t z between the bounds look the same to the attacker,
+from the longest step back −t⁻ to the longest step ahead t⁺. So whatever z moves he cannot confine closer than the ends of this line. A
+witness that moves a singleton says nothing to its respondent; it counts only for primaries that are protected for him alone. Nobody who
+proposes witnesses is trusted: one that moves an open cell, or misses a relation by more than rounding, shows nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.table import Bools, Floats
+
+SURE = 1e-6  # a witness shows something of a primary whose move, times this, is at least what the relations miss
+AT_ONCE = 20_000  # witnesses looked at together, which bounds the memory
+
+
+def shown(problem: SuppressionProblem, pattern: Bools, witnesses: sp.csr_array) -> tuple[Floats, Floats]:
+    """(n), (n): how far the witnesses (a row each, n columns, in units of the data) show every primary to rise and to fall; 0 elsewhere."""
+    n = len(problem.a)
+    rise, fall = np.zeros(n), np.zeros(n)
+    if witnesses.shape[1] != n:
+        raise ValueError(f"a witness for a table of {n} cells has {n} entries, not {witnesses.shape[1]}")
+    may_move = pattern & ~problem.fixed
+    for first in range(0, witnesses.shape[0], AT_ONCE):
+        _read(problem, may_move, _clean(witnesses[first : first + AT_ONCE]), rise, fall)
+    return rise, fall
+
+
+def _clean(witnesses: sp.csr_array) -> sp.csr_array:
+    """The witnesses without entries of 0, and without those that move nothing."""
+    some = sp.csr_array(witnesses, copy=True)
+    some.sum_duplicates()
+    some.eliminate_zeros()
+    return sp.csr_array(some[np.flatnonzero(np.diff(some.indptr))])
+
+
+def _read(problem: SuppressionProblem, may_move: Bools, z: sp.csr_array, rise: Floats, fall: Floats) -> None:
+    if not z.shape[0]:
+        return
+    starts, row = z.indptr[:-1], np.repeat(np.arange(z.shape[0]), np.diff(z.indptr))
+    cell, move, size = z.indices, z.data, np.abs(z.data)
+    above, below = (problem.ub - problem.a)[cell], (problem.a - problem.lb)[cell]
+    ahead = np.minimum.reduceat(np.where(move > 0, above, below) / size, starts)  # t⁺ and t⁻ of each witness
+    back = np.minimum.reduceat(np.where(move > 0, below, above) / size, starts)
+    allowed = np.minimum.reduceat((may_move[cell] & np.isfinite(move)).astype(np.int8), starts) > 0
+    missed = abs(problem.M @ sp.csc_array(z.T)).max(axis=0).toarray().ravel()  # of any relation, by each witness
+    told = problem.respondents[cell]
+    last = np.maximum.reduceat(told, starts)  # the respondent of the singletons that a witness moves, if there is one
+    first = np.minimum.reduceat(np.where(told == NOBODY, np.iinfo(np.int64).max, told), starts)
+    nobody = last == NOBODY
+    counts = problem.primary[cell] & (allowed & (nobody | (first == last)))[row]
+    counts &= (nobody[row] | (problem.guards[cell] == last[row])) & (size * SURE >= missed[row])
+    c, up = cell[counts], move[counts] > 0
+    far_ahead, far_back = size[counts] * ahead[row[counts]], size[counts] * back[row[counts]]
+    np.maximum.at(rise, c, np.where(up, far_ahead, far_back))
+    np.maximum.at(fall, c, np.where(up, far_back, far_ahead))

@@ -1,0 +1,44 @@
+"""Hypercubes through all levels protect a table of 21 600 cells in full; programs that know nothing of them agree on a part of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.farm_table import FARMS, MIDDLE, farm_table
+from sdc_tasks.methods.suppression.cubes.ways import Dimension
+from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
+from sdc_tasks.methods.suppression.pattern.verify import verify
+
+
+def test_every_way_of_a_code_obeys_every_family() -> None:
+    families = ((0, (1, 2)), (1, (3, 4)), (2, (5,)))
+    dimension = Dimension(6, families)
+    for code in range(6):
+        ways = dimension.every(code)
+        whole = np.zeros((len(ways.signs), 6))
+        whole[:, ways.codes] = ways.signs
+        assert (whole[:, code] == 1).all()
+        for total, parts in families:
+            assert np.array_equal(whole[:, total], whole[:, list(parts)].sum(axis=1))
+    assert sorted(map(tuple, dimension.near(3).signs.tolist())) == [(1.0, -1.0)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("singletons", [False, True])
+def test_a_table_of_four_dimensions_is_protected_in_full(singletons: bool) -> None:
+    problem = farm_table(MIDDLE, FARMS * 21_600 / 792_120, singletons=singletons).problem
+    assert len(problem.a) == 21_600
+    result = suppress(problem)
+    assert result.pattern is not None
+    assert result.method == "auto"
+    assert np.array_equal(suppress(problem, PatternOptions("cubes")).pattern, result.pattern)
+    some = np.zeros(len(problem.a), dtype=bool)
+    some[problem.primaries[::40]] = True
+    lone = problem.lone  # they attack, asked or not
+    asked = replace(problem, lpl=np.where(some, problem.lpl, 0.0), upl=np.where(some, problem.upl, 0.0), singleton=lone)
+    verdict = verify(asked, result.pattern)
+    assert verdict.safe
+    assert verdict.programs > 0
