@@ -17,12 +17,12 @@ from sdc_tasks.methods.suppression.problem import SuppressionProblem
 
 ROUNDS = 2  # in which primaries choose anew
 MOST_PROGRAMMED = 50_000  # cells of a table for which linear programs of the whole table are written down
-LARGE = 12_000  # cells from which on `auto` takes hypercubes, where the table is no network
+MOST_EXACT = 12_000  # cells of a table that is no network up to which `auto` is the exact method
 
 
 def large_grid(problem: SuppressionProblem) -> Grid | None:
     """The dimensions of a table that is so large, and so crossed, that hypercubes are the way to a pattern; None for any other."""
-    if len(problem.a) <= LARGE:
+    if len(problem.a) <= MOST_EXACT:
         return None
     grid = problem.grid or recognised(problem.M)
     if grid is None:

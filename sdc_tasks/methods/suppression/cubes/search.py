@@ -27,7 +27,7 @@ MOST_CUBES = 4_000  # priced at once for one primary: of longer lists of ways th
 SHARES = (0.5, 0.25, 0.125, 0.0625)  # of what is needed: what one of several hypercubes moves
 MOST_SHARED = 24  # hypercubes that share what one primary needs
 ALL_OF_IT = 1e-9  # of what is needed: what rounding leaves
-WHOLE = 2.0**52  # sums up to this are exact
+EXACT_SUMS = 2.0**52  # sums up to this are exact
 TELL_EVERY = 2_000  # primaries
 
 
@@ -52,7 +52,7 @@ class CubeSearch:
         self._cell = grid.cell  # from positions in the grid to cells; all arrays below are by position
         self._position = np.argsort(grid.cell)
         corners = float(np.prod([float(dimension.longest) for dimension in self._dimensions]))
-        self._barred = WHOLE / corners  # the price of a corner that cannot be one
+        self._barred = EXACT_SUMS / corners  # the price of a corner that cannot be one
         most = float(problem.cost.max(initial=0.0)) or 1.0
         cost = np.ceil(problem.cost / most * np.floor(self._barred / corners / 2)) + 1
         self._cost = np.where(problem.primary, 0.0, cost)[self._cell]
