@@ -51,8 +51,8 @@ class SuppressionRun(TimedSearch):
         return self.left <= 0 or (gap is not None and gap <= self.gap_wanted)
 
     def offer(self, hidden: Bools, method: str, proposed: Floats | None = None, witnesses: sp.csr_array | None = None) -> bool:
-        """Verifies a pattern (n); True if it is safe and the cheapest so far. `proposed` (points, n): deviations that may show it; `witnesses`
-        (any number, n): the same, sparse.
+        """Verifies a pattern (n); True if it is safe and the cheapest so far. `proposed` (points, n): deviations that may show it;
+        `witnesses` (any number, n): the same, sparse.
 
         The first one takes its time; once there is a pattern, no verification goes on after the time limit.
         """
