@@ -34,8 +34,8 @@ from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, ins
 
 FARMS = 9e6
 RULES = ContributionRules(p=10.0, minimum=3)
-AT_HOME, OF_CELLS = 0.42, 0.1  # deviations of the logarithm of the expected number: of regions and types together, of cells
-BAND, FEWER = 0.48, 1.5  # how far labour strays from size; how much fewer farms there are with much labour
+AT_HOME, OF_CELLS = 0.4, 0.1  # deviations of the logarithm of the expected number: of regions and types together, of cells
+BAND, FEWER = 0.5, 1.5  # how far labour strays from size; how much fewer farms there are with much labour
 OUTPUT = 0.9  # deviation of the logarithm of standard output within a cell
 
 

@@ -23,7 +23,7 @@ from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.respondents import NOBODY
 from sdc_tasks.model.table import Floats, Ints
 
-MOST_CUBES = 4_000  # priced at once for one primary: of longer lists of ways the cheapest
+MOST_CUBES = 20_000  # priced at once for one primary: of longer lists of ways the cheapest
 SHARES = (0.5, 0.25, 0.125, 0.0625)  # of what is needed: what one of several hypercubes moves
 MOST_SHARED = 24  # hypercubes that share what one primary needs
 ALL_OF_IT = 1e-9  # of what is needed: what rounding leaves
