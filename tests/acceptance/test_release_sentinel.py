@@ -198,7 +198,10 @@ def test_a_blocked_release_leaves_no_secret(planted: Planted, tmp_path: Path) ->
     assert {name: leak for name, content in found.items() if (leak := leaks(content, planted.secrets))} == {}
 
 
-@pytest.mark.parametrize("how", ["shifted columns", "twice", "not additive", "negative", "cut"])
+SPOILT = ["shifted columns", "cut", *(pytest.param(how, marks=pytest.mark.slow) for how in ("twice", "not additive", "negative"))]
+
+
+@pytest.mark.parametrize("how", SPOILT)
 def test_no_refusal_quotes_what_it_refuses(planted: Planted, tmp_path: Path, how: str) -> None:
     """A refusal of every kind, at a secret value; the sum of the others is published."""
     spoil(planted.inbox / f"BE_{PERIOD}.csv", how)

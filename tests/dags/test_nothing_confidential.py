@@ -109,6 +109,7 @@ def deciphered(url: str) -> bytes:
     return found
 
 
+@pytest.mark.slow
 def test_a_run_leaves_no_confidential_value(secrets: list[int], metrics: tuple[int, list[bytes]], tmp_path: Path) -> None:
     home, out, warehouse = tmp_path / "airflow", tmp_path / "out", tmp_path / "warehouse.db"
     inbox = tmp_path / "demo" / "inbox"

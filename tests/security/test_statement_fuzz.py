@@ -76,7 +76,7 @@ def side_by_side(one: Filled, other: Filled, number: int, seed: str) -> int:
 
 
 def test_the_world_cannot_tell_two_secrets_apart(filled: Filled, twin: Filled) -> None:
-    assert side_by_side(filled, twin, 300, "world") > 40
+    assert side_by_side(filled, twin, 400, "world") > 40
 
 
 @pytest.mark.exhaustive

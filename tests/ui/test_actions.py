@@ -72,7 +72,7 @@ def test_a_viewer_sees_no_button_that_he_may_press(of: Any, at_office: Office, c
 def test_what_a_button_calls_is_refused_to_a_viewer_by_airflow_itself(of: Any, client: Any, label: str) -> None:
     path, body, _ = of("viewer", f"/cycle/{DOMAIN}/2024")[label]
     assert client("viewer").post(path, json=body).status_code == 403
-    assert client("operator").post(path, json=body).status_code == 404, "the body is well-formed; this server has no DAGs"
+    assert client("operator").post(path, json=body).status_code == 404, "the body is well-formed; this server has no such run or DAG"
 
 
 @pytest.mark.usefixtures("server")

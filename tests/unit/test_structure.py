@@ -9,6 +9,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -35,11 +36,11 @@ NAMED_IN = {
 }
 
 
-def modules(room: str = "") -> Iterator[tuple[str, ast.Module]]:
+@cache
+def modules(room: str = "") -> tuple[tuple[str, ast.Module], ...]:
     """(path, syntax) of every module of the product."""
-    for top in (room,) if room else ROOMS:
-        for path in sorted((ROOT / top).rglob("*.py")):
-            yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+    found = (path for top in ((room,) if room else ROOMS) for path in sorted((ROOT / top).rglob("*.py")))
+    return tuple((path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))) for path in found)
 
 
 def imported(syntax: ast.Module) -> set[str]:

@@ -12,6 +12,7 @@ from sdc_tasks.warehouse.database.schema import metadata
 
 VIEWS = {
     "dissemination.public_release": ("release_id", "domain", "period", "version", "publication_digest", "embargo", "retracted"),
+    "operations.delivery_now": ("domain", "period", "digest", "country", "file", "received_at", "superseded_by", "times", "state", "lying"),
     "dissemination.public_cell": ("domain", "period", "version", "position", "cell", "area", "indicator", "value", "rounding_base"),
 }
 CATALOGS = {
