@@ -15,7 +15,7 @@ JSON = r"CASE WHEN json_valid(l.details) THEN CAST(json_extract(l.details, '$.\1
 
 
 def upgrade() -> None:
-    """A view: the state is derived, so it cannot become untrue. On SQLite it asks for no function of the program: any client may read it."""
+    """A view: the state is derived, so it cannot become untrue. On SQLite any client may read it: it asks for no function of ours."""
     dialect = op.get_context().dialect.name
     for statement in statements("migrations/0018", dialect):
         op.execute(sa.text(TOLD.sub(JSON, statement) if dialect == "sqlite" else statement))
