@@ -107,3 +107,13 @@ def test_a_minimum_of_contributors_and_dearer_totals():
     assert (least.cost, least.bound) == (86.0, 86.0)
     assert more.cost > 86 >= more.bound
     assert {("M2", "P1"), ("M2", "P2")} <= secondaries(found), "totals are dear"
+
+
+def test_a_table_too_large_for_programs_names_the_cells_that_no_hypercube_protects(monkeypatch: pytest.MonkeyPatch):
+    from sdc_tasks.methods.suppression.cubes import method
+
+    total = {"TOWN": "TOTAL", "JOB": "P3", "VALUE": 110, "STATUS": "z"}
+    frame = pd.concat([figure_11(STATUS={("M2", "P3"): "u", ("M1", "P3"): "z", ("M3", "P3"): "z"}), pd.DataFrame([total])])
+    monkeypatch.setattr(method, "MOST_PROGRAMMED", 15)
+    with pytest.raises(InvalidInput, match=r"1 of 1 primary cells have no hypercube, and 16 cells are too many .*: M2\.P3\. Remedy: join"):
+        suppress_frame(frame, ["TOWN", "JOB"], options=PatternOptions("cubes"))

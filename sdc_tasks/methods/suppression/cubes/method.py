@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.baselines.completed import grid_for
 from sdc_tasks.methods.suppression.covering.cover import Cover, LinearDirections
 from sdc_tasks.methods.suppression.covering.patterns import Patterns
@@ -14,9 +15,11 @@ from sdc_tasks.methods.suppression.pattern.attackers import attackers_of
 from sdc_tasks.methods.suppression.pattern.reduce import reduce
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.table import Ints
 
 ROUNDS = 2  # in which primaries choose anew
 MOST_PROGRAMMED = 50_000  # cells of a table for which linear programs of the whole table are written down
+MOST_NAMED = 5  # cells in a message
 MOST_EXACT = 12_000  # cells of a table that is no network up to which `auto` is the exact method
 
 
@@ -33,7 +36,7 @@ def large_grid(problem: SuppressionProblem) -> Grid | None:
 
 def cubes(run: SuppressionRun, seed: int = 1, grid: Grid | None = None) -> str:
     """Offers a first pattern and cheaper ones; returns "work" or "time". Raises InvalidInput if the table has no dimensions that are known,
-    Unprotectable if no pattern is safe."""
+    or is too large for linear programs and has primaries without a hypercube; Unprotectable if no pattern is safe."""
     problem = run.problem
 
     def tell(what: str) -> None:
@@ -43,8 +46,11 @@ def cubes(run: SuppressionRun, seed: int = 1, grid: Grid | None = None) -> str:
     search.cover(problem.primaries)
     if len(left := search.lacking()):
         run.doing = f"{len(left)} primaries without a hypercube"
-        if run.left > 0 and len(problem.a) <= MOST_PROGRAMMED:
-            _completed(run, search, seed)
+        if run.left <= 0:
+            return "time"
+        if len(problem.a) > MOST_PROGRAMMED:
+            raise InvalidInput(_without(problem, left))
+        _completed(run, search, seed)
         return "time" if run.left <= 0 else "work"
     run.doing = "verifying"
     run.offer(search.hidden, "hypercubes", witnesses=search.witnesses())
@@ -59,6 +65,15 @@ def cubes(run: SuppressionRun, seed: int = 1, grid: Grid | None = None) -> str:
         run.offer(search.hidden, "hypercubes, chosen anew", witnesses=search.witnesses())
     run.doing = ""
     return "time" if run.left <= 0 else "work"
+
+
+def _without(problem: SuppressionProblem, left: Ints) -> str:
+    named = ", ".join(problem.name(cell) for cell in left[:MOST_NAMED])
+    more = ", …" if len(left) > MOST_NAMED else ""
+    return (
+        f"{len(left)} of {len(problem.primaries)} primary cells have no hypercube, and {len(problem.a)} cells are too many for linear programs: {named}{more}. "
+        "Remedy: join their codes with others (sdc recode), or give another method, which may take days"
+    )
 
 
 def _completed(run: SuppressionRun, search: CubeSearch, seed: int) -> None:
