@@ -68,11 +68,10 @@ def cubes(run: SuppressionRun, seed: int = 1, grid: Grid | None = None) -> str:
 
 
 def _without(problem: SuppressionProblem, left: Ints) -> str:
-    named = ", ".join(problem.name(cell) for cell in left[:MOST_NAMED])
-    more = ", …" if len(left) > MOST_NAMED else ""
+    named = ", ".join(problem.name(cell) for cell in left[:MOST_NAMED]) + (", …" if len(left) > MOST_NAMED else "")
     return (
-        f"{len(left)} of {len(problem.primaries)} primary cells have no hypercube, and {len(problem.a)} cells are too many for linear programs: {named}{more}. "
-        "Remedy: join their codes with others (sdc recode), or give another method, which may take days"
+        f"{len(left)} of {len(problem.primaries)} primary cells have no hypercube, and {len(problem.a)} cells are too many for linear "
+        f"programs: {named}. Remedy: join their codes with others (sdc recode), or give another method, which may take days"
     )
 
 
