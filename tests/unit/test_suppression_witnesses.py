@@ -89,3 +89,18 @@ def test_a_respondent_who_knows_a_corner_is_shown_nothing() -> None:
 def test_a_witness_of_another_table_is_refused() -> None:
     with pytest.raises(ValueError, match="16 entries"):
         shown(table(), hidden(SQUARE), sp.csr_array((1, 15)))
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-3, 1e-7, 1e-9])
+def test_a_relation_in_small_units_is_missed_all_the_same(unit: float) -> None:
+    """Total = x + y + w, and an open cell in other units is a multiple of x: it tells x. The witness moves x against y."""
+    M = sp.csr_array(np.array([[-1.0, 1.0, 1.0, 1.0, 0.0], [0.0, unit, 0.0, 0.0, -1.0]]))
+    a = np.array([15e6, 4e6, 6e6, 5e6, unit * 4e6])
+    none, primary = np.zeros(5), np.arange(5) == 1
+    level = np.where(primary, 4e5, 0.0)
+    problem = SuppressionProblem(M, a, none, none + 1e15, level, level, none, none + 1.0, primary, none > 0)
+    pattern = np.isin(np.arange(5), [1, 2])
+    moves = sp.csr_array(np.array([[0.0, 1.0, -1.0, 0.0, 0.0]]))
+    assert not verify(problem, pattern).safe
+    assert not verify(problem, pattern, witnesses=moves).safe
+    assert np.array_equal(shown(problem, pattern, moves)[0], none)

@@ -182,7 +182,11 @@ class Thinning:
 
     def meets(self) -> bool:
         """Whether all classes together are seen to meet every item."""
-        return _Thinner(self, self._whole, self.table.cost, np.random.default_rng(0), 0).starts()
+        return _Thinner(self, self.everything(), self.table.cost, np.random.default_rng(0), 0).starts()
+
+    def everything(self) -> _Space:
+        """The deviations of all classes inside. A space of its own for each pattern in the making, which writes its steps into it."""
+        return _Space(self._whole.classes, self._whole.basis)
 
     def within(self, hidden: Bools) -> _Space:
         """The deviations of the classes that a pattern hides."""
@@ -206,7 +210,7 @@ class Thinning:
         `most`: linear programs beside one for each item at the start; a series that would need another one stays.
         `tell` hears of the patterns on the way.
         """
-        return _Thinner(self, self._whole if hidden is None else self.within(hidden), price, rng, most).go(over, tell)
+        return _Thinner(self, self.everything() if hidden is None else self.within(hidden), price, rng, most).go(over, tell)
 
     def room(self, classes: Ints) -> Floats:
         return self._room[classes]

@@ -3,7 +3,8 @@
 A witness is a vector z with M z = 0 that moves hidden cells alone. All tables a + t z between the bounds look the same to the attacker,
 from the longest step back −t⁻ to the longest step ahead t⁺. So whatever z moves he cannot confine closer than the ends of this line. A
 witness that moves a singleton says nothing to its respondent; it counts only for primaries that are protected for him alone. Nobody who
-proposes witnesses is trusted: one that moves an open cell, or misses a relation by more than rounding, shows nothing.
+proposes witnesses is trusted: one that moves an open cell shows nothing, nor does one that misses a relation by more than rounding, in the
+units of that relation.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.respondents import NOBODY
 from sdc_tasks.model.table import Bools, Floats
 
-SURE = 1e-6  # a witness shows something of a primary whose move, times this, is at least what the relations miss
+SURE = 1e-6  # what the relations miss is at most this share of the move of a primary, and each of the terms of the relation itself
 AT_ONCE = 20_000  # witnesses looked at together, which bounds the memory
 
 
@@ -48,7 +49,11 @@ def _read(problem: SuppressionProblem, may_move: Bools, z: sp.csr_array, rise: F
     ahead = np.minimum.reduceat(np.where(move > 0, above, below) / size, starts)  # t⁺ and t⁻ of each witness
     back = np.minimum.reduceat(np.where(move > 0, below, above) / size, starts)
     allowed = np.minimum.reduceat((may_move[cell] & np.isfinite(move)).astype(np.int8), starts) > 0
-    missed = abs(problem.M @ sp.csc_array(z.T)).max(axis=0).toarray().ravel()  # of any relation, by each witness
+    moved = sp.csc_array(z.T)
+    gaps, terms = abs(problem.M @ moved), abs(problem.M) @ abs(moved)
+    missed = gaps.max(axis=0).toarray().ravel()  # of any relation, by each witness
+    # A relation in small units (thousands of tonnes beside euros) is missed by little, and all the same missed.
+    allowed &= (gaps - SURE * terms).max(axis=0).toarray().ravel() <= 0
     told = problem.respondents[cell]
     last = np.maximum.reduceat(told, starts)  # the respondent of the singletons that a witness moves, if there is one
     first = np.minimum.reduceat(np.where(told == NOBODY, np.iinfo(np.int64).max, told), starts)
