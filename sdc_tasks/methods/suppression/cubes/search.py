@@ -163,18 +163,18 @@ class CubeSearch:
     def _cube(self, p: int, ways: list[Ways], step: float, guard: int) -> Movement | None:
         """The cheapest hypercube whose corners all have room for a step, but for the primary itself; None if there is none."""
         at = self._codes(p)
-        if np.prod([float(len(each.moves)) for each in ways]) > MOST_CUBES:
+        if np.prod([float(each.number) for each in ways]) > MOST_CUBES:
             few = self._few(at, ways, step, guard)
             if few is None:
                 return None
             ways = few
         price = self._priced([each.codes for each in ways], at, step, guard)
         for each in ways:  # each turn sums along the first axis, and brings the next one to the front
-            price = (each.moves @ price.reshape(len(each.codes), -1)).T
+            price = each.sums(price.reshape(len(each.codes), -1)).T
         best = int(np.argmin(price))
         if price.flat[best] >= self._barred:
             return None
-        chosen = np.unravel_index(best, [len(each.moves) for each in ways])
+        chosen = np.unravel_index(best, [each.number for each in ways])
         where, sign = np.zeros(1, dtype=np.int64), np.full(1, step)
         for each, way, stride in zip(ways, chosen, self._strides, strict=True):
             codes, signs = each.one(int(way))
@@ -190,7 +190,7 @@ class CubeSearch:
         own = [np.array([code]) for code in at]
         found = []
         for axis, each in enumerate(ways):
-            price = each.moves @ self._priced([*own[:axis], each.codes, *own[axis + 1 :]], at, step, guard).ravel()
+            price = each.sums(self._priced([*own[:axis], each.codes, *own[axis + 1 :]], at, step, guard).ravel())
             order = np.argsort(price, kind="stable")
             found.append(order[: int((price < self._barred).sum())])
         if not all(len(each) for each in found):

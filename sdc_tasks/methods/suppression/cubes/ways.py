@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdc_tasks.methods.suppression.grid import Family
 from sdc_tasks.model.table import Floats, Ints
@@ -22,26 +23,33 @@ MOST_LINES, MOST_WAYS = 64, 4_000  # of one code: of more, the first ones
 
 @dataclass(frozen=True)
 class Ways:
-    """Some ways of one code: `codes` (s) that any of them moves; `signs` (ways, s): 1, −1, or 0 where a way leaves a code alone."""
+    """Some ways of one code: `codes` (s) that any of them moves; `signs` (ways, s): 1, −1, or nothing where a way leaves a code alone.
+
+    A way moves about twice as many codes as the hierarchy has levels, of a thousand or more: so the matrix is sparse.
+    """
 
     codes: Ints = field(repr=False)
-    signs: Floats = field(repr=False)
+    signs: sp.csr_array = field(repr=False)
 
-    @cached_property
-    def moves(self) -> Floats:
-        """(ways, s): 1 where a way moves a code."""
-        return np.ascontiguousarray(np.abs(self.signs))
+    @property
+    def number(self) -> int:
+        """How many ways."""
+        return int(self.signs.shape[0])
+
+    def sums(self, price: Floats) -> Floats:
+        """(ways, …): for every way the sum over the codes that it moves. `price` (s, …)."""
+        return np.asarray(abs(self.signs) @ price)
 
     def some(self, chosen: Ints) -> Ways:
         """Some of the ways, and the codes that they move."""
-        signs = self.signs[chosen]
-        used = np.flatnonzero(signs.any(axis=0))
-        return Ways(self.codes[used], np.ascontiguousarray(signs[:, used]))
+        signs = sp.csr_array(self.signs[chosen])
+        used = np.unique(signs.indices)
+        return Ways(self.codes[used], sp.csr_array(signs[:, used]))
 
     def one(self, way: int) -> tuple[Ints, Floats]:
         """The codes of one way, and their signs."""
-        used = np.flatnonzero(self.signs[way])
-        return self.codes[used], self.signs[way, used]
+        mine = slice(self.signs.indptr[way], self.signs.indptr[way + 1])
+        return self.codes[self.signs.indices[mine]], self.signs.data[mine].astype(float)
 
 
 class Dimension:
@@ -57,7 +65,7 @@ class Dimension:
     @cached_property
     def longest(self) -> int:
         """The most codes that a way moves."""
-        return max(int(self.every(code).moves.sum(axis=1).max()) for code in range(self.size))
+        return max(int(np.diff(self.every(code).signs.indptr).max()) for code in range(self.size))
 
     def near(self, code: int) -> Ways:
         """Of a code without parts: the ways with one sibling that has no parts either; of any other code every way."""
@@ -97,8 +105,8 @@ class Dimension:
 def _ways(found: list[list[tuple[int, int]]]) -> Ways:
     codes = sorted({code for way in found for code, _ in way})
     place = {code: i for i, code in enumerate(codes)}
-    signs = np.zeros((len(found), len(codes)))
-    for row, way in enumerate(found):
-        for code, sign in way:
-            signs[row, place[code]] = sign
-    return Ways(np.array(codes), signs)
+    each = [sorted((place[code], sign) for code, sign in way) for way in found]
+    starts = np.concatenate([[0], np.cumsum([len(way) for way in each])]).astype(np.int32)
+    columns = np.array([column for way in each for column, _ in way], dtype=np.int32)
+    signs = np.array([sign for way in each for _, sign in way], dtype=np.int8)
+    return Ways(np.array(codes), sp.csr_array((signs, columns, starts), shape=(len(found), len(codes))))
