@@ -32,7 +32,7 @@ def settle() -> None:
     """Records the answer under the name of who triggered the run. **Red:** see the log."""
     from sdc_tasks import steps
     from sdc_tasks.errors import InvalidInput
-    from sdc_tasks.warehouse.operations.answers import Answer
+    from sdc_tasks.model.series import Answer
 
     given: dict[str, Any] = dict(get_current_context()["params"])
     try:

@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from sdc_tasks import report
-from sdc_tasks.checks.listed import findings_csv
+from sdc_tasks.checks.listed import findings_csv, result_of
 from sdc_tasks.checks.registry import describe
 from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.methods.attack.compositions import together
-from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
 from sdc_tasks.report.gather import gather
@@ -136,7 +135,7 @@ def _delivery_facts(desk: Desk, release_id: str) -> list[report.DeliveryFact]:
         found.setdefault(row["digest"], []).append(fact)
     for row in reader.check_results(desk.engine, desk.domain.id, desk.period):
         if not row["passed"]:
-            result = CheckResult(row["check"], Severity(row["severity"]), False, row["checked"], row["failed"], tuple(row["cells"]))
+            result = result_of(row)
             fact = report.FindingFact(result.check, str(result.severity), None, ", ".join(result.cells), describe(result))
             found.setdefault(row["digest"], []).append(fact)
     return [

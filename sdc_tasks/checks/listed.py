@@ -24,7 +24,7 @@ def findings_csv(
     rows += [tuple(each[column.lower()] for column in COLUMNS) for each in found if each["state"] != NO_LONGER]
     for each in checked:
         if not each["passed"] and each["state"] != NO_LONGER:
-            result = CheckResult(each["check"], Severity(each["severity"]), False, each["checked"], each["failed"], tuple(each["cells"]))
+            result = result_of(each)
             rows.append((each["country"], each["file"], result.severity, result.check, None, " ".join(result.cells), describe(result)))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -32,6 +32,12 @@ def findings_csv(
     order = sorted(rows, key=lambda row: (str(row[0] or ""), str(row[1])))
     writer.writerows([_no_formula("" if field is None else str(field)) for field in row] for row in order)
     return text.getvalue()
+
+
+def result_of(record: Mapping[str, Any]) -> CheckResult:
+    """The result in a record of `reader.check_results`."""
+    severity, cells = Severity(record["severity"]), tuple(record["cells"])
+    return CheckResult(record["check"], severity, record["passed"], record["checked"], record["failed"], cells)
 
 
 def _no_formula(field: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,15 +12,7 @@ from rich.table import Table
 from sdc_tasks.cli.shared import DomainOption, PeriodOption
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
-
-
-class SecondFile(StrEnum):
-    """What a second file of a country is; `operations/answers.py` says more."""
-
-    KEEP = "keep"
-    REPLACE = "replace"
-    BOTH = "both"
-
+from sdc_tasks.model.series import Answer
 
 WarehouseOption = Annotated[str, typer.Option("--warehouse", envvar="SDC_WAREHOUSE_URL", help="database URL")]
 ActorOption = Annotated[str | None, typer.Option("--as", help="who you are; default: SDC_ACTOR, else your account")]
@@ -58,7 +49,7 @@ def retract(
 
 
 def files(
-    answer: Annotated[SecondFile, typer.Argument(help="keep: they do not count; replace: they count instead; both: all are one delivery")],
+    answer: Annotated[Answer, typer.Argument(help="keep: they do not count; replace: they count instead; both: all are one delivery")],
     names: Annotated[list[str], typer.Argument(help="the files that wait, such as AT_new.csv")],
     domain: DomainOption,
     period: PeriodOption,
@@ -68,10 +59,9 @@ def files(
 ) -> None:
     """Says what second files of a country are, and judges what counts then. Until somebody does, no release is made."""
     from sdc_tasks import steps
-    from sdc_tasks.warehouse.operations.answers import Answer
 
     desk = steps.open_desk(warehouse, domain, period, actor=actor)
-    steps.settle(desk, names, Answer(answer.value), note)
+    steps.settle(desk, names, answer, note)
     out.print(f"{answer.value}: {', '.join(names)}")
 
 

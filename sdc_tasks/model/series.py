@@ -1,4 +1,4 @@
-"""What the name of a file says: which file it replaces, and which country sent it.
+"""What the name of a file says: which file it replaces, and which country sent it; and what people say of a second file.
 
 Files of one series have the same name, except for a declared version:
 `AT_2024.csv`, `AT_2024_v2.csv` and `AT_2024_v10.csv` are one series, in this order. Files of other names never replace one another.
@@ -8,9 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import NamedTuple
 
 _VERSION = re.compile(r"(?P<stem>.+)_v(?P<number>[1-9][0-9]{0,5})(?P<suffix>\.[^.]*)?")
+
+
+class Answer(StrEnum):
+    """What a second file of a country is. keep: the accepted files stay, this one does not count. replace: this file counts instead of
+    them. both: all are one delivery.
+    """
+
+    KEEP = "keep"
+    REPLACE = "replace"
+    BOTH = "both"
 
 
 class Series(NamedTuple):

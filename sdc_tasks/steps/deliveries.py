@@ -15,14 +15,13 @@ from sdc_tasks.domains.schema import MissingCountry
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.findings import CheckResult, Finding, Severity
 from sdc_tasks.model.problem import NationalTable
-from sdc_tasks.model.series import series_of
+from sdc_tasks.model.series import Answer, series_of
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import inputs_of, release_id_of, terms_of
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.schema import DeliveryState
 from sdc_tasks.warehouse.operations import answers, cycles
-from sdc_tasks.warehouse.operations.answers import Answer
 
 ASK = "Remedy: say what it is, by the DAG `second_file` or `sdc files keep|replace|both`"
 MATTERS = (DeliveryState.ACCEPTED, DeliveryState.RECEIVED)
@@ -142,8 +141,8 @@ def ingest(desk: Desk, inbox: Path | None, name: str) -> tuple[str, str]:
     answer (`answers.py`).
     """
     mine, whose = _taken(desk, inbox, name)
-    files, replaced, others = _counting(desk, inbox, mine, whose)
     given = answers.answers(desk.engine, desk.domain.id, desk.period)
+    files, replaced, others = _counting(desk, inbox, mine, whose, given)
     instead = [each for each in files if given.get(each.key.digest) is Answer.REPLACE]
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     delivery = read_files(desk, files)
@@ -283,7 +282,7 @@ def _take(desk: Desk, inbox: Path, name: str) -> store.StoredDelivery:
 
 
 def _counting(
-    desk: Desk, inbox: Path | None, mine: str, country: str | None
+    desk: Desk, inbox: Path | None, mine: str, country: str | None, given: Mapping[str, Answer]
 ) -> tuple[list[store.StoredDelivery], list[store.StoredDelivery], list[store.StoredDelivery]]:
     """The files of the country that count if they are accepted (the highest version of each series); the files that they replace; and the
     second files of the country (`answers.py`) that are not among them.
@@ -305,7 +304,6 @@ def _counting(
         and each.state is not DeliveryState.SUPERSEDED
         and (each.state in MATTERS or each.key.digest in names or each.key.digest == mine)
     ]
-    given = answers.answers(desk.engine, desk.domain.id, desk.period)
     said = {each.key: given.get(each.key.digest) for each in own if each.state is DeliveryState.RECEIVED}
     others = [each for each in answers.beside(own) if said.get(each.key) not in (Answer.REPLACE, Answer.BOTH)]
     left = [each for each in own if each not in others]

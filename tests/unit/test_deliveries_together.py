@@ -11,12 +11,11 @@ import pytest
 from sdc_tasks import outputs, steps
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.series import Series, series_of
+from sdc_tasks.model.series import Answer, Series, series_of
 from sdc_tasks.steps.memory import load
 from sdc_tasks.warehouse import log, reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database import checks
-from sdc_tasks.warehouse.operations.answers import Answer
 from support.deliveries import HEALTHY, PERIOD, SECRET, sdmx_1, small_domain
 
 

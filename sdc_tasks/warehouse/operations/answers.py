@@ -7,25 +7,17 @@ waits: it could be a correction, a further part, or a mistake. The answer is an 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 
 from sqlalchemy import Connection, Engine, select
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.series import Answer
 from sdc_tasks.warehouse.confidential.store import DeliveryKey, StoredDelivery
 from sdc_tasks.warehouse.database.engine import actor_of, reading, serialise, writing
 from sdc_tasks.warehouse.database.schema import DeliveryState, delivery
 from sdc_tasks.warehouse.database.sqlfiles import clause
 from sdc_tasks.warehouse.forms.people import person
 from sdc_tasks.warehouse.log import record
-
-
-class Answer(StrEnum):
-    """keep: the accepted files stay, this one does not count. replace: this file counts instead of them. both: all are one delivery."""
-
-    KEEP = "keep"
-    REPLACE = "replace"
-    BOTH = "both"
 
 
 def beside(known: Sequence[StoredDelivery]) -> list[StoredDelivery]:
