@@ -15,7 +15,7 @@ from typing import Any
 from airflow.sdk import DAG, TaskGroup, chain, get_current_context
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from sdc_alerts import deadlines
-from sdc_dags.approval import ALTHOUGH, approvals
+from sdc_dags.approval import WITHOUT, approvals
 from sdc_dags.domains import dags_of_domains
 from sdc_dags.params import period_param, place_param
 from sdc_dags.run import desk, measure, note_run, place
@@ -230,7 +230,8 @@ def publish(domain: str) -> int:
     """Publishes to the warehouse in one transaction, only with a passed audit of exactly this publication. Returns the version.
 
     **Red:** *NotApproved*: the publication has changed since people were asked; clear `approve_1` with *Downstream*. *Superseded*: newer
-    deliveries are accepted, and nobody decided to publish without them; trigger the DAG again, which uses them. *ReleaseBlocked*: nothing
+    deliveries are accepted, or second files of countries wait for an answer, and nobody decided to publish without them; the log says
+    which. Answer what the second files are, and trigger the DAG again. *ReleaseBlocked*: nothing
     was published. Open `report.html`: it names the cells. A methodologist changes the domain file (bases, maximum relative base,
     compositions) and triggers the DAG again. Nobody publishes by hand.
     """
@@ -240,9 +241,9 @@ def publish(domain: str) -> int:
 
     at = desk(domain)
     asked = [f"approve_{number + 1}" for number in range(at.domain.governance.approvals)]
-    although = [get_current_context()["ti"].xcom_pull(task_ids=each, key=ALTHOUGH) for each in asked]
+    without = [get_current_context()["ti"].xcom_pull(task_ids=each, key=WITHOUT) or [] for each in asked]
     try:
-        return steps.publish(at, _release(), although_newer=True in although)
+        return steps.publish(at, _release(), without={digest for each in without for digest in each})
     except (NotApproved, Superseded) as refusal:  # a retry does not help: somebody must be asked, or the release made again
         raise AirflowFailException(f"{type(refusal).__name__}: {refusal}") from None
 

@@ -26,7 +26,7 @@ class Retriable(SdcError):
 
 
 class Superseded(Retriable):
-    """Newer deliveries are accepted than those that the release was made of; nothing was published. Run the release again."""
+    """Deliveries came that the release was not made of, accepted or second files of countries; nothing was published."""
 
 
 class Damaged(SdcError):

@@ -168,8 +168,8 @@ def brief(desk: Desk, release_id: str) -> str:
         f"**Files** {told.accepted} accepted, {told.refused} refused, {told.superseded} superseded by later ones",
         _since(desk, release_id, publication, problem.space),
     ]
-    if files := newer(desk, release_id):
-        lines.append(f"**Newer deliveries wait**: {', '.join(files)}. This one was made without them; run the release again instead")
+    if came := newer(desk, release_id):
+        lines.append(f"**This one is out of date**: {came.told}. It was made without them. {came.remedy}")
     if cycle is not None and cycle.embargo is not None:
         lines.append(f"**Embargo** until {cycle.embargo:%Y-%m-%d %H:%M %Z}")
     return "\n\n".join(lines)

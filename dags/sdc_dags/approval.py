@@ -15,7 +15,7 @@ from airflow.sdk.exceptions import AirflowFailException
 from sdc_dags.run import desk, place
 
 AGREE, AGREE_ALTHOUGH, REFUSE = "Approve", "Approve without newer deliveries", "Reject"
-ALTHOUGH = "although_newer"  # what the task leaves for `publish`
+WITHOUT = "without"  # what the task leaves for `publish`: digests of deliveries
 
 
 class Approval(HITLOperator):
@@ -23,7 +23,8 @@ class Approval(HITLOperator):
 
     **Waiting:** *Required Actions* shows digest, verdict, losses and the changes since the last version; read the report before you
     answer. An answer of the submitter, or a second answer of the same person, does not count: the task asks again. It also asks again if
-    newer deliveries are accepted meanwhile, unless the answer says that this publication is published nevertheless.
+    newer deliveries are accepted meanwhile, or second files of countries come, unless the answer says that this publication is published
+    nevertheless.
 
     **Red:** somebody rejected the publication, the log says who; nothing is published. A methodologist changes the domain file, or a
     country its delivery, and somebody triggers the DAG again. To ask once more: clear this task with *Downstream*. Also red: the
@@ -79,14 +80,13 @@ class Approval(HITLOperator):
         note = str((event["params_input"] or {}).get("note") or "")
         [chosen] = event["chosen_options"]
         yes = chosen in (AGREE, AGREE_ALTHOUGH)
-        waiting = steps.newer(at, release_id) if yes else []
-        if waiting and chosen == AGREE:
-            remedy = f"Remedy: trigger the DAG again, which takes them in; or answer '{AGREE_ALTHOUGH}'"
-            at.say(f"this answer does not count: newer deliveries are accepted: {', '.join(waiting)}. {remedy}")
+        came = steps.newer(at, release_id)
+        if came and chosen == AGREE:
+            at.say(f"this answer does not count: {came.told}. {came.remedy}; or answer '{AGREE_ALTHOUGH}'")
             return self.execute(context)
-        if waiting:
-            note = f"{note} (without newer deliveries: {', '.join(waiting)})".lstrip()
-            context["ti"].xcom_push(key=ALTHOUGH, value=True)
+        if came and yes:
+            note = f"{note} (without newer deliveries: {', '.join(sorted(came.files.values()))})".lstrip()
+            context["ti"].xcom_push(key=WITHOUT, value=sorted(came.files))
         try:
             steps.answer(at, release_id, publication, yes, person, note)
         except OwnSubmission as refusal:

@@ -129,7 +129,7 @@ def one_release(request: Request, user: GetUserDep, release_id: str) -> Response
     may, line, run = rights(facts.line.domain, user), facts.line, facts.run
     todo = retraction(may, line)
     if facts.newest:
-        todo = (*actions(may, line, run, domain=line.domain, period=line.period), *todo)
+        todo = (*actions(may, line, run, domain=line.domain, period=line.period, ready=line.takes_in), *todo)
     bundle = bundle_of(run.dag_id, run.run_id) if run else None
     return _page(request, "release", facts=facts, todo=todo, files=kept(line, facts.certificate), bundle=bundle)
 

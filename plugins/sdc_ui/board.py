@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,7 +11,7 @@ from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
 from sdc_ui.cycles.countries import OVER as NOT_OPEN
-from sdc_ui.cycles.countries import Stage, countries, named_by, tally
+from sdc_ui.cycles.countries import Stage, by_cycle, countries, named_by, ready, tally
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.labels import Labels, Name, labels_of
 from sdc_ui.shared.standing import ReleaseLine, Standing, release_line
@@ -60,10 +59,7 @@ class CycleLine:
 
     @property
     def ready(self) -> bool:
-        """Whether the release can be run (again) with something new: all countries accepted, or newer deliveries than it was made of."""
-        if self.newest is not None:
-            return self.newest.newer
-        return self.awaited > 0 and self.stages[Stage.ACCEPTED] == self.awaited
+        return ready(self.stages, self.newest)
 
     @property
     def over(self) -> bool:
@@ -98,10 +94,10 @@ class Board:
 def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> Board:
     """What the reader of the page may see. It takes a fixed number of queries, and one for each domain."""
     cycles = {(each["domain"], each["period"]): each for each in reader.cycles(engine)}
-    files = _grouped(reader.delivery_states(engine))
-    unread = _grouped(reader.unread(engine))
-    releases = _grouped(reader.history(engine))
-    alerts = _grouped(reader.alerts(engine))
+    files = by_cycle(reader.delivery_states(engine))
+    unread = by_cycle(reader.unread(engine))
+    releases = by_cycle(reader.history(engine))
+    alerts = by_cycle(reader.alerts(engine))
     known = sorted({*cycles, *files, *releases}, key=lambda each: each[1], reverse=True)
     domains = sorted({domain for domain, _ in known if readable(domain)})
     labels = {domain: labels_of(domain, reader.settings_of(engine, domain)) for domain in domains}
@@ -119,21 +115,14 @@ def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> Boa
     )
 
 
-def _grouped(records: list[reader.Record]) -> defaultdict[tuple[str, str], list[reader.Record]]:
-    found = defaultdict(list)
-    for each in records:
-        found[each["domain"], each["period"]].append(each)
-    return found
-
-
 def _line(
     key: tuple[str, str],
     labels: Labels,
     cycle: Mapping[str, Any] | None,
-    files: list[reader.Record],
-    unread: list[reader.Record],
-    releases: list[reader.Record],
-    alerts: list[reader.Record],
+    files: Sequence[Mapping[str, Any]],
+    unread: Sequence[Mapping[str, Any]],
+    releases: Sequence[Mapping[str, Any]],
+    alerts: Sequence[Mapping[str, Any]],
     now: datetime,
 ) -> CycleLine:
     names = [each["file"] for each in unread]

@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
-from sdc_ui.cycles.countries import Country, Stage, countries, tally
+from sdc_ui.cycles.countries import Country, Stage, by_cycle, countries, tally
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.labels import Name, labels_of
 
@@ -40,21 +40,18 @@ class CountryFacts:
 def country_facts(engine: Engine, code: str, now: datetime, readable: Callable[[str], bool]) -> CountryFacts | None:
     """The facts of a country; None where no readable cycle awaits it and none has a file of it."""
     cycles = {(each["domain"], each["period"]): each for each in reader.cycles(engine)}
-    mine: dict[tuple[str, str], list[reader.Record]] = {key: [] for key, each in cycles.items() if code in each["areas"]}
-    for each in reader.delivery_states(engine):
-        if each["country"] == code:
-            mine.setdefault((each["domain"], each["period"]), []).append(each)
-    lying: dict[tuple[str, str], list[str]] = {}
-    for each in reader.unread(engine):
-        lying.setdefault((each["domain"], each["period"]), []).append(each["file"])
+    files = by_cycle(each for each in reader.delivery_states(engine) if each["country"] == code)
+    unread = by_cycle(reader.unread(engine))
+    mine = sorted({key for key, each in cycles.items() if code in each["areas"]} | set(files))
     labels = {
         domain: labels_of(domain, reader.settings_of(engine, domain)) for domain in sorted({key[0] for key in mine}) if readable(domain)
     }
     lines = []
-    for (domain, period), files in mine.items():
+    for key in mine:
+        domain, period = key
         if domain in labels:
-            [found] = countries((code,), files, lying.get((domain, period), ()))
-            due = cycles[domain, period]["delivery_due"] if (domain, period) in cycles else None
+            [found] = countries((code,), files[key], [each["file"] for each in unread[key]])
+            due = cycles[key]["delivery_due"] if key in cycles else None
             done = found.since if found.stage is Stage.ACCEPTED else None
             lines.append(Delivered(domain, labels[domain].title, period, found, deadline("deliveries", due, done, now) if due else None))
     if not lines:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from sqlalchemy import Engine
 
@@ -11,6 +13,7 @@ from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import ReleaseBlocked, Superseded
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.results import Publication
+from sdc_tasks.steps.deliveries import ASK, second
 from sdc_tasks.steps.desk import Desk, by_account
 from sdc_tasks.steps.identity import require_own, terms_of
 from sdc_tasks.steps.memory import load
@@ -30,13 +33,45 @@ def awaiting(desk: Desk, release_id: str) -> tuple[str, list[str]]:
     return publication, decisions.approvers(desk.engine, release_id, publication)
 
 
-def newer(desk: Desk, release_id: str) -> list[str]:
-    """The accepted files of the period that the release was not made of; none once it is out."""
+@dataclass(frozen=True)
+class Newer:
+    """What came after a release was opened, digest → file: `accepted` files that it was not made of, and `second` files of countries, which
+    wait for an answer.
+    """
+
+    accepted: Mapping[str, str]
+    second: Mapping[str, str]
+
+    def __bool__(self) -> bool:
+        return bool(self.files)
+
+    @property
+    def files(self) -> dict[str, str]:
+        return {**self.accepted, **self.second}
+
+    @property
+    def told(self) -> str:
+        parts = {"newer deliveries are accepted": self.accepted, "second files of countries wait for an answer": self.second}
+        return "; ".join(f"{said}: {', '.join(sorted(files.values()))}" for said, files in parts.items() if files)
+
+    @property
+    def remedy(self) -> str:
+        return f"{f'{ASK}; then run' if self.second else 'Remedy: run'} the release again"
+
+    def beyond(self, digests: Collection[str]) -> Newer:
+        """Without the files of these digests."""
+        left = [{digest: file for digest, file in files.items() if digest not in digests} for files in (self.accepted, self.second)]
+        return Newer(*left)
+
+
+def newer(desk: Desk, release_id: str) -> Newer:
+    """What the release was made without; nothing once it is out."""
     if any(each.release_id == release_id for each in reader.releases(desk.engine, desk.domain.id)):
-        return []
+        return Newer({}, {})
     held = reader.made_of(desk.engine, release_id)
     now = store.deliveries(desk.engine, desk.domain.id, desk.period)
-    return [each.file for each in now if each.state is DeliveryState.ACCEPTED and each.key.digest not in held]
+    accepted = {each.key.digest: each.file for each in now if each.state is DeliveryState.ACCEPTED and each.key.digest not in held}
+    return Newer(accepted, {each.key.digest: each.file for each in second(desk)})
 
 
 def wait(desk: Desk, release_id: str) -> None:
@@ -61,20 +96,18 @@ def answer(desk: Desk, release_id: str, publication: str, agreed: bool, person: 
 
 
 @keeps_to_itself
-def publish(desk: Desk, release_id: str, although_newer: bool = False) -> int:
-    """Publishes to the warehouse once, in one transaction. Returns the version. `although_newer`: somebody decided to publish although
-    newer deliveries are accepted.
+def publish(desk: Desk, release_id: str, without: Collection[str] = ()) -> int:
+    """Publishes to the warehouse once, in one transaction. Returns the version. `without`: digests of the newer deliveries without which
+    somebody decided to publish nevertheless.
 
-    Raises ReleaseBlocked if the audit did not pass, NotApproved while an approval is missing, Superseded where newer deliveries wait.
+    Raises ReleaseBlocked if the audit did not pass, NotApproved while an approval is missing, Superseded where other deliveries came
+    meanwhile: accepted ones, or second files of countries.
     """
     began = time.monotonic()
     require_own(desk, release_id)
-    if not although_newer and (files := newer(desk, release_id)):
+    if came := newer(desk, release_id).beyond(without):
         journal.finish_run(desk.engine, release_id, RunState.WAITING)
-        raise Superseded(
-            f"{release_id}: newer deliveries are accepted: {', '.join(files)}. Nothing was published. "
-            "Remedy: run the release again; it takes them in"
-        )
+        raise Superseded(f"{release_id}: {came.told}. Nothing was published. {came.remedy}")
     problem, publication, merged = decided(desk, release_id)
     try:
         requirements = load(desk, release_id, "baseline", Requirements)

@@ -18,7 +18,14 @@ from sdc_tasks.warehouse.operations.journal import DELIVERY, VERSION
 
 Record = dict[str, Any]
 RELEASE_TYPES = {"released_at": UtcTime(), "embargo": UtcTime(), "visible": Boolean()}
-HISTORY_TYPES = {**RELEASE_TYPES, "started_at": UtcTime(), "finished_at": UtcTime(), "passed": Boolean(), "newer": Boolean()}
+HISTORY_TYPES = {
+    **RELEASE_TYPES,
+    "started_at": UtcTime(),
+    "finished_at": UtcTime(),
+    "passed": Boolean(),
+    "newer": Boolean(),
+    "second": Boolean(),
+}
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,13 @@
--- Every release, also those that nothing was published of, newest first: what became of it, what its terms asked for, the last decision of
--- a person, and whether deliveries are accepted that it was not made of; never so of a version that a later one followed.
+-- Every release, also those that nothing was published of, newest first: what became of it, what its terms asked for, how many people agreed
+-- on its newest passed audit, the last decision of a person, whether deliveries are accepted that it was not made of (never so of a version
+-- that a later one followed), and, before it is published, whether a second file of a country waits for an answer.
 SELECT u.release_id, u.domain, u.period, u.state, u.started_at, u.finished_at, s.submitter, s.terms_digest,
     t.approvals AS approvals_asked,
-    (SELECT count(DISTINCT p.approver) FROM operations.approval p WHERE p.release_id = u.release_id) AS approvals,
+    (
+        SELECT count(DISTINCT p.approver) FROM operations.approval p WHERE p.release_id = u.release_id AND p.audit_digest = (
+            SELECT a.digest FROM operations.audit a WHERE a.release_id = u.release_id AND a.passed ORDER BY a.audited_at DESC, a.digest LIMIT 1
+        )
+    ) AS approvals,
     EXISTS (SELECT 1 FROM operations.audit a WHERE a.release_id = u.release_id AND a.passed) AS passed,
     r.version, r.publication_digest, r.released_at, coalesce(r.embargo, s.embargo) AS embargo,
     x.reason AS retracted, v.release_id IS NOT NULL AS visible,
@@ -17,7 +22,10 @@ SELECT u.release_id, u.domain, u.period, u.state, u.started_at, u.finished_at, s
     )
     AND NOT EXISTS (
         SELECT 1 FROM dissemination.release n WHERE n.domain = u.domain AND n.period = u.period AND n.version > r.version
-    ) AS newer
+    ) AS newer,
+    r.version IS NULL AND u.state <> 'published' AND EXISTS (
+        SELECT 1 FROM operations.delivery_now d WHERE d.domain = u.domain AND d.period = u.period AND d.state = 'waiting'
+    ) AS second
 FROM operations.run u
 LEFT JOIN operations.submission s ON s.release_id = u.release_id
 LEFT JOIN operations.terms t ON t.domain = s.domain AND t.digest = s.terms_digest

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from sdc_tasks import steps
-from sdc_tasks.errors import Superseded
+from sdc_tasks import outputs, steps
+from sdc_tasks.errors import InvalidInput, Superseded
+from sdc_tasks.model.series import Answer
 from sdc_tasks.warehouse import reader
 from support.deliveries import PERIOD
 from support.desk import FREE, PROTECTED, new_desk
@@ -32,7 +34,7 @@ def test_a_release_of_older_deliveries_stops_before_it_is_published(tmp_path: Pa
     files = new_desk(tmp_path, AT=PROTECTED, BE=FREE, CY=PROTECTED)
     desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", files.domain, PERIOD)
     old = made(desk, files.inbox)
-    assert steps.newer(desk, old) == []
+    assert not steps.newer(desk, old)
     assert sorted(reader.made_of(desk.engine, old).values()) == ["AT: AT_2024.csv", "BE: BE_2024.csv", "CY: CY_2024.csv"]
 
     files.deliver("CY", FREE, "CY_2024_v2.csv")
@@ -52,12 +54,41 @@ def test_a_release_of_older_deliveries_stops_before_it_is_published(tmp_path: Pa
     desk.engine.dispose()
 
 
-def test_who_says_so_explicitly_lets_it_out(tmp_path: Path) -> None:
+def test_a_second_file_stops_it_until_somebody_says_what_it_is_and_so_does_a_further_one(tmp_path: Path) -> None:
     files = new_desk(tmp_path, AT=PROTECTED, BE=FREE)
     desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", files.domain, PERIOD)
+
+    def arrives(country: str, content: str, file: str) -> None:
+        files.deliver(country, content, file)
+        for each in steps.discover(desk, files.inbox):
+            with suppress(InvalidInput):
+                steps.ingest(desk, files.inbox, each.file)
+
+    def told() -> tuple[bool, bool]:
+        [line] = reader.history(desk.engine)
+        return line["newer"], line["second"]
+
     old = made(desk, files.inbox)
-    files.deliver("BE", PROTECTED, "BE_2024_v2.csv")
-    for each in steps.discover(desk, files.inbox):
-        steps.ingest(desk, files.inbox, each.file)
-    assert steps.publish(desk, old, although_newer=True) == 1
+    assert told() == (False, False)
+    arrives("BE", PROTECTED, "BE_new.csv")
+    assert told() == (False, True)
+    said = "second files of countries wait for an answer: BE_new.csv"
+    assert said in outputs.brief(desk, old)
+    with pytest.raises(Superseded, match=said):
+        steps.publish(desk, old)
+    assert reader.releases(desk.engine) == []
+
+    # who decides to go on without files decides about these alone
+    seen = steps.newer(desk, old).files
+    arrives("AT", FREE, "AT_2024.csv")
+    assert told() == (True, True)
+    with pytest.raises(Superseded, match=r"newer deliveries are accepted: AT_2024\.csv\."):
+        steps.publish(desk, old, without=seen)
+    steps.settle(desk, ["BE_new.csv"], Answer.KEEP)
+    arrives("AT", PROTECTED, "AT_2024.csv")
+    assert told() == (False, False)
+    arrives("AT", FREE, "AT_2024.csv")
+    assert steps.publish(desk, old, without=steps.newer(desk, old).files) == 1
+    arrives("BE", FREE.replace("300000", "300001").replace("450000 F\n", "449999 F\n", 1), "BE_other.csv")
+    assert told() == (True, False), "of a published release the tile of the country tells it"
     desk.engine.dispose()

@@ -11,7 +11,7 @@ from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.log import entries
 from support.dags.airflow_home import AGREED
 from support.dags.in_process import Flight
-from support.deliveries import HEALTHY
+from support.deliveries import HEALTHY, sdmx_1
 
 DAG = f"eu_release_{AGREED}"
 OTHER = HEALTHY.replace("749391", "749392").replace("700 ", "701 ").replace("300 D", "301 D").replace("400 F", "401 F")
@@ -79,14 +79,15 @@ def test_newer_deliveries_while_an_approval_waits_are_told_and_asked_about(
     for country in ("AT", "BE"):
         deliver(AGREED, country)
     run = Flight.start(bag, DAG, user="anna", period="2024")
-    deliver(AGREED, "BE", OTHER)
+    deliver(AGREED, "BE", OTHER).with_name("AT_new.csv").write_text(sdmx_1(OTHER))
     Flight.start(bag, f"national_delivery_{AGREED}", user=None, period="2024")
     [line] = reader.history(warehouse_of_run)
-    assert (line["state"], line["newer"]) == ("waiting", True)
+    assert (line["state"], line["newer"], line["second"]) == ("waiting", True, True)
     assert {each["triggered_by"] for each in reader.dag_runs(warehouse_of_run, AGREED, "2024")} == {"anna", "manual"}
     run.answer("approve_1", "bert")
     assert run.in_state("awaiting_input") == {"approve_1"}, "the answer does not count: he read of the old deliveries"
-    assert "this answer does not count: newer deliveries are accepted: BE_2024.csv" in caplog.text
+    waiting = "newer deliveries are accepted: BE_2024.csv; second files of countries wait for an answer: AT_new.csv"
+    assert f"this answer does not count: {waiting}" in caplog.text
     assert reader.approvals(warehouse_of_run, line["release_id"]) == []
 
     # who says so explicitly lets it out
@@ -96,8 +97,8 @@ def test_newer_deliveries_while_an_approval_waits_are_told_and_asked_about(
     [out] = reader.releases(warehouse_of_run)
     assert out.release_id == line["release_id"]
     assert {each["note"] for each in reader.approvals(warehouse_of_run, out.release_id)} == {
-        "the correction is small (without newer deliveries: BE_2024.csv)",
-        "(without newer deliveries: BE_2024.csv)",
+        "the correction is small (without newer deliveries: AT_new.csv, BE_2024.csv)",
+        "(without newer deliveries: AT_new.csv, BE_2024.csv)",
     }
     assert reader.history(warehouse_of_run)[0]["newer"], "and its page says that it is out of date"
 

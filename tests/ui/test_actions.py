@@ -93,13 +93,15 @@ def test_a_release_is_run_where_that_can_change_something() -> None:
     from sdc_ui.shared.actions import runnable
     from sdc_ui.shared.standing import Standing
 
-    def line(standing: Standing, newer: bool = False) -> Any:
-        return SimpleNamespace(standing=standing, newer=newer)
+    def line(standing: Standing, newer: bool = False, second: bool = False) -> Any:
+        return SimpleNamespace(standing=standing, second=second, takes_in=newer and not second)
 
     assert runnable(None, None)
     assert not runnable(None, "running")
-    assert {each for each in Standing if runnable(line(each), "success")} == {
+    assert {each for each in Standing if runnable(line(each, second=each is Standing.SECOND), "success")} == {
         Standing.FAILED, Standing.WAITING, Standing.REJECTED, Standing.SUPERSEDED, Standing.BLOCKED, Standing.RETRACTED,
+        Standing.STOPPED,
     }  # fmt: skip
     assert runnable(line(Standing.APPROVAL, newer=True), "running"), "newer deliveries while an approval waits"
+    assert not runnable(line(Standing.APPROVAL, newer=True, second=True), "running"), "it would stop before it makes the release"
     assert not runnable(line(Standing.RUNNING, newer=True), "running")

@@ -130,7 +130,10 @@ def test_deadlines(due: int | None, done: int | None, late: bool, tone: str) -> 
         ({"state": "running", "passed": True, "approvals_asked": 1}, "waiting for approval"),
         ({"state": "running", "passed": True, "approvals_asked": 1, "approvals": 1}, "running"),
         ({"state": "waiting"}, "waiting for a country"),
-        ({"state": "waiting", "passed": True}, "waiting for approval"),
+        ({"state": "waiting", "passed": True, "approvals_asked": 1}, "waiting for approval"),
+        ({"state": "waiting", "passed": True}, "not published yet"),
+        ({"state": "waiting", "passed": True, "newer": True, "second": True}, "stopped: a second file waits"),
+        ({"state": "waiting", "passed": True, "approvals_asked": 1, "second": True}, "waiting for approval"),
         ({"state": "blocked"}, "blocked by the audit"),
         ({"state": "blocked", "passed": True, "decision": "reject"}, "rejected"),
         ({"state": "blocked", "passed": True, "decision": "approve"}, "blocked by the audit"),
@@ -152,7 +155,7 @@ def test_standings(row: dict[str, Any], expected: str) -> None:
     known = dict.fromkeys(
         ("release_id", "domain", "period", "started_at", "submitter", "version", "publication_digest", "released_at", "embargo")
     )
-    decided = {"decision": None, "decided_by": "bert", "decision_details": '{"note": "odd"}', "newer": False}
+    decided = {"decision": None, "decided_by": "bert", "decision_details": '{"note": "odd"}', "newer": False, "second": False}
     about = {"passed": False, "approvals_asked": None, "approvals": 0, "retracted": None, "visible": False}
     line = release_line({**known, **about, **decided, **row})
     assert line.standing == expected

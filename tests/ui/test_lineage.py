@@ -45,6 +45,22 @@ def test_a_published_release_whose_deliveries_were_corrected_is_stale_and_stays_
     assert re.search(rf"{DOMAIN} 2020 published stale .*Newer deliveries wait.*Run release", said(page("/")))
 
 
+def test_a_second_file_that_came_while_an_approval_waits_stands_where_somebody_decides(
+    page: Page, at_office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sdc_tasks.warehouse import reader
+
+    release, history = at_office.releases["waiting"], reader.history
+
+    def second(*asked: Any) -> list[Any]:
+        return [{**each, "second": each["second"] or each["release_id"] == release} for each in history(*asked)]
+
+    addresses = ("/", f"/cycle/{DOMAIN}/2023", f"/release/{release}")
+    assert not any("A second file of a country waits" in page(address) for address in addresses)
+    monkeypatch.setattr(reader, "history", second)
+    assert all("A second file of a country waits" in said(page(address)) for address in addresses)
+
+
 @pytest.fixture
 def folder(at_office: Office, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """An output folder in which `second` was written last."""

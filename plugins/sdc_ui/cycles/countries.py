@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from sdc_tasks.model.series import countries_in
+from sdc_ui.shared.standing import ReleaseLine
 
 
 class Stage(StrEnum):
@@ -79,6 +80,23 @@ def _country(code: str, sent: Sequence[Mapping[str, Any]], unread: int) -> Count
         stage = Stage.WAITING
     decides = next((each["received_at"] for each in reversed(judged) if STATES[each["state"]] is stage), None)
     return Country(code, stage, decides, stage is not Stage.ACCEPTED and Stage.ACCEPTED in stages, superseded, refused)
+
+
+def by_cycle(records: Iterable[Mapping[str, Any]]) -> defaultdict[tuple[str, str], list[Mapping[str, Any]]]:
+    """(domain, period) → its records."""
+    found = defaultdict(list)
+    for each in records:
+        found[each["domain"], each["period"]].append(each)
+    return found
+
+
+def ready(stages: Mapping[Stage, int], newest: ReleaseLine | None) -> bool:
+    """Whether a run of the cycle takes in something new: all countries are accepted before the first release, or deliveries newer than the
+    newest release. `stages` are those of all its countries.
+    """
+    if newest is not None:
+        return newest.takes_in
+    return 0 < stages[Stage.ACCEPTED] == sum(stages.values())
 
 
 def tally(found: Iterable[Country]) -> dict[Stage, int]:

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
-from sdc_ui.cycles.countries import OVER, Country, Stage, countries, named_by, tally
+from sdc_ui.cycles.countries import OVER, Country, Stage, countries, named_by, ready, tally
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.approval import Approval, approval_of
 from sdc_ui.shared.labels import Name, labels_of
@@ -72,8 +72,7 @@ class CycleFacts:
 
     @property
     def ready(self) -> bool:
-        """Whether every country is accepted and no release was made of them yet."""
-        return self.newest is None and bool(self.tiles) and self.stages[Stage.ACCEPTED] == len(self.tiles)
+        return ready(self.stages, self.newest)
 
     @property
     def refused(self) -> int:

@@ -57,18 +57,22 @@ def actions(
     period: str,
     ready: bool = False,
 ) -> tuple[Action, ...]:
-    """The actions for a cycle: to run the release where that can change something, and to read the failed countries of its run again."""
+    """The actions for a cycle: to run the release where that can change something, and to read the failed countries of its run again.
+    `ready`: a run takes in something new.
+    """
     found = []
     if failed and run is not None:
         found.append(_clear(rights, run.dag_id, run.run_id, failed))
     if runnable(newest, run.state if run is not None else None):
-        found.append(_run(rights, domain, period, urgent=ready or (newest is not None and newest.newer)))
+        found.append(_run(rights, domain, period, urgent=ready))
     return tuple(found)
 
 
 def runnable(newest: ReleaseLine | None, state: str | None) -> bool:
     """Whether a further run of the cycle can change something. `state` is that of its newest run."""
-    if newest is not None and newest.newer and newest.standing is not Standing.RUNNING:
+    if newest is not None and newest.second:
+        return False
+    if newest is not None and newest.takes_in and newest.standing is not Standing.RUNNING:
         return True
     return state not in BUSY and (newest is None or newest.standing not in DONE)
 

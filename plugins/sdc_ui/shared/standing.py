@@ -19,6 +19,8 @@ class Standing(StrEnum):
     APPROVAL = "waiting for approval"
     REJECTED = "rejected"
     SUPERSEDED = "superseded by newer deliveries"
+    SECOND = "stopped: a second file waits"
+    STOPPED = "not published yet"
     BLOCKED = "blocked by the audit"
     EMBARGOED = "under embargo"
     PUBLISHED = "published"
@@ -37,6 +39,7 @@ class Standing(StrEnum):
 
 
 AGAIN = "Run the release again: it takes in the newer deliveries."
+ASKED = "Say what the second file is, on the page of its country; then run the release again."
 NEXT = {
     Standing.RUNNING: "",
     Standing.FAILED: "Open the run in Airflow: the task that is red says what to do.",
@@ -47,6 +50,8 @@ NEXT = {
         "To ask once more about this publication, clear approve_1 with Downstream."
     ),
     Standing.SUPERSEDED: AGAIN,
+    Standing.SECOND: ASKED,
+    Standing.STOPPED: "If no run is on its way, run the release again: no step is repeated, and it is published.",
     Standing.BLOCKED: "A methodologist changes the domain file and runs the release again; nobody publishes by hand.",
     Standing.EMBARGOED: "",
     Standing.PUBLISHED: "",
@@ -60,6 +65,8 @@ TONES = {
     Standing.APPROVAL: "warn",
     Standing.REJECTED: "bad",
     Standing.SUPERSEDED: "warn",
+    Standing.SECOND: "warn",
+    Standing.STOPPED: "warn",
     Standing.BLOCKED: "bad",
     Standing.EMBARGOED: "good",
     Standing.PUBLISHED: "good",
@@ -71,7 +78,8 @@ TONES = {
 @dataclass(frozen=True)
 class ReleaseLine:
     """One release in a list. `version` and the fields after it are None for an unpublished release. `newer`: deliveries are accepted that
-    the release does not use. `rejected`: who rejected it, and the note, if that is the last decision.
+    the release does not use. `second`: a second file of a country waits for an answer. `rejected`: who rejected it, and the note, if that
+    is the last decision.
     """
 
     release_id: str
@@ -88,12 +96,20 @@ class ReleaseLine:
     retracted: str | None
     visible: bool
     newer: bool
+    second: bool
     rejected: tuple[str, str] | None
 
     @property
     def next(self) -> str:
         """What somebody does next."""
-        return AGAIN if self.newer and self.standing not in (Standing.RUNNING, Standing.APPROVAL) else self.standing.next
+        if self.newer and self.standing not in (Standing.RUNNING, Standing.APPROVAL):
+            return ASKED if self.second else AGAIN
+        return self.standing.next
+
+    @property
+    def takes_in(self) -> bool:
+        """Whether a further run takes in newer deliveries. While a second file waits, every run stops before its release is made."""
+        return self.newer and not self.second
 
     @property
     def stale(self) -> bool:
@@ -123,6 +139,7 @@ def release_line(row: Mapping[str, Any]) -> ReleaseLine:
         retracted=row["retracted"],
         visible=bool(row["visible"]),
         newer=bool(row["newer"]),
+        second=bool(row["second"]),
         rejected=(row["decided_by"], json.loads(row["decision_details"])["note"]) if row["decision"] == "reject" else None,
     )
 
@@ -136,12 +153,18 @@ def _standing(row: Mapping[str, Any]) -> Standing:
     match row["state"]:
         case "published":
             return Standing.UNCHANGED
-        case "waiting" if missing or not row["newer"]:
-            return Standing.APPROVAL if row["passed"] else Standing.WAITING
+        case "waiting" if missing:
+            return Standing.APPROVAL
+        case "waiting" if not row["passed"] and not row["newer"]:
+            return Standing.WAITING
         case "blocked" if row["decision"] == "reject":
             return Standing.REJECTED
+        case "waiting" if row["second"]:
+            return Standing.SECOND
         case "waiting" | "blocked" | "failed" if row["newer"]:
             return Standing.SUPERSEDED
+        case "waiting":
+            return Standing.STOPPED
         case "blocked":
             return Standing.BLOCKED
         case "failed":
