@@ -45,14 +45,15 @@ class PatternSearch:
 
 @dataclass(frozen=True)
 class TableAtHand:
-    """A table that was read: its problem, the codes of its cells (of a JJ cell its number), how to write it with a pattern, and what more
-    to tell of one, if there is one.
+    """A table that was read: its problem, the codes of its cells (of a JJ cell its number), how to write it with a pattern, what more to
+    tell of one, if there is one, and how to read one that was written.
     """
 
     problem: SuppressionProblem
     keys: Sequence[tuple[str, ...]]
     write: Callable[[Path, Bools], None]
     more: Callable[[Bools | None], Mapping[str, int]]
+    pattern_in: Callable[[Path], Bools]
 
 
 def search(files: Sequence[Path], read: Callable[[], TableAtHand], asked: PatternSearch, interruption: Interruption) -> None:

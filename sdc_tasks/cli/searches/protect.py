@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
+from sdc_tasks.cli.searches.check import CheckOption, check
 from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, search
 from sdc_tasks.cli.searches.suppress import (
     COLUMNS,
@@ -103,18 +104,22 @@ def protect(
     place: Annotated[Path | None, typer.Option("--out", help="the table, CSV: codes, value, STATUS u m s z; true values")] = None,
     facts: FactsOption = None,
     plot: PlotOption = None,
+    pattern: CheckOption = None,
 ) -> None:
     """Makes a table, finds its confidential cells by rules on contributions, and the cheapest secondary cells that protect them.
 
-    Ctrl-C and the time limit end with the best pattern found so far. Exit codes: 0 a safe pattern, 2 bad input, 3 none.
+    Ctrl-C and the time limit end with the best pattern found so far. With --check a pattern is judged, and none sought.
+    Exit codes: 0 a safe pattern, 2 bad input, 3 none.
     """
     interruption: Interruption = context.obj
 
     def read() -> TableAtHand:
         from sdc_tasks.intake.tables.crossed import Wanted
+        from sdc_tasks.intake.tables.given.earlier import read_earlier_csv
         from sdc_tasks.intake.tables.jj import write_private
         from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rules, problem_of_cells
         from sdc_tasks.intake.tables.rows import read_rows
+        from sdc_tasks.methods.suppression.given.earlier import hidden_in
 
         require_columns(file)
         rules = _rules(p, q, nk or [], minimum, frequency_range, requests)
@@ -130,9 +135,18 @@ def protect(
             found = problem_of_cells(read_rows(file), wanted, rules, frequency, [name.strip() for name in top.split(",")], costs, margins)
         more = {f"primary_by_{rule}": count for rule, count in found.by_rule.items()}
         table = found.table
-        return TableAtHand(table.problem, table.keys, lambda to, hidden: write_private(to, table.text(hidden)), lambda _: more)
+        return TableAtHand(
+            table.problem,
+            table.keys,
+            lambda to, hidden: write_private(to, table.text(hidden)),
+            lambda _: more,
+            lambda path: hidden_in(table.problem, read_earlier_csv(path, table.dimensions, table.value, table.keys)),
+        )
 
-    search([file], read, PatternSearch(method, costs, time_limit, gap, seed, place, facts, plot), interruption)
+    asked = PatternSearch(method, costs, time_limit, gap, seed, place, facts, plot)
+    if pattern is not None:
+        check([file], read, pattern, asked)
+    search([file], read, asked, interruption)
 
 
 def _rules(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
+from sdc_tasks.cli.searches.check import CheckOption, check
 from sdc_tasks.cli.searches.given import APRIORI_HELP, DISCOUNT_HELP, KEEP_HELP, PREVIOUS_HELP, GivenFiles, given_problem
 from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, search
 from sdc_tasks.cli.searches.together import LINK_HELP, published_as, together
@@ -18,6 +19,7 @@ from sdc_tasks.methods.suppression.names import COSTS, METHODS, CellCosts, Patte
 
 if TYPE_CHECKING:
     from sdc_tasks.intake.tables.crossed import Wanted
+    from sdc_tasks.methods.suppression.given.earlier import EarlierPattern
     from sdc_tasks.model.table import Bools, Floats
 
 METHOD_HELP = "; ".join(f"{name}: {what}" for name, what in METHODS.items())
@@ -87,6 +89,7 @@ def suppress(
     ] = None,
     facts: FactsOption = None,
     plot: PlotOption = None,
+    pattern: CheckOption = None,
     dims: Annotated[str | None, typer.Option(help="the dimensions, such as REGION,ACTIVITY", rich_help_panel=DIMENSIONS)] = None,
     totals: TotalsOption = None,
     hierarchy: HierarchyOption = None,
@@ -118,7 +121,8 @@ def suppress(
 ) -> None:
     """Finds the cheapest secondary cells that keep every primary cell of a table at its protection levels.
 
-    Ctrl-C and the time limit end with the best pattern found so far. Exit codes: 0 a safe pattern, 2 bad input, 3 none.
+    Ctrl-C and the time limit end with the best pattern found so far. With --check a pattern is judged, and none sought.
+    Exit codes: 0 a safe pattern, 2 bad input, 3 none.
     """
     interruption: Interruption = context.obj
     alone = GivenFiles(apriori, previous, keep, keep_discount)
@@ -162,7 +166,10 @@ def suppress(
             )
         return together(files, link, place, read_one)
 
-    search(files, read, PatternSearch(method, costs, time_limit, gap, seed, place, facts, plot), interruption)
+    asked = PatternSearch(method, costs, time_limit, gap, seed, place, facts, plot)
+    if pattern is not None:
+        check(files, read, pattern, asked)
+    search(files, read, asked, interruption)
 
 
 def _crossed(file: Path, wanted: Wanted, costs: CellCosts, margins: float, given_files: GivenFiles, some: bool) -> TableAtHand:
@@ -171,22 +178,32 @@ def _crossed(file: Path, wanted: Wanted, costs: CellCosts, margins: float, given
     from sdc_tasks.intake.tables.given.earlier import read_earlier_csv
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.intake.tables.rows import read_rows
+    from sdc_tasks.methods.suppression.given.earlier import hidden_in
     from sdc_tasks.methods.suppression.given.instructions import kept_open
 
     rows = read_rows(file)
     table = suppression_in(rows, wanted.among(rows.header) if some else wanted, costs, margins)
-    given = given_problem(
-        given_files, table.problem, table.keys, lambda path: read_earlier_csv(path, table.dimensions, table.value, table.keys)
-    )
+
+    def read_pattern(path: Path) -> EarlierPattern:
+        return read_earlier_csv(path, table.dimensions, table.value, table.keys)
+
+    given = given_problem(given_files, table.problem, table.keys, read_pattern)
     stays = table.stays | kept_open(given.instructions, len(table.keys))
     after = replace(table, problem=given.problem, stays=stays)
-    return TableAtHand(given.problem, table.keys, lambda place, hidden: write_private(place, after.text(hidden)), given.facts)
+    return TableAtHand(
+        given.problem,
+        table.keys,
+        lambda place, hidden: write_private(place, after.text(hidden)),
+        given.facts,
+        lambda path: hidden_in(given.problem, read_pattern(path)),
+    )
 
 
 def _jj(file: Path, costs: CellCosts, counts: Path | None, given_files: GivenFiles) -> TableAtHand:
     from sdc_tasks.intake.tables.given.earlier import read_earlier_jj
     from sdc_tasks.intake.tables.jj import read_jj, write_jj
     from sdc_tasks.intake.tables.suppression import suppressed, suppression_of
+    from sdc_tasks.methods.suppression.given.earlier import hidden_in
     from sdc_tasks.methods.suppression.given.instructions import kept_open
 
     table = read_jj(file)
@@ -199,7 +216,7 @@ def _jj(file: Path, costs: CellCosts, counts: Path | None, given_files: GivenFil
     def write(place: Path, hidden: Bools) -> None:
         write_jj(place, suppressed(table, given.problem, hidden, stays))
 
-    return TableAtHand(given.problem, keys, write, given.facts)
+    return TableAtHand(given.problem, keys, write, given.facts, lambda path: hidden_in(given.problem, read_earlier_jj(path, table.A)))
 
 
 def _frequencies(counts: Path | None, costs: CellCosts, n: int) -> Floats | None:

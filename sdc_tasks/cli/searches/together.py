@@ -43,13 +43,16 @@ def together(files: Sequence[Path], link: Path | None, folder: Path | None, read
         for name, pattern in both.patterns(hidden).items():
             tables[name].write(places[name], pattern)
 
-    return TableAtHand(both.problem, (), write, lambda _: {"tables": len(tables), "shared": shared})
+    def patterns_in(folder: Path) -> Bools:
+        return both.together({name: tables[name].pattern_in(published_as(file, folder)) for name, file in zip(names, files, strict=True)})
+
+    return TableAtHand(both.problem, (), write, lambda _: {"tables": len(tables), "shared": shared}, patterns_in)
 
 
 def published_as(file: Path, folder: Path) -> Path:
     """The file with the earlier pattern of one of several tables: under the name that `sdc suppress` gave it in its folder."""
     if not folder.is_dir():
-        raise InvalidInput(f"{folder}: not a folder. Remedy: with several tables, --previous names the folder that --out named then")
+        raise InvalidInput(f"{folder}: not a folder. Remedy: with several tables, name the folder that --out named then")
     found = folder / _written(file)
     if not found.is_file():
         raise InvalidInput(f"{found}: no such file, so what was open in {file} is not known. Remedy: put its earlier pattern there")

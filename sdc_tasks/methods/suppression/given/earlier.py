@@ -44,20 +44,27 @@ class PatternShift:
     opened_now: int
 
 
+def hidden_in(problem: SuppressionProblem, pattern: EarlierPattern) -> Bools:
+    """(n): what a pattern of this very table hides.
+
+    Raises InvalidInput, naming cell and remedy, for a cell that it does not have, or shows with another value: then it is that of another
+    table.
+    """
+    _refuse_another(problem, pattern)
+    return np.asarray(pattern.hidden)
+
+
 def frozen(problem: SuppressionProblem, earlier: EarlierPattern) -> SuppressionProblem:
     """The problem of a table that was published before: cells that were open stay open.
 
     Raises InvalidInput, naming cell and remedy: for a cell that the earlier publication did not have, a primary that was open, or an open
     cell that had another value (then the table is not the one that was published).
     """
-    _refuse(problem, earlier, ~earlier.hidden & ~earlier.open, "it does not have this cell", "give the pattern of this very table")
     _refuse(
         problem, earlier, earlier.open & problem.primary, "it published this primary cell, and nothing protects it any more",
         "withdraw that publication, or call the cell s in a file of --apriori",
     )  # fmt: skip
-    miss = np.abs(np.nan_to_num(earlier.a) - problem.a)
-    other = earlier.open & (np.isnan(earlier.a) | (miss > SAME_VALUE * np.abs(problem.a)))
-    _refuse(problem, earlier, other, "it published this cell with another value, or with none", "for a table of another period use --keep")
+    _refuse_another(problem, earlier)
     return replace(problem, fixed=problem.fixed | earlier.open)
 
 
@@ -71,6 +78,14 @@ def coordinated(problem: SuppressionProblem, earlier: EarlierPattern, discount: 
 def moved(hidden: Bools, earlier: EarlierPattern) -> PatternShift:
     """How far a pattern (n) lies from an earlier one."""
     return PatternShift(int((hidden & earlier.hidden).sum()), int((hidden & ~earlier.hidden).sum()), int((~hidden & earlier.hidden).sum()))
+
+
+def _refuse_another(problem: SuppressionProblem, earlier: EarlierPattern) -> None:
+    """Refuses the pattern of another table: without some of the cells, or with other open values."""
+    _refuse(problem, earlier, ~earlier.hidden & ~earlier.open, "it does not have this cell", "give the pattern of this very table")
+    miss = np.abs(np.nan_to_num(earlier.a) - problem.a)
+    other = earlier.open & (np.isnan(earlier.a) | (miss > SAME_VALUE * np.abs(problem.a)))
+    _refuse(problem, earlier, other, "it published this cell with another value, or with none", "for a table of another period use --keep")
 
 
 def _refuse(problem: SuppressionProblem, earlier: EarlierPattern, wrong: Bools, why: str, remedy: str) -> None:

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 import highspy
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.methods.suppression.pattern.witnesses import SURE, shown
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
@@ -32,7 +33,9 @@ from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 SLACK = 1e-6  # relative: of a level that must be met
 FAR = 1e3  # times the largest level: how far the solver looks
-FAMILIES = 6  # joint programs before single ones
+FAMILIES = 6  # joint programs before single ones, at most
+FRUITFUL = 0.9  # of the primaries: joint programs go on where a pair of them leaves at most this share
+NOTHING = 1e-12  # of entries of ±1 and their ratios: rounding
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,12 @@ class _Seen:
             self.M, np.minimum(self.below, most), np.minimum(self.above, most), self.respondent, float(np.median(level[level > 0])), seconds
         )
         self.learn(self.problem.a[self.hidden])  # a table of totals without right-hand sides may grow and shrink as a whole
+        before = len(wanted.left())
         for family in range(FAMILIES):
+            if family and family % 2 == 0:
+                if len(wanted.left()) > FRUITFUL * before:
+                    break
+                before = len(wanted.left())
             sign = 1.0 if family % 2 == 0 else -1.0
             open_cells = np.flatnonzero(
                 live & ~self.problem.lone[self.problem.primaries] & (wanted.wants_up() if sign > 0 else wanted.wants_down())
@@ -204,17 +212,79 @@ def _loose(M: sp.csr_array, hidden: Ints) -> Ints:
     return hidden[keep]
 
 
+def _tied(M: sp.csr_array) -> tuple[sp.csr_array, Ints, Floats]:
+    """Cells that stand alone together in a relation move in a fixed ratio, as one.
+
+    Returns the different relations of what is left, of each cell (n) what it became, and how far it moves where that moves by 1.
+    """
+    cells: Ints = np.arange(M.shape[1])
+    ratio = np.ones(len(cells))
+    while True:
+        pairs = np.flatnonzero(np.diff(M.indptr) == 2)
+        if not len(pairs):
+            return M, cells, ratio
+        first = M.indptr[pairs]
+        ends = [M.indices[each].astype(np.int64) for each in (first, first + 1)]
+        size = M.shape[1]
+        graph = sp.coo_array((np.ones(len(pairs)), (ends[0], ends[1])), shape=(size, size))
+        number, became = connected_components(graph, directed=False)
+        step = _ratios(size, ends[0], ends[1], -M.data[first] / M.data[first + 1])
+        cells, ratio = became[cells].astype(np.int64), ratio * step[cells]
+        joined = sp.csr_array((step, (np.arange(size), became)), shape=(size, number))
+        M = _different(sp.csr_array(M @ joined))
+
+
+def _ratios(size: int, one: Ints, other: Ints, times: Floats) -> Floats:
+    """(size): how far each moves, where `other` moves `times` as far as `one`; of those that are tied to each other one moves by 1."""
+    beside: list[list[tuple[int, float]]] = [[] for _ in range(size)]
+    for i, j, factor in zip(one.tolist(), other.tolist(), times.tolist(), strict=True):
+        beside[i].append((j, factor))
+        beside[j].append((i, 1 / factor))
+    found = [0.0] * size
+    for start in range(size):
+        if found[start]:
+            continue
+        found[start] = 1.0
+        waiting = [start]
+        for i in waiting:
+            for j, factor in beside[i]:
+                if not found[j]:
+                    found[j] = found[i] * factor
+                    waiting.append(j)
+    return np.array(found)
+
+
+def _different(M: sp.csr_array) -> sp.csr_array:
+    """The relations that say something, each once."""
+    M.sum_duplicates()
+    M.data[np.abs(M.data) < NOTHING] = 0.0
+    M.eliminate_zeros()
+    seen: dict[bytes, int] = {}
+    for row, (start, end) in enumerate(zip(M.indptr[:-1].tolist(), M.indptr[1:].tolist(), strict=True)):
+        if start < end:
+            entries = M.data[start:end] / M.data[start]
+            seen.setdefault(M.indices[start:end].tobytes() + entries.tobytes(), row)
+    return sp.csr_array(M[list(seen.values())])
+
+
 class _Solver:
-    """A live HiGHS on the deviations of the hidden cells, in units of `unit`; only costs and caps change, so that the basis stays good."""
+    """A live HiGHS on the deviations of the hidden cells, in units of `unit`; only costs and caps change, so that the basis stays good.
+
+    Cells that are tied to each other are one column of the program.
+    """
 
     def __init__(self, M: sp.csr_array, below: Floats, above: Floats, respondent: Ints, unit: float, seconds: float) -> None:
         self.programs, self.unit, self.end = 0, unit, time.monotonic() + seconds
         self.low, self.high, self.respondent = -below / unit, above / unit, respondent
+        M, self.of, self.ratio = _tied(M)
+        self._order = np.argsort(self.of, kind="stable")
+        self._starts = np.searchsorted(self.of[self._order], np.arange(M.shape[1]))
         n, m = M.shape[1], M.shape[0]
         model = highspy.HighsLp()
         by_column = sp.csc_array(M)
         model.num_col_, model.num_row_ = n, m
-        model.col_cost_, model.col_lower_, model.col_upper_ = np.zeros(n), self.low, self.high
+        low, high = self._together(self.low, self.high)
+        model.col_cost_, model.col_lower_, model.col_upper_ = np.zeros(n), low, high
         model.row_lower_, model.row_upper_ = np.zeros(m), np.zeros(m)
         model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         model.a_matrix_.start_ = by_column.indptr.astype(np.int32)
@@ -246,9 +316,10 @@ class _Solver:
             np.minimum.at(high, columns, far / self.unit)
         else:
             np.maximum.at(low, columns, -far / self.unit)
+        cost = np.bincount(self.of, weights=cost * self.ratio, minlength=len(self.columns)).astype(float)
         scale = np.abs(cost).max(initial=0.0)
         self.highs.changeColsCost(len(self.columns), self.columns, cost / (scale or 1.0))
-        self.highs.changeColsBounds(len(self.columns), self.columns, low, high)
+        self.highs.changeColsBounds(len(self.columns), self.columns, *self._together(low, high))
         self.highs.run()
         if self.highs.getModelStatus() not in {highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit}:
             self.highs.clearSolver()
@@ -256,5 +327,11 @@ class _Solver:
         solution = self.highs.getSolution()
         if not solution.value_valid:
             return None
-        d = np.clip(np.array(solution.col_value), low, high) * self.unit
+        d = np.clip(np.array(solution.col_value)[self.of] * self.ratio, low, high) * self.unit
         return np.where(np.abs(d) > 1e-11 * self.unit, d, 0.0)
+
+    def _together(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """The bounds of the columns, from those of the cells."""
+        falls = self.ratio < 0
+        least, most = np.where(falls, high, low) / self.ratio, np.where(falls, low, high) / self.ratio
+        return np.maximum.reduceat(least[self._order], self._starts), np.minimum.reduceat(most[self._order], self._starts)

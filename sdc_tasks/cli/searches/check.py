@@ -1,0 +1,80 @@
+"""`--check`: the pattern of a file is judged, and none is sought."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdc_tasks.cli.searches.told import figures_text, show_figures
+from sdc_tasks.cli.shared import refuse_place
+from sdc_tasks.cli.terminal import out
+from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable, and_more
+
+if TYPE_CHECKING:
+    from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand
+    from sdc_tasks.methods.suppression.problem import SuppressionProblem
+
+CheckOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--check",
+        help="judges the pattern in this file, which --out wrote, and seeks none; for several tables the folder of their patterns",
+    ),
+]
+
+
+def check(files: Sequence[Path], read: Callable[[], TableAtHand], pattern: Path, asked: PatternSearch) -> None:
+    """Judges a pattern with the verifier, which needs nothing of how it was found.
+
+    Always ends the command: exit code 0 if it is safe, 3 if not. Names the primary cells that are not shown to be protected; no value.
+    """
+    from sdc_tasks.intake.tables.jj import write_private
+    from sdc_tasks.methods.suppression.pattern.enough import too_few
+    from sdc_tasks.methods.suppression.pattern.verify import verify
+
+    if asked.place is not None or asked.plot is not None or asked.seconds is not None:
+        raise InvalidInput("--check judges a pattern and seeks none. Remedy: leave out --out, --plot and --time-limit")
+    for file in (*files, pattern):
+        refuse_place(asked.facts, file)
+    table = read()
+    problem = table.problem
+    hidden = table.pattern_in(pattern)
+    began = time.monotonic()
+    verdict = verify(problem, hidden)
+    short = too_few(problem, hidden).tolist() if problem.minimum else []
+    left_open = problem.primaries[~hidden[problem.primaries]]
+    risky = sorted({*verdict.unprotected.tolist(), *left_open.tolist()})
+    safe = not risky and not short
+    figures = {
+        "safe": safe,
+        "objective": problem.cost_of(hidden),
+        "cells": len(problem.a),
+        "primaries": len(problem.primaries),
+        "secondaries": int((hidden & ~problem.primary).sum()),
+        "unprotected": len(risky),
+        "keys": [problem.name(cell) for cell in risky],
+        "known_all_the_same": int((hidden & problem.fixed).sum()),
+        **({"relations_with_too_few_contributors": short} if problem.minimum else {}),
+        "programs": verdict.programs,
+        "seconds": round(time.monotonic() - began, 3),
+        "costs": asked.costs,
+    }
+    if asked.facts is not None:
+        write_private(asked.facts, figures_text(figures))
+    shown = ("objective", "primaries", "secondaries", "unprotected", "programs", "seconds")
+    show_figures("safe" if safe else "NOT SAFE", {name: f"{figures[name]:.10g}" for name in shown})
+    if risky:
+        out.print(f"not shown to be protected: {_named(problem, risky)}")
+    if short:
+        out.print(f"fewer contributors than {problem.minimum} in relation {short[0]}{and_more(len(short) - 1)}")
+    if figures["known_all_the_same"]:
+        out.print(f"{figures['known_all_the_same']} hidden cells must stay open or are empty; they are taken as known")
+    raise typer.Exit(0 if safe else Unprotectable.exit_code)
+
+
+def _named(problem: SuppressionProblem, cells: Sequence[int]) -> str:
+    return ", ".join(problem.name(cell) for cell in cells[:NAMED_CELLS]) + and_more(max(0, len(cells) - NAMED_CELLS))
