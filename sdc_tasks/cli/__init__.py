@@ -9,7 +9,7 @@ from sdc_tasks.confidential import leave_no_core
 from sdc_tasks.errors import SdcError
 
 # Commands that write the best result so far at Ctrl-C, and what they search for.
-SOUGHT = {"cta": "table", "suppress": "pattern", "intervals": "interval"}
+SOUGHT = {"cta": "table", "suppress": "pattern", "protect": "pattern", "intervals": "interval"}
 
 
 def main() -> None:

@@ -152,10 +152,10 @@ def find(run, options):
 END = "\nfrom sdc_tasks.cli import main\nmain()\n"
 
 
-def process(script: str, *arguments: object) -> Ended:
+def process(script: str, *arguments: object, command: str = "suppress") -> Ended:
     """`sdc suppress` in a process of its own, with another engine."""
     done = subprocess.run(
-        [sys.executable, "-c", BEGIN + script + END, "suppress", *map(str, arguments)],
+        [sys.executable, "-c", BEGIN + script + END, command, *map(str, arguments)],
         capture_output=True, text=True, check=False, timeout=120, env={**os.environ},
     )  # fmt: skip
     assert "Traceback" not in done.stderr, done.stderr
@@ -174,6 +174,39 @@ def test_ctrl_c_writes_the_best_pattern_or_says_that_there_is_none(table, tmp_pa
         (0, True, "interrupted", 86.0) if found else (3, False, "interrupted", None)
     )
     assert ("interrupted: the best pattern so far" if found else "interrupted: none yet that protects") in run.said
+
+
+HAMMER = """
+import os, sys, time, signal
+try:
+    for _ in range(20_000):
+        os.kill(int(sys.argv[1]), signal.SIGINT)
+        time.sleep(0.001)
+except ProcessLookupError:
+    pass
+"""
+
+
+@pytest.mark.parametrize("command", ["suppress", "protect"])
+def test_ctrl_c_again_and_again_loses_nothing(table, tmp_path, command):
+    """One Ctrl-C after the other, through the writing and until the process is gone."""
+    out, facts, firms = tmp_path / "out.csv", tmp_path / "facts.json", tmp_path / "firms.csv"
+    firms.write_text("A,B,V\n" + "".join(f"{a},{b},{v}\n" for a in "xyz" for b in "123" for v in (50, 60, 70)) + "x,1,900\n")
+    given = (table,) if command == "suppress" else (firms, "--dims", "A,B", "--value", "V", "--p", "10")
+    script = f"""
+import subprocess
+def until_stopped(run, options):
+    assert run.offer(~run.problem.fixed, "pencil")
+    subprocess.Popen([sys.executable, "-c", {HAMMER!r}, str(os.getpid())], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    run._asked_to_stop.wait()
+engine.execute = until_stopped
+"""
+    run = process(script, *given, "--out", out, "--json", facts, command=command)
+    assert (run.code, json.loads(facts.read_text())["status"]) == (0, "interrupted"), run.text
+    assert "interrupted; writing the best verified pattern" in run.complained
+    judged = sdc(command, *given, "--check", out) if command == "protect" else None
+    assert judged is None or judged.code == 0, "the whole table was written"
+    assert list(tmp_path.glob("*.tmp")) == list(tmp_path.glob(".*")) == []
 
 
 def test_ctrl_c_before_there_is_a_run_ends_at_once(table, tmp_path):

@@ -85,7 +85,7 @@ def cta(
     interruption.something_to_save = True
     worker = Worker(lambda: engine.execute(run, options))
     worker.start()
-    follow(run, worker, left, interruption, out, lambda: _progress(run))
+    follow(run, worker, left, interruption, out, lambda: _progress(run), solution)
     found = _found(run, worker, interruption)
     if found.z is not None and solution is not None:
         x = np.clip(whole.a + found.z * problem.unit, whole.lb, whole.ub)

@@ -93,7 +93,7 @@ def intervals(
     interruption.something_to_save = True
     worker = Worker(lambda: narrow_intervals(run))
     worker.start()
-    follow(run, worker, seconds, interruption, told, lambda: _progress(run))
+    follow(run, worker, seconds, interruption, told, lambda: _progress(run), place)
     best, bound, elapsed = run.best, run.bound, run.elapsed
     if best is not None and place is not None:
         write_private(place, _text(table, *rounded_outwards(true, best, unit or _last_decimal(true))))

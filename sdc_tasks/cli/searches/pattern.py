@@ -82,7 +82,7 @@ def search(files: Sequence[Path], read: Callable[[], TableAtHand], asked: Patter
     interruption.something_to_save = True
     worker = Worker(lambda: engine.execute(run, options))
     worker.start()
-    follow(run, worker, seconds, interruption, told, lambda: _progress(run))
+    follow(run, worker, seconds, interruption, told, lambda: _progress(run), asked.place)
     best, bound, elapsed = run.best, run.bound, run.elapsed
     status = _status(run, best, worker, interruption)
     if best is not None and asked.place is not None:

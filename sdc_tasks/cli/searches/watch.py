@@ -56,8 +56,19 @@ class Worker(threading.Thread):
             self.error = error
 
 
-def follow(run: Watched, worker: Worker, seconds: float, interruption: Interruption, console: Console, progress: Callable[[], str]) -> None:
-    """Shows the progress of the run until it ends, its time is up, or somebody asks to stop. Returns soon after that."""
+def follow(
+    run: Watched,
+    worker: Worker,
+    seconds: float,
+    interruption: Interruption,
+    console: Console,
+    progress: Callable[[], str],
+    place: Path | None,
+) -> None:
+    """Shows the progress of the run until it ends, its time is up, or somebody asks to stop. Returns soon after that.
+
+    `place`: where the result will be written, if anywhere.
+    """
     shown, said = "", -QUIET_SECONDS
     with console.status("") if console.is_terminal else nullcontext() as status:
         while worker.is_alive() and not interruption.asked and run.elapsed < seconds:
@@ -68,6 +79,10 @@ def follow(run: Watched, worker: Worker, seconds: float, interruption: Interrupt
             elif (run.history or run.doing) and line != shown and run.elapsed >= said + QUIET_SECONDS:
                 console.print(f"{run.elapsed:7.1f} s  {line}")
                 shown, said = line, run.elapsed
+    if interruption.asked:
+        found = any(each.objective is not None for each in list(run.history))
+        ends = "writing" if place is not None else "ending with"
+        console.print(f"interrupted; {f'{ends} the best' if found else 'no'} verified {interruption.sought}{'' if found else ' yet'}")
     run.stop()
     worker.join(PATIENCE[0])
     if worker.is_alive():
