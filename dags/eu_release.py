@@ -52,7 +52,8 @@ and program is the same release: finished steps are not repeated, and no second 
   would be different without this rung. Clear the rung with *Downstream* when the machine is less busy. If it fails again, call the
   methodologist.
 - **`baseline`, `bases`, `audit`**: a limit of the machine, or a defect. Clear the task; if it fails again, call the methodologist.
-- **`approve_…`**: waits for the approval of somebody who did not trigger the run, see *Required Actions*. Red: rejected, the log says by
+- **`approve_…`**: waits for the approval of somebody who did not trigger the run, see *Required Actions*. Pink: a later release of the
+  period took its place. Red: rejected, the log says by
   whom; or the publication has changed since this run asked: trigger the DAG again.
 - **`publish`**: **the audit did not pass, nothing was published.** Open `report.html`. The methodologist changes the domain file;
   nobody publishes by hand.
@@ -252,11 +253,15 @@ def publish(domain: str) -> int:
 def report(domain: str) -> str:
     """Writes `report.html` and `audit.json`, and `table.csv` if the audit passed, to the folder `out`.
 
-    **Red:** most often the folder cannot be written; correct it and clear the task.
+    **Pink:** a later release of the period took the place of this one; the folder holds what that one wrote. **Red:** most often the folder
+    cannot be written; correct it and clear the task.
     """
-    from sdc_tasks import outputs
+    from sdc_tasks import outputs, steps
 
     at = desk(domain)
+    if later := steps.followed(at, _release()):
+        at.say(f"not written: {later} took the place of this release, and wrote its own")
+        raise AirflowSkipException("superseded")
     page = outputs.write_out(at, _release(), place("out", at))
     log.info("report: %s", page)
     return str(page)

@@ -6,10 +6,10 @@ import os
 from typing import Any
 
 import sdc_places
-from airflow.providers.standard.operators.hitl import HITLOperator
-from airflow.sdk import DAG, Param, chain, get_current_context, task
-from airflow.sdk.exceptions import AirflowFailException
-from sdc_dags.tasks import DEFAULTS, log
+from airflow.sdk import DAG, Param, chain, get_current_context
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from sdc_dags.question import Question
+from sdc_dags.tasks import DEFAULTS, log, step
 
 RETRACT, KEEP = "Retract", "Keep"
 ABOUT = """
@@ -33,31 +33,43 @@ def _wanted(context: Any) -> tuple[str, str]:
     return str(context["params"]["release"]).strip(), str(context["params"]["reason"]).strip()
 
 
-class Agreement(HITLOperator):
+def _known(release: str) -> Any:
+    """What the warehouse knows of a published release. Raises AirflowFailException where it was not published."""
+    from sdc_tasks.warehouse import reader
+
+    found = next((each for each in reader.history(_office(None)) if each["release_id"] == release), None)
+    if found is None or found["version"] is None:
+        raise AirflowFailException(f"release {release} was not published: there is nothing to take back")
+    return found
+
+
+class Agreement(Question):
     """Asks somebody other than who triggered the run, where the domain file asks for approvals. An answer of his own does not count.
 
-    **Red:** the answer was to keep the release.
+    **Pink:** the release was taken back meanwhile. **Red:** the answer was to keep the release.
     """
 
     def execute(self, context: Any) -> Any:
-        from sdc_tasks.warehouse import reader
-
         release, reason = _wanted(context)
-        known = {each["release_id"]: each for each in reader.history(_office(None))}
-        if release not in known or known[release]["version"] is None:
-            raise AirflowFailException(f"release {release} was not published: there is nothing to take back")
-        if not known[release]["approvals_asked"]:
+        about = _known(release)
+        if not about["approvals_asked"]:
             log.info("nobody else has to agree: the domain file asks for no approval")
             return None
-        about = known[release]
         self.body = f"**{about['domain']} {about['period']}**, version {about['version']}: `{release}`\n\n**Reason** {reason}"
         return super().execute(context)
 
-    def execute_complete(self, context: Any, event: dict[str, Any]) -> Any:
+    def settled(self, context: Any) -> bool:
+        """Raises AirflowSkipException where the release was taken back elsewhere."""
+        release, _ = _wanted(context)
+        if (reason := _known(release)["retracted"]) is not None:
+            log.info("release %s was taken back meanwhile: %s", release, reason)
+            raise AirflowSkipException("retracted meanwhile")
+        return False
+
+    def answered(self, context: Any, event: dict[str, Any]) -> Any:
         """Raises AirflowFailException where the release is kept."""
         from sdc_tasks.warehouse.forms.people import normal
 
-        super().execute_complete(context, event)
         person = (event["responded_by_user"] or {}).get("name") or ""
         if normal(person) == normal(context["dag_run"].triggering_user_name or ""):
             log.info("this answer does not count: %s triggered the run. Somebody else has to answer", person)
@@ -68,19 +80,15 @@ class Agreement(HITLOperator):
         return None
 
 
-@task
+@step
 def retract() -> None:
     """Takes the release back, by the account that publishes. **Red:** see the log; nothing was taken back."""
     from sdc_tasks import steps
-    from sdc_tasks.errors import InvalidInput
 
     context = get_current_context()
     release, reason = _wanted(context)
     user = None if os.environ.get("SDC_ONE_PROCESS") else context["dag_run"].triggering_user_name
-    try:
-        steps.retract(_office(user), release, reason, user)
-    except InvalidInput as refusal:
-        raise AirflowFailException(str(refusal)) from None
+    steps.retract(_office(user), release, reason, user)
     log.info("retracted: %s", release)
 
 
@@ -101,7 +109,6 @@ with DAG(
         task_id="agree",
         subject="May this release be taken back?",
         options=[RETRACT, KEEP],
-        execution_timeout=None,  # people are not timed out
         doc_md=Agreement.__doc__,
     )
     chain(agree, retract())

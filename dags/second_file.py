@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow.sdk import DAG, Param, get_current_context, task
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.sdk import DAG, Param, get_current_context
 from sdc_dags.domains import source_of
 from sdc_dags.run import desk, note_run
-from sdc_dags.tasks import DEFAULTS, log
+from sdc_dags.tasks import DEFAULTS, log, step
 
 from sdc_tasks.domains.calendar import PERIOD
 
@@ -27,20 +26,16 @@ Several files that count together are answered together.
 """
 
 
-@task
+@step
 def settle() -> None:
     """Records the answer under the name of who triggered the run. **Red:** see the log."""
     from sdc_tasks import steps
-    from sdc_tasks.errors import InvalidInput
     from sdc_tasks.model.series import Answer
 
     given: dict[str, Any] = dict(get_current_context()["params"])
-    try:
-        at = desk(str(source_of(given["domain"])), given["period"])
-        note_run(at)
-        steps.settle(at, given["files"], Answer(given["answer"]), given["note"] or "")
-    except InvalidInput as refusal:
-        raise AirflowFailException(str(refusal)) from None
+    at = desk(str(source_of(given["domain"])), given["period"])
+    note_run(at)
+    steps.settle(at, given["files"], Answer(given["answer"]), given["note"] or "")
     log.info("%s: %s", ", ".join(given["files"]), ANSWERS[given["answer"]])
 
 

@@ -8,23 +8,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.sdk import Param, TaskGroup, chain
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
+from sdc_dags.question import Question
 from sdc_dags.run import desk, place
 
 AGREE, AGREE_ALTHOUGH, REFUSE = "Approve", "Approve without newer deliveries", "Reject"
 WITHOUT = "without"  # what the task leaves for `publish`: digests of deliveries
 
 
-class Approval(HITLOperator):
+class Approval(Question):
     """Asks until `number` people have agreed. It does not ask if they have agreed already.
 
     **Waiting:** *Required Actions* shows digest, verdict, losses and the changes since the last version; read the report before you
     answer. An answer of the submitter, or a second answer of the same person, does not count: the task asks again. It also asks again if
     newer deliveries are accepted meanwhile, or second files of countries come, unless the answer says that this publication is published
     nevertheless.
+
+    **Pink:** a later release of the period took the place of this one, and nobody is asked about this one any more. The log names it.
 
     **Red:** somebody rejected the publication, the log says who; nothing is published. A methodologist changes the domain file, or a
     country its delivery, and somebody triggers the DAG again. To ask once more: clear this task with *Downstream*. Also red: the
@@ -51,6 +53,7 @@ class Approval(HITLOperator):
         self.body = outputs.brief(at, release_id)
         outputs.write_out(at, release_id, place("out", at))  # people read it before they answer
         context["ti"].xcom_push(key="publication", value=publication)
+        context["ti"].xcom_push(key="rejections", value=steps.rejections(at, release_id))
         steps.wait(at, release_id)
         at.say(f"asked: {len(agreed)} of {self.number} agree to publication {publication[:12]}")
         return super().execute(context)
@@ -64,14 +67,35 @@ class Approval(HITLOperator):
         if not cycles.raise_alert(*key, said) and cycles.raised(*key) != said:
             raise _another(publication)
 
-    def execute_complete(self, context: Any, event: dict[str, Any]) -> Any:
+    def settled(self, context: Any) -> bool:
+        """Whether enough people have agreed elsewhere: in another run, or by `sdc approve`.
+
+        Raises AirflowSkipException where a later release took the place of this one, AirflowFailException where the publication was
+        rejected elsewhere since it was asked about.
+        """
+        from sdc_tasks import steps
+
+        at, release_id = desk(self.source), _release(context)
+        publication, agreed = steps.awaiting(at, release_id)
+        if len(agreed) >= self.number:
+            at.say(f"agreed elsewhere: {', '.join(agreed)}")
+            return True
+        if steps.rejections(at, release_id) > context["ti"].xcom_pull(task_ids=self.task_id, key="rejections"):
+            raise AirflowFailException(
+                f"publication {publication[:12]} was rejected elsewhere: nothing is published; the log of the release says who"
+            )
+        if later := steps.close(at, release_id):
+            at.say(f"superseded: {later} took the place of this release; nobody is asked about this one any more")
+            raise AirflowSkipException("superseded")
+        return False
+
+    def answered(self, context: Any, event: dict[str, Any]) -> Any:
         """Records the answer. Raises AirflowFailException for a rejection, or where the publication has changed since the question."""
         from sdc_tasks import steps
         from sdc_tasks.warehouse.forms.people import normal
         from sdc_tasks.warehouse.operations import cycles
         from sdc_tasks.warehouse.operations.decisions import OwnSubmission
 
-        super().execute_complete(context, event)
         at, release_id = desk(self.source), _release(context)
         publication, agreed = steps.awaiting(at, release_id)
         if publication != context["ti"].xcom_pull(task_ids=self.task_id, key="publication"):
@@ -125,7 +149,6 @@ def _question(source: str, number: int) -> Approval:
         params={
             "note": Param("", type=["null", "string"], title="Note", description="kept with the answer"),
         },
-        execution_timeout=None,  # people are not timed out
         doc_md=Approval.__doc__,
     )
 

@@ -74,6 +74,25 @@ def newer(desk: Desk, release_id: str) -> Newer:
     return Newer(accepted, {each.key.digest: each.file for each in second(desk)})
 
 
+def followed(desk: Desk, release_id: str) -> str | None:
+    """The release that took the place of this one before it was published (`reader.history`)."""
+    known = reader.history(desk.engine, desk.domain.id)
+    return next((each["followed"] for each in known if each["release_id"] == release_id), None)
+
+
+def close(desk: Desk, release_id: str) -> str | None:
+    """Records that nobody is asked about the release any more, where another one took its place. Returns that one."""
+    later = followed(desk, release_id)
+    if later is not None:
+        journal.finish_run(desk.engine, release_id, RunState.FAILED)
+    return later
+
+
+def rejections(desk: Desk, release_id: str) -> int:
+    """How often the release was rejected."""
+    return sum(each["action"] == "reject" for each in reader.log_of(desk.engine, release_id))
+
+
 def wait(desk: Desk, release_id: str) -> None:
     """Records that the run waits for an approval."""
     journal.finish_run(desk.engine, release_id, RunState.WAITING)

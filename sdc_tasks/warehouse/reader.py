@@ -87,9 +87,28 @@ def released_cells(engine: Engine, domain: str, period: str, version: int | None
 
 
 def history(engine: Engine, domain: str | None = None) -> list[Record]:
-    """Every release, also unpublished ones (`version` is None then), newest first, with its terms."""
+    """Every release, also unpublished ones (`version` is None then), newest first, with its terms. `followed` is the release of the period
+    that took the place of an unpublished one: it came out since, or waits for an approval; it is made of what is accepted now, or was begun
+    later and is no more out of date.
+    """
     found = _query(engine, "history", HISTORY_TYPES)
-    return [each for each in found if domain is None or each["domain"] == domain]
+    return [{**each, "followed": _follower(each, found)} for each in found if domain is None or each["domain"] == domain]
+
+
+def _follower(mine: Record, known: list[Record]) -> str | None:
+    def rank(each: Record) -> tuple[bool, datetime]:
+        return not each["newer"], each["started_at"]
+
+    def matters(each: Record) -> bool:
+        if each["state"] == "published":
+            return each["retracted"] is None and (each["released_at"] or each["finished_at"]) > mine["started_at"]
+        return each["state"] == "waiting" and bool(each["passed"])
+
+    if mine["version"] is not None or mine["state"] == "published":
+        return None
+    same = [each for each in known if (each["domain"], each["period"]) == (mine["domain"], mine["period"])]
+    later = [each for each in same if rank(each) > rank(mine) and matters(each)]
+    return max(later, key=rank)["release_id"] if later else None
 
 
 def treatments(engine: Engine, release_id: str) -> list[Record]:

@@ -9,7 +9,7 @@ import pytest
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.log import entries
-from support.dags.airflow_home import AGREED
+from support.dags.airflow_home import AGREED, HOME
 from support.dags.in_process import Flight
 from support.deliveries import HEALTHY, sdmx_1
 
@@ -128,4 +128,50 @@ def test_a_rejected_publication_ends_the_run_and_may_be_asked_about_again(bag: A
     assert run.in_state("awaiting_input") == {"approve_1"}
     run.answer("approve_1", "bert").answer("approve_2", "cleo")
     assert run.state == "success"
+    assert len(reader.releases(warehouse_of_run)) == 1
+
+
+def test_a_question_whose_answer_does_not_matter_any_more_closes_itself(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+    from sdc_ui.shared.standing import release_line
+
+    def standings() -> list[str]:
+        return [release_line(each).standing.value for each in reader.history(warehouse_of_run)]
+
+    for country in ("AT", "BE"):
+        deliver(AGREED, country)
+    old = Flight.start(bag, DAG, user="anna", period="2024")
+    first = reader.runs(warehouse_of_run)[0]["release_id"]
+    assert old.look().in_state("awaiting_input") == {"approve_1"}, "it still matters"
+    assert standings() == ["waiting for approval"]
+
+    deliver(AGREED, "BE", OTHER)
+    new = Flight.start(bag, DAG, user="anna", period="2024")
+    second = next(each["release_id"] for each in reader.runs(warehouse_of_run) if each["release_id"] != first)
+    assert [new.in_state("awaiting_input"), standings()] == [{"approve_1"}, ["waiting for approval", "superseded"]]
+    report = (HOME / "out" / AGREED / "2024" / "report.html").read_text(encoding="utf-8")
+    assert old.look().state == "success"
+    assert {old.tasks[each] for each in ("approve_1", "approve_2", "publish", "report", "released")} == {"skipped"}
+    assert second in {each["task_id"]: each["said"] for each in reader.task_runs(warehouse_of_run, DAG, old.run_id)}["approve_1"]
+    assert standings() == ["waiting for approval", "superseded"]
+    assert (HOME / "out" / AGREED / "2024" / "report.html").read_text(encoding="utf-8") == report, "of the release that is asked about"
+    assert new.look().in_state("awaiting_input") == {"approve_1"}
+
+
+@pytest.mark.slow
+def test_what_is_answered_in_one_of_two_runs_is_known_in_the_other(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+    for country in ("AT", "BE"):
+        deliver(AGREED, country)
+    new = Flight.start(bag, DAG, user="anna", period="2024")
+    same = Flight.start(bag, DAG, user="anna", period="2024")
+    same.answer("approve_1", "bert", "Reject", note="odd")
+    assert new.look().in_state("failed") == {"approve_1"}
+    assert run_state(warehouse_of_run) == ["blocked"]
+    assert {each["task_id"]: each["said"] for each in reader.task_runs(warehouse_of_run, DAG, new.run_id)}["approve_1"].endswith(
+        "was rejected elsewhere: nothing is published; the log of the release says who"
+    )
+    for run in (new, same):
+        run.clear("approve_1", "approve_2", "publish", "report", "released", downstream=False)
+        assert run.in_state("awaiting_input") == {"approve_1"}
+    same.answer("approve_1", "bert").answer("approve_2", "cleo")
+    assert new.look().state == "success"
     assert len(reader.releases(warehouse_of_run)) == 1

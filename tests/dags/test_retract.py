@@ -49,7 +49,10 @@ def test_somebody_else_agrees_where_the_domain_asks_for_approvals(bag: Any, deli
     assert kept.in_state("failed") == {"agree"}
     assert [each.retracted for each in reader.releases(warehouse_of_run)] == [None]
 
+    asked_twice = Flight.start(bag, "retract_release", user="dora", release=out.release_id, reason=REASON)
+    assert asked_twice.look().in_state("awaiting_input") == {"agree"}
     back = Flight.start(bag, "retract_release", user="dora", release=out.release_id, reason=REASON)
     back.answer("agree", "bert", "Retract")
     assert back.state == "success"
     assert [each.retracted for each in reader.releases(warehouse_of_run)] == [REASON]
+    assert asked_twice.look().tasks == {"agree": "skipped", "retract": "skipped"}, "there is nothing left to decide"

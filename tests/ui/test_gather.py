@@ -137,10 +137,11 @@ def test_deadlines(due: int | None, done: int | None, late: bool, tone: str) -> 
         ({"state": "blocked"}, "blocked by the audit"),
         ({"state": "blocked", "passed": True, "decision": "reject"}, "rejected"),
         ({"state": "blocked", "passed": True, "decision": "approve"}, "blocked by the audit"),
-        ({"state": "blocked", "newer": True}, "superseded by newer deliveries"),
-        ({"state": "failed", "newer": True}, "superseded by newer deliveries"),
-        ({"state": "waiting", "passed": True, "newer": True}, "superseded by newer deliveries"),
+        ({"state": "blocked", "newer": True}, "superseded"),
+        ({"state": "failed", "newer": True}, "superseded"),
+        ({"state": "waiting", "passed": True, "newer": True}, "superseded"),
         ({"state": "waiting", "passed": True, "approvals_asked": 1, "newer": True}, "waiting for approval"),
+        ({"state": "waiting", "passed": True, "approvals_asked": 1, "followed": "later"}, "superseded"),
         ({"state": "failed"}, "failed"),
         ({"state": "published"}, "same as the version before"),
         ({"state": "published", "version": 1}, "under embargo"),
@@ -155,7 +156,14 @@ def test_standings(row: dict[str, Any], expected: str) -> None:
     known = dict.fromkeys(
         ("release_id", "domain", "period", "started_at", "submitter", "version", "publication_digest", "released_at", "embargo")
     )
-    decided = {"decision": None, "decided_by": "bert", "decision_details": '{"note": "odd"}', "newer": False, "second": False}
+    decided = {
+        "decision": None,
+        "decided_by": "bert",
+        "decision_details": '{"note": "odd"}',
+        "newer": False,
+        "second": False,
+        "followed": None,
+    }
     about = {"passed": False, "approvals_asked": None, "approvals": 0, "retracted": None, "visible": False}
     line = release_line({**known, **about, **decided, **row})
     assert line.standing == expected

@@ -18,7 +18,7 @@ class Standing(StrEnum):
     WAITING = "waiting for a country"
     APPROVAL = "waiting for approval"
     REJECTED = "rejected"
-    SUPERSEDED = "superseded by newer deliveries"
+    SUPERSEDED = "superseded"
     SECOND = "stopped: a second file waits"
     STOPPED = "not published yet"
     BLOCKED = "blocked by the audit"
@@ -78,7 +78,8 @@ TONES = {
 @dataclass(frozen=True)
 class ReleaseLine:
     """One release in a list. `version` and the fields after it are None for an unpublished release. `newer`: deliveries are accepted that
-    the release does not use. `second`: a second file of a country waits for an answer. `rejected`: who rejected it, and the note, if that
+    the release does not use. `second`: a second file of a country waits for an answer. `followed`: the
+    release that took the place of this unpublished one. `rejected`: who rejected it, and the note, if that
     is the last decision.
     """
 
@@ -97,11 +98,14 @@ class ReleaseLine:
     visible: bool
     newer: bool
     second: bool
+    followed: str | None
     rejected: tuple[str, str] | None
 
     @property
     def next(self) -> str:
         """What somebody does next."""
+        if self.followed and self.standing is Standing.SUPERSEDED:
+            return f"Nothing: {self.followed} took its place."
         if self.newer and self.standing not in (Standing.RUNNING, Standing.APPROVAL):
             return ASKED if self.second else AGAIN
         return self.standing.next
@@ -140,6 +144,7 @@ def release_line(row: Mapping[str, Any]) -> ReleaseLine:
         visible=bool(row["visible"]),
         newer=bool(row["newer"]),
         second=bool(row["second"]),
+        followed=row["followed"],
         rejected=(row["decided_by"], json.loads(row["decision_details"])["note"]) if row["decision"] == "reject" else None,
     )
 
@@ -153,6 +158,8 @@ def _standing(row: Mapping[str, Any]) -> Standing:
     match row["state"]:
         case "published":
             return Standing.UNCHANGED
+        case "waiting" | "failed" if row["followed"]:
+            return Standing.SUPERSEDED
         case "waiting" if missing:
             return Standing.APPROVAL
         case "waiting" if not row["passed"] and not row["newer"]:

@@ -6,8 +6,10 @@ functions behind the REST API.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import logging
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -142,6 +144,24 @@ class Flight:
         payload = UpdateHITLDetailPayload(chosen_options=[option], params_input=given)
         with create_session() as session:
             update_hitl_detail(self.dag.dag_id, self.run_id, task_id, payload, SimpleAuthManagerUser(username=user, role="op"), session)
+        return self.fly()
+
+    def look(self) -> Flight:
+        """So much later that the questions of the run look whether their answers still matter; the run goes on."""
+        from airflow.jobs.scheduler_job_runner import SchedulerJobRunner
+        from airflow.models.taskinstance import TaskInstance
+        from airflow.utils.session import create_session
+        from airflow.utils.state import TaskInstanceState
+
+        with create_session() as session:
+            waiting = session.query(TaskInstance).filter_by(
+                dag_id=self.dag.dag_id, run_id=self.run_id, state=TaskInstanceState.AWAITING_INPUT
+            )
+            for each in waiting:
+                assert each.trigger_timeout is not None, f"{each.task_id} waits for ever"
+                each.trigger_timeout = datetime.now(UTC) - timedelta(seconds=1)
+            session.commit()
+            SchedulerJobRunner.check_awaiting_input_timeouts(SimpleNamespace(log=logging.getLogger("scheduler")), session=session)
         return self.fly()
 
     def asked(self, task_id: str) -> str:
