@@ -9,14 +9,14 @@ from typing import Any
 from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.sdk.exceptions import TaskAwaitingInput
 
-LOOK = timedelta(minutes=10)  # between two looks whether the answer still matters: a task that starts and ends, beside no pool
+PULSE = timedelta(minutes=10)  # between two looks whether the answer still matters: a task that starts and ends, beside no pool
 
 
 class Question(HITLOperator):
-    """Waits for an answer as long as it matters. Airflow resumes the task after an answer, and after `LOOK` without one."""
+    """Waits for an answer as long as it matters. Airflow resumes the task after an answer, and after `PULSE` without one."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(response_timeout=LOOK, execution_timeout=None, **kwargs)  # people are not timed out
+        super().__init__(response_timeout=PULSE, execution_timeout=None, **kwargs)  # people are not timed out
 
     def execute_complete(self, context: Any, event: dict[str, Any]) -> Any:
         """Gives an answer to `answered`. Without one, asks on while the answer matters."""
