@@ -162,8 +162,7 @@ def inbox_judged(engine: Engine, domain: str, period: str, due: datetime | None)
 
     if any(each["state"] == "received" for each in reader.deliveries(engine, domain, period)):
         return False
-    runs = [(each["dag_id"], each["run_id"]) for each in reader.dag_runs(engine, domain, period)]
-    reads = [task for run in runs for task in reader.task_runs(engine, *run) if task["task_id"] in READ and task["state"] == "success"]
+    reads = (each for each in reader.intakes(engine, domain, period, READ) if each["state"] == "success")
     return any(due is None or each["finished_at"] >= due for each in reads)
 
 

@@ -20,7 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
-from sdc_tasks.errors import SdcError
+from sdc_tasks.errors import Retriable, SdcError
 from sdc_tasks.warehouse import reader
 from sdc_ui.access import SIGNED_IN, GetUserDep, readable, require, rights
 from sdc_ui.board import board
@@ -31,7 +31,7 @@ from sdc_ui.releases.bundle import bundle_of
 from sdc_ui.releases.comparison import comparison_facts
 from sdc_ui.releases.heatmap import SIZES
 from sdc_ui.releases.history import history_facts
-from sdc_ui.releases.kept import KINDS, content, kept
+from sdc_ui.releases.kept import KINDS, certified, content, kept
 from sdc_ui.releases.protection import release_facts
 from sdc_ui.shared import words
 from sdc_ui.shared.actions import actions, answers, clearing, retraction
@@ -137,18 +137,18 @@ def one_release(request: Request, user: GetUserDep, release_id: str) -> Response
 @app.get("/release/{release_id}/audit.json")
 def certificate(user: GetUserDep, release_id: str) -> Response:
     """The certificate of the newest audit of a release, as a file."""
-    facts = _known(release_facts(warehouse(), release_id), f"release {release_id}")
-    require([facts.line.domain], user)
-    text = _known(facts.certificate, f"audit of release {release_id}")
+    line, found = _known(certified(warehouse(), release_id), f"release {release_id}")
+    require([line.domain], user)
+    text = _known(found, f"audit of release {release_id}")
     return _file(text, f"audit_{release_id}.json", "application/json")
 
 
 @app.get("/release/{release_id}/file/{name}")
 def file_of_release(user: GetUserDep, release_id: str, name: str) -> Response:
     """The table or the report of a release that the world may see, as a file."""
-    facts = _known(release_facts(warehouse(), release_id), f"release {release_id}")
-    require([facts.line.domain], user)
-    text = _known(content(facts.line, facts.certificate, name), f"{name} of release {release_id} in its output folder")
+    line, found = _known(certified(warehouse(), release_id), f"release {release_id}")
+    require([line.domain], user)
+    text = _known(content(line, found, name), f"{name} of release {release_id} in its output folder")
     return _file(text, f"{release_id}_{name}", KINDS[name])
 
 
@@ -206,14 +206,17 @@ def malformed(request: Request, error: RequestValidationError) -> Response:
 @app.exception_handler(SdcError)
 @app.exception_handler(SQLAlchemyError)
 def away(request: Request, error: Exception) -> Response:
-    """The answer when the warehouse cannot be read or has no tables yet. The log of the api-server has the reason."""
-    log.warning("the warehouse cannot be read: %s", error)
-    return _error(
-        request,
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        "the warehouse cannot be read: it does not answer, or is empty before the first release. Try again in a minute; "
-        "the log of the api-server has the reason",
-    )
+    """The answer when a database does not answer, or the warehouse has no tables yet. The log of the api-server has the reason, without the
+    statement and its parameters.
+    """
+    log.warning("a database cannot be read: %s: %s", type(error).__name__, str(error).split("\n", maxsplit=1)[0])
+    if isinstance(error, Retriable):
+        detail = "the warehouse does not answer. What runs waits for it, and nothing is lost"
+    else:
+        detail = "the warehouse or Airflow's database does not answer, or the warehouse is empty before the first release"
+    answer = _error(request, HTTPStatus.SERVICE_UNAVAILABLE, f"{detail}. Try again in a minute; the log of the api-server has the reason")
+    answer.headers["Retry-After"] = "60"
+    return answer
 
 
 def _known(facts: Any, what: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -214,12 +215,14 @@ def task_runs(engine: Engine, dag_id: str, run_id: str) -> list[Record]:
     return _rows(engine, select(task_run).where(*here).order_by(*order))
 
 
-def intakes(engine: Engine, domain: str, period: str) -> list[Record]:
-    """The task instances that read files of a cycle, in releases and as files arrived, in the order in which they ended."""
+def intakes(engine: Engine, domain: str, period: str, tasks: Collection[str] = ("ingest", "judge")) -> list[Record]:
+    """The instances of these tasks of a cycle, in releases and as files arrived, in the order in which they ended: by default those that
+    read files.
+    """
     found = (
         select(task_run)
         .join(dag_run_table, (dag_run_table.c.dag_id == task_run.c.dag_id) & (dag_run_table.c.run_id == task_run.c.run_id))
-        .where(dag_run_table.c.domain == domain, dag_run_table.c.period == period, task_run.c.task_id.in_(("ingest", "judge")))
+        .where(dag_run_table.c.domain == domain, dag_run_table.c.period == period, task_run.c.task_id.in_(tasks))
         .order_by(task_run.c.finished_at, task_run.c.dag_id, task_run.c.run_id, task_run.c.map_index)
     )
     return [each for each in _rows(engine, found) if each["finished_at"] is not None]

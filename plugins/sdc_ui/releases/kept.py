@@ -10,12 +10,23 @@ import logging
 from pathlib import Path
 
 import sdc_places
+from sqlalchemy import Engine
 
-from sdc_ui.shared.standing import ReleaseLine
+from sdc_tasks.warehouse import reader
+from sdc_ui.shared.standing import ReleaseLine, release_line
 
 log = logging.getLogger("sdc.pages")
 REPORT, TABLE = "report.html", "table.csv"
 KINDS = {REPORT: "text/html", TABLE: "text/csv"}
+
+
+def certified(engine: Engine, release_id: str) -> tuple[ReleaseLine, str | None] | None:
+    """A release and the certificate of its newest audit; None for an unknown release."""
+    line = next((each for each in reader.history(engine) if each["release_id"] == release_id), None)
+    if line is None:
+        return None
+    audits = reader.audits(engine, release_id)
+    return release_line(line), audits[-1]["certificate"] if audits else None
 
 
 def kept(line: ReleaseLine, certificate: str | None) -> tuple[str, ...]:

@@ -1,0 +1,63 @@
+"""A database that does not answer: every address under /sdc says so, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+FILLED = {
+    "domain": "sbs",
+    "period": "2024",
+    "country": "AT",
+    "release_id": "r1",
+    "other": "r2",
+    "name": "table.csv",
+    "dag_id": "d",
+    "run_id": "r",
+}
+SECRET = "geheim"
+NEVER = (SECRET, "127.0.0.1", "postgresql", "psycopg", "Traceback", "sqlalchemy", "SELECT", "warehouse_of_tests", 'File "')
+
+
+def addresses() -> list[str]:
+    """One address of every route of the pages that asks the warehouse."""
+    from sdc_ui.app import app
+
+    paths = [each.path for each in app.routes if each.path.startswith("/") and not each.path.startswith("/assets")]
+    return sorted("/sdc" + re.sub(r"\{(\w+)\}", lambda found: FILLED[found[1]], path) for path in paths)
+
+
+def says_so(answer: Any, path: str) -> None:
+    assert answer.status_code == 503, path
+    assert "does not answer" in answer.text, path
+    assert answer.headers["retry-after"] == "60", path
+    assert "default-src 'none'" in answer.headers["content-security-policy"], path
+    assert not [each for each in NEVER if each in answer.text], path
+
+
+def test_every_address_says_that_the_warehouse_does_not_answer(
+    client: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("SDC_UI_URL", raising=False)
+    monkeypatch.setenv("SDC_WAREHOUSE_URL", f"postgresql://sdc:{SECRET}@127.0.0.1:1/warehouse_of_tests")  # nobody listens there
+    admin, known = client("admin"), addresses()
+    assert len(known) >= 12
+    for path in known:
+        says_so(admin.get(path), path)
+    assert SECRET not in caplog.text
+
+
+def test_so_it_does_where_airflow_s_own_database_does_not_answer(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from airflow.models.dag import DagModel
+
+    viewer = client("viewer")
+
+    def away(*_: Any, **__: Any) -> None:
+        raise OperationalError("SELECT 1", {}, Exception(f"connection to 127.0.0.1 as {SECRET} failed"))
+
+    monkeypatch.setattr(DagModel, "get_team_name", away)
+    for path in addresses():
+        says_so(viewer.get(path), path)
