@@ -6,24 +6,35 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from benchmarks.farm_table import FARMS, MIDDLE, farm_table
+from sdc_tasks.methods.suppression.cubes import ways as ways_of_codes
 from sdc_tasks.methods.suppression.cubes.ways import Dimension
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.pattern.verify import verify
 
 
-def test_every_way_of_a_code_obeys_every_family() -> None:
+@pytest.mark.parametrize("dense", [0, 1_000])
+def test_every_way_of_a_code_obeys_every_family(monkeypatch, dense) -> None:
+    """Whether its matrix is sparse or dense."""
+    monkeypatch.setattr(ways_of_codes, "MOST_DENSE", dense)
     families = ((0, (1, 2)), (1, (3, 4)), (2, (5,)))
     dimension = Dimension(6, families)
     for code in range(6):
         ways = dimension.every(code)
         whole = np.zeros((ways.number, 6))
-        whole[:, ways.codes] = ways.signs.toarray()
+        assert sp.issparse(ways.signs) == (dense == 0)
+        whole[:, ways.codes] = sp.csr_array(ways.signs).toarray()
         assert (whole[:, code] == 1).all()
         for total, parts in families:
             assert np.array_equal(whole[:, total], whole[:, list(parts)].sum(axis=1))
-    assert sorted(map(tuple, dimension.near(3).signs.toarray().tolist())) == [(1.0, -1.0)]
+        price = np.arange(12.0).reshape(6, 2)
+        assert np.array_equal(ways.sums(price[ways.codes]), np.abs(whole) @ price)
+        last = ways.some(np.array([ways.number - 1]))
+        for one in (last.one(0), ways.one(ways.number - 1)):
+            assert {int(c): s for c, s in zip(*one, strict=True)} == {c: s for c, s in enumerate(whole[-1].tolist()) if s}
+    assert sorted(map(tuple, sp.csr_array(dimension.near(3).signs).toarray().tolist())) == [(1.0, -1.0)]
 
 
 @pytest.mark.slow

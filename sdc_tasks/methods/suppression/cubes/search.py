@@ -205,11 +205,11 @@ class CubeSearch:
         where = codes[0] * self._strides[0]
         for mine, stride in zip(codes[1:], self._strides[1:], strict=True):
             where = np.add.outer(where, mine * stride)
-        fit = self._room[where] >= step
+        fit = np.take(self._room, where) >= step
         if self._singletons:
             known = self._known[where]
             fit &= (known == NOBODY) | (known == guard)
-        price = np.where(fit, self._price[where], self._barred)
+        price = np.where(fit, np.take(self._price, where), self._barred)
         price[tuple(int(np.searchsorted(mine, code)) for mine, code in zip(codes, at, strict=True))] = 0.0
         return np.asarray(price)
 

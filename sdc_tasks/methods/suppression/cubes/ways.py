@@ -19,37 +19,47 @@ from sdc_tasks.model.table import Floats, Ints
 
 Line = tuple[int, ...]
 MOST_LINES, MOST_WAYS = 64, 4_000  # of one code: of more, the first ones
+MOST_DENSE = 20_000  # entries of a matrix that is kept dense: 160 kB for each code
 
 
 @dataclass(frozen=True)
 class Ways:
-    """Some ways of one code: `codes` (s) that any of them moves; `signs` (ways, s): 1, −1, or nothing where a way leaves a code alone.
+    """Some ways of one code: `codes` (s) that any of them moves; `signs` (ways, s): 1, −1, or 0 where a way leaves a code alone.
 
-    A way moves about twice as many codes as the hierarchy has levels, of a thousand or more: so the matrix is sparse.
+    A way moves about twice as many codes as the hierarchy has levels, of a thousand or more: so a large matrix is sparse. A small one is
+    dense, because ways are summed for each primary, and a sparse product takes longer to set up than to compute.
     """
 
     codes: Ints = field(repr=False)
-    signs: sp.csr_array = field(repr=False)
+    signs: Floats | sp.csr_array = field(repr=False)
 
     @property
     def number(self) -> int:
         """How many ways."""
         return int(self.signs.shape[0])
 
+    @cached_property
+    def moves(self) -> Floats | sp.csr_array:
+        """(ways, s): 1 where a way moves a code."""
+        return abs(self.signs) if sp.issparse(self.signs) else np.abs(self.signs)
+
     def sums(self, price: Floats) -> Floats:
-        """(ways, …): for every way the sum over the codes that it moves. `price` (s, …)."""
-        return np.asarray(abs(self.signs) @ price)
+        """(ways, …): for every way the sum over the codes that it moves. `price` (s, …): whole numbers, so that every sum is exact."""
+        return np.asarray(self.moves @ price)
 
     def some(self, chosen: Ints) -> Ways:
         """Some of the ways, and the codes that they move."""
-        signs = sp.csr_array(self.signs[chosen])
-        used = np.unique(signs.indices)
-        return Ways(self.codes[used], sp.csr_array(signs[:, used]))
+        signs = self.signs[chosen]
+        used = np.unique(signs.indices) if sp.issparse(signs) else np.flatnonzero(signs.any(axis=0))
+        return Ways(self.codes[used], signs[:, used])
 
     def one(self, way: int) -> tuple[Ints, Floats]:
         """The codes of one way, and their signs."""
-        mine = slice(self.signs.indptr[way], self.signs.indptr[way + 1])
-        return self.codes[self.signs.indices[mine]], self.signs.data[mine].astype(float)
+        if sp.issparse(self.signs):
+            mine = slice(self.signs.indptr[way], self.signs.indptr[way + 1])
+            return self.codes[self.signs.indices[mine]], self.signs.data[mine]
+        used = np.flatnonzero(self.signs[way])
+        return self.codes[used], self.signs[way, used]
 
 
 class Dimension:
@@ -65,7 +75,7 @@ class Dimension:
     @cached_property
     def longest(self) -> int:
         """The most codes that a way moves."""
-        return max(int(np.diff(self.every(code).signs.indptr).max()) for code in range(self.size))
+        return max(int(self.every(code).moves.sum(axis=1).max()) for code in range(self.size))
 
     def near(self, code: int) -> Ways:
         """Of a code without parts: the ways with one sibling that has no parts either; of any other code every way."""
@@ -108,5 +118,6 @@ def _ways(found: list[list[tuple[int, int]]]) -> Ways:
     each = [sorted((place[code], sign) for code, sign in way) for way in found]
     starts = np.concatenate([[0], np.cumsum([len(way) for way in each])]).astype(np.int32)
     columns = np.array([column for way in each for column, _ in way], dtype=np.int32)
-    signs = np.array([sign for way in each for _, sign in way], dtype=np.int8)
-    return Ways(np.array(codes), sp.csr_array((signs, columns, starts), shape=(len(found), len(codes))))
+    signs = np.array([sign for way in each for _, sign in way], dtype=float)
+    sparse = sp.csr_array((signs, columns, starts), shape=(len(found), len(codes)))
+    return Ways(np.array(codes), sparse.toarray() if len(found) * len(codes) <= MOST_DENSE else sparse)
