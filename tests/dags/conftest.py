@@ -26,6 +26,7 @@ from support.dags.airflow_home import (
     SMALL,
     Run,
 )
+from support.dags.in_process import Flight
 from support.deliveries import DOMAIN, HEALTHY, sdmx_1, small_domain
 
 
@@ -90,7 +91,7 @@ def bag(inbox: Path) -> Any:
     bag = DagBag(str(DAGS))
     assert bag.dags, "no DAG found"
     for dag in bag.dags.values():
-        dag.deadline = None  # with one, `dag.test` of this version cannot end a run
+        dag.deadline = None
     return bag
 
 
@@ -117,16 +118,12 @@ def release(bag: Any, inbox: Path, warehouse_of_run: Any, tmp_path: Path, monkey
         from airflow.models.xcom import XComModel
         from airflow.utils.session import create_session
 
-        dag = bag.dags[f"eu_release_{domain}"]
         monkeypatch.setattr(sdc_places, "INBOX", str(inbox))
         out = tmp_path / "out"
-        ended = dag.test(run_conf={"period": "2024", "inbox": str(inbox), "out": str(out)})
+        ended = Flight.start(bag, f"eu_release_{domain}", period="2024", inbox=str(inbox), out=str(out))
         with create_session() as session:
-            tasks = {
-                f"{ti.task_id} {ti.rendered_map_index or ''}".rstrip(): str(ti.state) for ti in ended.get_task_instances(session=session)
-            }
-            sent = session.query(XComModel).filter_by(dag_id=dag.dag_id, run_id=ended.run_id)
+            sent = session.query(XComModel).filter_by(dag_id=ended.dag.dag_id, run_id=ended.run_id)
             xcoms = [XComModel.deserialize_value(each) for each in sent]
-        return Run(str(ended.state), tasks, xcoms, out)
+        return Run(ended.state, ended.tasks, xcoms, out)
 
     return run

@@ -73,12 +73,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "html"
 
 
+@pytest.mark.slow
 def test_the_site_has_every_page(site: Path):
     told = {page.relative_to(DOCS).with_suffix(".html").as_posix() for page in DOCS.rglob("*.md")} | {"api.html"}
     assert {name for name in told if not (site / name).is_file()} == set()
     assert "build_problem" in (site / "api.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_site_loads_nothing_from_elsewhere(site: Path):
     loaded = re.compile(r"<(?:script|img|iframe|link rel=\"(?:stylesheet|preload|icon)\")[^>]*?(?:src|href)=\"(https?:)?//[^\"]*\"")
     assert {page.name for page in site.rglob("*.html") if loaded.search(page.read_text(encoding="utf-8"))} == set()

@@ -241,7 +241,7 @@ SIZES = [0.01, 10.0, 1e5, 1e8, 1e11]  # values from 0.01 to 4e12
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("power", [1.0, 0.5, 0.0])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_small_and_huge_cells_in_one_table(seed, power, method):
     """Blocks of very different size that share no relation: the optimum is the sum of theirs. Weights 1/a: over fourteen orders."""
     table = blocks(SIZES, seed, power=power)
@@ -318,7 +318,7 @@ def test_another_seed_may_find_another_table_but_no_worse_a_kind():
 
 
 @pytest.mark.parametrize("method", ALL)
-@pytest.mark.parametrize("after", [1, 2, 3, pytest.param(5, marks=pytest.mark.slow), 8, pytest.param(13, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("after", [1, 3, 8, *(pytest.param(after, marks=pytest.mark.slow) for after in (2, 5, 13))])
 def test_asked_to_stop_it_returns_with_what_it_has(method, after):
     """The k-th thing told is the last one waited for. No limit but this request ends the run: rounds are not counted."""
     told = 0
@@ -336,7 +336,7 @@ def test_asked_to_stop_it_returns_with_what_it_has(method, after):
 
 
 @pytest.mark.parametrize("method", ALL)
-@pytest.mark.parametrize("seconds", [0.0, 0.001, 0.05])
+@pytest.mark.parametrize("seconds", [0.0, pytest.param(0.001, marks=pytest.mark.slow), 0.05])
 def test_without_time_it_returns_with_nothing_or_a_table(method, seconds):
     run = Run(problem_of(random_cube((6, 5, 4), seed=1)), seconds, 0.0)
     execute(run, replace(ALL[method], rounds=None, threads=2))

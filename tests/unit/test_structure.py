@@ -38,15 +38,23 @@ NAMED_IN = {
 
 @cache
 def modules(room: str = "") -> tuple[tuple[str, ast.Module], ...]:
-    """(path, syntax) of every module of the product."""
-    found = (path for top in ((room,) if room else ROOMS) for path in sorted((ROOT / top).rglob("*.py")))
+    """(path, syntax) of every module of a room, or of the product."""
+    if not room:
+        return tuple(each for top in ROOMS for each in modules(top))
+    found = sorted((ROOT / room).rglob("*.py"))
     return tuple((path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))) for path in found)
+
+
+@cache
+def nodes(syntax: ast.Module) -> tuple[ast.AST, ...]:
+    """All of a module: the tests of this file ask for it many times over."""
+    return tuple(ast.walk(syntax))
 
 
 def imported(syntax: ast.Module) -> set[str]:
     """The top-level packages that a module imports, wherever it does."""
     found = set()
-    for node in ast.walk(syntax):
+    for node in nodes(syntax):
         if isinstance(node, ast.Import):
             found |= {each.name.split(".")[0] for each in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -124,7 +132,7 @@ def test_choices_are_named_once():
     """A literal that lists the solvers, the methods or the profiles again would miss the next one."""
     twice = []
     for path, syntax in modules():
-        for node in ast.walk(syntax):
+        for node in nodes(syntax):
             if isinstance(node, ast.Tuple | ast.List | ast.Set):
                 words = {each.value for each in node.elts if isinstance(each, ast.Constant)}
                 if any(choice <= words for choice in CHOICES) and path not in NAMED_IN:
@@ -186,13 +194,13 @@ def of_the_product() -> set[str]:
 def private_names(syntax: ast.Module, product: set[str]) -> Iterator[str]:
     """Names with an underscore that a test takes from a module of the product: imported, looked up, or replaced."""
     known = set()
-    for node in ast.walk(syntax):
+    for node in nodes(syntax):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in product:
             known |= {each.asname or each.name for each in node.names}
             yield from (each.name for each in node.names if each.name.startswith("_"))
         elif isinstance(node, ast.Import):
             known |= {each.asname or each.name.split(".")[0] for each in node.names if each.name.split(".")[0] in product}
-    for node in ast.walk(syntax):
+    for node in nodes(syntax):
         if isinstance(node, ast.Attribute) and is_private(node.attr):
             whose: ast.expr = node.value
             while isinstance(whose, ast.Attribute):
@@ -246,7 +254,7 @@ def test_tests_do_not_sleep():
     asleep = set()
     for path, syntax in modules("tests"):
         if not path.startswith(("tests/support/", *OF_TOOLS)):
-            for node in ast.walk(syntax):
+            for node in nodes(syntax):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "sleep":
                     asleep.add(path)
     assert asleep == set()
