@@ -65,6 +65,7 @@ MODULES = {
     "attack": Module(
         (
             "tests/unit/test_attack_parts.py",
+            "tests/unit/test_attack_ledger.py",
             "tests/golden",
             "tests/property/test_attack_by_hand.py",
             "tests/property/test_attack_laws.py",
@@ -75,7 +76,7 @@ MODULES = {
             "tests/property/test_attack_integer.py",
             "tests/property/test_attack_vintages.py",
         ),
-        files=("sdc_tasks/methods/attack/*.py",),
+        files=("sdc_tasks/methods/attack/*.py", "sdc_tasks/methods/attack/*/*.py"),
     ),
     "bases": Module(
         (
@@ -86,6 +87,7 @@ MODULES = {
             "tests/property/test_bases_laws.py",
             "tests/property/test_bases_minimum_uncertainty.py",
             "tests/property/test_bases_options_laws.py",
+            "tests/property/test_bases_suppression.py",
             "tests/property/test_bases_whole.py",
             "tests/property/test_profile_laws.py",
         ),

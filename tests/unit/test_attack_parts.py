@@ -28,6 +28,13 @@ def test_parts_hold_every_column_once(countries, codes, n, dealt, seed):
         assert all(len(part) for part in found)
 
 
+@pytest.mark.parametrize(("countries", "stretches"), [(30, [30]), (31, [16, 15])])
+def test_a_part_has_thirty_countries_at_most(countries, stretches):
+    """Two columns of each country, in parts of thirty columns wanted: of 31 countries, the first 16 and the last 15."""
+    area, code = np.arange(2 * countries) // 2, np.arange(2 * countries) % 2
+    assert sorted({len(np.unique(area[part])) for part in parts(area, code, 40)}, reverse=True) == stretches
+
+
 @pytest.mark.parametrize(("n", "divisions"), [(900, 0), (7_000, 1), (20_000, 3)])
 def test_a_large_table_is_divided_twice_before_it_is_looked_at_as_a_whole(n, divisions):
     area, code = np.arange(n) % 90, np.arange(n) // 90
