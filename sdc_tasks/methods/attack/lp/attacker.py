@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -80,9 +82,20 @@ class Attacker:
         return next(prover for prover in self._provers if prover.holds(attack))
 
     def settle(self, lots: Lots | None = None) -> None:
-        """Proves or breaks every requirement, or only those of some lots of primaries, each lot as if it were alone (see prover.py)."""
-        for prover in self._provers:
-            prover.settle(lots)
+        """Proves or breaks every requirement, or only those of some lots of primaries, each lot as if it were alone (see prover.py).
+
+        No prover reads what another one finds, and HiGHS lets other threads run, so the provers share the processors. The result is that of
+        one prover after the other.
+        """
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            searches = [threads.submit(prover.settle, lots) for prover in self._provers]
+            try:
+                for search in searches:
+                    search.result()
+            except BaseException:  # an interruption, or a prover without an answer: the other searches end as well
+                for prover in self._provers:
+                    prover.stopped = True
+                raise
 
     def reached(self) -> dict[str, Floats]:
         """For each side, by name: how far each row reaches against its strongest attacker, in the unit of the data.

@@ -86,8 +86,11 @@ class _Half:
 
 class LpProver(Prover):
     """Requirements of one profile and of similar size. `broken`: attacks that succeed; `failed`: attacks that an LP has shown to fail
-    (their prices say what would make them succeed); `own_rows`: rows of the requirements that got their own LPs.
+    (their prices say what would make them succeed); `own_rows`: rows of the requirements that got their own LPs. If another thread sets
+    `stopped`, the search ends after the present LP.
     """
+
+    stopped = False
 
     def __init__(
         self, problem: ProtectionProblem, needs: Requirements, knowledge: Knowledge, profile: int, size: Size, seed: int
@@ -183,6 +186,8 @@ class LpProver(Prover):
 
     def _count(self, z: Floats, lot: int = FOR_ALL, sound: tuple[bool, bool] | None = None) -> None:
         """Counts a point and its mirror image, if they are witnesses. `sound`: whether they are, if that is known already."""
+        if self.stopped:
+            raise InterruptedError("the search was stopped from outside")
         sound = self._system.are_witnesses(z) if sound is None else sound
         if not any(sound):
             return

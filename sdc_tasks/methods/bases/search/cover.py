@@ -87,7 +87,7 @@ class _Search:
 
     def __init__(self, ladder: Ladder, cuts: Sequence[Cut], choice: Ints) -> None:
         self.choice = choice.copy()
-        self._ladder, self._loss = ladder, ladder.loss
+        self._ladder, self._loss, self._options = ladder, ladder.loss, np.arange(ladder.loss.shape[1])
         cut = np.repeat(np.arange(len(cuts)), [len(each.cells) for each in cuts])
         cells = np.concatenate([np.zeros(0, dtype=np.int64), *(each.cells for each in cuts)])
         price = np.concatenate([np.zeros(0), *(each.price / each.rhs for each in cuts)])
@@ -144,17 +144,22 @@ class _Search:
             if not missing.any():
                 return True
             best = (np.inf, -1, -1)
-            for k in self._in_cuts(np.array([missing.argmax()])).tolist():
-                now = self.choice[k]
-                more = np.maximum(self._loss[k] - self._loss[k, now], 0.0)
+            cells = self._in_cuts(np.array([missing.argmax()]))
+            now = self.choice[cells]
+            more = np.maximum(self._loss[cells] - self._loss[cells, now][:, None], 0.0)
+            affordable = (self._options > now[:, None]) & (cost + more < limit)
+            for i in np.flatnonzero(affordable.any(axis=1)).tolist():
+                k, first = int(cells[i]), int(now[i])
                 cuts, gives = self._gives(k)
-                short = missing[cuts] > 0
-                gain = np.minimum(missing[cuts[short]][:, None], gives[short] - gives[short, now][:, None]).sum(axis=0)
-                may = (np.arange(len(more)) > now) & (gain > ROW_NOISE) & (cost + more < limit)
-                ratio = np.where(may, more / np.where(may, gain, 1.0), np.inf)
-                option = int(ratio.argmin())
-                if ratio[option] < best[0]:
-                    best = float(ratio[option]), k, option
+                lacks = missing[cuts]
+                short = np.flatnonzero(lacks)
+                given = gives[short, first:]
+                gain = np.minimum(lacks[short, None], given - given[:, :1]).sum(axis=0)
+                may = affordable[i, first:] & (gain > ROW_NOISE)
+                ratio = np.divide(more[i, first:], gain, out=np.full(len(gain), np.inf), where=may)
+                at = int(ratio.argmin())
+                if ratio[at] < best[0]:
+                    best = float(ratio[at]), k, first + at
             _, k, option = best
             if k < 0:
                 return False
