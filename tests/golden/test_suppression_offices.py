@@ -7,9 +7,12 @@ import pytest
 import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.suppression.baselines import hitas
 from sdc_tasks.methods.suppression.baselines.hypercube import corners
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.grid import grid_of, recognised
+from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
+from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.table import CellSpace, Hierarchy, added_up
 from support.oracles.suppression import unprotected
@@ -179,3 +182,29 @@ def test_a_method_that_was_stopped_is_not_judged():
     found = suppress(two_steps(), PatternOptions("hitas", seconds=0.0))
     assert found.alone is None
     assert found.pattern is None or unprotected(two_steps(), found.pattern) == []
+
+
+def test_hitas_ends_by_counted_work_and_what_it_has_is_completed(monkeypatch):
+    """Nothing is told of the method alone, which was not done."""
+    monkeypatch.setattr(hitas, "TIMES", 0)
+    problem = two_steps()
+    found = suppress(problem, PatternOptions("hitas"))
+    assert found.alone is None
+    assert found.pattern is not None
+    assert verify(problem, found.pattern).safe
+    assert found.history[-1].method == "hitas, ended early, completed"
+
+
+def test_a_search_of_a_sub_table_has_bounded_work_and_hears_a_request_to_stop(monkeypatch):
+    heard = []
+    run = SuppressionRun(two_steps())
+
+    def listening(inner, work, seed):
+        assert work.nodes <= 1_000
+        run.stop()
+        heard.append(inner.left)
+        return "time"
+
+    monkeypatch.setattr(hitas, "suppress_exactly", listening)
+    hitas.modular(run)
+    assert heard == [0.0], "and no other sub-table is begun"

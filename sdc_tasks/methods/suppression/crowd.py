@@ -8,13 +8,13 @@ bound is that of the first round, because the rule only adds requirements.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.pattern.enough import RECALCULATED, too_few
-from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
+from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.table import Bools, Ints
 
@@ -25,7 +25,7 @@ def in_rounds(run: SuppressionRun, search: Callable[[SuppressionRun], str]) -> s
     Raises Unprotectable, naming a cell, if a relation has too few contributors whatever is hidden.
     """
     problem, barred = replace(run.problem, minimum=0), np.zeros(len(run.problem.a), dtype=bool)
-    inner = SuppressionRun(problem, _Shared(run), run.gap_wanted)
+    inner = SuppressionRun(problem, Shared(run), run.gap_wanted)
     ended = search(inner)
     run.lift(inner.bound, "without the minimum")
     run.alone = inner.alone
@@ -50,25 +50,6 @@ def _secret(problem: SuppressionProblem, cells: Ints) -> SuppressionProblem:
     primary[cells] = True
     level[cells] = RECALCULATED * np.abs(problem.a[cells])
     return replace(problem, primary=primary, lpl=np.maximum(problem.lpl, level), upl=np.maximum(problem.upl, level))
-
-
-@dataclass(frozen=True)
-class _Shared:
-    """The clock of another run, and its end on request."""
-
-    run: SuppressionRun
-
-    @property
-    def counted(self) -> bool:
-        return self.run.clock.counted
-
-    @property
-    def left(self) -> float:
-        return self.run.left
-
-    @property
-    def useful(self) -> float:
-        return min(self.run.clock.useful, self.run.left)
 
 
 def _promoted(problem: SuppressionProblem, hidden: Bools, primary: Bools, barred: Bools) -> Ints:

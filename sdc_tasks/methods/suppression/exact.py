@@ -46,7 +46,8 @@ NEAR = 0.2  # slack up to which a cut joins the integer master
 class Work:
     """The limits of counted work: rounds of the LP relaxation, integer rounds, nodes of each integer round. `nested`: cuts sought for each
     unmet item of a network; `cuts`: cuts sought in a round; `iterations`: of the programs that seek bridgeless cuts in a round; `thinned`,
-    `search`: patterns thinned in a round and after the last one, where there are about a thousand classes; fewer where there are more."""
+    `search`: patterns thinned in a round and after the last one, where there are about a thousand classes; fewer where there are more.
+    With `thinned` 0 only the latter, one at a time."""
 
     rounds: int = 400
     integer_rounds: int = 200
@@ -140,7 +141,8 @@ class _Search:
             bound = self.prove(result.dual)
             if self.run.over():
                 return
-            self.patterns.thin(self.y, f"LP round {count + 1}", self.work.thinned)
+            if self.work.thinned:
+                self.patterns.thin(self.y, f"LP round {count + 1}", self.work.thinned)
             if count % TAIL == TAIL - 1:
                 if bound < before * (1 + RISES):
                     break
@@ -151,9 +153,10 @@ class _Search:
             live.set_bounds(np.arange(k), self.lower, self.upper)
             live.add_rows(self.pool.matrix(cuts), self.pool.right[-len(cuts) :], np.full(len(cuts), np.inf))
         failed = 0
-        for _ in range(self.work.search // max(1, self.work.thinned)):
+        at_once = max(1, self.work.thinned)
+        for _ in range(self.work.search // at_once):
             cost = self.run.cost
-            self.patterns.thin(self.y, "search", self.work.thinned)
+            self.patterns.thin(self.y, "search", at_once)
             failed = 0 if self.run.cost < cost else failed + 1
             if failed == IN_VAIN or self.run.over():
                 break

@@ -30,13 +30,15 @@ def grid_for(problem: SuppressionProblem, method: str) -> Grid:
     return grid
 
 
-def complete(run: SuppressionRun, alone: Bools, seed: int, method: str) -> str:
+def complete(run: SuppressionRun, alone: Bools, seed: int, method: str, finished: bool = True) -> str:
     """Offers `alone` (n) with the cells that are added to it until it is safe; returns "work" or "time".
 
-    Tells the run the cost and the risk of `alone`. Raises Unprotectable if no pattern is safe.
+    Tells the run the cost and the risk of `alone`, if the method `finished`: what it has before says nothing about it. Raises Unprotectable
+    if no pattern is safe.
     """
     problem = run.problem
-    finished = run.left > 0  # what a method has before its end says nothing about it
+    finished = finished and run.left > 0
+    method = method if finished else f"{method}, ended early"
     verdict = verify(problem, alone)
     if finished:
         run.alone = Alone(problem.cost_of(alone), verdict.unprotected)

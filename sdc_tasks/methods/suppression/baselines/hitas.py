@@ -3,7 +3,8 @@
 Sub-tables without substructure are protected one by one, from the top down, each at least cost by the exact method ([2] §4.1). What is
 hidden in one table is primary in all others that hold it, with a small level: nobody may recalculate it. What stays open in a higher table
 stays open below. If a table cannot be protected in this way, its margins may be hidden as well, and the tables above are treated again
-(backtracking). This ends, because hidden cells are never opened again.
+(backtracking). This ends, because hidden cells are never opened again. The work is counted all the same: a sub-table of three or more
+dimensions is solved as far as `OF_A_TABLE` goes, and after `TIMES` solutions for each sub-table no more is begun.
 
 The level of a secondary in other tables is left open by the publication; here it is `PASSED_ON` of its value.
 
@@ -18,12 +19,14 @@ import numpy as np
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.baselines.completed import complete, grid_for
-from sdc_tasks.methods.suppression.exact import suppress_exactly
+from sdc_tasks.methods.suppression.exact import Work, suppress_exactly
 from sdc_tasks.methods.suppression.grid import Grid, Subtable
-from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
+from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.table import Bools, Ints
 
+OF_A_TABLE = Work(rounds=50, integer_rounds=4, nodes=500, thinned=0, search=2)  # on one sub-table, whose pattern need not be proven
+TIMES = 20  # that a sub-table is solved, on average
 PASSED_ON = 1e-4  # of the value: how far a secondary must be able to rise and fall in the other tables that hold it
 
 
@@ -31,11 +34,13 @@ def modular(run: SuppressionRun, seed: int = 1) -> str:
     """Offers the completed pattern of HiTaS; returns "work" or "time". Raises InvalidInput if the table has no dimensions that are known,
     Unprotectable if no pattern is safe."""
     grid = grid_for(run.problem, "hitas")
-    return complete(run, top_down(run, grid, seed), seed, "hitas")
+    search = _TopDown(run, grid, seed)
+    alone = search.found()
+    return complete(run, alone, seed, "hitas", search.finished)
 
 
 def top_down(run: SuppressionRun, grid: Grid, seed: int = 1) -> Bools:
-    """(n): the cells that HiTaS alone hides; those so far if the run is over before."""
+    """(n): the cells that HiTaS alone hides; those so far if the run is over before, or the counted work is done."""
     return _TopDown(run, grid, seed).found()
 
 
@@ -49,12 +54,15 @@ class _TopDown:
         for number, table in enumerate(self.tables):
             for cell in table.cells.ravel().tolist():
                 self.holding[cell].append(number)
+        self.finished = False
         self.dealt_with = np.full(n, np.iinfo(np.int64).max)  # of each cell: the highest level of a table that was done
 
     def found(self) -> Bools:
         queue = list(range(len(self.tables)))  # a heap: tables are sorted from the top down
         done = [False] * len(self.tables)
-        while queue and self.run.left > 0:
+        for _ in range(TIMES * len(self.tables)):
+            if not queue or self.run.left <= 0:
+                break
             number = heapq.heappop(queue)
             new = self._protect(self.tables[number])
             done[number] = True
@@ -63,6 +71,7 @@ class _TopDown:
                     if done[other] and other != number:
                         done[other] = False
                         heapq.heappush(queue, other)
+        self.finished = not queue and self.run.left > 0
         return self.hidden
 
     def _protect(self, table: Subtable) -> list[int]:
@@ -94,9 +103,9 @@ class _TopDown:
             ~hidden & (problem.fixed[cells] | sealed), M @ problem.a[cells], problem.lone[cells],
             respondent=problem.respondents[cells], guarded=problem.guards[cells],
         )  # fmt: skip
-        run = SuppressionRun(inside, self.run.clock, self.run.gap_wanted)
+        run = SuppressionRun(inside, Shared(self.run), self.run.gap_wanted)
         try:
-            suppress_exactly(run, seed=self.seed)
+            suppress_exactly(run, OF_A_TABLE, self.seed)
         except Unprotectable:
             return None
         return None if run.best is None else run.best.hidden

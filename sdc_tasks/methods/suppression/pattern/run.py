@@ -7,6 +7,7 @@ pattern so far remains. Methods offer patterns from one thread; other threads ma
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -81,3 +82,25 @@ class SuppressionRun(TimedSearch):
 
     def _note(self, method: str) -> None:
         self._keep(None if self.best is None else self.best.cost, self.bound, method)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """For a run inside of another one: the clock of that run, which also ends when somebody asks that run to stop."""
+
+    run: SuppressionRun
+
+    @property
+    def counted(self) -> bool:
+        """As the clock of the other run."""
+        return self.run.clock.counted
+
+    @property
+    def left(self) -> float:
+        """Seconds; 0 once the other run was asked to stop."""
+        return self.run.left
+
+    @property
+    def useful(self) -> float:
+        """As the clock of the other run, and 0 once that was asked to stop."""
+        return min(self.run.clock.useful, self.run.left)
