@@ -24,6 +24,7 @@ from rich.console import Console
 from benchmarks.document import NONE, as_number, as_table, machine, not_measured, write_document
 from benchmarks.process import command, run_python
 from benchmarks.registry import HERE
+from benchmarks.suppression_sample import not_shown
 from benchmarks.suppression_tables import LARGE, TABLES, absent
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
@@ -38,6 +39,7 @@ COLOURS = ("#2a6fae", "#b4460f", "#c58a17", "#566472", "#a03050", "#7a3b8f", "#2
 MINUTES_15 = 900.0
 PATIENCE = 600.0  # seconds for reading and the attack beside the limit
 RECORDS = HERE / "suppression.json"
+SAMPLED = 200  # primaries of a larger table that programs of their own judge
 MOST_ATTACKED = 50_000  # cells of a table up to which the attackers' own programs are asked as well
 NOT_FOR_THIS = "not for this table"
 OTHERS = """\
@@ -46,8 +48,9 @@ What others had on `tw_Var1` ([2] Table 2, their machines): Benders 18.7e6 (604 
 LEGEND = """\
 *first* is when a pattern cheaper than hiding everything was verified, *best* when the last one was; *cpu* is all of the search. *audit* is
 the CPU time in which the verifier judges the finished pattern anew, knowing nothing of how it was found. *at risk* counts requirements of
-the best pattern that the attackers' own programs find not met: none are expected, since another program has verified it. Both are not
-asked about tables of more than 50 000 cells, where the verifier has judged every primary by witnesses. *withheld* is the share of
+the best pattern that the attackers' own programs find not met: none are expected, since another program has verified it. Tables of
+more than 50 000 cells have no audit: the verifier has judged each primary by a witness, and here some primaries, drawn by a fixed seed, are
+judged by linear programs of their own in a neighbourhood, which know nothing of the witnesses. *withheld* is the share of
 primaries and secondaries among all cells. *bound* is proven by `exact` alone.
 `hypercube` and `hitas` are as published, then completed until the whole table is safe; *alone* is what they cost before, and how many
 primaries they leave at risk. They and `cubes` need tables whose relations are those of dimensions. `paths` and `network` need networks;
@@ -79,6 +82,7 @@ class Record:
     alone: float | None = None
     alone_at_risk: int | None = None
     audit: float | None = None
+    sampled: int | None = None
 
     def to_json(self) -> dict[str, object]:
         return asdict(self)
@@ -98,7 +102,7 @@ def measure(table: str, method: PatternMethod, limit: float) -> Record:
     found = [moment for moment in result.history if moment.objective is not None]
     cheaper = [moment.seconds for moment in found if moment.method != "everything hidden"]
     last = next((moment.seconds for moment in found if moment.objective == result.cost), None)
-    at_risk = audit = None
+    at_risk = audit = sampled = None
     if result.pattern is not None and len(problem.a) <= MOST_ATTACKED:
         began = time.process_time()
         verdict = verify(problem, result.pattern)
@@ -108,12 +112,15 @@ def measure(table: str, method: PatternMethod, limit: float) -> Record:
         reduced = reduce(problem)
         attackers, y = attackers_of(reduced), reduced.classes(result.pattern).astype(float)
         at_risk = sum(bool(attackers.cuts(item, y)) for item in range(len(reduced.item_need)))
+    if result.pattern is not None and problem.grid is not None and len(problem.a) > MOST_ATTACKED:
+        drawn, open_ones = not_shown(problem, result.pattern, SAMPLED)
+        sampled, at_risk = len(drawn), len(open_ones)
     secondaries = None if result.pattern is None else int((result.pattern & ~problem.primary).sum())
     alone = (None, None) if result.alone is None else (result.alone.cost, len(result.alone.at_risk))
     history = [[round(moment.seconds, 2), moment.objective, moment.bound] for moment in result.history]
     return Record(
         *about, result.cost, secondaries, result.bound, min(cheaper, default=None), last, round(cpu, 2), round(peak, 1), at_risk,
-        round(load, 2), history, "", *alone, audit,
+        round(load, 2), history, "", *alone, audit, sampled,
     )  # fmt: skip
 
 
@@ -132,7 +139,7 @@ def page(records: Sequence[Record], reasons: dict[str, str], said: str, now: dat
                 NONE if record.secondaries is None else f"{100 * (record.primaries + record.secondaries) / record.cells:.1f} %",
                 as_number(record.bound or None), gap,
                 _seconds(record.first), _seconds(record.best), f"{record.cpu:.1f}", f"{record.peak_mib:.0f}",
-                NONE if record.audit is None else f"{record.audit:.2f}", NONE if record.at_risk is None else str(record.at_risk),
+                NONE if record.audit is None else f"{record.audit:.2f}", _at_risk(record),
                 NONE if record.alone is None else f"{as_number(record.alone)}, {record.alone_at_risk} at risk",
             ])  # fmt: skip
     head = ["table", "method", "cells", "primaries", "cost", "secondaries", "withheld", "bound", "gap to the best bound", "first s",
@@ -146,6 +153,12 @@ def page(records: Sequence[Record], reasons: dict[str, str], said: str, now: dat
 
 def _place(record: Record) -> tuple[int, int]:
     return list(TABLES).index(record.table), [*METHODS].index(record.method)  # type: ignore[call-overload]
+
+
+def _at_risk(record: Record) -> str:
+    if record.at_risk is None:
+        return NONE
+    return str(record.at_risk) if record.sampled is None else f"{record.at_risk} of {record.sampled} primaries"
 
 
 def _seconds(value: float | None) -> str:

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from benchmarks.farm_table import FARMS, MIDDLE, farm_table
+from benchmarks.suppression_sample import not_shown
 from sdc_tasks.methods.suppression.cubes import ways as ways_of_codes
 from sdc_tasks.methods.suppression.cubes.ways import Dimension
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
@@ -53,3 +54,8 @@ def test_a_table_of_four_dimensions_is_protected_in_full(singletons: bool) -> No
     verdict = verify(asked, result.pattern)
     assert verdict.safe
     assert verdict.programs > 0
+    drawn, at_risk = not_shown(problem, result.pattern, 100)
+    assert (len(drawn), len(at_risk)) == (100, 0)
+    less = result.pattern.copy()
+    less[np.flatnonzero(less & ~problem.primary)[::2]] = False
+    assert len(not_shown(problem, less, 10)[1]), "the programs are no yes-men"
