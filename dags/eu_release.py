@@ -12,10 +12,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, TaskGroup, chain, get_current_context
+from airflow.sdk import DAG, Asset, TaskGroup, chain, get_current_context
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from sdc_alerts import deadlines
 from sdc_dags.approval import WITHOUT, approvals
+from sdc_dags.assets import assets_of
 from sdc_dags.domains import dags_of_domains
 from sdc_dags.params import period_param, place_param
 from sdc_dags.run import desk, measure, note_run, place
@@ -227,8 +228,9 @@ def verdict(domain: str) -> dict[str, str | bool]:
 
 
 @step
-def publish(domain: str) -> int:
-    """Publishes to the warehouse in one transaction, only with a passed audit of exactly this publication. Returns the version.
+def publish(domain: str, published: Asset) -> int:
+    """Publishes to the warehouse in one transaction, only with a passed audit of exactly this publication. Returns the version, and tells
+    it as an event of the asset `published_<domain>`, with the deliveries that it was made of.
 
     **Red:** *NotApproved*: the publication has changed since people were asked; clear `approve_1` with *Downstream*. *Superseded*: newer
     deliveries are accepted, or second files of countries wait for an answer, and nobody decided to publish without them; the log says
@@ -238,15 +240,20 @@ def publish(domain: str) -> int:
     """
     from sdc_tasks import steps
     from sdc_tasks.errors import Superseded
+    from sdc_tasks.warehouse import reader
     from sdc_tasks.warehouse.dissemination.publisher import NotApproved
 
     at = desk(domain)
     asked = [f"approve_{number + 1}" for number in range(at.domain.governance.approvals)]
     without = [get_current_context()["ti"].xcom_pull(task_ids=each, key=WITHOUT) or [] for each in asked]
     try:
-        return steps.publish(at, _release(), without={digest for each in without for digest in each})
+        version = steps.publish(at, _release(), without={digest for each in without for digest in each})
     except (NotApproved, Superseded) as refusal:  # a retry does not help: somebody must be asked, or the release made again
         raise AirflowFailException(f"{type(refusal).__name__}: {refusal}") from None
+    event = get_current_context()["outlet_events"][published]
+    event.add_partitions(at.period)
+    event.extra = {"release": _release(), "version": version, "made_of": {**reader.made_of(at.engine, _release())}}
+    return version
 
 
 @step(trigger_rule="all_done_min_one_success")  # also of a blocked release; not without a verdict
@@ -274,7 +281,7 @@ def released() -> None:
 
 def release_dag(domain: Domain, file: Path) -> DAG:
     """The graph of the release DAG of a domain."""
-    source = str(file)
+    source, assets = str(file), assets_of(domain.id)
     with DAG(
         dag_id=f"eu_release_{domain.id}",
         description=domain.title,
@@ -307,7 +314,8 @@ def release_dag(domain: Domain, file: Path) -> DAG:
         ladder = cta(source, domain.cta.ladder, requirements)
         chosen = bases(source)
         attacks = mapped(audit, domain=source).expand(chunk=list(range(domain.audit.chunks)))
-        judged, published, page, done = verdict(source), publish(source), report(source), released()
+        judged, page, done = verdict(source), report(source), released()
+        published = publish.override(inlets=[assets.accepted], outlets=[assets.published])(source, assets.published)
 
         agreed = [approvals(source, domain.governance.approvals)] if domain.governance.approvals else []
 

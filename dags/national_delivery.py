@@ -2,7 +2,8 @@
 
 One DAG per domain. It starts by itself when a file in the inbox is new or changed, or by hand with a period. An accepted delivery
 is an event of the asset `accepted_<domain>` with the country as partition. When all deliveries for a release are there, and no release of
-exactly these deliveries was run, the asset event `ready_<domain>` follows, and an alert of kind `ready` on the board.
+exactly these deliveries was run, the asset event `ready_<domain>` follows, and an alert of kind `ready` on the board. Where a published
+release was not made of what is accepted now, the asset event `stale_<domain>` follows, with the period as partition.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from airflow.sdk import DAG, Asset, AssetWatcher, chain, get_current_context
+from sdc_dags.assets import assets_of
 from sdc_dags.domains import dags_of_domains
 from sdc_dags.params import period_param, place_param
 from sdc_dags.run import desk, note_run, place
@@ -77,6 +79,23 @@ def ready(domain: str, complete: Asset) -> list[str]:
     return found
 
 
+@step
+def outdated(domain: str, stale: Asset) -> list[str]:
+    """Tells of published releases that were not made of what is accepted now. Pink: there is none."""
+    from airflow.sdk.exceptions import AirflowSkipException
+
+    from sdc_tasks import steps
+
+    found = {at.period: release_id for at in _desks(domain) if (release_id := steps.outdated(at))}
+    if not found:
+        raise AirflowSkipException("no published release is out of date")
+    event = get_current_context()["outlet_events"][stale]
+    event.add_partitions(sorted(found))
+    event.extra = {"releases": {**found}}
+    log.info("out of date: %s", ", ".join(found.values()))
+    return list(found.values())
+
+
 def _desks(domain: str) -> list[Any]:
     """A desk for each period of this run: the periods of the events that started it, or the period of its parameter."""
     context = get_current_context()
@@ -95,7 +114,7 @@ def delivery_dag(domain: Domain, file: Path) -> DAG:
     """The graph of the delivery DAG of a domain."""
     source, inbox = str(file), INBOX.replace("{domain}", domain.id)
     watched = [AssetWatcher(name=f"inbox_{domain.id}", trigger=InboxTrigger(inbox))] if "{period}" in inbox else []
-    accepted, complete = Asset(f"accepted_{domain.id}"), Asset(f"ready_{domain.id}")
+    assets = assets_of(domain.id)
     with DAG(
         dag_id=f"national_delivery_{domain.id}",
         description=f"{domain.title}: deliveries as they arrive",
@@ -111,9 +130,12 @@ def delivery_dag(domain: Domain, file: Path) -> DAG:
         },
     ) as dag:
         files = arrived(source)
-        judged = mapped(judge.override(outlets=[accepted]), domain=source, accepted=accepted).expand(file=files)
-        marked = ready.override(outlets=[complete])(source, complete)
-        chain(files, judged, marked)
+        judged = mapped(judge.override(outlets=[assets.accepted]), domain=source, accepted=assets.accepted).expand(file=files)
+        marked = ready.override(inlets=[assets.accepted], outlets=[assets.ready])(source, assets.ready)
+        stale = outdated.override(
+            trigger_rule="all_done_min_one_success", inlets=[assets.accepted, assets.published], outlets=[assets.stale]
+        )(source, assets.stale)
+        chain(files, judged, [marked, stale])
         chain(files, marked)
     return dag
 

@@ -25,12 +25,12 @@ from sdc_tasks.steps.protection import (
     decided,
     verdict,
 )
-from sdc_tasks.steps.publication import answer, awaiting, close, followed, newer, publish, rejections, retract, wait
+from sdc_tasks.steps.publication import answer, awaiting, close, followed, newer, outdated, publish, rejections, retract, wait
 from sdc_tasks.steps.secondaries import collect, set_by_receiver, suppress
 
 __all__ = [
     "Desk", "Waiting", "adjust", "adjustment_of", "answer", "assemble", "audit_chunk", "awaiting", "baseline", "choose_bases",
     "climbed", "close", "collect", "compared", "decided", "discover", "followed", "ingest", "newer", "news", "open_cycle", "open_desk",
-    "open_office", "publish", "ready", "rejections", "require_own", "retract", "second", "set_by_receiver", "settle", "suppress",
-    "verdict", "wait",
+    "open_office", "outdated", "publish", "ready", "rejections", "require_own", "retract", "second", "set_by_receiver", "settle",
+    "suppress", "verdict", "wait",
 ]  # fmt: skip

@@ -93,6 +93,12 @@ def rejections(desk: Desk, release_id: str) -> int:
     return sum(each["action"] == "reject" for each in reader.log_of(desk.engine, release_id))
 
 
+def outdated(desk: Desk) -> str | None:
+    """The published release of the period that was not made of what is accepted now; None where there is none, or it was retracted."""
+    known = (each for each in reader.history(desk.engine, desk.domain.id) if each["period"] == desk.period)
+    return next((each["release_id"] for each in known if each["version"] and each["newer"] and each["retracted"] is None), None)
+
+
 def wait(desk: Desk, release_id: str) -> None:
     """Records that the run waits for an approval."""
     journal.finish_run(desk.engine, release_id, RunState.WAITING)

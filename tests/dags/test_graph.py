@@ -74,7 +74,23 @@ def test_people_are_asked_between_verdict_and_publication(bag: Any) -> None:
 
 
 def test_the_graph_of_deliveries(bag: Any) -> None:
-    assert edges(bag.dags["national_delivery_sbs"]) == {"arrived": ["judge", "ready"], "judge": ["ready"], "ready": []}
+    assert edges(bag.dags["national_delivery_sbs"]) == {
+        "arrived": ["judge", "ready"],
+        "judge": ["outdated", "ready"],
+        "outdated": [],
+        "ready": [],
+    }
+
+
+def test_airflow_s_own_graph_leads_from_deliveries_to_the_release(bag: Any) -> None:
+    def told(dag: str, task: str) -> tuple[list[str], list[str]]:
+        found = bag.dags[f"{dag}_sbs"].task_dict[task]
+        return [each.name for each in found.inlets], [each.name for each in found.outlets]
+
+    assert told("national_delivery", "judge") == ([], ["accepted_sbs"])
+    assert told("national_delivery", "ready") == (["accepted_sbs"], ["ready_sbs"])
+    assert told("eu_release", "publish") == (["accepted_sbs"], ["published_sbs"])
+    assert told("national_delivery", "outdated") == (["accepted_sbs", "published_sbs"], ["stale_sbs"])
 
 
 def test_a_task_that_is_red_says_what_to_do(bag: Any) -> None:

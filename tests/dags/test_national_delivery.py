@@ -38,7 +38,7 @@ def test_deliveries_are_judged_as_they_come_and_the_release_is_marked(bag: Any, 
     deliver(PLAIN, "AT")
     run = Flight.start(bag, DAG, period="2024")
     assert run.state == "success"
-    assert run.tasks == {"arrived": "success", "judge AT_2024": "success", "ready": "skipped"}
+    assert run.tasks == {"arrived": "success", "judge AT_2024": "success", "outdated": "skipped", "ready": "skipped"}
     assert ready(warehouse_of_run) == [], "BE is missing, and the domain blocks"
     assert events(f"accepted_{PLAIN}")[-1][0] == "AT"
     assert events(f"accepted_{PLAIN}")[-1][1]["period"] == "2024"
@@ -63,11 +63,15 @@ def test_deliveries_are_judged_as_they_come_and_the_release_is_marked(bag: Any, 
     # the release that is run then is the one that was marked
     assert Flight.start(bag, f"eu_release_{PLAIN}", period="2024").state == "success"
     assert [each.release_id for each in reader.releases(warehouse_of_run)] == [marked]
+    partition, told = events(f"published_{PLAIN}")[-1]
+    assert (partition, told["release"], told["version"]) == ("2024", marked, 1)
+    assert sorted(told["made_of"].values()) == ["AT: AT_2024.csv", "BE: BE_2024.csv"]
     assert Flight.start(bag, DAG, period="2024").tasks["ready"] == "skipped"
     assert ready(warehouse_of_run) == [], "it was run: the alert has closed"
     deliver(PLAIN, "AT", OTHER)
     Flight.start(bag, DAG, period="2024")
     assert len(ready(warehouse_of_run)) == 1
+    assert events(f"stale_{PLAIN}") == [("2024", {"releases": {"2024": marked}})]
 
 
 def test_a_second_file_waits_for_the_answer_of_a_person(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
