@@ -7,7 +7,7 @@ import numpy as np
 
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import Status, highs_lp, quiet_highs
-from sdc_tasks.solver.mixed import UNWATCHED, Milp, MilpResult, Watch, finite
+from sdc_tasks.solver.mixed import UNWATCHED, Milp, MilpResult, Watch, finite, spanned
 
 _INFEASIBLE = {highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible}
 
@@ -35,6 +35,9 @@ class LiveMilp:
 
     def solve(self, start: Floats | None, seconds: float, gap: float, nodes: int | None = None, watch: Watch = UNWATCHED) -> MilpResult:
         """The best point found from `start` (columns,), and the lower bound for the current column bounds. Models must be bounded below."""
+        return spanned("highs", self._model, lambda: self._solve(start, seconds, gap, nodes, watch))
+
+    def _solve(self, start: Floats | None, seconds: float, gap: float, nodes: int | None, watch: Watch) -> MilpResult:
         highs = self._highs
         highs.setOptionValue("mip_rel_gap", gap)
         highs.setOptionValue("time_limit", seconds)  # HiGHS counts from 0 for every MILP

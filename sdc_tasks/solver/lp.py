@@ -6,6 +6,7 @@ is what the solver says, not a proof.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -14,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.telemetry import span
 
 Basis = highspy.HighsBasis  # where a solve ended, for `LiveLP.restore`
 
@@ -157,6 +159,19 @@ class LiveLP:
         return float(self._highs.getInfo().objective_function_value) if self._run() is Status.OPTIMAL else np.inf
 
     def _try(self, most: int) -> Status:
+        return self._spanned(lambda: self._limited(most))
+
+    def _run(self, patience: int | None = None) -> Status:
+        return self._spanned(lambda: self._patient(patience))
+
+    def _spanned(self, solve: Callable[[], Status]) -> Status:
+        with span("sdc.solve", solver="highs-lp", rows=self._highs.getNumRow(), columns=self._highs.getNumCol()) as tell:
+            before = self.iterations
+            status = solve()
+            tell(status=str(status), iterations=self.iterations - before)
+        return status
+
+    def _limited(self, most: int) -> Status:
         self.solves += 1
         self._highs.setOptionValue("simplex_iteration_limit", most)
         self._highs.run()
@@ -164,7 +179,7 @@ class LiveLP:
         self.iterations += max(0, self._highs.getInfo().simplex_iteration_count)
         return STATUS.get(self._highs.getModelStatus(), Status.STOPPED)
 
-    def _run(self, patience: int | None = None) -> Status:
+    def _patient(self, patience: int | None) -> Status:
         self.solves += 1
         self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf if patience is None else patience)
         self._highs.run()

@@ -12,13 +12,19 @@ from typing import get_args
 from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.cbc import solve_with_cbc
 from sdc_tasks.solver.highs import LiveMilp, solve_with_highs
-from sdc_tasks.solver.mixed import UNWATCHED, Milp, MilpResult, Watch
+from sdc_tasks.solver.mixed import UNWATCHED, Milp, MilpResult, Watch, spanned
 from sdc_tasks.solver.names import SolverName
 
 __all__ = ["SOLVERS", "UNWATCHED", "LiveMilp", "Milp", "MilpResult", "SolverName", "Watch", "solve_milp"]
 
 Solve = Callable[[Milp, float, float, int | None, Floats | None, Watch], MilpResult]
-SOLVERS: Mapping[SolverName, Solve] = {"cbc": solve_with_cbc, "highs": solve_with_highs}
+
+
+def _cbc(model: Milp, seconds: float, gap: float, nodes: int | None, start: Floats | None, watch: Watch) -> MilpResult:
+    return spanned("cbc", model, lambda: solve_with_cbc(model, seconds, gap, nodes, start, watch))
+
+
+SOLVERS: Mapping[SolverName, Solve] = {"cbc": _cbc, "highs": solve_with_highs}
 assert set(SOLVERS) == set(get_args(SolverName)), "a solver without a name, or a name without a solver"
 
 

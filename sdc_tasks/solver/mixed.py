@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import Status
+from sdc_tasks.telemetry import relative_gap, span
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,16 @@ class Watch:
 
 
 UNWATCHED = Watch(stop=lambda: False)
+
+
+def spanned(solver: str, model: Milp, solve: Callable[[], MilpResult]) -> MilpResult:
+    """Solves within a span of the telemetry."""
+    sizes = {"rows": model.A.shape[0], "columns": model.A.shape[1], "binaries": len(model.binary)}
+    with span("sdc.solve", solver=solver, **sizes) as tell:
+        found = solve()
+        gap = relative_gap(found.objective, found.bound)
+        tell(status=str(found.status), nodes=found.nodes, iterations=found.iterations, gap=gap)
+    return found
 
 
 def finite(value: float | None) -> float | None:

@@ -16,6 +16,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Secondaries
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import require_own
+from sdc_tasks.telemetry import span
 from sdc_tasks.warehouse.confidential import artefacts, store
 from sdc_tasks.warehouse.operations import journal
 
@@ -39,7 +40,8 @@ def once(
     if known is not None and all(_is_sound(desk, each) for each in (known, *beside)):
         return known
     began = time.monotonic()
-    digest = store.save_artefact(desk.engine, step, artefacts.to_bytes(compute()))
+    with span("sdc.step", release=release_id, step=step, key=key):
+        digest = store.save_artefact(desk.engine, step, artefacts.to_bytes(compute()))
     note = "; ".join(notes)
     journal.record_step(desk.engine, release_id, step, key, seconds=time.monotonic() - began, note=note, artefact_digest=digest)
     return digest

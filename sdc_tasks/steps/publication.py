@@ -19,6 +19,7 @@ from sdc_tasks.steps.identity import require_own, terms_of
 from sdc_tasks.steps.memory import load
 from sdc_tasks.steps.protection import decided
 from sdc_tasks.steps.versions import known
+from sdc_tasks.telemetry import span
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.engine import acting
@@ -139,14 +140,15 @@ def publish(desk: Desk, release_id: str, without: Collection[str] = ()) -> int:
         history = known(desk, release_id)
         profiles = pipeline.profiles_of(problem, desk.domain)
         approved = pipeline.release(release_id, problem, requirements, publication, merged, profiles)
-        done = publisher.publish(
-            desk.publishing or desk.engine,
-            approved,
-            space=problem.space,
-            terms=terms_of(desk.domain),
-            period=desk.period,
-            after=[each.release_id for each in history],
-        )
+        with span("sdc.step", release=release_id, step="publish"):
+            done = publisher.publish(
+                desk.publishing or desk.engine,
+                approved,
+                space=problem.space,
+                terms=terms_of(desk.domain),
+                period=desk.period,
+                after=[each.release_id for each in history],
+            )
     except publisher.NotApproved:
         journal.finish_run(desk.engine, release_id, RunState.WAITING)
         raise
