@@ -93,8 +93,8 @@ def test_a_release_is_run_where_that_can_change_something() -> None:
     from sdc_ui.shared.actions import runnable
     from sdc_ui.shared.standing import Standing
 
-    def line(standing: Standing, newer: bool = False, second: bool = False) -> Any:
-        return SimpleNamespace(standing=standing, second=second, takes_in=newer and not second)
+    def line(standing: Standing, newer: bool = False, second: bool = False, followed: str | None = None) -> Any:
+        return SimpleNamespace(standing=standing, second=second, takes_in=newer and not second, followed=followed)
 
     assert runnable(None, None)
     assert not runnable(None, "running")
@@ -104,4 +104,5 @@ def test_a_release_is_run_where_that_can_change_something() -> None:
     }  # fmt: skip
     assert runnable(line(Standing.APPROVAL, newer=True), "running"), "newer deliveries while an approval waits"
     assert not runnable(line(Standing.APPROVAL, newer=True, second=True), "running"), "it would stop before it makes the release"
+    assert not runnable(line(Standing.SUPERSEDED, followed="later"), "success"), "another release took its place"
     assert not runnable(line(Standing.RUNNING, newer=True), "running")

@@ -45,6 +45,12 @@ def test_a_published_release_whose_deliveries_were_corrected_is_stale_and_stays_
     assert re.search(rf"{DOMAIN} 2020 published stale .*Newer deliveries wait.*Run release", said(page("/")))
 
 
+def at_engine(office: Office) -> Any:
+    from sdc_tasks import steps
+
+    return steps.open_office(office.url, "tester")
+
+
 def test_a_second_file_that_came_while_an_approval_waits_stands_where_somebody_decides(
     page: Page, at_office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,6 +63,12 @@ def test_a_second_file_that_came_while_an_approval_waits_stands_where_somebody_d
 
     addresses = ("/", f"/cycle/{DOMAIN}/2023", f"/release/{release}")
     assert not any("A second file of a country waits" in page(address) for address in addresses)
+    assert "1 approval is missing" in said(page(f"/cycle/{DOMAIN}/2023"))
+    followed = [{**each, "followed": "later" if each["release_id"] == release else None} for each in history(at_engine(at_office))]
+    monkeypatch.setattr(reader, "history", lambda *_: followed)
+    superseded = said(page(f"/cycle/{DOMAIN}/2023"))
+    assert "later took the place of this release" in superseded
+    assert "approval is missing" not in superseded, "nobody is asked about it"
     monkeypatch.setattr(reader, "history", second)
     assert all("A second file of a country waits" in said(page(address)) for address in addresses)
 

@@ -70,7 +70,7 @@ def actions(
 
 def runnable(newest: ReleaseLine | None, state: str | None) -> bool:
     """Whether a further run of the cycle can change something. `state` is that of its newest run."""
-    if newest is not None and newest.second:
+    if newest is not None and (newest.second or (newest.followed and newest.standing is Standing.SUPERSEDED)):
         return False
     if newest is not None and newest.takes_in and newest.standing is not Standing.RUNNING:
         return True
