@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from sdc_tasks.methods.attack import audit, auditing, baseline, earlier, merge, promised
+from sdc_tasks.methods.attack import audit, auditing, baseline, earlier, merge, promised, whole_attacks
 from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
@@ -63,6 +63,16 @@ def test_what_is_shown_is_shown_again_by_arithmetic(draw):
     np.testing.assert_array_equal(found.protected, report.held)
     np.testing.assert_array_equal(found.cut, report.baseline)
     assert not found.faults
+
+
+@FEWER
+@given(releases(most=5))
+def test_who_chooses_bases_is_told_of_the_same_cells_as_the_auditor(draw):
+    problem, publication = counts(draw)
+    requirements = baseline(problem, ("external",))[0]
+    report = audit(problem, publication, requirements)
+    short = {int(requirements.primaries[each.row]) for each in whole_attacks(problem, publication, requirements, seed=0).short}
+    assert short == set(report.primaries[~report.held.all(axis=0)].tolist())
 
 
 @FEWER
