@@ -55,7 +55,7 @@ def read(path: Path, domain: Domain, period: str, salt: Secret | None = None) ->
     """The delivery in one file, named by its digest under `salt`. Raises InvalidInput only where the file cannot be opened;
     see `read_bytes`.
     """
-    data = file_bytes(path, most_bytes(domain))
+    data = file_bytes(path, most_bytes(domain, path.name))
     return read_bytes(data, path.name, domain, period, None if salt is None else name_of_delivery(data, salt))
 
 

@@ -17,7 +17,6 @@ from sdc_tasks.model.findings import Finding, Severity
 from sdc_tasks.model.series import countries_in
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
-LINE = 512  # bytes; a real record has 60 to 200
 SPARE_BYTES = 1 << 18
 SPARE_LINES = 1000
 
@@ -62,28 +61,15 @@ class Sheet:
 
 def sender(data: bytes, file: str, domain: Domain) -> str | None:
     """The likely country of a file before it is read: that of its first record, unless its name says another."""
-    country, named = _first(data, domain), countries_of(file, domain)
+    kind, named = discover(file), countries_of(file, domain)
+    code = kind.first(data[:SPARE_BYTES], domain.areas.dimension) if kind else ""
+    country = code if code in domain.countries else None
     return country if country in named or not named else named[0]
 
 
 def countries_of(file: str, domain: Domain) -> list[str]:
     """The countries of the domain whose codes are words in the name, in any case: AT in AT_2024.csv and in sbs_a_at_2024.csv."""
     return countries_in(file, domain.countries)
-
-
-def _first(data: bytes, domain: Domain) -> str | None:
-    lines = (
-        line for line in data[: 2 * LINE * len(domain.countries) + SPARE_BYTES].decode("utf-8-sig", "replace").splitlines() if line.strip()
-    )
-    header, first = next(lines, ""), next(lines, "")
-    for separator in (",", ";"):
-        names = [name.strip(' "') for name in header.split(separator)]
-        if domain.areas.dimension in names:
-            fields = first.split(separator)
-            at = names.index(domain.areas.dimension)
-            code = fields[at].strip(' "') if at < len(fields) else ""
-            return code if code in domain.countries else None
-    return None
 
 
 def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str | None = None) -> Sheet:
@@ -110,18 +96,21 @@ def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str 
     return Sheet(digest or secrets.token_hex(), file, country, found.all(), entries)
 
 
-def most_bytes(domain: Domain) -> int:
-    """The largest size of a file: `LINE` bytes for each cell of a national table, and some room for a header and small errors."""
-    return SPARE_BYTES + LINE * domain.space.national_size
+def most_bytes(domain: Domain, file: str) -> int:
+    """The largest size of a file of this name: what its format needs for each cell of a national table, and some room for a header and
+    small errors.
+    """
+    kind = discover(file)
+    return SPARE_BYTES + (kind.record_bytes if kind else 0) * domain.space.national_size
 
 
 def _read(data: bytes, file: str, domain: Domain, period: str, found: Findings) -> tuple[str | None, Entries | None]:
     size = domain.space.national_size
-    if len(data) > (most := most_bytes(domain)):
+    if len(data) > (most := most_bytes(domain, file)):
         found.add("140", f"the file has more than {most} bytes; no table of {size} cells needs so many: send the table and nothing else")
         return None, None
     if (kind := discover(file)) is None:
-        found.add("140", "no format has the suffix of this file: send SDMX-CSV, such as AT_2024.csv")
+        found.add("140", "no format has the suffix of this file: send SDMX-CSV, such as AT_2024.csv, or SDMX-ML, such as AT_2024.xml")
         return None, None
     records = kind.read(data, concepts(domain), found, SPARE_LINES + 4 * size)
     if records is None:

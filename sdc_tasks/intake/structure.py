@@ -57,6 +57,7 @@ def concepts(domain: Domain) -> Concepts:
     return Concepts(
         required=(*dimensions, "TIME_PERIOD", "OBS_VALUE", *(column for column in stated if column)),
         optional=tuple(column for column in optional if column),
+        dimensions=(*dimensions, "TIME_PERIOD"),
     )
 
 

@@ -337,7 +337,7 @@ def _refused(desk: Desk, files: Sequence[store.StoredDelivery], delivery: intake
 
 
 def _bytes(desk: Desk, path: Path) -> bytes:
-    return intake.file_bytes(path, intake.most_bytes(desk.domain))
+    return intake.file_bytes(path, intake.most_bytes(desk.domain, path.name))
 
 
 def _told(result: CheckResult) -> str:

@@ -413,7 +413,7 @@ def test_a_fault_of_the_reader_itself_is_a_finding_without_content(domain, folde
     def broken(*_: object) -> None:
         raise ValueError(f"could not convert {SECRET}")
 
-    monkeypatch.setattr("sdc_tasks.intake.sheet.discover", lambda _: Format("broken", frozenset({".csv"}), broken))
+    monkeypatch.setattr("sdc_tasks.intake.sheet.discover", lambda _: Format("broken", frozenset({".csv"}), broken, lambda *_: "AT", 512))
     assert codes(deliver(domain, folder, sdmx_1())) == [("SDC/reader", None, None)]
 
 

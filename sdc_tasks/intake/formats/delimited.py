@@ -68,6 +68,18 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     return Records(wire, layout.line[good], _columns(data, layout, good, wire.separator, names, concepts))
 
 
+def first(data: bytes, column: str) -> str:
+    """The text of a column in the first record, empty where there is none: a guess, without parsing."""
+    lines = (line for line in data.decode("utf-8-sig", "replace").splitlines() if line.strip())
+    header, record = next(lines, ""), next(lines, "")
+    for separator in (",", ";"):
+        names = [name.strip(' "') for name in header.split(separator)]
+        if column in names:
+            fields, at = record.split(separator), names.index(column)
+            return fields[at].strip(' "') if at < len(fields) else ""
+    return ""
+
+
 def _plain(data: bytes, found: Findings) -> bytes:
     """The text without byte order mark and with LF line ends. Adds a finding where it is not UTF-8 text."""
     if not data.strip(b"\xef\xbb\xbf \t\r\n"):
@@ -77,7 +89,7 @@ def _plain(data: bytes, found: Findings) -> bytes:
     elif data.startswith(b"PK\x03\x04"):
         found.add("140", "the file is an archive or a workbook: send plain CSV in UTF-8")
     elif data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        found.add("140", "the file looks like XML: send SDMX-CSV")
+        found.add("140", "the file looks like XML: send SDMX-ML as .xml, or SDMX-CSV")
     elif control := _CONTROL.search(data):
         found.add("140", "a control character (such as NUL) in the text: export the file again as UTF-8", _line_at(data, control.start()))
     else:

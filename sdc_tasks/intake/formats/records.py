@@ -23,10 +23,11 @@ class WireFormat:
 
 @dataclass(frozen=True)
 class Concepts:
-    """The columns of a domain: those that every file must have, and those that it may have."""
+    """The columns of a domain: those that every file must have, those that it may have, and which of them are the key of a record."""
 
     required: tuple[str, ...]
     optional: tuple[str, ...]
+    dimensions: tuple[str, ...]
 
 
 @dataclass(frozen=True)

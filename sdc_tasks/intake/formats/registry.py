@@ -2,8 +2,8 @@
 
     discover ──▶ Format.read ──▶ Records, or findings
 
-A new format needs a module beside `delimited.py` that returns `Records`, and a line here. It reads any bytes, or refuses them with
-findings, and returns at most the given number of records.
+A new format needs a module beside `delimited.py` and `sdmx_ml.py` that returns `Records`, and a line here. It reads any bytes, or refuses
+them with findings, and returns at most the given number of records.
 """
 
 from __future__ import annotations
@@ -13,22 +13,31 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from sdc_tasks.intake.findings import Findings
-from sdc_tasks.intake.formats import delimited
+from sdc_tasks.intake.formats import delimited, sdmx_ml
 from sdc_tasks.intake.formats.records import Concepts, Records
 
 Read = Callable[[bytes, Concepts, Findings, int], Records | None]
+First = Callable[[bytes, str], str]
 
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file. `read(data, concepts, found, most)` returns at most `most` records, or None where findings refuse the file."""
+    """A kind of file. `read(data, concepts, found, most)` returns at most `most` records, or None where findings refuse the file.
+    `first(data, concept)` is the text of the first record, as far as one sees it without reading: it only says whom to ask about a file
+    that is refused. `record_bytes`: no table needs more for a record.
+    """
 
     name: str
     suffixes: frozenset[str]
     read: Read
+    first: First
+    record_bytes: int
 
 
-FORMATS = (Format("delimited text", frozenset({".csv", ".txt"}), delimited.parse),)
+FORMATS = (
+    Format("delimited text", frozenset({".csv", ".txt"}), delimited.parse, delimited.first, 512),  # a real record has 60 to 200
+    Format("SDMX-ML", frozenset({".xml"}), sdmx_ml.parse, sdmx_ml.first, 4096),  # a generic, flat one up to 2000
+)
 SUFFIXES = frozenset(suffix for each in FORMATS for suffix in each.suffixes)
 
 

@@ -35,7 +35,7 @@ SLACK = 1e-6  # relative: of a level that must be met
 FAR = 1e3  # times the largest level: how far the solver looks
 FAMILIES = 6  # joint programs before single ones, at most
 FRUITFUL = 0.9  # of the primaries: joint programs go on where a pair of them leaves at most this share
-NOTHING = 1e-12  # of entries of ±1 and their ratios: rounding
+VANISHED = 1e-12  # of entries of ±1 and their ratios: rounding
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ def _ratios(size: int, one: Ints, other: Ints, times: Floats) -> Floats:
 def _different(M: sp.csr_array) -> sp.csr_array:
     """The relations that say something, each once."""
     M.sum_duplicates()
-    M.data[np.abs(M.data) < NOTHING] = 0.0
+    M.data[np.abs(M.data) < VANISHED] = 0.0
     M.eliminate_zeros()
     seen: dict[bytes, int] = {}
     for row, (start, end) in enumerate(zip(M.indptr[:-1].tolist(), M.indptr[1:].tolist(), strict=True)):

@@ -1,0 +1,156 @@
+"""SDMX-ML: the same table as SDMX-CSV, however the message is written; and what refuses it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdc_tasks.domains import Domain
+from sdc_tasks.intake import Delivery, read_bytes, sender
+from support.deliveries import HEALTHY, PERIOD, codes, sdmx_1, small_domain
+from support.laws import law
+from support.sdmx_ml import message
+
+KINDS = [
+    (version, generic, flat, levels)
+    for version, generic in (("2_1", False), ("2_1", True), ("3_0", False), ("3_1", False))
+    for flat in (False, True)
+    for levels in (False, True)
+]
+WRITTEN_BY_OTHERS = Path(__file__).parent / "sdmx_ml"
+WITH_UNITS = sdmx_1().replace("A,D,,,", "A,D,14,31,12").replace("EUR,3,A,A,,,", "EUR,3,A,A,2,81,19")
+
+
+@pytest.fixture(scope="module")
+def domain(tmp_path_factory: pytest.TempPathFactory) -> Domain:
+    return small_domain(tmp_path_factory.mktemp("sdmx_ml"))
+
+
+def reads(domain: Domain, text: str | bytes, file: str = "AT_2024.xml") -> Delivery:
+    return read_bytes(text if isinstance(text, bytes) else text.encode(), file, domain, PERIOD)
+
+
+@pytest.mark.parametrize(("version", "generic", "flat", "levels"), KINDS)
+def test_every_message_gives_the_table_of_the_csv(domain, version, generic, flat, levels):
+    expected = reads(domain, WITH_UNITS, "AT_2024.csv")
+    found = reads(domain, message(WITH_UNITS, version, generic, flat, levels))
+    assert codes(found) == codes(expected) == []
+    for name in ("value", "flag", "units", "share_1", "share_2", "available"):
+        np.testing.assert_array_equal(getattr(found.table, name), getattr(expected.table, name))
+
+
+@pytest.mark.parametrize("file", sorted(path.name for path in WRITTEN_BY_OTHERS.glob("*.xml")))
+def test_what_another_program_wrote_is_read(domain, file):
+    """pysdmx 1.21.0, from the records of `WITH_UNITS` in another order."""
+    expected, found = reads(domain, WITH_UNITS, "AT_2024.csv"), reads(domain, (WRITTEN_BY_OTHERS / file).read_bytes())
+    assert codes(found) == []
+    for name in ("value", "flag", "units", "share_1", "share_2"):
+        np.testing.assert_array_equal(getattr(found.table, name), getattr(expected.table, name))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "iso-8859-1", "windows-1252"])
+def test_the_declared_encoding_is_read(domain, encoding):
+    text = message(WITH_UNITS).replace("UTF-8", encoding.removesuffix("-sig"))
+    assert codes(reads(domain, text.encode(encoding))) == []
+
+
+def test_annotations_say_nothing_of_the_data(domain):
+    note = '<com:Annotations><com:Annotation id="N"><com:AnnotationText>748591</com:AnnotationText></com:Annotation></com:Annotations>'
+    for generic in (False, True):
+        text = message(sdmx_1(), generic=generic)
+        at = text.index(">", text.index("DataSet ")) + 1
+        assert codes(reads(domain, text[:at] + note + text[at:])) == []
+
+
+def test_what_is_wrong_is_said_with_its_line_and_cell(domain):
+    """The first observation is on line 8."""
+    text = message(sdmx_1(), flat=True)
+    assert codes(reads(domain, text.replace('OBS_VALUE="300"', 'OBS_VALUE="many"'))) == [("SDC/value", 12, "AT.TURNOVER.C.S")]
+    assert codes(reads(domain, text.replace('OBS_VALUE="300"', 'OBS_VALUE="NaN"'))) == [("SDC/missing", 12, "AT.TURNOVER.C.S")]
+    assert codes(reads(domain, text.replace('ACTIVITY="C"', 'ACTIVITY="X"', 1))) == [("150/904-2", 11, None)]
+
+
+def without(text: str, *pieces: str) -> str:
+    for piece in pieces:
+        text = text.replace(piece, "")
+    return text
+
+
+def series(text: str, last: bool = False) -> str:
+    """The first series, or all of them."""
+    return text[text.index("<Series") : (text.rindex if last else text.index)("</Series>") + len("</Series>")]
+
+
+REFUSED = {
+    "cut in the middle": (lambda text: text[: len(text) // 2], "not well-formed XML"),
+    "another format": (lambda _: "<html><body/></html>", "no data message of SDMX-ML"),
+    "a document type": (lambda text: text.replace("?>", '?><!DOCTYPE a [<!ENTITY b "c">]>', 1), "document type"),
+    "a test": (lambda text: text.replace("<mes:Test>false", "<mes:Test>true"), "test message"),
+    "no structure": (lambda text: text.replace("StructureUsage><Ref", "StructureUsage><Other"), "does not say of which structure"),
+    "another structure": (lambda text: text.replace('id="SMALL"', 'id="LARGE"'), "must be NSI:SMALL(1.0)"),
+    "to be deleted": (lambda text: text.replace("Replace", "Delete"), "ACTION must be I, A or R"),
+    "a missing concept": (lambda text: without(text, *(f'CONF_STATUS="{flag}"' for flag in "FDA")), "CONF_STATUS is missing"),
+    "said twice": (lambda text: text.replace("<mes:DataSet ", '<mes:DataSet CONF_STATUS="F" '), "CONF_STATUS is said twice"),
+    "several values": (lambda text: text.replace("/>\n</Series>", "><Comp/></Obs>\n</Series>", 1), "several values"),
+    "no observation": (lambda text: without(text, series(text, last=True)), "no observation"),
+    "one cell twice": (lambda text: text.replace("</mes:DataSet>", series(text) + "</mes:DataSet>"), "send each cell once"),
+}
+
+
+@pytest.mark.parametrize("how", REFUSED)
+def test_a_message_that_leaves_a_doubt_is_refused(domain, how):
+    change, why = REFUSED[how]
+    before = message(sdmx_1())
+    text = change(before)
+    assert text != before
+    found = reads(domain, text)
+    codes(found)
+    assert not found.accepted
+    assert why in " ".join(each.message for each in found.findings)
+
+
+def test_an_attribute_that_is_at_no_level_is_not_there(domain):
+    """The group of another country says nothing of this one: without a multiplier, nobody guesses a factor of a thousand."""
+    text = message(sdmx_1(), levels=True)
+    assert text.count('<Group REF_AREA="AT"') == 1
+    found = reads(domain, text.replace('<Group REF_AREA="AT"', '<Group REF_AREA="BE"'))
+    assert not found.accepted
+    assert {each.code for each in found.findings} == {"SDC/unit"}
+
+
+def test_a_group_that_contradicts_its_records_refuses_the_file(domain):
+    text = message(sdmx_1(), levels=True).replace('UNIT_MULT="3"', 'UNIT_MULT="3" CONF_STATUS="F"')
+    assert {each.code for each in reads(domain, text).findings} == {"150/007"}
+
+
+def test_a_longer_file_than_the_table_needs_is_not_read(domain):
+    text = message(sdmx_1(), flat=True)
+    first = text[text.index("<Obs") : text.index("/>", text.index("<Obs")) + 3]
+    assert "more than" in " ".join(each.message for each in reads(domain, text.replace(first, 1100 * first)).findings)
+
+
+def test_whom_to_ask_is_seen_in_a_file_that_cannot_be_read(domain):
+    for generic in (False, True):
+        assert sender(message(sdmx_1(country="BE"), generic=generic)[:-9].encode(), "sent.xml", domain) == "BE"
+
+
+@law(60)
+@given(st.integers(0, 40), st.text(max_size=4), st.integers(0, 10_000), st.booleans())
+def test_any_bytes_are_read_or_refused(domain, cut, put, at, generic):
+    text = message(sdmx_1(HEALTHY), generic=generic, levels=True)
+    at %= len(text)
+    found = reads(domain, (text[:at] + put + text[at + cut :]).encode("utf-8", "replace"))
+    codes(found)
+    assert not any(each.code == "SDC/reader" for each in found.findings)
+
+
+def test_an_inbox_may_hold_both(domain, tmp_path: Path):
+    from sdc_tasks.intake.inbox import look
+
+    for name in ("AT_2024.xml", "BE_2024.csv"):
+        (tmp_path / name).write_text("")
+    assert look(tmp_path).files == ("AT_2024.xml", "BE_2024.csv")
