@@ -88,6 +88,8 @@ def series(text: str, last: bool = False) -> str:
 REFUSED = {
     "cut in the middle": (lambda text: text[: len(text) // 2], "not well-formed XML"),
     "another format": (lambda _: "<html><body/></html>", "no data message of SDMX-ML"),
+    "an encoding that nobody knows": (lambda text: text.replace("UTF-8", "UTF-99"), "save it as UTF-8"),
+    "an encoding of several bytes": (lambda text: text.replace("UTF-8", "shift_jis"), "save it as UTF-8"),
     "a document type": (lambda text: text.replace("?>", '?><!DOCTYPE a [<!ENTITY b "c">]>', 1), "document type"),
     "a test": (lambda text: text.replace("<mes:Test>false", "<mes:Test>true"), "test message"),
     "no structure": (lambda text: text.replace("StructureUsage><Ref", "StructureUsage><Other"), "does not say of which structure"),

@@ -45,6 +45,9 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     except ExpatError as error:
         found.add("140", f"not well-formed XML ({errors.messages[error.code]}): is the file complete? Send it again", error.lineno)
         return None
+    except (LookupError, ValueError):  # what Python says of an encoding that it does not have, or that takes several bytes a character
+        found.add("140", "the file declares an encoding that is not read here: save it as UTF-8", 1)
+        return None
     except _Refused as refusal:
         found.add("140", str(refusal), message.parser.CurrentLineNumber)
         return None
