@@ -114,12 +114,11 @@ def gathered(
     """
     _, first, which = np.unique(cell * (int(holder.max(initial=0)) + 1) + holder, return_index=True, return_inverse=True)
     k = len(first)
-    size, there = np.zeros(k), np.zeros(k)
-    np.add.at(size, which, x)
-    np.add.at(there, which, np.abs(x))
-    size = np.abs(size)
+    size = np.abs(np.bincount(which, weights=x, minlength=k))
+    there = np.bincount(which, weights=np.abs(x), minlength=k)
     ask = np.full(k, np.inf)
-    np.fmin.at(ask, which, percent)
+    asking = np.flatnonzero(~np.isnan(percent))
+    np.minimum.at(ask, which[asking], percent[asking])
     gone = (np.bincount(which, weights=~waives, minlength=k) == 0) & np.isinf(ask)
     keep = np.flatnonzero(there > 0)
     order = keep[np.lexsort((holder[first][keep], -size[keep], cell[first][keep]))]
@@ -139,8 +138,7 @@ def gathered(
     count = np.bincount(where, minlength=n)
     alone = np.full(n, NOBODY)
     alone[where] = holder[first][order]
-    whole_size = np.zeros(n)
-    np.add.at(whole_size, where, size * copies)
+    whole_size = np.bincount(where, weights=size * copies, minlength=n).astype(float)
     protected = _protected(where, n, holder[first][order], gone, size * 100 / ask)
     return Contributions(
         whole_size, count, top, guarded, np.logical_and.accumulate(waived, axis=1),
