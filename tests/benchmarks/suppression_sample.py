@@ -1,8 +1,8 @@
 """Some primaries of a very large pattern, each judged by two linear programs of its own, in a neighbourhood where they can be solved.
 
-The programs know nothing of hypercubes. The neighbourhood of a primary holds the hidden cells where the codes cross that are hidden beside
-it, in each dimension; everything else stays as it is. What can move in the neighbourhood can move in the table, so a solution proves that
-the primary is protected. Without a solution nothing is proven.
+The programs know nothing of hypercubes. The neighbourhood of a primary holds the hidden cells where codes cross, in each dimension a few
+whose cell beside the primary is hidden; everything else stays as it is. What can move in the neighbourhood can move in the table, so a
+solution proves that the primary is protected. Without a solution nothing is proven.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.table import Bools, Ints
 
+NEAR = (4, 8, 12)  # codes beside the primary in each dimension: more where fewer do not show it
 MET = 1e-6  # relative: what the solver's tolerances leave of a need
 MISSED = 1e-6  # of what the primary moves: the most that a solution may miss a relation by
 
@@ -28,7 +29,11 @@ def not_shown(problem: SuppressionProblem, hidden: Bools, number: int, seed: int
 
 def _shown(problem: SuppressionProblem, hidden: Bools, by_column: sp.csc_array, p: int) -> bool:
     known = (problem.respondents >= 0) & (problem.respondents != problem.guards[p])
-    near = _neighbourhood(problem, hidden & ~problem.fixed & ~known, p)
+    moves = hidden & ~problem.fixed & ~known
+    return any(_shown_among(problem, by_column, p, _neighbourhood(problem, moves, p, most)) for most in NEAR)
+
+
+def _shown_among(problem: SuppressionProblem, by_column: sp.csc_array, p: int, near: Ints) -> bool:
     M = sp.csr_array(by_column[:, near])
     M = M[np.flatnonzero(np.diff(M.indptr))]
     place = int(np.flatnonzero(near == p)[0])
@@ -50,12 +55,17 @@ def _shown(problem: SuppressionProblem, hidden: Bools, by_column: sp.csc_array, 
     return all(far >= need * (1 - MET) for far, need in zip((*reach, sum(reach)), needs, strict=True))
 
 
-def _neighbourhood(problem: SuppressionProblem, moves: Bools, p: int) -> Ints:
-    """The cells that may move where the codes cross that may move beside p."""
+def _neighbourhood(problem: SuppressionProblem, moves: Bools, p: int, most: int) -> Ints:
+    """The cells that may move where codes cross: in each dimension that of p, and at most so many whose cell beside p has most room."""
     assert problem.grid is not None
     cell, sizes = problem.grid.cell, problem.grid.sizes
     whole = cell.reshape(sizes)
     at = np.unravel_index(int(np.flatnonzero(cell == p)[0]), sizes)
     lines = [whole[tuple(slice(None) if other == axis else place for other, place in enumerate(at))] for axis in range(len(sizes))]
-    box = whole[np.ix_(*(np.flatnonzero(moves[line]) for line in lines))].ravel()
+    room = np.where(moves, np.minimum(problem.ub - problem.a, problem.a - problem.lb), -1.0)
+    codes = []
+    for line, place in zip(lines, at, strict=True):
+        others = [code for code in np.argsort(-room[line], kind="stable").tolist() if moves[line[code]] and code != place]
+        codes.append(sorted([int(place), *others[:most]]))
+    box = whole[np.ix_(*codes)].ravel()
     return np.asarray(np.sort(box[moves[box]]))
