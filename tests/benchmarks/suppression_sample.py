@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.table import Bools, Ints
 
-NEAR = (4, 8, 12)  # codes beside the primary in each dimension: more where fewer do not show it
+NEAR = (4, 12, 1_000)  # codes beside the primary in each dimension: more, and at last all, where fewer do not show it
 MET = 1e-6  # relative: what the solver's tolerances leave of a need
 MISSED = 1e-6  # of what the primary moves: the most that a solution may miss a relation by
 
