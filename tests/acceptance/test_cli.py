@@ -53,7 +53,7 @@ def test_an_unknown_domain_is_answered_with_those_that_are_known(desk):
 def test_a_missing_inbox_and_an_empty_one_are_named(desk):
     for file in desk.inbox.iterdir():
         file.unlink()
-    assert desk.release().refused(str(desk.inbox), "no delivery (.csv, .txt) for small 2024")
+    assert desk.release().refused(str(desk.inbox), "no delivery (.csv, .txt, .xml) for small 2024")
     assert desk.audit(desk.domain).refused("no accepted delivery from AT, BE", "Remedy")
     desk.inbox.rmdir()
     assert desk.release().refused(str(desk.inbox), "no such folder")
@@ -73,7 +73,7 @@ def test_a_missing_inbox_and_an_empty_one_are_named(desk):
 )
 def test_a_domain_file_that_says_what_it_may_not_is_refused_by_key(desk, old, new, named):
     desk.settle(old, new)
-    assert desk.release().refused(named)
+    assert sdc("release", *desk.where, "--out", desk.folder / "out").refused(named)
     assert desk.audit(desk.domain).refused(named)
     assert not (desk.folder / "out").exists()
 
@@ -81,8 +81,7 @@ def test_a_domain_file_that_says_what_it_may_not_is_refused_by_key(desk, old, ne
 def test_mistakes_reach_the_shell_as_exit_code_and_one_message(desk):
     """The same as above in a process of its own: nothing but the message on stderr."""
     desk.settle("id: small", "id: small\nroundings: 5")
-    where = ("--domain", desk.domain, "--period", PERIOD, "--inbox", desk.inbox)
-    ended = sdc_process("release", *where, "--out", desk.folder / "out")
+    ended = sdc_process("release", *desk.where, "--out", desk.folder / "out")
     assert ended.refused(f"{desk.domain}: roundings: ")
     assert ended.complained.count("\n") == 1
     assert ended.said == ""
@@ -91,7 +90,7 @@ def test_mistakes_reach_the_shell_as_exit_code_and_one_message(desk):
 def test_a_place_that_cannot_be_written_is_named(desk):
     occupied = desk.folder / "occupied"
     occupied.write_text("")
-    assert desk.release("occupied").refused(str(occupied), "Remedy")
+    assert sdc("release", *desk.where, "--out", occupied).refused(str(occupied), "Remedy")
     assert sdc("demo", occupied, "--countries", 2, "--activities", 3, "--sizes", 2).refused(str(occupied), "Remedy")
     table = desk.publish(exact("EU", [PROTECTED, PROTECTED]))
     assert desk.audit(table, "--json", desk.folder / "nowhere" / "certificate.json").refused("certificate.json", "Remedy")

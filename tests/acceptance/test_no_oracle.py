@@ -186,6 +186,7 @@ def test_what_an_exact_total_is_printed_as_follows_from_the_total_alone(tmp_path
 AUDITOR = '        down=worst["down"],\n'
 
 
+@pytest.mark.slow
 def test_a_corrected_program_does_not_believe_the_verdicts_of_the_old_one(tmp_path: Path):
     """The same warehouse, deliveries and settings; but the auditor of the corrected program lets nothing pass."""
     desk = new_desk(tmp_path, AT=table(TRUTH), BE=FREE)

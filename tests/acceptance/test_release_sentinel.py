@@ -188,6 +188,7 @@ def test_what_the_receiver_hides_is_as_secret_as_what_the_country_hid(planted: P
         assert {row["COUNTRY"] for row in csv.DictReader(lines) if "AT." in row["MESSAGE"]} == {"AT"}
 
 
+@pytest.mark.slow
 def test_a_blocked_release_leaves_no_secret(planted: Planted, tmp_path: Path) -> None:
     code, printed = in_process_of_its_own(planted, tmp_path / "out", sys.executable, "-c", CARELESS)
     assert code == 3, printed

@@ -97,6 +97,7 @@ def test_a_small_release_is_the_same_on_every_machine(small, tmp_path):
     same_everywhere(small.domain, PERIOD, small.inbox, tmp_path, MACHINES)
 
 
+@pytest.mark.slow
 def test_a_clock_that_is_too_fast_is_a_refusal_and_nothing_else(small, tmp_path):
     """Each rung has half an hour; every microsecond of this machine is two hours."""
     ended = release(small.domain, PERIOD, small.inbox, tmp_path, Machine(pace=1e10))

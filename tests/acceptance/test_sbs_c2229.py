@@ -134,6 +134,7 @@ def test_each_year_is_published(released):
         assert again.code == 0, again.text
 
 
+@pytest.mark.slow
 def test_without_malta_the_totals_of_2015_go_under_another_code_and_lack_what_malta_is(released):
     folder, _ = released["2015"]
     told, printed = rows(folder), figures("2015")
@@ -149,6 +150,7 @@ def test_without_malta_the_totals_of_2015_go_under_another_code_and_lack_what_ma
     assert "incomplete" in page
 
 
+@pytest.mark.slow
 def test_totals_that_need_what_malta_says_is_not_available_are_withheld_and_official_ones_not_judged(released):
     folder, _ = released["2015"]
     lines = [f"TEST:C2229(1.0),A,MT,{code},C2229,2015,,{unit},{power},M,F" for code, (unit, power, _) in units().items()]

@@ -103,6 +103,7 @@ def test_newer_deliveries_while_an_approval_waits_are_told_and_asked_about(
     assert reader.history(warehouse_of_run)[0]["newer"], "and its page says that it is out of date"
 
 
+@pytest.mark.slow
 def test_a_rejected_publication_ends_the_run_and_may_be_asked_about_again(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
     for country in ("AT", "BE"):
         deliver(AGREED, country)

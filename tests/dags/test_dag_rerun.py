@@ -84,6 +84,7 @@ def test_a_refused_file_sent_again_unchanged_makes_no_other_release(bag: Any, de
     assert len(reader.runs(warehouse_of_run)) == 1
 
 
+@pytest.mark.slow
 def test_a_file_that_has_left_the_inbox_still_counts(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
     file = deliver(PLAIN, "AT")
     deliver(PLAIN, "BE")

@@ -39,6 +39,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, done(Path(sys.executable).with_name("sdc"), "release", *where, "--out", folder / "out")
 
 
+@pytest.mark.slow
 def test_the_release_prints_what_the_tutorial_shows(released: tuple[Path, str]):
     _, said = released
     assert [line for line in shown("release") if line not in said] == []

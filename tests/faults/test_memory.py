@@ -134,6 +134,7 @@ def test_chains_and_circles_of_exceptions_are_forgotten():
     assert inner[0].f_locals == {}
 
 
+@pytest.mark.slow
 def test_the_checks_of_a_delivery_write_no_file(desk, tmp_path):
     """Great Expectations, pandas, matplotlib: a process whose every write is heard (`writes.py`) makes files in the out folder alone."""
     from support.faults.nursery import Nursery

@@ -26,7 +26,7 @@ from support.laws import law
 from support.mutate import SECRETS, healthy, mutated, nonsense
 from support.tried import tried
 
-PARTS, FAST, INPUTS = 20, 1, 5_000
+PARTS, FAST, INPUTS = 40, 1, 2_500
 TELLING = 5  # digits of a secret, in a row, that nothing may repeat
 PIECES = re.compile("|".join(sorted({secret[i : i + TELLING] for secret in SECRETS for i in range(len(secret) - TELLING + 1)})))
 DIGEST = re.compile(r"\b[0-9a-f]{64}\b")

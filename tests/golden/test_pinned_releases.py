@@ -57,6 +57,8 @@ DOMAINS: Mapping[str, Settings] = {
     "respondents": {"cta": QUICK, "audit": {"profiles": ["external", "internal", "coalition"], "chunks": 3}},
     "whole numbers": {"cta": QUICK, "indicators": {"integer": True}},
 }
+# What these go through, another one goes through as well: `make test-all` has them.
+OFTEN_ENOUGH = {"benders", "audit alone", "strata", "additive", "visible countries"}
 ROUNDED: Mapping[str, Settings] = {
     "small counts": {"method": "small-count", "base": 3},
     "controlled rounding": {"method": "controlled", "base": 5, "nodes": 200},
@@ -95,7 +97,7 @@ def asks_also(path: Path, more: Settings) -> None:
     path.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", DOMAINS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name in OFTEN_ENOUGH else []) for name in DOMAINS])
 def test_a_small_release_has_the_bytes_that_are_pinned(name, tmp_path):
     path = write_demo(tmp_path, *SMALL)
     asks_also(path, DOMAINS[name])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -107,6 +108,7 @@ def small_pool(seed: int, cells: int, count: int) -> tuple[Ladder, list[Cut]]:
     return Ladder(np.arange(cells), np.zeros_like(base), base, low, high, loss), cuts
 
 
+@pytest.mark.slow
 def test_the_cover_is_next_to_always_the_cheapest_of_all_choices_and_no_cell_of_it_can_be_lowered():
     """200 small pools, every choice tried."""
     cheapest = tight = 0

@@ -106,7 +106,7 @@ def test_the_exact_methods_prove_the_closest_table(method, problem):
 
 
 @pytest.mark.parametrize("method", ALL)
-@pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("power", [0.0, pytest.param(0.5, marks=pytest.mark.slow), 1.0])
 def test_a_cube_with_levels_that_differ_by_side(power, method):
     """40 to 48 cells, upper bounds of twice the value, w = 1, 1/√a, 1/a; the optimum as HiGHS and CBC both prove it."""
     table = random_cube((3, 2, 3), seed=5)

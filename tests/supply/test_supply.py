@@ -108,7 +108,7 @@ def test_the_command_line_alone_asks_for_no_engine_and_no_pages():
     assert not [name for name in names if "airflow" in name or name in {"fastapi", "celery", "redis"}]
 
 
-@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("version", [*(pytest.param(each, marks=pytest.mark.slow) for each in ("3.11", "3.12")), "3.13"])
 @pytest.mark.parametrize("lock", [RUN_TIME, DEVELOPMENT], ids=lambda path: path.name)
 def test_the_lock_holds_for_every_python(tmp_path, lock, version):
     """A wheel that the lock allows is there of every package: nothing is installed, all of it is looked up."""

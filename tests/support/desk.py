@@ -114,15 +114,19 @@ class Desk:
             content = sdmx_1(content, country)
         (self.inbox / (file or f"{country}_{PERIOD}.csv")).write_bytes(content if isinstance(content, bytes) else content.encode())
 
+    @property
+    def where(self) -> tuple[object, ...]:
+        return ("--domain", self.domain, "--period", PERIOD, "--inbox", self.inbox)
+
     def release(self, out: str = "out", *more: object) -> Ended:
-        where = ("--domain", self.domain, "--period", PERIOD, "--inbox", self.inbox)
+        """Into a folder that may be new; then the warehouse in it has its tables already."""
         if "--warehouse" not in more and not (self.folder / out / "warehouse.db").exists():
             (self.folder / out).mkdir(parents=True, exist_ok=True)
             (self.folder / out / "warehouse.db").write_bytes(migrated())
-        return sdc("release", *where, "--out", self.folder / out, *more)
+        return sdc("release", *self.where, "--out", self.folder / out, *more)
 
     def audit(self, table: Path, *more: object) -> Ended:
-        return sdc("audit", "--domain", self.domain, "--period", PERIOD, "--inbox", self.inbox, "--published", table, *more)
+        return sdc("audit", *self.where, "--published", table, *more)
 
     def publish(self, rows: Rows) -> Path:
         """A table made elsewhere: (area, activity, size, value, base)."""
