@@ -124,6 +124,11 @@ def test_an_attribute_that_is_at_no_level_is_not_there(domain):
     assert {each.code for each in found.findings} == {"SDC/unit"}
 
 
+def test_two_values_of_one_observation_refuse_the_file(domain):
+    text = message(sdmx_1(), generic=True)
+    assert not reads(domain, text.replace('<gen:ObsValue value="300"/>', '<gen:ObsValue value="300"/><gen:ObsValue value="301"/>')).accepted
+
+
 def test_a_group_that_contradicts_its_records_refuses_the_file(domain):
     text = message(sdmx_1(), levels=True).replace('UNIT_MULT="3"', 'UNIT_MULT="3" CONF_STATUS="F"')
     assert {each.code for each in reads(domain, text).findings} == {"150/007"}

@@ -67,8 +67,7 @@ class _Message:
 
     def __init__(self, concepts: Concepts, most: int) -> None:
         self._concepts, self._most = concepts, most
-        self._known = [*concepts.required, *concepts.optional]
-        self._texts: dict[str, dict[str, int]] = {name: {} for name in [*self._known, "DATAFLOW", "ACTION"]}
+        self._texts: dict[str, dict[str, int]] = {name: {} for name in (*concepts.required, *concepts.optional, "DATAFLOW", "ACTION")}
         self._which: dict[str, array[int]] = {name: array("q") for name in self._texts}
         self._line: array[int] = array("q")
         self._names: dict[str, int] = {}  # → the line on which it stands first
@@ -98,9 +97,7 @@ class _Message:
         local = name.rpartition(" ")[2]
         if local == "Value" and self._here is not None:  # nine of ten elements of a generic message
             self._path.append(local)
-            concept, text = attributes.get("id", ""), attributes.get("value", "")
-            if self._here.setdefault(concept, text) != text:
-                self._twice.setdefault(concept, self.parser.CurrentLineNumber)
+            self._say(self._here, attributes.get("id", ""), attributes)
             return
         if not self._path:
             kind = _KIND.fullmatch(name)
@@ -156,10 +153,9 @@ class _Message:
         if local in ("SeriesKey", "ObsKey", "GroupKey", "Attributes"):
             self._here = {} if self._path[-2] == "DataSet" else self._own
         elif local == "ObsDimension":
-            name = attributes.get("id", self._at_observation.get(self._ref, "TIME_PERIOD"))
-            self._own |= self._with(self._own, {name: attributes.get("value", "")})
+            self._say(self._own, attributes.get("id", self._at_observation.get(self._ref, "TIME_PERIOD")), attributes)
         elif local == "ObsValue":
-            self._own["OBS_VALUE"] = attributes.get("value", "")
+            self._say(self._own, "OBS_VALUE", attributes)
         elif local not in ("Series", "Obs", "Group"):
             raise _Refused(UNKNOWN)
 
@@ -197,6 +193,12 @@ class _Message:
         if self._said is not None:
             self._said.append(text)
 
+    def _say(self, here: dict[str, str], name: str, attributes: Mapping[str, str]) -> None:
+        """Adds what a generic element says of a concept. Where that was said before, differently, it is noted."""
+        text = attributes.get("value", "")
+        if here.setdefault(name, text) != text:
+            self._twice.setdefault(name, self.parser.CurrentLineNumber)
+
     def _with(self, before: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
         """Both. Where they differ in a concept, it is noted as said twice."""
         for name in before.keys() & more.keys():
@@ -226,7 +228,7 @@ class _Message:
 
     def records(self, found: Findings) -> Records | None:
         """All that was read, with findings on what is missing, said twice or not known."""
-        known = {*self._known, "DATAFLOW", "ACTION"}
+        known = self._texts.keys()
         for name in self._concepts.required:
             if name not in self._names:
                 found.add("150/003", f"concept {name} is missing: add it, at the observation, its series, a group or the data set")
