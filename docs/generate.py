@@ -192,10 +192,11 @@ def given(value: Any) -> str:
 
 # What somebody calls who writes a program of his own, in the order of a release.
 PUBLIC = (
+    "sdc_tasks.api",
     "sdc_tasks.pipeline",
-    "sdc_tasks.release.assembly",
-    "sdc_tasks.release.gate",
-    "sdc_tasks.release.certificate",
+    "sdc_tasks.releases.assembly",
+    "sdc_tasks.releases.gate",
+    "sdc_tasks.releases.certificate",
     "sdc_tasks.steps",
     "sdc_tasks.domains",
     "sdc_tasks.intake",
@@ -203,7 +204,6 @@ PUBLIC = (
     "sdc_tasks.methods.attack",
     "sdc_tasks.methods.bases.policy",
     "sdc_tasks.methods.bases.rules",
-    "sdc_tasks.intake.tables.frames",
     "sdc_tasks.methods.cta.model",
     "sdc_tasks.methods.cta.engine",
     "sdc_tasks.methods.cta.run",

@@ -1,1 +1,35 @@
-"""Protected EU aggregates from confidential national tables. Knows nothing of Airflow; read `pipeline.py` first."""
+"""Protected EU aggregates from confidential national tables. Knows nothing of Airflow; read `pipeline.py` first.
+
+`import sdc_tasks as sdc` gives a notebook the functions of `sdc_tasks.api`, which load when they are first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sdc_tasks.api import (
+        Contributors,
+        Rules,
+        adjust,
+        audit,
+        primary,
+        release,
+        round_counts,
+        round_table,
+        suppress,
+    )
+
+__all__ = ["Contributors", "Rules", "adjust", "audit", "primary", "release", "round_counts", "round_table", "suppress"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from importlib import import_module
+
+        return getattr(import_module("sdc_tasks.api"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,12 +1,12 @@
 """One release, as pure functions from national tables to a publication that may be released. Read this first.
 
-    tables ── build_problem ──▶ ProtectionProblem ── baseline ──▶ Requirements      release/assembly.py
+    tables ── build_problem ──▶ ProtectionProblem ── baseline ──▶ Requirements      releases/assembly.py
                  secured        (with the secondaries that the receiver sets, where the domain asks for it: methods/receiver)
                                      │                               │
                                      ├── climb, rung by rung ──▶ Adjustment      how much uncertainty the aggregates need (methods/cta)
                                      ├── choose_bases ────────▶ Publication     exact, rounded, or withheld (methods/bases, rounding)
                                      ├── audit (in chunks) ───▶ AuditReport     the attacker's proof (methods/attack)
-                                     └── release ─────────────▶ Release, or ReleaseBlocked      release/gate.py; certificate.py
+                                     └── release ─────────────▶ Release, or ReleaseBlocked      releases/gate.py; certificate.py
 
 Nothing here reads a file, a database, a clock that matters or an environment variable: `steps` does, for Airflow and for `sdc`.
 """
@@ -32,10 +32,10 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Rung, Secondaries
 from sdc_tasks.model.table import Ints
 from sdc_tasks.model.weights import aggregate_weights
-from sdc_tasks.release.assembly import as_delivered, build_problem, read_before, sets_secondaries, still_promised, with_secondaries
-from sdc_tasks.release.certificate import certificate_of as certificate
-from sdc_tasks.release.certificate import intervals, rounding_of
-from sdc_tasks.release.gate import pass_gate as release
+from sdc_tasks.releases.assembly import as_delivered, build_problem, read_before, sets_secondaries, still_promised, with_secondaries
+from sdc_tasks.releases.certificate import certificate_of as certificate
+from sdc_tasks.releases.certificate import intervals, rounding_of
+from sdc_tasks.releases.gate import pass_gate as release
 
 __all__ = [
     "as_delivered", "audit", "baseline", "bases_case", "build_problem", "certificate", "choose_bases", "climb", "intervals", "merge",

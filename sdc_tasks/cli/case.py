@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sdc_tasks.cli.shared import Delivered, DomainOption, InboxOption, PeriodOption, delivered_by
+from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, delivered_by, secured
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from sdc_tasks.api.deliveries import Delivered
     from sdc_tasks.domains import Domain
     from sdc_tasks.model.problem import Earlier, ProtectionProblem
     from sdc_tasks.model.results import Publication
@@ -65,7 +66,7 @@ class CaseOptions:
 
         delivered = delivered_by(self.spec, self.inbox, self.period, salt)
         before, read = self._published_before(delivered)
-        problem = delivered.secured(self.spec, [then for then, _ in before])
+        problem = secured(delivered, self.spec, [then for then, _ in before])
         read += pipeline.as_delivered(delivered.problem, problem, self.spec)
         problem = replace(problem, earlier=told_before(problem, pipeline.read_before(before, read), self.spec.audit.revised_by))
         return problem, [publication.digest for _, publication in before]
@@ -84,7 +85,7 @@ class CaseOptions:
         sent = [delivered_by(self.spec, folder, self.period) for folder in self.earlier_inbox or ()] or [delivered] * len(tables)
         thens: list[ProtectionProblem] = []
         for each in sent:
-            thens.append(each.secured(self.spec, thens))
+            thens.append(secured(each, self.spec, thens))
         told = [(then, report.read_table(path, self.spec, then.space, self.period)) for path, then in zip(tables, thens, strict=True)]
         came = [pipeline.as_delivered(each.problem, then, self.spec) for each, then in zip(sent, thens, strict=True)]
         return told, [each for one in came for each in one]

@@ -107,11 +107,30 @@ def explain(
     cell: Annotated[str, typer.Argument(help="key of an aggregate cell, such as EU27_2020.TURNOVER.TOTAL._T")],
     warehouse: WarehouseOption,
     json: Annotated[Path | None, typer.Option("--json", help="write all of it, with every setting, here")] = None,
+    why: Annotated[
+        bool,
+        typer.Option(
+            "--why", help="why the cell is not exact: the attack, through whose cells, what would free it; it names primary cells"
+        ),
+    ] = False,
 ) -> None:
-    """Shows the lineage of a published cell: deliveries, settings, program, solvers, seeds, strategies, audit, approvals. No values."""
+    """Shows the lineage of a published cell: deliveries, settings, program, solvers, seeds, strategies, audit, approvals. No values.
+
+    With --why it shows instead what keeps the cell from being exact. That is confidential: it names primary cells, by keys.
+    """
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.dissemination.lineage import explain
 
+    if why:
+        from sdc_tasks.steps.why import why as why_of
+
+        if json is not None:
+            raise InvalidInput("--json is for the lineage, which is not confidential. Remedy: leave out --why, or --json")
+        found = why_of(open_office(warehouse), release, cell)
+        out.print(f"{found.cell}: {found.state}")
+        for sentence in found.sentences:
+            out.print(f"  {sentence}")
+        return
     told = explain(open_office(warehouse), release, cell)
     if json is not None:
         json.write_text(json_.dumps(told, indent=1, default=str, ensure_ascii=False) + "\n", encoding="utf-8")

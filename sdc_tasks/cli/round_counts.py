@@ -99,21 +99,13 @@ def round_counts(
 
 
 def _publication(cells: InnerCells, max_order: int | None, crossings: str | None, formula: str | None, files: list[Path]) -> Crossings:
-    from sdc_tasks.methods.rounding.small_count import by_formula, by_hierarchies, by_list, by_order
+    from sdc_tasks.api.rounding import publication_of
 
-    if sum(stated is not None for stated in (max_order, crossings, formula)) > 1:
-        raise InvalidInput("--max-order, --crossings and --formula each define the publication. Remedy: give one of them")
     hierarchies = dict(_hierarchy(cells, file) for file in files)
     if len(hierarchies) < len(files):
         raise InvalidInput("--hierarchy: a dimension has two files. Remedy: give one file for each dimension")
-    if crossings is not None:
-        named = [[name.strip() for name in crossing.split(":")] for crossing in crossings.split(",")]
-        return by_list(cells, named, hierarchies)
-    if formula is not None:
-        return by_formula(cells, formula, hierarchies)
-    if max_order is not None:
-        return by_order(cells, max_order, hierarchies)
-    return by_hierarchies(cells, hierarchies)
+    named = None if crossings is None else [[name.strip() for name in crossing.split(":")] for crossing in crossings.split(",")]
+    return publication_of(cells, max_order, named, formula, hierarchies)
 
 
 def _hierarchy(cells: InnerCells, given: Path) -> tuple[str, CodeTree]:

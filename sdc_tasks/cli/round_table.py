@@ -9,7 +9,6 @@ import csv
 import io
 import json
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -23,11 +22,8 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.solver.names import SolverName
 
 if TYPE_CHECKING:
-    from sdc_tasks.methods.rounding.separable import Search
     from sdc_tasks.methods.rounding.table import RoundingTable
     from sdc_tasks.model.table import Floats
-
-Fact = float | int | str | bool | None
 
 
 def round_table(
@@ -72,6 +68,7 @@ def round_table(
 
     Exit codes: 0 rounded, 2 bad input, 3 no table keeps all levels.
     """
+    from sdc_tasks.api.rounding import controlled, quadratic
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods.rounding.separable import Search
     from sdc_tasks.solver.clock import Limit
@@ -90,11 +87,17 @@ def round_table(
     search = Search(drawn_seed(seed), solver, Limit(time_limit), gap)
     if method == "controlled":
         assert wanted is not None
-        x, found = _controlled(table, wanted, zero_restricted, reach, weights, search, progress)
+        x, found = controlled(table, wanted, zero_restricted, reach, weights, search, progress)
     else:
-        x, found = _quadratic(table, wanted, search, progress)
+        x, found = quadratic(table, wanted, search, progress)
     found["seconds"] = round(time.monotonic() - began, 3)
-    body: dict[str, Fact] = {"method": method, "cells": len(table.a), "relations": len(table.rhs), "primaries": len(table.primary), **found}
+    body: dict[str, float | int | str | bool | None] = {
+        "method": method,
+        "cells": len(table.a),
+        "relations": len(table.rhs),
+        "primaries": len(table.primary),
+        **found,
+    }
     if rounded is not None:
         write_private(rounded, source.text(x))
     if facts is not None:
@@ -152,36 +155,3 @@ def _base(text: str, method: str) -> float | None:
     if not 0 < base < float("inf"):
         raise InvalidInput(f"--base {text}: not a number above 0. Remedy: give a number such as 5")
     return base
-
-
-def _controlled(
-    table: RoundingTable, base: float, zero_restricted: bool, reach: int, weights: str, search: Search, progress: Callable[[str], None]
-) -> tuple[Floats, dict[str, Fact]]:
-    import numpy as np
-
-    from sdc_tasks.intake.tables.jj import FORMULAS
-    from sdc_tasks.methods.rounding.controlled import TableOptions
-    from sdc_tasks.methods.rounding.controlled import round_table as controlled
-    from sdc_tasks.model.weights import weights_of
-
-    options = TableOptions(base, search, zero_restricted, reach, None if weights == "one" else weights_of(table.a, FORMULAS[weights]))
-    found = controlled(table, options, progress)
-    return found.x, {
-        "base": base, "zero_restricted": zero_restricted, "reach": found.reach, "weights": weights, "distance": found.distance,
-        "bound": found.bound, "gap": found.gap, "optimal": found.optimal, "stopped_by_time": found.clock, "attacks": found.rounds,
-        "largest_move": float(np.abs(found.x - table.a).max(initial=0.0)), "moved": int((found.x != table.a).sum()),
-    }  # fmt: skip
-
-
-def _quadratic(
-    table: RoundingTable, wanted: float | None, search: Search, progress: Callable[[str], None]
-) -> tuple[Floats, dict[str, Fact]]:
-    from sdc_tasks.methods.rounding.quadratic import base_for, round_quadratic
-
-    base = base_for(table) if wanted is None else wanted
-    found = round_quadratic(table, base, search, progress)
-    return found.x, {
-        "base": base, "distance": found.distance, "set_distance": found.set_distance, "z": found.z, "cost": found.cost,
-        "bound": found.bound, "sum_kept": found.sum_kept, "margins": int(found.margin.sum()), "optimal": found.optimal,
-        "stopped_by_time": found.clock, "attacks": found.rounds, "moved": int((found.x != table.a).sum()),
-    }  # fmt: skip

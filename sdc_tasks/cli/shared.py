@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +14,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.series import series_of
 
 if TYPE_CHECKING:
+    from sdc_tasks.api.deliveries import Delivered
     from sdc_tasks.domains import Domain
     from sdc_tasks.model.problem import ProtectionProblem
     from sdc_tasks.model.secret import Secret
@@ -32,33 +32,23 @@ SeedOption = Annotated[
 InboxOption = Annotated[Path, typer.Option("--inbox", help="folder with the national deliveries")]
 
 
-@dataclass(frozen=True)
-class Delivered:
-    """The protection problem of a folder of deliveries, before the receiver sets secondaries. `own`: the countries that have set some."""
-
-    problem: ProtectionProblem
-    own: Mapping[str, bool]
-
-    def secured(self, spec: Domain, before: Sequence[ProtectionProblem] = ()) -> ProtectionProblem:
-        """The problem with the promises of earlier tables, and with the secondaries of the receiver. Prints the number of these."""
-        from sdc_tasks import pipeline
-
-        problem = pipeline.secured(self.problem, self.own, spec, before)
-        if number := int(self.problem.public.sum()) - int(problem.public.sum()):
-            out.print(f"{number} national cells are secondaries set by the receiver (suppression in the domain file)")
-        return problem
+def secured(delivered: Delivered, spec: Domain, before: Sequence[ProtectionProblem] = ()) -> ProtectionProblem:
+    """The problem of deliveries as a release has it. Prints the number of secondaries that the receiver sets."""
+    problem = delivered.secured(spec, before)
+    if number := int(delivered.problem.public.sum()) - int(problem.public.sum()):
+        out.print(f"{number} national cells are secondaries set by the receiver (suppression in the domain file)")
+    return problem
 
 
 def problem_of_inbox(spec: Domain, inbox: Path, period: str, salt: Secret | None = None) -> ProtectionProblem:
     """The protection problem of a release of a folder. Every delivery must be there and accepted. Without a salt, a random one is used."""
-    return delivered_by(spec, inbox, period, salt).secured(spec.of(period))
+    return secured(delivered_by(spec, inbox, period, salt), spec.of(period))
 
 
 def delivered_by(spec: Domain, inbox: Path, period: str, salt: Secret | None = None) -> Delivered:
-    """The deliveries of a folder as `Delivered`. Every delivery must be there and accepted. Without a salt, a random one is used."""
-    from sdc_tasks import intake, pipeline
-    from sdc_tasks.checks import suite
-    from sdc_tasks.checks.registry import describe
+    """The deliveries of a folder. Every delivery must be there and accepted. Without a salt, a random one is used."""
+    from sdc_tasks import intake
+    from sdc_tasks.api.deliveries import delivered_by_sheets
     from sdc_tasks.model.secret import Secret, name_of_delivery
 
     if not inbox.is_dir():
@@ -73,17 +63,7 @@ def delivered_by(spec: Domain, inbox: Path, period: str, salt: Secret | None = N
         data = intake.file_bytes(inbox / name, intake.most_bytes(spec, name))
         sheet = intake.read_sheet(data, name, spec, period, name_of_delivery(data, salt))
         sheets[sheet.country or name, series_of(name).name] = sheet
-    tables = []
-    for country in sorted({country for country, _ in sheets}):
-        delivery = intake.together([sheet for (sender, _), sheet in sorted(sheets.items()) if sender == country], spec)
-        why = "" if delivery.table is None else "; ".join(map(describe, suite.refusals(suite.check(delivery.table, spec))))
-        if delivery.table is None or why:
-            raise InvalidInput(
-                f"{delivery.file}: this delivery is refused; {why or '`sdc release` shows why'}. All deliveries are needed here"
-            )
-        tables.append(delivery.table)
-    own = {table.country: pipeline.sets_secondaries(table, spec) for table in tables}
-    return Delivered(pipeline.build_problem(tables, spec, salt), own)
+    return delivered_by_sheets([sheet for _, sheet in sorted(sheets.items())], spec, salt)
 
 
 def drawn_seed(given: int | None) -> int:

@@ -3,7 +3,7 @@
 from sdc_tasks.report.facts import DeliveryFact, FindingFact, ReportFacts, StepFact
 from sdc_tasks.report.files import write_whole
 from sdc_tasks.report.page import render
-from sdc_tasks.report.table_csv import ReadTable, read_own, read_published, read_table, write_table
+from sdc_tasks.report.table_csv import ReadTable, read_own, read_published, read_table, table_text, write_table
 
 __all__ = [
     "DeliveryFact",
@@ -15,6 +15,7 @@ __all__ = [
     "read_published",
     "read_table",
     "render",
+    "table_text",
     "write_table",
     "write_whole",
 ]

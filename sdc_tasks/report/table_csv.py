@@ -45,7 +45,12 @@ PUBLISHING_ACTIONS = {"", "I", "A", "R", "M"}  # information, append, replace, m
 
 
 def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publication: Publication) -> None:
-    """Writes the whole file or nothing. Raises ValueError for a publication with cells that are not aggregates."""
+    """Writes the whole file or nothing. Raises ValueError as `table_text`."""
+    write_whole(path, table_text(domain, space, period, publication))
+
+
+def table_text(domain: Domain, space: CellSpace, period: str, publication: Publication) -> str:
+    """The table as SDMX-CSV. Raises ValueError for a publication with cells that are not aggregates."""
     if (publication.cells < space.first_aggregate).any():
         raise ValueError("a disseminated table holds aggregate cells only")
     asked = domain.bases.visible_share is not None or bool(publication.visible.any())
@@ -64,7 +69,7 @@ def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publi
             *([printed(covers, 0) if covers else ""] if asked else []),
         ]
         writer.writerow(["dataflow", domain.structure_id, "I", domain.frequency, *key, period, *told_of])
-    write_whole(path, buffer.getvalue())
+    return buffer.getvalue()
 
 
 def printed(value: float, decimals: int, noise: float = 0.0) -> str:
@@ -122,8 +127,9 @@ def _clear(path: Path, found: ReadTable) -> ReadTable:
     return found
 
 
-def read_published(path: Path, domain: Domain, space: CellSpace, period: str) -> ReadTable:
-    """Reads a published table: SDMX-CSV 1.0 or 2.0. ROUNDING_BASE, VISIBLE_SHARE, LOWER and UPPER are optional.
+def read_published(path: Path, domain: Domain, space: CellSpace, period: str, text: str | None = None) -> ReadTable:
+    """Reads a published table: SDMX-CSV 1.0 or 2.0. ROUNDING_BASE, VISIBLE_SHARE, LOWER and UPPER are optional. `text`: what the file
+    holds, where there is none; then `path` is what messages call it.
 
     Raises InvalidInput, with file, line, key and remedy, for anything that does not say clearly what is published.
     """
@@ -135,7 +141,7 @@ def read_published(path: Path, domain: Domain, space: CellSpace, period: str) ->
     seen: dict[int, int] = {}
     stated: dict[int, tuple[_Row, float]] = {}
     unknown, off_base, contradicted = [], [], []
-    for row in _rows(path, domain):
+    for row in _rows(path, domain, _text(path) if text is None else text):
         try:
             i = _position(row, domain, space, period, position)
         except _UnknownCell as beside:
@@ -257,14 +263,17 @@ class _UnknownCell(Exception):
     """The cell of a row is not in the domain."""
 
 
-def _rows(path: Path, domain: Domain) -> Iterator[_Row]:
-    """The records of the file, each as wide as its header."""
+def _text(path: Path) -> str:
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise InvalidInput(f"{path}: cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{path}: byte {error.start} is not UTF-8; save the table as UTF-8") from error
+
+
+def _rows(path: Path, domain: Domain, text: str) -> Iterator[_Row]:
+    """The records of the file, each as wide as its header."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from sqlalchemy import Engine
+
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
@@ -57,10 +59,15 @@ def _is_sound(desk: Desk, digest: str) -> bool:
 
 def load(desk: Desk, release_id: str, step: str, kind: type[Item], key: str = "") -> Item:
     """The result of a step. Raises InvalidInput where the step has not run yet."""
-    digest = journal.step_output(desk.engine, release_id, step, key)
+    return load_from(desk.engine, release_id, step, kind, key)
+
+
+def load_from(engine: Engine, release_id: str, step: str, kind: type[Item], key: str = "") -> Item:
+    """As `load`, by somebody who has the warehouse and no domain file."""
+    digest = journal.step_output(engine, release_id, step, key)
     if digest is None:
         raise InvalidInput(f"{release_id}: step {step} {key} has no result yet. Remedy: run it first")
-    item = artefacts.from_bytes(store.load_artefact(desk.engine, digest))
+    item = artefacts.from_bytes(store.load_artefact(engine, digest))
     if not isinstance(item, kind):
         raise TypeError(f"{release_id}: step {step} left a {type(item).__name__}")
     return item

@@ -269,7 +269,7 @@ def test_what_is_not_read_stops_a_release_and_an_audit_unless_the_domain_file_pa
 
 def test_an_audit_needs_every_delivery(desk):
     desk.deliver("BE", sdmx_1(PROTECTED, "BE").replace(",A,,,", ",Z,,,"))
-    assert desk.audit(desk.publish(exact("EU", [PROTECTED]))).refused("BE_2024.csv", "this delivery is refused", "`sdc release` shows why")
+    assert desk.audit(desk.publish(exact("EU", [PROTECTED]))).refused("BE_2024.csv", "this delivery is refused; line ", "CONF_STATUS")
 
 
 # --- several compositions -----------------------------------------------------------------------------------------------------

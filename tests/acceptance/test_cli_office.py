@@ -299,3 +299,23 @@ def test_a_version_that_comes_out_while_another_is_being_published_stops_it(desk
     with pytest.raises(ReleaseBlocked, match="another version was published since"):
         steps.publish(mine, begun)
     assert warehouse(desk.folder / "out").versions == [1, 2]
+
+
+def test_why_a_cell_is_not_exact_is_told_by_keys_alone(desk, tmp_path):
+    assert desk.release().code == 0
+    release_id, _ = digests(desk)
+    with (desk.folder / "out" / "table.csv").open(newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    key = list(rows[0])[4:8]  # after STRUCTURE, STRUCTURE_ID, ACTION, FREQ
+    keys = {bool(row["ROUNDING_BASE"] or not row["OBS_VALUE"]): ".".join(row[name] for name in key) for row in rows}
+    told = office(desk, "explain", release_id, keys[True], "--why")
+    assert told.code == 0, told.text
+    assert "exact, it would put " in told.said
+    assert "at risk" in told.said
+    assert "what may free it: more hidden cells of " in told.said
+    for secret in SECRETS:
+        assert secret not in told.text
+    if False in keys:
+        assert "it is published exactly: no attack succeeds" in office(desk, "explain", release_id, keys[False], "--why").said
+    assert office(desk, "explain", release_id, "EU.TURNOVER.X._T", "--why").refused("has no cell")
+    assert office(desk, "explain", release_id, keys[True], "--why", "--json", tmp_path / "x.json").refused("--json is for the lineage")

@@ -9,9 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sdc_tasks.intake.tables.frames import protect_frame
-from sdc_tasks.intake.tables.microdata import ContributorColumns
-from sdc_tasks.methods.contributions import ContributionRules
+import sdc_tasks
 from support.desk import Ended, sdc
 
 # Three regions, three branches, four firms a cell; two cells with fewer.
@@ -126,16 +124,16 @@ def test_a_table_with_its_largest_contributions_gives_the_same(microdata, tmp_pa
 
 def test_a_frame_gives_the_same(microdata):
     _, rows, facts = protected(microdata, "--p", "10", "--holding", "GROUP", "--contributor", "FIRM", "--costs", "frequency")
-    found, result = protect_frame(
+    result = sdc_tasks.suppress(
         pd.DataFrame(records()),
         ["REGION", "BRANCH"],
-        ContributionRules(p=10.0),
         "TURNOVER",
-        ContributorColumns("FIRM", "GROUP"),
-        costs="frequency",
+        rules=sdc_tasks.Rules(p=10.0),
+        contributors=sdc_tasks.Contributors("FIRM", "GROUP"),
+        cost="frequency",
     )
-    assert {(row.REGION, row.BRANCH): row.STATUS for row in found.itertuples()} == rows
-    assert result.cost == facts["objective"]
+    assert {(row.REGION, row.BRANCH): row.STATUS for row in result.table.itertuples()} == rows
+    assert result.loss == facts["objective"]
 
 
 @pytest.mark.parametrize(

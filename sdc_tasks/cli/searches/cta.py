@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from sdc_tasks.methods.cta.run import Run
     from sdc_tasks.model.table import Floats
 
-LEFT_OF_LEVEL = 1e-9  # of the smallest level: a solver's noise in cells that stay
-
 
 def cta(
     context: typer.Context,
@@ -173,15 +171,12 @@ def _progress(run: Run) -> str:
 
 def _found(run: Run, worker: Worker, interruption: Interruption) -> Ending:
     """The best table of the run, verified once more."""
-    import numpy as np
+    from sdc_tasks.methods.cta.verify import short_of
 
-    from sdc_tasks.methods.cta.verify import short_of, verify
-
-    seconds, bound, table, problem = run.elapsed, run.bound, run.table, run.problem
-    if table is None:
+    seconds, bound, final, problem = run.elapsed, run.bound, run.final(), run.problem
+    if final is None:
         return Ending(_status(worker, interruption, False, False), None, bound, None, None, None, seconds)
-    z = np.where(np.abs(table) <= LEFT_OF_LEVEL * problem.smallest_level, 0.0, table)
-    verdict = verify(problem, z)
+    z, verdict = final.z, final.verdict
     if verdict.unprotected or not verdict.is_table:
         short = tuple(problem.name(int(p)) for p in problem.sensitive[short_of(problem, z)][:NAMED_CELLS])
         return Ending(

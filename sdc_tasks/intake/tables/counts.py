@@ -10,7 +10,7 @@ import gzip
 import io
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import count, islice
@@ -59,13 +59,41 @@ def read_counts(path: Path, dimensions: Sequence[str], frequency: str | None, fo
 
     Raises InvalidInput with file, line and column; never with a count.
     """
+    wanted = _wanted(dimensions, frequency, force, given)
+    columns, line_of = (_parquet if path.suffix.lower() in (".parquet", ".pq") else _csv)(path, wanted)
+    return _counts_in(str(path), columns, line_of, dimensions, frequency, force, given)
+
+
+def counts_of(name: str, column: Callable[[str], list[str]], dimensions: Sequence[str], frequency: str | None) -> Counts:
+    """The same of rows that were read already, counted from 0: `column` gives the texts of a column by name. Raises InvalidInput."""
+    columns: dict[str, _Column] = {}
+    for wanted in _wanted(dimensions, frequency, None, None):
+        texts = column(wanted)
+        labels = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+        columns[wanted] = _Column(np.array([labels[text] for text in texts], dtype=np.int32), list(labels))
+    numbered = _Lines("row", np.arange(len(columns[dimensions[0]].codes)))
+    return _counts_in(name, columns, numbered, dimensions, frequency, None, None)
+
+
+def _wanted(dimensions: Sequence[str], frequency: str | None, force: str | None, given: str | None) -> list[str]:
     if not dimensions or len(set(dimensions)) < len(dimensions):
         raise InvalidInput("dimensions: each is named once. Remedy: name the columns of the codes, as A,B,…")
     wanted = [*dimensions, *(name for name in (frequency, force, given) if name is not None)]
     if len(set(wanted)) < len(wanted):
         raise InvalidInput("one column cannot be a dimension and a count, or two of the others. Remedy: name different columns")
-    columns, line_of = (_parquet if path.suffix.lower() in (".parquet", ".pq") else _csv)(path, wanted)
-    if not len(columns[wanted[0]].codes):
+    return wanted
+
+
+def _counts_in(
+    path: str,
+    columns: Mapping[str, _Column],
+    line_of: _Lines,
+    dimensions: Sequence[str],
+    frequency: str | None,
+    force: str | None,
+    given: str | None,
+) -> Counts:
+    if not len(columns[dimensions[0]].codes):
         raise InvalidInput(f"{path}: no record. Remedy: give a table with at least one")
     for name in dimensions:
         if (empty := _first(columns[name], lambda label: not label.strip())) is not None:
@@ -89,11 +117,11 @@ def read_counts(path: Path, dimensions: Sequence[str], frequency: str | None, fo
     )
 
 
-def _refuse_totals(path: Path, cells: InnerCells) -> None:
+def _refuse_totals(path: str, cells: InnerCells) -> None:
     """A total among the inner cells would be counted once more."""
     remedy = "Remedy: give inner cells only, without the records of totals"
     for i, (name, labels) in enumerate(zip(cells.dimensions, cells.labels, strict=True)):
-        if (total := known_total(str(path), name, labels)) is not None:
+        if (total := known_total(path, name, labels)) is not None:
             raise InvalidInput(f"{path}: column {name}: {total} is the code of a total. {remedy}")
         others = [codes for j, codes in enumerate(cells.codes) if j != i]
         if (code := unnamed(cells.codes[i], others, cells.y.astype(float), least=3)) is not None:
@@ -224,7 +252,7 @@ def _first(column: _Column, is_wrong: Any) -> int | None:
     return int(where[0]) if len(where) else None
 
 
-def _whole(path: Path, line_of: _Lines, name: str, column: _Column, kind: Literal["count", "force", "given"]) -> Ints:
+def _whole(path: str, line_of: _Lines, name: str, column: _Column, kind: Literal["count", "force", "given"]) -> Ints:
     """Each text once: there are far fewer than records."""
     values: list[int | None] = [_number(label.strip(), kind) for label in column.labels]
     if any(value is None for value in values):

@@ -11,6 +11,8 @@ import math
 import threading
 from collections.abc import Callable
 
+import numpy as np
+
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.verify import Incumbent, verify
 from sdc_tasks.model.moment import Moment
@@ -19,6 +21,7 @@ from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.timed import TimedSearch
 
 Restore = Callable[[Floats], Floats]
+LEFT_OF_LEVEL = 1e-9  # of the smallest level: a solver's noise in cells that stay
 GAIN = 1e-9  # relative: least gain of a better table
 FORGET = 0.5  # factor on the chances of cells to be tried again, after a try without a gain
 BOUND_EXCESS = 1e-6  # relative: by how much a bound may exceed the objective of a table without being wrong
@@ -78,6 +81,14 @@ class Run(TimedSearch):
         """(n,): the deviations of all cells in the best table, in units; None without a table."""
         best = self.best
         return None if best is None else self.restore(best.z)
+
+    def final(self) -> Incumbent | None:
+        """The best table at the end, without a solver's noise in cells that stay; verified once more. None without a table."""
+        table = self.table
+        if table is None:
+            return None
+        z = np.where(np.abs(table) <= LEFT_OF_LEVEL * self.problem.smallest_level, 0.0, table)
+        return Incumbent(z, verify(self.problem, z))
 
     def offer(self, z: Floats, method: str) -> bool:
         """Verifies the deviations z of a method's problem as a table of the whole problem. Returns whether it is the best so far."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+import sdc_tasks as sdc
 from sdc_tasks.errors import InvalidInput, Unprotectable
-from sdc_tasks.intake.tables.frames import suppress_frame
-from sdc_tasks.methods.suppression.engine import PatternOptions
+from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
 
 INNER = {("M1", "P1"): 20, ("M1", "P2"): 24, ("M1", "P3"): 28, ("M2", "P1"): 38, ("M2", "P2"): 38, ("M2", "P3"): 40,
          ("M3", "P1"): 40, ("M3", "P2"): 39, ("M3", "P3"): 42}  # fmt: skip
@@ -27,9 +27,10 @@ def secondaries(found: pd.DataFrame) -> set[tuple[str, str]]:
 
 
 def test_the_pattern_of_figure_11_and_totals_that_nobody_gave():
-    found, result = suppress_frame(figure_11(), ["TOWN", "JOB"])
+    result = sdc.suppress(figure_11(), ["TOWN", "JOB"])
+    found = result.table
     assert secondaries(found) == {("M1", "P1"), ("M1", "P3"), ("M2", "P1")}
-    assert (result.ended, result.cost, result.bound) == ("proven", 86.0, 86.0)
+    assert (result.search.ended, result.loss, result.bound) == ("proven", 86.0, 86.0)
     assert len(found) == 16
     total = found[(found["TOWN"] == "TOTAL") & (found["JOB"] == "TOTAL")]
     assert total["VALUE"].tolist() == [309.0]
@@ -37,18 +38,20 @@ def test_the_pattern_of_figure_11_and_totals_that_nobody_gave():
 
 
 def test_a_cell_that_must_stay_open_does():
-    found, result = suppress_frame(figure_11(STATUS={("M2", "P3"): "u", ("M1", "P1"): "z"}), ["TOWN", "JOB"])
+    result = sdc.suppress(figure_11(STATUS={("M2", "P3"): "u", ("M1", "P1"): "z"}), ["TOWN", "JOB"])
+    found = result.table
     assert found.loc[(found["TOWN"] == "M1") & (found["JOB"] == "P1"), "STATUS"].tolist() == ["z"]
     assert secondaries(found) == {("M1", "P2"), ("M1", "P3"), ("M2", "P2")}
-    assert result.cost == 24 + 28 + 38
+    assert result.loss == 24 + 28 + 38
 
 
 def test_a_hierarchy_as_a_mapping():
     tree = {"ALL": None, "EAST": "ALL", "M1": "EAST", "M2": "EAST", "M3": "ALL"}
-    found, result = suppress_frame(figure_11(), ["TOWN", "JOB"], hierarchies={"TOWN": tree})
+    result = sdc.suppress(figure_11(), ["TOWN", "JOB"], hierarchies={"TOWN": tree})
+    found = result.table
     assert len(found) == 5 * 4
     assert secondaries(found) == {("M1", "P1"), ("M1", "P3"), ("M2", "P1")}
-    assert result.ended == "proven"
+    assert result.search.ended == "proven"
 
 
 @pytest.mark.parametrize("column", ["COST", "COUNT"])
@@ -58,17 +61,18 @@ def test_costs_of_a_column(column):
     margins = {("M1", "TOTAL"): 72, ("M2", "TOTAL"): 116, ("M3", "TOTAL"): 121, ("TOTAL", "P1"): 98, ("TOTAL", "P2"): 101,
                ("TOTAL", "P3"): 110, ("TOTAL", "TOTAL"): 309}  # fmt: skip
     totals = pd.DataFrame([{"TOWN": town, "JOB": job, "VALUE": value, column: 9.0} for (town, job), value in margins.items()])
-    found, result = suppress_frame(pd.concat([frame, totals]), ["TOWN", "JOB"], costs="file" if column == "COST" else "frequency")
-    assert result.cost == 3.0
+    result = sdc.suppress(pd.concat([frame, totals]), ["TOWN", "JOB"], cost="COST" if column == "COST" else "frequency")
+    found = result.table
+    assert result.loss == 3.0
     assert ("M1", "P1") not in secondaries(found)
 
 
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        ({}, {"dimensions": ["TOWN", "TRADE"]}, "no column TRADE"),
-        ({}, {"costs": "file"}, "no column COST"),
-        ({"COUNT": dict.fromkeys(INNER, 1)}, {"costs": "frequency"}, "M1.TOTAL|TOTAL.* more: no COUNT"),
+        ({}, {"dims": ["TOWN", "TRADE"]}, "no column TRADE"),
+        ({}, {"cost": "COST"}, "no column COST"),
+        ({"COUNT": dict.fromkeys(INNER, 1)}, {"cost": "frequency"}, "M1.TOTAL|TOTAL.* more: no COUNT"),
         ({"STATUS": {("M1", "P1"): "x"}}, {}, "row 0: M1.P1: its STATUS is none of s u m z"),
         ({"LPL": {}, "UPL": {}}, {}, "row 5: M2.P3: primary without a level"),
         ({}, {"hierarchies": {"TOWN": {"M1": None, "M2": "M9", "M3": "M1"}}}, "parents .* are not codes"),
@@ -77,7 +81,7 @@ def test_costs_of_a_column(column):
 )
 def test_what_is_no_table_is_told(change, options, message):
     with pytest.raises(InvalidInput, match=message) as refused:
-        suppress_frame(figure_11(**change), **{"dimensions": ["TOWN", "JOB"], **options})
+        sdc.suppress(figure_11(**change), **{"dims": ["TOWN", "JOB"], **options})
     assert "Remedy: " in str(refused.value)
 
 
@@ -85,12 +89,14 @@ def test_what_nothing_protects_is_named_by_its_codes():
     stuck = dict.fromkeys(INNER, "z") | {("M2", "P3"): "u"}
     rows = [{"TOWN": town, "JOB": "TOTAL", "VALUE": value, "STATUS": "z"} for town, value in (("M1", 72), ("M2", 116), ("M3", 121))]
     with pytest.raises(Unprotectable, match=r"M2\.P3: its relations"):
-        suppress_frame(pd.concat([figure_11(STATUS=stuck), pd.DataFrame(rows)]), ["TOWN", "JOB"])
+        sdc.suppress(pd.concat([figure_11(STATUS=stuck), pd.DataFrame(rows)]), ["TOWN", "JOB"])
 
 
-def test_no_pattern_in_time_gives_no_rows():
-    found, result = suppress_frame(figure_11(), ["TOWN", "JOB"], options=PatternOptions(seconds=0.0))
-    assert (len(found) == 0) == (result.pattern is None)
+def test_no_pattern_in_time_is_refused(monkeypatch: pytest.MonkeyPatch):
+    none = SuppressionResult(None, 0.0, "auto", "time", 0.0, ())
+    monkeypatch.setattr("sdc_tasks.api.suppression.suppress_problem", lambda *_: none)
+    with pytest.raises(Unprotectable, match=r"no safe pattern in 0 s\. Remedy: give more time"):
+        sdc.suppress(figure_11(), ["TOWN", "JOB"], seconds=0.0)
 
 
 def test_a_minimum_of_contributors_and_dearer_totals():
@@ -102,10 +108,11 @@ def test_a_minimum_of_contributors_and_dearer_totals():
         if "TOTAL" in (town, job)
     ]
     frame = pd.concat([figure_11(COUNT=counts), pd.DataFrame(margins).assign(COUNT=20)])
-    _, least = suppress_frame(frame, ["TOWN", "JOB"], minimum=7)
-    found, more = suppress_frame(frame, ["TOWN", "JOB"], minimum=8, margins=10.0)
-    assert (least.cost, least.bound) == (86.0, 86.0)
-    assert more.cost > 86 >= more.bound
+    least = sdc.suppress(frame, ["TOWN", "JOB"], minimum=7)
+    more = sdc.suppress(frame, ["TOWN", "JOB"], minimum=8, margins=10.0)
+    found = more.table
+    assert (least.loss, least.bound) == (86.0, 86.0)
+    assert more.loss > 86 >= more.bound
     assert {("M2", "P1"), ("M2", "P2")} <= secondaries(found), "totals are dear"
 
 
@@ -116,4 +123,4 @@ def test_a_table_too_large_for_programs_names_the_cells_that_no_hypercube_protec
     frame = pd.concat([figure_11(STATUS={("M2", "P3"): "u", ("M1", "P3"): "z", ("M3", "P3"): "z"}), pd.DataFrame([total])])
     monkeypatch.setattr(method, "MOST_PROGRAMMED", 15)
     with pytest.raises(InvalidInput, match=r"1 of 1 primary cells have no hypercube, and 16 cells are too many .*: M2\.P3\. Remedy: join"):
-        suppress_frame(frame, ["TOWN", "JOB"], options=PatternOptions("cubes"))
+        sdc.suppress(frame, ["TOWN", "JOB"], method="cubes")

@@ -1,0 +1,203 @@
+"""Controlled tabular adjustment of a table in a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from sdc_tasks.api.frames import Table, as_frame
+from sdc_tasks.api.progress import Progress, of_moments, teller
+from sdc_tasks.api.results import Cells, Explanation, Picture, Result, relative
+from sdc_tasks.api.tables import Hierarchies, Totals, totals_of, trees_of
+from sdc_tasks.confidential import keeps_to_itself
+from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.intake.tables.jj import FORMULAS
+from sdc_tasks.intake.tables.keyed import Columns, KeyedTable, Missing, keyed_table, numbers_in
+from sdc_tasks.intake.tables.rows import TextRows, rows_of
+from sdc_tasks.methods.cta import engine
+from sdc_tasks.methods.cta.engine import EngineOptions
+from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
+from sdc_tasks.methods.cta.names import Method
+from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.model.moment import Moment
+from sdc_tasks.model.table import Floats
+from sdc_tasks.model.weights import weights_of
+from sdc_tasks.solver.names import SolverName
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CALLED = "the frame"
+DIGITS = 12  # significant ones of an adjusted value: the rest is what a solver left
+
+
+@dataclass(frozen=True, repr=False)
+class AdjustResult(Result):
+    """An adjusted table, verified. Confidential: `table`, which holds the true values beside it; `loss`, `bound`, `intervals`,
+    `explain` and `plot`."""
+
+    keyed: KeyedTable = field(repr=False)
+    name: str
+    x: Floats = field(repr=False)
+    objective: float
+    proven: float
+    history: tuple[Moment, ...] = field(repr=False)
+
+    @property
+    def title(self) -> str:
+        return f"controlled tabular adjustment: {len(self.keyed.table.primary)} of {len(self.x)} cells at their levels"
+
+    @cached_property
+    def cells(self) -> Cells:
+        return Cells(self.keyed.dimensions, self.keyed.keys)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Confidential: the dimensions, the true value, ADJUSTED, and STATUS (u for a sensitive cell)."""
+        status = np.full(len(self.x), "s")
+        status[self.keyed.table.fixed] = "z"
+        status[self.keyed.table.primary] = "u"
+        return self.cells.frame(**{self.name: self.keyed.table.a, "ADJUSTED": self.x, "STATUS": status})
+
+    @cached_property
+    def public(self) -> pd.DataFrame:
+        """The adjusted table: every cell has a value, and it adds up."""
+        return self.cells.frame(**{self.name: self.x})
+
+    @property
+    def loss(self) -> float:
+        """Confidential: Σ w |x − a|, or Σ w (x − a)²."""
+        return self.objective
+
+    @property
+    def bound(self) -> float:
+        """Confidential: no protected table costs less."""
+        return self.proven
+
+    @property
+    def gap(self) -> float:
+        """(loss − bound) / loss."""
+        return 0.0 if self.loss <= 0 else max(0.0, (self.loss - self.bound) / self.loss)
+
+    @property
+    def figures(self) -> Mapping[str, str]:
+        return {"gap": f"{self.gap:.2%}"}
+
+    def intervals(self) -> pd.DataFrame:
+        """Confidential: of each sensitive cell the interval (LOW, HIGH) around its true value that its adjusted value stays out of."""
+        table, p = self.keyed.table, self.keyed.table.primary
+        down, up = np.maximum(table.lpl, table.spl), np.maximum(table.upl, table.spl)
+        return self.cells.frame().iloc[p].assign(LOW=table.a[p] - down, HIGH=table.a[p] + up).reset_index(drop=True)
+
+    def explain(self, cell: str | Sequence[str]) -> Explanation:
+        i, table = self.cells.find(cell), self.keyed.table
+        moved = "it stayed" if self.x[i] == table.a[i] else "it went up" if self.x[i] > table.a[i] else "it went down"
+        if i in table.primary:
+            return Explanation(self.cells.name(i), "sensitive", (f"{moved}, by its protection level at least",))
+        why = "it keeps its value, as asked" if table.fixed[i] else f"{moved}; the table must add up, and this costs least"
+        return Explanation(self.cells.name(i), "not sensitive", (why,))
+
+    def plot(self) -> Picture:
+        """Figure 1 of [1]: how far each cell moved, in decades; a row for each code of the first dimension. Confidential."""
+        from sdc_tasks.report.cta_figures import plot_deviations
+
+        rows = list(dict.fromkeys(key[0] for key in self.keyed.keys))
+        z = (self.x - self.keyed.table.a).reshape(len(rows), -1)
+        label = f"{z.shape[1]} cells of each {self.keyed.dimensions[0]}"
+        return Picture(lambda image: plot_deviations(z, rows, label, "the table's unit", image))
+
+    def plot_search(self) -> Picture:
+        """The best table and the proven bound over time; the distance at the end is the unit."""
+        from sdc_tasks.report.cta_figures import plot_history
+
+        told = relative(self.history, self.loss)
+        return Picture(lambda image: plot_history(told, "CTA, distance at the end = 1", image))
+
+
+@keeps_to_itself
+def adjust(
+    df: Table,
+    dims: Sequence[str],
+    value: str = "VALUE",
+    *,
+    total: Totals = None,
+    hierarchies: Hierarchies | None = None,
+    status: str | None = None,
+    primary: str | None = None,
+    level: str | None = None,
+    lpl: str | None = None,
+    upl: str | None = None,
+    spl: str | None = None,
+    lb: str | None = None,
+    ub: str | None = None,
+    cost: Literal["one", "inverse", "sqrt"] | str = "inverse",
+    distance: Literal["l1", "l2"] = "l1",
+    missing: Missing = "refuse",
+    method: Method = "auto",
+    solver: SolverName = "highs",
+    seconds: float = 60.0,
+    gap: float = 1e-4,
+    seed: int = 1,
+    progress: Progress = None,
+) -> AdjustResult:
+    """The closest table found in which every sensitive cell has moved by at least its level ([1] eq. 2a–2e; [2] eq. 18).
+
+    df       one row for each cell, as for `suppress`; a cell of status z keeps its value, every other one may move.
+    cost     of moving a cell by one: one, inverse (1/a), sqrt (1/√a), or a column. distance: l1 Σ w |x − a|, l2 Σ w (x − a)².
+    seconds  a limit of time; the search ends before where the gap is proven to be at most `gap`.
+
+    The rest, and what is raised, as for `suppress`.
+
+    >>> import pandas as pd, sdc_tasks as sdc
+    >>> table = pd.DataFrame({"R": ["a", "a", "b", "b"], "C": ["x", "y", "x", "y"], "VALUE": [20, 50, 40, 30],
+    ...                       "SECRET": [1, 0, 0, 0], "LEVEL": [5, 0, 0, 0]})
+    >>> found = sdc.adjust(table, ["R", "C"], primary="SECRET", level="LEVEL", cost="one")
+    >>> round(found.loss, 6), round(found.bound, 6)
+    (20.0, 20.0)
+    >>> found.explain("a.x").lines
+    ('it went up, by its protection level at least',)
+    """
+    columns = Columns(status, primary, lpl, upl, spl, level, lb, ub)
+    records, trees = rows_of(as_frame(df), CALLED), trees_of(hierarchies)
+    if primary is None and columns.of(records, "status") is None:
+        raise InvalidInput(f"{CALLED}: nothing says which cells are sensitive. Remedy: name a column of statuses (u), or of primaries (1)")
+    keyed = keyed_table(records, dims, value, totals_of(total, dims, trees), trees, columns, missing)
+    problem = _problem(keyed, _weights(records, keyed, cost), Distance(distance))
+    run = Run(problem, seconds, gap, of_moments(teller(progress), "table"))
+    engine.execute(run, EngineOptions(method, solver, seconds, gap, seed))
+    return adjusted(run, keyed, value)
+
+
+def adjusted(run: Run, keyed: KeyedTable, name: str) -> AdjustResult:
+    """The result of a run that is over. Raises Unprotectable where it found no protected table."""
+    found = run.final()
+    if found is None or not found.verdict.is_table or found.verdict.unprotected:
+        raise Unprotectable(f"no protected table in {run.elapsed:.0f} s. Remedy: give more time, or lower levels")
+    table = keyed.table
+    x = np.array([float(f"{each:.{DIGITS}g}") for each in np.clip(table.a + found.z * run.problem.unit, table.lb, table.ub)])
+    x = np.where(found.z == 0, table.a, x)
+    return AdjustResult(keyed, name, x, found.verdict.objective, min(run.bound, found.verdict.objective), tuple(run.history))
+
+
+def _problem(keyed: KeyedTable, weights: Floats, distance: Distance) -> CtaProblem:
+    t = keyed.table
+    found = table_problem(t.A, t.a, t.lb, t.ub, weights, t.primary, t.lpl, t.upl, t.spl, t.fixed, distance)
+    return replace(found, label=lambda i: ".".join(keyed.keys[i]))
+
+
+def _weights(records: TextRows, keyed: KeyedTable, cost: str) -> Floats:
+    """(n): what moving a cell by one costs."""
+    if cost in FORMULAS:
+        return weights_of(keyed.table.a, FORMULAS[cost])
+    told = np.full(len(keyed.keys), np.nan)
+    told[keyed.cell] = numbers_in(records, cost, np.nan)
+    wrong = np.flatnonzero(~(told >= 0) & ~keyed.table.fixed)
+    if len(wrong):
+        raise InvalidInput(
+            f"{CALLED}: {'.'.join(keyed.keys[wrong[0]])}: no {cost} of at least 0. Remedy: give each cell its own, totals too"
+        )
+    return np.where(np.isnan(told), 0.0, told)

@@ -1,0 +1,67 @@
+"""National tables, however they came, as the protection problem of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sdc_tasks.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from sdc_tasks import intake
+    from sdc_tasks.domains import Domain
+    from sdc_tasks.model.problem import ProtectionProblem
+    from sdc_tasks.model.secret import Secret
+
+
+@dataclass(frozen=True)
+class Delivered:
+    """The protection problem of deliveries, before the receiver sets secondaries. `own`: the countries that have set some."""
+
+    problem: ProtectionProblem = field(repr=False)
+    own: Mapping[str, bool]
+
+    def secured(self, spec: Domain, before: Sequence[ProtectionProblem] = ()) -> ProtectionProblem:
+        """The problem with the promises of earlier tables, and with the secondaries of the receiver."""
+        from sdc_tasks import pipeline
+
+        return pipeline.secured(self.problem, self.own, spec, before)
+
+
+def delivered_by_sheets(sheets: Iterable[intake.Sheet], spec: Domain, salt: Secret) -> Delivered:
+    """The sheets of all countries as one problem; every delivery must be accepted.
+
+    Raises InvalidInput with file, line, cell, rule and remedy of what refuses one.
+    """
+    from sdc_tasks import intake, pipeline
+    from sdc_tasks.checks import suite
+    from sdc_tasks.checks.registry import describe
+
+    by_country: dict[str, list[intake.Sheet]] = {}
+    for sheet in sheets:
+        by_country.setdefault(sheet.country or sheet.file, []).append(sheet)
+    tables = []
+    for country in sorted(by_country):
+        delivery = intake.together(by_country[country], spec)
+        why = _why(delivery) if delivery.table is None else "; ".join(map(describe, suite.refusals(suite.check(delivery.table, spec))))
+        if delivery.table is None or why:
+            raise InvalidInput(
+                f"{delivery.file}: this delivery is refused; {why or '`sdc release` shows why'}. All deliveries are needed here"
+            )
+        tables.append(delivery.table)
+    own = {table.country: pipeline.sets_secondaries(table, spec) for table in tables}
+    return Delivered(pipeline.build_problem(tables, spec, salt), own)
+
+
+def _why(delivery: intake.Delivery) -> str:
+    """The first finding that refuses the delivery: line, cell, rule and remedy."""
+    from sdc_tasks.model.findings import Severity
+
+    wrong = [each for each in delivery.findings if each.severity is Severity.ERROR]
+    if not wrong:
+        return ""
+    first = wrong[0]
+    place = "".join(f"{word} {told}: " for word, told in (("line", first.line), ("cell", first.cell)) if told is not None)
+    more = f" ({len(wrong) - 1} more findings)" if len(wrong) > 1 else ""
+    return f"{place}{first.message}{more}"

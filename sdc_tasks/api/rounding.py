@@ -1,0 +1,351 @@
+"""Rounding of a table in a frame: controlled, quadratic, or of small counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from sdc_tasks.api.frames import Table, as_frame
+from sdc_tasks.api.progress import Progress, teller
+from sdc_tasks.api.results import Cells, Explanation, Picture, Result
+from sdc_tasks.api.tables import Hierarchies, Totals, totals_of, trees_of
+from sdc_tasks.confidential import keeps_to_itself
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.tables.codes import read_hierarchy
+from sdc_tasks.intake.tables.counts import counts_of
+from sdc_tasks.intake.tables.jj import FORMULAS
+from sdc_tasks.intake.tables.keyed import Columns, KeyedTable, Missing, keyed_table
+from sdc_tasks.intake.tables.rows import rows_of
+from sdc_tasks.methods.rounding.controlled import TableOptions
+from sdc_tasks.methods.rounding.controlled import round_table as round_controlled
+from sdc_tasks.methods.rounding.names import Quality
+from sdc_tasks.methods.rounding.quadratic import base_for, round_quadratic
+from sdc_tasks.methods.rounding.separable import Search
+from sdc_tasks.methods.rounding.small_count import (
+    CodeTree,
+    CountOptions,
+    Crossings,
+    InnerCells,
+    RoundedCells,
+    by_formula,
+    by_hierarchies,
+    by_list,
+    by_order,
+    dummy_of,
+)
+from sdc_tasks.methods.rounding.small_count import round_counts as round_cells
+from sdc_tasks.methods.rounding.small_count.measures import differences, frequencies, measures
+from sdc_tasks.methods.rounding.table import RoundingTable
+from sdc_tasks.model.secret import Secret
+from sdc_tasks.model.table import Floats
+from sdc_tasks.model.weights import weights_of
+from sdc_tasks.solver.clock import Limit
+from sdc_tasks.solver.names import SolverName
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CALLED = "the frame"
+Fact = float | int | str | bool | None
+Tell = Callable[[str], None]
+Weighting = Literal["one", "inverse", "sqrt"]
+
+
+def controlled(
+    table: RoundingTable, base: float, zero_restricted: bool, reach: int, weights: Weighting, search: Search, tell: Tell
+) -> tuple[Floats, dict[str, Fact]]:
+    """The table (n) rounded to multiples of the base, and the facts of the run."""
+    options = TableOptions(base, search, zero_restricted, reach, None if weights == "one" else weights_of(table.a, FORMULAS[weights]))
+    found = round_controlled(table, options, tell)
+    return found.x, {
+        "base": base, "zero_restricted": zero_restricted, "reach": found.reach, "weights": weights, "distance": found.distance,
+        "bound": found.bound, "gap": found.gap, "optimal": found.optimal, "stopped_by_time": found.clock, "attacks": found.rounds,
+        "largest_move": float(np.abs(found.x - table.a).max(initial=0.0)), "moved": int((found.x != table.a).sum()),
+    }  # fmt: skip
+
+
+def quadratic(table: RoundingTable, wanted: float | None, search: Search, tell: Tell) -> tuple[Floats, dict[str, Fact]]:
+    """The table (n) with sensitive cells rounded and the others adjusted, and the facts of the run. `wanted`: the base; None: the least."""
+    base = base_for(table) if wanted is None else wanted
+    found = round_quadratic(table, base, search, tell)
+    return found.x, {
+        "base": base, "distance": found.distance, "set_distance": found.set_distance, "z": found.z, "cost": found.cost,
+        "bound": found.bound, "sum_kept": found.sum_kept, "margins": int(found.margin.sum()), "optimal": found.optimal,
+        "stopped_by_time": found.clock, "attacks": found.rounds, "moved": int((found.x != table.a).sum()),
+    }  # fmt: skip
+
+
+def publication_of(
+    cells: InnerCells,
+    max_order: int | None,
+    crossings: Sequence[Sequence[str]] | None,
+    formula: str | None,
+    hierarchies: Mapping[str, CodeTree],
+) -> Crossings:
+    """What is published of inner cells: all crossings of at most so many dimensions, these, the terms of a formula, or else all."""
+    if sum(stated is not None for stated in (max_order, crossings, formula)) > 1:
+        raise InvalidInput("--max-order, --crossings and --formula each define the publication. Remedy: give one of them")
+    if crossings is not None:
+        return by_list(cells, [list(each) for each in crossings], hierarchies)
+    if formula is not None:
+        return by_formula(cells, formula, hierarchies)
+    if max_order is not None:
+        return by_order(cells, max_order, hierarchies)
+    return by_hierarchies(cells, hierarchies)
+
+
+@dataclass(frozen=True, repr=False)
+class RoundResult(Result):
+    """A rounded table that adds up, verified and attacked. Confidential: `table`, which holds the true values; `loss`, `explain`
+    and `plot`."""
+
+    keyed: KeyedTable = field(repr=False)
+    name: str
+    method: str
+    x: Floats = field(repr=False)
+    facts: Mapping[str, Fact]
+
+    @property
+    def title(self) -> str:
+        return f"{self.method} rounding, base {self.base:g}: {self.facts['moved']} of {len(self.x)} cells moved"
+
+    @property
+    def base(self) -> float:
+        return float(self.facts["base"] or 0.0)
+
+    @cached_property
+    def cells(self) -> Cells:
+        return Cells(self.keyed.dimensions, self.keyed.keys)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Confidential: the dimensions, the true value, and ROUNDED."""
+        return self.cells.frame(**{self.name: self.keyed.table.a, "ROUNDED": self.x})
+
+    @cached_property
+    def public(self) -> pd.DataFrame:
+        """The rounded table: every cell has a value, and it adds up."""
+        return self.cells.frame(**{self.name: self.x})
+
+    @property
+    def loss(self) -> float:
+        """Confidential: Σ w |x − a|; of the quadratic method √ Σ (x − a)²."""
+        return float(self.facts["distance"] or 0.0)
+
+    @property
+    def bound(self) -> float | None:
+        """Confidential: a lower bound of the loss; None for the quadratic method, whose bound is one of its adjustment."""
+        return None if self.method == "quadratic" else min(float(self.facts["bound"] or 0.0), self.loss)
+
+    def intervals(self) -> pd.DataFrame:
+        """What a reader concludes of the true value of each cell: LOW and HIGH. Public: the base is, and how many of it a cell may move."""
+        reach = float(self.facts.get("reach") or 1) * self.base
+        table = self.keyed.table
+        return self.cells.frame(LOW=np.maximum(self.x - reach, table.lb), HIGH=np.minimum(self.x + reach, table.ub))
+
+    def explain(self, cell: str | Sequence[str]) -> Explanation:
+        i, table = self.cells.find(cell), self.keyed.table
+        moved = "stayed" if self.x[i] == table.a[i] else "was rounded up" if self.x[i] > table.a[i] else "was rounded down"
+        why = ("it keeps its protection levels against an attacker who knows the method",) if i in table.primary else ()
+        return Explanation(self.cells.name(i), moved, (*why, "the table must add up, and all cells together move least"))
+
+    def plot(self) -> Picture:
+        """How far each cell moved, in decades. Confidential."""
+        from sdc_tasks.report.cta_figures import plot_deviations
+
+        rows = list(dict.fromkeys(key[0] for key in self.keyed.keys))
+        z = (self.x - self.keyed.table.a).reshape(len(rows), -1)
+        return Picture(
+            lambda image: plot_deviations(z, rows, f"{z.shape[1]} cells of each {self.keyed.dimensions[0]}", "the table's unit", image)
+        )
+
+
+@keeps_to_itself
+def round_table(
+    df: Table,
+    dims: Sequence[str],
+    value: str = "VALUE",
+    *,
+    base: float | None = None,
+    total: Totals = None,
+    hierarchies: Hierarchies | None = None,
+    status: str | None = None,
+    primary: str | None = None,
+    level: str | None = None,
+    lpl: str | None = None,
+    upl: str | None = None,
+    method: Literal["controlled", "quadratic"] = "controlled",
+    zero_restricted: bool = False,
+    reach: int = 4,
+    cost: Weighting = "one",
+    missing: Missing = "zero",
+    solver: SolverName = "highs",
+    seconds: float = 60.0,
+    gap: float = 1e-3,
+    seed: int | None = None,
+    progress: Progress = None,
+) -> RoundResult:
+    """A table rounded so that it still adds up and keeps the levels of its primary cells.
+
+    base    controlled: all cells become multiples of it; quadratic: sensitive cells do, others are adjusted, margins stay; None there: the
+            least that the levels allow.
+    reach   controlled: how many multiples a cell may move at most; smaller numbers are tried first. zero_restricted: multiples stay.
+    seed    repeats a rounding; it must stay secret; random by default.
+
+    The rest, and what is raised, as for `suppress`.
+
+    >>> import pandas as pd, sdc_tasks as sdc
+    >>> table = pd.DataFrame({"R": ["a", "a", "b", "b"], "C": ["x", "y", "x", "y"], "VALUE": [12, 7, 3, 8]})
+    >>> found = sdc.round_table(table, ["R", "C"], base=5)
+    >>> bool((found.public["VALUE"] % 5 == 0).all()), found.bound <= found.loss
+    (True, True)
+    """
+    if base is None and method == "controlled":
+        raise InvalidInput("controlled rounding needs a base. Remedy: give a number above 0, such as 5")
+    if base is not None and not 0 < base < float("inf"):
+        raise InvalidInput("the base is not a number above 0. Remedy: give one such as 5")
+    columns, trees = Columns(status, primary, lpl, upl, None, level), trees_of(hierarchies)
+    keyed = keyed_table(rows_of(as_frame(df), CALLED), dims, value, totals_of(total, dims, trees), trees, columns, missing)
+    search, tell = Search(_drawn(seed), solver, Limit(seconds), gap), teller(progress)
+    if method == "controlled":
+        assert base is not None
+        x, facts = controlled(keyed.table, base, zero_restricted, reach, cost, search, tell)
+    else:
+        x, facts = quadratic(keyed.table, base, search, tell)
+    return RoundResult(keyed, value, method, x, facts)
+
+
+@dataclass(frozen=True, repr=False)
+class CountResult(Result):
+    """Rounded counts. Confidential: `table`, which holds the true counts; `loss`, `explain` and `plot`."""
+
+    rounded: RoundedCells = field(repr=False)
+
+    @property
+    def title(self) -> str:
+        dummy = self.rounded.dummy
+        return f"small count rounding, base {self.rounded.options.base}: {dummy.published} published cells of {len(dummy.cells)} inner ones"
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The published cells."""
+        dummy = self.rounded.dummy
+        labels = dummy.labels(np.arange(dummy.published))
+        return Cells(dummy.cells.dimensions, tuple(zip(*(each.tolist() for each in labels), strict=True)))
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Confidential: the dimensions, ORIGINAL and ROUNDED of every published cell."""
+        return self.cells.frame(ORIGINAL=self.rounded.dummy.z, ROUNDED=self.rounded.published)
+
+    @cached_property
+    def public(self) -> pd.DataFrame:
+        """The dimensions and ROUNDED of every published cell: no count in 1 … base − 1, additive, consistent."""
+        return self.cells.frame(ROUNDED=self.rounded.published)
+
+    @property
+    def loss(self) -> float:
+        """Confidential: the mean of |rounded − original| over the published cells."""
+        return float(self._measures.mean)
+
+    @property
+    def bound(self) -> float | None:
+        """None: the method proves none."""
+        return None
+
+    @cached_property
+    def _measures(self) -> Any:
+        return measures(self.rounded.dummy.z, self.rounded.published)
+
+    @property
+    def figures(self) -> Mapping[str, str]:
+        found = self._measures
+        return {"changed": f"{found.changed:,}", "largest change": f"{found.maximum:,}"}
+
+    def intervals(self) -> pd.DataFrame:
+        """What a reader who sees every rounded inner cell concludes of each published one: LOW and HIGH. An inner cell of 0 or of
+        the base may have been rounded from any small count; each other one is original.
+        """
+        dummy, options, y = self.rounded.dummy, self.rounded.options, self.rounded.inner
+        may = (y == 0) | (y == options.base)
+        top = np.where(y == options.base, max(options.largest, options.base), options.largest)
+        low, high = dummy.totals(np.where(may, 0, y)), dummy.totals(np.where(may, top, y))
+        return self.cells.frame(LOW=low, HIGH=high)
+
+    def explain(self, cell: str | Sequence[str]) -> Explanation:
+        i = self.cells.find(cell)
+        moved = self.rounded.published[i] != self.rounded.dummy.z[i]
+        why = (
+            "small counts below it were rounded, so that no published count is in 1 … base − 1"
+            if moved
+            else "its parts, added up, kept their sum"
+        )
+        return Explanation(self.cells.name(i), "rounded" if moved else "original", (why,))
+
+    def plot(self) -> Picture:
+        """Tables 4 to 8 of [4]: how many published cells have which count, and how far they moved. Confidential."""
+        from sdc_tasks.report.rounding_figures import plot_rounding
+
+        told = frequencies(self.rounded), differences(self.rounded), differences(self.rounded, simple=True)
+        return Picture(lambda image: plot_rounding(*told, image))
+
+
+@keeps_to_itself
+def round_counts(
+    df: Table,
+    dims: Sequence[str],
+    count: str | None = None,
+    *,
+    base: int = 3,
+    max_order: int | None = None,
+    crossings: Sequence[Sequence[str]] | None = None,
+    formula: str | None = None,
+    hierarchies: Mapping[str, Mapping[str, str | None] | str] | None = None,
+    quality: Quality = "fast",
+    max_round: int | None = None,
+    zero_candidates: bool = False,
+    protect_zeros: bool = False,
+    leverage: bool = False,
+    seed: int | None = None,
+    progress: Progress = None,
+) -> CountResult:
+    """Counts rounded so that no published one is in 1 … base − 1, and all stay close, additive and consistent ([4]).
+
+    df       microdata, a row for each record; with `count`, the column of counts, inner cells. No totals.
+    max_order, crossings, formula: what is published: all crossings of at most so many dimensions, these, or the terms of ~(A+B)*C; else
+             all.
+    hierarchies  of a dimension: the code that each code adds up to; or a file, code,parent or .hrc.
+    seed     repeats a rounding; it must stay secret; random by default.
+
+    The rest as for `sdc round-counts`; what is raised as for `suppress`.
+
+    >>> import pandas as pd, sdc_tasks as sdc
+    >>> people = pd.DataFrame({"AGE": ["0", "0", "1", "1", "2"], "SEX": ["f", "m", "f", "m", "f"], "N": [1, 7, 2, 9, 12]})
+    >>> found = sdc.round_counts(people, ["AGE", "SEX"], "N", base=3)
+    >>> sorted(set(found.public["ROUNDED"]) & {1, 2}), len(found.public)
+    ([], 11)
+    """
+    cells = counts_of(CALLED, rows_of(as_frame(df), CALLED).column, list(dims), count).cells
+    trees = {name: _tree(name, given) for name, given in (hierarchies or {}).items()}
+    if unknown := sorted(set(trees) - set(cells.dimensions)):
+        raise InvalidInput(f"{unknown[0]}: a hierarchy of a dimension that is none. Remedy: name one of {', '.join(cells.dimensions)}")
+    options = CountOptions(_drawn(seed), base, quality, max_round, zero_candidates, protect_zeros, leverage)
+    dummy = dummy_of(cells, publication_of(cells, max_order, crossings, formula, trees))
+    return CountResult(round_cells(dummy, options, progress=teller(progress)))
+
+
+def _tree(name: str, given: Mapping[str, str | None] | str) -> CodeTree:
+    from pathlib import Path
+
+    if not isinstance(given, Mapping):
+        return read_hierarchy(Path(given))
+    pairs = tuple((code, parent) for code, parent in given.items() if parent is not None)
+    return CodeTree(f"the hierarchy of {name}", pairs, tuple(code for code, parent in given.items() if parent is None))
+
+
+def _drawn(seed: int | None) -> int:
+    return Secret.fresh().seed("rounding") if seed is None else seed

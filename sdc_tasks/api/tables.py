@@ -1,0 +1,46 @@
+"""How a caller describes a table with dimensions, and how its hierarchies are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.tables.keyed import Columns
+from sdc_tasks.methods.suppression.names import COSTS, CellCosts
+from sdc_tasks.model.table import Hierarchy
+
+Parents = Mapping[str, str | None] | str | Path  # each code's parent, None for the top; or a file of codes, .csv or .hrc
+Hierarchies = Mapping[str, Parents]
+Totals = str | Mapping[str, str] | None  # the code of totals, of every dimension or by dimension
+
+
+def totals_of(total: Totals, dimensions: Sequence[str], hierarchies: Mapping[str, object]) -> dict[str, str]:
+    """The code of the total by dimension; a dimension with a hierarchy has its top, whatever `total` says of all dimensions."""
+    if total is None:
+        return {}
+    if isinstance(total, Mapping):
+        return dict(total)
+    return {name: total for name in dimensions if name not in hierarchies}
+
+
+def trees_of(hierarchies: Hierarchies | None) -> dict[str, Path | Hierarchy]:
+    """The hierarchies by dimension. Raises InvalidInput for a code that is given twice, has an unknown parent, or is below itself."""
+    found: dict[str, Path | Hierarchy] = {}
+    for name, given in (hierarchies or {}).items():
+        if not isinstance(given, Mapping):
+            found[name] = Path(given)
+            continue
+        try:
+            found[name] = Hierarchy(name, tuple(given), tuple(given.values()))
+        except ValueError as error:
+            raise InvalidInput(f"the frame: {error}. Remedy: correct the hierarchy") from error
+    return found
+
+
+def costs_of(cost: str, columns: Columns) -> tuple[CellCosts, Columns]:
+    """What a secondary costs: one of the measures by name, else a column of the table."""
+    from dataclasses import replace
+
+    named = next((name for name in COSTS if name == cost), None)
+    return ("file", replace(columns, cost=cost)) if named is None else (named, columns)

@@ -1,0 +1,41 @@
+"""What an attacker computes of the hidden cells of a pattern: the least and the greatest value of each ([2] eq. 5–6).
+
+He knows the open cells, the relations and the external bounds. Two linear programs for each hidden cell. For looking at, not for a
+verdict: `verify.py` judges.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.solver.lp import LiveLP, Status
+
+OPEN_ENDED = (Status.UNBOUNDED, Status.INFEASIBLE)  # the truth is feasible: what a solver calls either has no end
+
+
+def feasible(problem: SuppressionProblem, hidden: Bools) -> tuple[Floats, Floats]:
+    """(low, high), each (n), in the unit of the data: equal to the value where a cell is open, −∞ and ∞ where nothing bounds it, NaN where
+    the solver found neither. `hidden` (n): True where the pattern hides.
+    """
+    low, high = problem.a.copy(), problem.a.copy()
+    cells = np.flatnonzero(hidden & ~problem.fixed & (problem.ub > problem.lb))
+    if not len(cells):
+        return low, high
+    size = np.abs(problem.a[cells])
+    unit = float(2.0 ** np.round(np.log2(np.median(size[size > 0])))) if (size > 0).any() else 1.0
+    M = sp.csr_array(sp.csc_array(problem.M)[:, cells])
+    M = sp.csr_array(M[np.flatnonzero(np.diff(M.indptr))])
+    zero = np.zeros(M.shape[0])
+    below, above = (problem.lb - problem.a)[cells] / unit, (problem.ub - problem.a)[cells] / unit
+    program = LiveLP(np.zeros(len(cells)), M, zero, zero, below, above)
+    for i, cell in enumerate(cells):
+        for side, ends in ((1.0, low), (-1.0, high)):
+            program.set_cost(np.array([i]), np.array([side]))
+            found = program.solve(reduced=False)
+            reach = found.objective * unit if found.status is Status.OPTIMAL else -np.inf if found.status in OPEN_ENDED else np.nan
+            ends[cell] = problem.a[cell] + side * reach
+        program.set_cost(np.array([i]), np.zeros(1))
+    return low, high
