@@ -16,7 +16,8 @@ from sdc_tasks.model.table import Bools, Ints
 # CL_OBS_STATUS of the SDMX cross-domain code lists, as in the package statcodelists.
 OBS_STATUS = frozenset("ABDEFGHIJKLMNOPQSUVW")
 NOT_AVAILABLE = frozenset("HLMO")  # codes of values that nobody has, or has yet
-_ACTIONS = frozenset("IAR")  # insert, append, replace: the record holds the data
+_ACTIONS = frozenset("IARM")  # information, append, replace, merge (which SDMX 3.1 says for the first two): the record holds the data
+_STRUCTURES, _KINDS = ("DATAFLOW", "STRUCTURE_ID"), frozenset(("dataflow", "datastructure", "dataprovision"))
 
 
 @dataclass(frozen=True)
@@ -86,10 +87,22 @@ def read_keys(records: Records, domain: Domain, period: str, found: Findings) ->
 
 
 def _structure(records: Records, domain: Domain, found: Findings) -> None:
-    _fixed(records, records.format.structure_id, domain.structure_id, "SDC/structure", f"must be {domain.structure_id}", found)
+    for column in _STRUCTURES:
+        if not records.has(column):
+            continue
+        first = records.which(column)[0]
+        if (other := np.flatnonzero(records.which(column) != first)).size:
+            message = f"{column} is not {domain.structure_id} in all records: send each dataflow in a file of its own"
+            found.add("SDC/structure", message, int(records.line[other[0]]))
+        else:
+            _fixed(records, column, domain.structure_id, "SDC/structure", f"must be {domain.structure_id}", found)
+    if records.has("STRUCTURE"):
+        wrong = records.where("STRUCTURE", lambda text: text.lower() not in _KINDS)
+        message = "STRUCTURE must be dataflow, datastructure or dataprovision"
+        found.each("SDC/structure", np.flatnonzero(wrong), records.line, message)
     if records.has("ACTION"):
         wrong = records.where("ACTION", lambda text: text not in _ACTIONS)
-        message = "ACTION must be I, A or R: a delivery is the complete table; it does not delete or merge"
+        message = "ACTION must be I, A, R or M: a delivery is the complete table, and deletes nothing"
         found.each("SDC/action", np.flatnonzero(wrong), records.line, message)
 
 

@@ -39,7 +39,11 @@ def replaced(line: int, old: str, new: str, text: str | None = None) -> str:
 # A healthy delivery
 
 
-@pytest.mark.parametrize("content", [sdmx_1(), sdmx_2(), national()], ids=["SDMX-CSV 1.0", "SDMX-CSV 2.0", "national"])
+@pytest.mark.parametrize(
+    "content",
+    [sdmx_1(), sdmx_2(), national(), sdmx_1().replace(",", "\t")],
+    ids=["SDMX-CSV 1.0", "SDMX-CSV 2.0", "national", "tabs"],
+)
 def test_every_wire_format_gives_the_same_table(domain, folder, content):
     delivery = deliver(domain, folder, content)
     assert codes(delivery) == []
@@ -138,12 +142,11 @@ def test_a_file_that_is_not_there(domain, folder):
         (sdmx_1().replace(",300,", ',"300,').encode(), 6),
         (sdmx_1().replace(",300,", ',3"00,').encode(), 6),
         (sdmx_1().replace(",300,", f",{'3' * 70_000},").encode(), 6),
-        (sdmx_1().replace(",", "\t").encode(), 1),
         (sdmx_1().replace(",", "|").encode(), 1),
         ("\n".join(sdmx_1().splitlines()[1:]).encode(), 1),
     ],
     ids=["empty", "empty but for a mark", "header only", "UTF-16", "archive", "XML", "Latin-1", "NUL", "CR only", "open quote",
-         "quote inside", "giant field", "tabs", "bars", "no header"],
+         "quote inside", "giant field", "bars", "no header"],
 )  # fmt: skip
 def test_not_well_formed(domain, folder, content, line):
     delivery = deliver(domain, folder, content)
@@ -262,7 +265,7 @@ def test_duplicate_keys_name_both_lines(domain, folder):
     assert "line 10" in delivery.findings[0].message
 
 
-@pytest.mark.parametrize(("action", "accepted"), [("I", True), ("A", True), ("R", True), ("D", False), ("M", False), ("", False)])
+@pytest.mark.parametrize(("action", "accepted"), [("I", True), ("A", True), ("R", True), ("M", True), ("D", False), ("", False)])
 def test_actions_of_sdmx_csv_2(domain, folder, action, accepted):
     delivery = deliver(domain, folder, sdmx_2().replace(",I,A,", f",{action},A,"))
     assert delivery.accepted is accepted

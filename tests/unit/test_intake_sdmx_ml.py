@@ -94,7 +94,7 @@ REFUSED = {
     "a test": (lambda text: text.replace("<mes:Test>false", "<mes:Test>true"), "test message"),
     "no structure": (lambda text: text.replace("StructureUsage><Ref", "StructureUsage><Other"), "does not say of which structure"),
     "another structure": (lambda text: text.replace('id="SMALL"', 'id="LARGE"'), "must be NSI:SMALL(1.0)"),
-    "to be deleted": (lambda text: text.replace("Replace", "Delete"), "ACTION must be I, A or R"),
+    "to be deleted": (lambda text: text.replace("Replace", "Delete"), "ACTION must be I, A, R or M"),
     "a missing concept": (lambda text: without(text, *(f'CONF_STATUS="{flag}"' for flag in "FDA")), "CONF_STATUS is missing"),
     "said twice": (lambda text: text.replace("<mes:DataSet ", '<mes:DataSet CONF_STATUS="F" '), "CONF_STATUS is said twice"),
     "several values": (lambda text: text.replace("/>\n</Series>", "><Comp/></Obs>\n</Series>", 1), "several values"),

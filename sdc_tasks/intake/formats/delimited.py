@@ -1,43 +1,29 @@
 """Delimited text, from bytes to records: SDMX-CSV and national CSV, and findings for files that are not well-formed.
 
-The formats differ in their separator, their decimal sign and the columns that name the structure (`FORMATS`). Reading is the same for
+The formats differ in their separator, their decimal sign and the columns that name the structure (`header.py`). Reading is the same for
 all: find the records and their lines at the level of bytes, set aside records without the header's number of fields, and let pandas split
-the rest into columns of text. This module does not know the meaning of a column.
+the rest into columns of text. Codes lose their labels. This module does not know the meaning of a column.
 """
 
 from __future__ import annotations
 
-import csv
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from sdc_tasks.intake.findings import Findings, shown
-from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
-from sdc_tasks.model.findings import Severity
+from sdc_tasks.intake.findings import Findings
+from sdc_tasks.intake.formats.groups import UNSAID, Group, spread
+from sdc_tasks.intake.formats.header import LABEL, OF_FORMAT, CsvHeader, first_of, read_header
+from sdc_tasks.intake.formats.records import Concepts, Records
 from sdc_tasks.model.table import Ints
 
 MAX_RECORD = 65_536  # bytes; the longest real record has a few hundred
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LF, _QUOTE = 10, 34
-
-
-_SDMX_1 = (("DATAFLOW",), "DATAFLOW")
-_SDMX_2 = (("STRUCTURE", "STRUCTURE_ID", "ACTION"), "STRUCTURE_ID")
-FORMATS = (
-    WireFormat("SDMX-CSV 1.0", ",", ".", *_SDMX_1),
-    WireFormat("SDMX-CSV 2.0", ",", ".", *_SDMX_2),
-    WireFormat("national CSV", ";", ",", *_SDMX_1),
-    WireFormat("national CSV in the layout of SDMX-CSV 2.0", ";", ",", *_SDMX_2),
-)
-
-
-def _known(concepts: Concepts) -> set[str]:
-    """The columns of the domain and of the formats themselves."""
-    return {*concepts.required, *concepts.optional, *(column for wire in FORMATS for column in wire.structure_columns)}
 
 
 def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
@@ -48,36 +34,32 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     if found.refused:
         return None
     head, _, _ = data.partition(b"\n")
-    header = _header(head, concepts, found)
+    header = read_header(head, concepts, found)
     if header is None:
         return None
-    wire, names = header
-    if data.count(b"\n") > most or data.count(wire.separator.encode()) > 2 * most * len(names):
+    separator, names = header.separator, header.names
+    if data.count(b"\n") > most or data.count(separator.encode()) > 2 * most * len(names):
         found.add("140", f"the file has more than {most} lines, or too many fields for them: send the table and nothing else")
         return None
-    layout = _layout(data, wire.separator, found)
+    layout = _layout(data, separator, found)
     if layout is None:
         return None
     good = _good_records(layout, len(names), found)
     if not layout.terminated and good.size and good[-1] == len(layout.start) - 1:
-        _refuse_cut_field(data.rsplit(wire.separator.encode(), 1)[-1], len(names), int(layout.line[-1]), found)
+        _refuse_cut_field(data.rsplit(separator.encode(), 1)[-1], len(names), int(layout.line[-1]), found)
     if not layout.start.size:
         found.add("140", "the file has a header but no record: send the complete table")
     if not good.size:
         return None
-    return Records(wire, layout.line[good], _columns(data, layout, good, wire.separator, names, concepts))
+    records = Records(header.wire, layout.line[good], _columns(data, layout, good, separator, names))
+    _refuse_several(records, header, found)
+    return _without_partial(records, concepts, found) if header.partial else records
 
 
 def first(data: bytes, column: str) -> str:
     """The text of a column in the first record, empty where there is none: a guess, without parsing."""
     lines = (line for line in data.decode("utf-8-sig", "replace").splitlines() if line.strip())
-    header, record = next(lines, ""), next(lines, "")
-    for separator in (",", ";"):
-        names = [name.strip(' "') for name in header.split(separator)]
-        if column in names:
-            fields, at = record.split(separator), names.index(column)
-            return fields[at].strip(' "') if at < len(fields) else ""
-    return ""
+    return first_of(next(lines, ""), next(lines, ""), column)
 
 
 def _plain(data: bytes, found: Findings) -> bytes:
@@ -105,46 +87,6 @@ def _plain(data: bytes, found: Findings) -> bytes:
 
 def _line_at(data: bytes, offset: int) -> int:
     return data.count(b"\n", 0, offset) + 1
-
-
-def _header(head: bytes, concepts: Concepts, found: Findings) -> tuple[WireFormat, list[str]] | None:
-    """The format and the column names. The separator is the one that gives known columns; it is never guessed."""
-    known = _known(concepts)
-    splits = {separator: _split(head, separator) for separator in (",", ";")}
-    separator, names = max(splits.items(), key=lambda split: len(known & set(split[1])))
-    if len(known & set(names)) < 2:
-        found.add("140", "no known column in the first line: it must name the columns, separated by commas or semicolons", 1)
-        return None
-    columns = "STRUCTURE" if {"STRUCTURE", "STRUCTURE_ID", "ACTION"} & set(names) else "DATAFLOW"
-    wire = next(wire for wire in FORMATS if wire.separator == separator and columns in wire.structure_columns)
-    if not _columns_fit(names, known, (*wire.structure_columns, *concepts.required), found):
-        return None
-    return wire, names
-
-
-def _split(head: bytes, separator: str) -> list[str]:
-    try:
-        return [name.strip() for name in next(csv.reader([head.decode("utf-8")], delimiter=separator, strict=True))]
-    except (csv.Error, StopIteration):
-        return []
-
-
-def _columns_fit(names: list[str], known: set[str], required: tuple[str, ...], found: Findings) -> bool:
-    for column in required:
-        if column not in names:
-            found.add("150/003", f"column {column} is missing: add it", 1)
-    for number, name in enumerate(names, start=1):
-        if name and name in names[: number - 1]:
-            found.add("150/007", f"{_called(number, name, known)} repeats an earlier column: send each column once", 1)
-        elif name not in known:
-            message = f"{_called(number, name, known)} is not in the structure and is not read"
-            found.add("150/007", message, 1, severity=Severity.WARNING)
-    return not found.refused
-
-
-def _called(number: int, name: str, known: set[str]) -> str:
-    told = shown(name, known)
-    return f"column {number} ({told})" if told else f"column {number}"
 
 
 @dataclass(frozen=True)
@@ -217,26 +159,83 @@ def _refuse_cut_field(last: bytes, column: int, line: int, found: Findings) -> N
     found.add("140", f"the file ends inside column {column}, which may be cut short: end the last line with a line break", line)
 
 
-def _columns(
-    data: bytes, layout: _Layout, good: Ints, separator: str, names: list[str], concepts: Concepts
-) -> dict[str, tuple[list[str], Ints]]:
+def _columns(data: bytes, layout: _Layout, good: Ints, separator: str, names: Sequence[str | None]) -> dict[str, tuple[list[str], Ints]]:
     """The good records as one column for each concept of the domain or the format."""
     import pandas as pd  # imported here: `sdc cta` does not need it, and it takes a second
 
-    known = [number for number, name in enumerate(names) if name in _known(concepts)]
+    known = {number: name for number, name in enumerate(names) if name is not None}
     spans = zip(layout.start[good].tolist(), layout.end[good].tolist(), strict=True)
     frame = pd.read_csv(
         io.BytesIO(b"\n".join(data[start:end] for start, end in spans)),
         sep=separator,
         header=None,
-        usecols=known,
+        usecols=list(known),
         dtype=str,  # not "category": that would turn codes that look like numbers into numbers
         na_filter=False,
         low_memory=False,
         encoding="utf-8",
     )
     found = {}
-    for number in known:
+    for number, name in known.items():
         which, texts = pd.factorize(frame[number].to_numpy(dtype=object))
-        found[names[number]] = [str(text).strip() for text in texts], which.astype(np.int64)
+        found[name] = [_without_label(name, str(text).strip()) for text in texts], which.astype(np.int64)
     return found
+
+
+def _without_label(name: str, text: str) -> str:
+    """The code of `LU: Luxembourg`. What may be a number or a period has no label but itself, so that nothing is cut off a value."""
+    code, separator, label = text.partition(LABEL)
+    if separator and name in _OWN_LABEL and label.strip() != code:
+        return text
+    return code.strip()
+
+
+_OWN_LABEL = ("OBS_VALUE", "TIME_PERIOD")
+
+
+def _refuse_several(records: Records, header: CsvHeader, found: Findings) -> None:
+    """Adds a finding for each record with several values of one concept."""
+    for name in sorted(header.several):
+        if header.between:
+            several = records.where(name, lambda text: header.between in text)
+            message = f"{name} has several values, or its values are marked as several: send one"
+            found.each("150/007", np.flatnonzero(several), records.line, message)
+
+
+def _without_partial(records: Records, concepts: Concepts, found: Findings) -> Records | None:
+    """The observations, with what the other records say of a part of a key: those that have no value and not the whole key. A dimension
+    that is left open is empty or ~.
+    """
+    dimensions = [name for name in concepts.dimensions if name in records.columns]
+    is_open = {name: records.where(name, _OPEN.__contains__) for name in dimensions}
+    partial = np.logical_or.reduce(list(is_open.values())) & records.where("OBS_VALUE", lambda text: not text)
+    if not partial.any():
+        return records
+    said = [name for name in (*concepts.required, *concepts.optional) if name not in concepts.dimensions and records.has(name)]
+    groups: list[Group] = []
+    for row in np.flatnonzero(partial).tolist():
+        key = {name: records.text(name, row) for name in dimensions if not is_open[name][row]}
+        groups.append((key, {name: text for name in said if (text := records.text(name, row))}))
+    if partial.all():
+        found.add("140", "no record has a value: send the complete table")
+        return None
+    for name in OF_FORMAT:
+        if records.has(name) and (other := np.setdiff1d(records.which(name)[partial], records.which(name)[~partial])).size:
+            row = np.flatnonzero(partial & np.isin(records.which(name), other))[0]
+            message = f"{name} of a record of a part of a key is not that of an observation: a delivery is one table, and deletes nothing"
+            found.add("SDC/action" if name == "ACTION" else "SDC/structure", message, int(records.line[row]))
+    kept = np.flatnonzero(~partial)
+    texts: dict[str, dict[str, int]] = {}
+    which: dict[str, Ints] = {}
+    for name, (mine, at) in records.columns.items():
+        texts[name] = {}
+        numbers = np.array([texts[name].setdefault(text, len(texts[name])) if text else UNSAID for text in mine], dtype=np.int64)
+        which[name] = numbers[at[kept]]
+    for name in sorted(spread(groups, texts, which)):
+        message = f"{name} is said twice of one observation, differently, by records of a part of its key: say it once"
+        found.add("150/007", message, int(records.line[np.flatnonzero(partial)[0]]))
+    columns = {name: ([*texts[name], ""], np.where(at == UNSAID, len(texts[name]), at)) for name, at in which.items()}
+    return Records(records.format, records.line[kept], columns)
+
+
+_OPEN = ("", "~")

@@ -12,13 +12,13 @@ from sdc_tasks.model.table import Bools, Ints
 
 @dataclass(frozen=True)
 class WireFormat:
-    """One way to write the same records. `decimal` is the sign that the format prescribes; another sign is accepted with a warning."""
+    """One way to write the same records. `decimal` is the sign that the format prescribes; another sign is accepted with a warning.
+    `structure_columns` are those that every file has, to say of which structure it is.
+    """
 
     name: str
-    separator: str
     decimal: str
     structure_columns: tuple[str, ...]
-    structure_id: str
 
 
 @dataclass(frozen=True)

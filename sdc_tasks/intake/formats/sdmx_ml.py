@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections import defaultdict
 from collections.abc import Mapping
 from pyexpat import ExpatError, ParserCreate, errors
 
 import numpy as np
 
 from sdc_tasks.intake.findings import Findings, shown
+from sdc_tasks.intake.formats.groups import UNSAID, Group, spread
 from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
 from sdc_tasks.model.findings import Severity
-from sdc_tasks.model.table import Ints
 
-SDMX_ML = WireFormat("SDMX-ML", "", ".", ("DATAFLOW",), "DATAFLOW")
+SDMX_ML = WireFormat("SDMX-ML", ".", ("DATAFLOW",))
 ACTIONS = {"Append": "A", "Replace": "R", "Information": "I", "Delete": "D", "Merge": "M"}
 OF_A_SET = {"structureRef", "action", "setID", "dataScope", "validFromDate", "validToDate", "publicationYear", "publicationPeriod"}
 TAKEN = 1 << 16  # bytes; what the parser takes at a time, so that too long a file is noticed early
@@ -28,7 +27,6 @@ _KIND = re.compile(r"http://www\.sdmx\.org/resources/sdmxml/schemas/v(2_1|3_0|3_
 _URN = re.compile(r"(?:urn:sdmx:[\w.]+=)?([\w.-]+:[\w@$-]+\([\w.+*~]+\))")
 UNKNOWN = "an element of a data set that is not read here, such as a concept of several values: send one value of each"
 _MISSING = "NaN"  # of the standard, for a value that is not there
-_UNSAID = -1
 
 
 class _Refused(Exception):
@@ -74,7 +72,7 @@ class _Message:
         self._twice: dict[str, int] = {}
         self._structure: dict[str, str] = {}
         self._at_observation: dict[str, str] = {}
-        self._groups: list[tuple[dict[str, str], dict[str, str]]] = []
+        self._groups: list[Group] = []
         self._path: list[str] = []
         self._said: list[str] | None = None
         self._generic = False
@@ -220,7 +218,7 @@ class _Message:
         self._note(said)
         for name, texts in self._texts.items():
             text = said.get(name)
-            self._which[name].append(_UNSAID if text is None else texts.setdefault(text, len(texts)))
+            self._which[name].append(UNSAID if text is None else texts.setdefault(text, len(texts)))
 
     def _note(self, said: Mapping[str, str]) -> None:
         for name in said.keys() - self._names.keys():
@@ -240,7 +238,8 @@ class _Message:
         if not self._line:
             found.add("140", "the message has no observation: send the complete table")
         which = {name: np.array(numbers, dtype=np.int64) for name, numbers in self._which.items()}
-        self._spread(which)
+        for name in sorted(spread(self._groups, self._texts, which)):
+            self._twice.setdefault(name, self._names[name])
         for name, line in self._twice.items():
             message = f"concept{f' {name}' if name in known else ''} is said twice of one observation, differently: say it once"
             found.add("150/007", message, line)
@@ -250,31 +249,8 @@ class _Message:
         for name, numbers in which.items():
             if name in self._names:
                 texts = [_plain(name, text) for text in self._texts[name]]
-                columns[name] = [*texts, ""], np.where(numbers == _UNSAID, len(texts), numbers)
+                columns[name] = [*texts, ""], np.where(numbers == UNSAID, len(texts), numbers)
         return Records(SDMX_ML, np.array(self._line, dtype=np.int64), columns)
-
-    def _spread(self, which: dict[str, Ints]) -> None:
-        """Gives the records of each group what it says."""
-        alike: dict[tuple[str, ...], list[tuple[dict[str, str], dict[str, str]]]] = defaultdict(list)
-        for key, attributes in self._groups:
-            alike[tuple(sorted(key))].append((key, attributes))
-        for names, groups in alike.items():
-            of_record = np.column_stack([which[name] for name in names]) if names else np.zeros((len(self._line), 0), dtype=np.int64)
-            if not len(of_record):
-                continue
-            keys, at = np.unique(of_record, axis=0, return_inverse=True)
-            order = np.argsort(at.ravel(), kind="stable")
-            rows = np.split(order, np.cumsum(np.bincount(at.ravel()))[:-1])
-            found = {tuple(key.tolist()): mine for key, mine in zip(keys, rows, strict=True)}
-            for key, attributes in groups:
-                mine = found.get(tuple(self._texts[name].get(key[name], _UNSAID - 1) for name in names))
-                if mine is None:
-                    continue
-                for name, text in attributes.items():
-                    number = self._texts[name].setdefault(text, len(self._texts[name]))
-                    if not np.isin(which[name][mine], [_UNSAID, number]).all():
-                        self._twice.setdefault(name, self._names[name])
-                    which[name][mine] = number
 
 
 def _plain(name: str, text: str) -> str:

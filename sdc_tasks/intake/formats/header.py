@@ -1,0 +1,133 @@
+"""The header of a delimited file: which concept each column holds, as SDMX-CSV 1.0, 2.0 and 2.1 write it.
+
+    STRUCTURE[;]           the sub-field separator, where a concept may have several values
+    CONF_STATUS[]          such a concept
+    GEO: Area              with `labels=both`, a label; the records then hold codes with labels, `LU: Luxembourg`
+    GEO,Area               with `labels=name`, a column of labels behind each column of codes; STRUCTURE_NAME says so
+    SERIES_KEY, OBS_KEY    repeat the dimensions, and are not read
+
+The order of the columns is free. A name is that of a concept of the domain in any case, as Eurostat writes `geo`.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+
+from sdc_tasks.intake.findings import Findings, shown
+from sdc_tasks.intake.formats.records import Concepts, WireFormat
+from sdc_tasks.model.findings import Severity
+
+SEPARATORS = ",;\t"
+_SDMX_1, _SDMX_2 = ("DATAFLOW",), ("STRUCTURE", "STRUCTURE_ID")
+FORMATS = {
+    (",", _SDMX_1): WireFormat("SDMX-CSV 1.0", ".", _SDMX_1),
+    (",", _SDMX_2): WireFormat("SDMX-CSV 2", ".", _SDMX_2),
+    (";", _SDMX_1): WireFormat("national CSV", ",", _SDMX_1),
+    (";", _SDMX_2): WireFormat("national CSV in the layout of SDMX-CSV 2", ",", _SDMX_2),
+    ("\t", _SDMX_1): WireFormat("tab-separated text", ".", _SDMX_1),
+    ("\t", _SDMX_2): WireFormat("tab-separated text in the layout of SDMX-CSV 2", ".", _SDMX_2),
+}
+OF_FORMAT = ("DATAFLOW", "STRUCTURE", "STRUCTURE_ID", "ACTION")
+_UNREAD = {"STRUCTURE_NAME", "SERIES_KEY", "OBS_KEY"}
+_COLUMN = re.compile(r"([^\[\]:]+)(\[[^\[\]]*\])?(?:: .*)?")
+LABEL = ": "
+
+
+@dataclass(frozen=True)
+class CsvHeader:
+    """`names`: the concept of each column, None where a column is not read. `several`: the concepts that may have several values,
+    which stand between `between`.
+    """
+
+    wire: WireFormat
+    separator: str
+    names: tuple[str | None, ...]
+    several: frozenset[str]
+    between: str
+
+    @property
+    def partial(self) -> bool:
+        """Whether a record without a value may hold attributes of a part of a key."""
+        return self.wire.structure_columns == _SDMX_2
+
+
+def read_header(head: bytes, concepts: Concepts, found: Findings) -> CsvHeader | None:
+    """The header in the first line. The separator is the one that gives known columns; it is never guessed."""
+    known = known_columns(concepts)
+    splits = {separator: _split(head, separator) for separator in SEPARATORS}
+    separator, texts = max(splits.items(), key=lambda split: len({_concept(text, known)[0] for text in split[1]} & known))
+    parsed = [_concept(text, known) for text in texts]
+    names = [name for name, _ in parsed]
+    if len(known & set(names)) < 2:
+        message = "no known column in the first line: it must name the columns, separated by commas, semicolons or tabs"
+        found.add("140", message, 1)
+        return None
+    wire = FORMATS[separator, _SDMX_2 if {"STRUCTURE", "STRUCTURE_ID", "ACTION"} & set(names) else _SDMX_1]
+    _columns_fit(names, known, (*wire.structure_columns, *concepts.required), found)
+    between = next((bracket for name, bracket in parsed if name == "STRUCTURE" and bracket), "")[:1]
+    several = frozenset(name for name, bracket in parsed if bracket is not None and name in known and name != "STRUCTURE")
+    if several and not between:
+        found.add("150/007", "columns with [] need a sub-field separator in the header of the first one, such as STRUCTURE[;]: add it", 1)
+    if found.refused:
+        return None
+    return CsvHeader(wire, separator, tuple(name if name in known else None for name in names), several, between)
+
+
+def known_columns(concepts: Concepts) -> set[str]:
+    """The columns of the domain and of the formats themselves."""
+    return {*concepts.required, *concepts.optional, *OF_FORMAT}
+
+
+def concept_of(name: str, known: Set[str]) -> str:
+    """The concept with this name, in any case; the name itself where there is none, or more than one."""
+    if name in known:
+        return name
+    alike = [each for each in known if each.upper() == name.upper()]
+    return alike[0] if len(alike) == 1 else name
+
+
+def first_of(header: str, record: str, column: str) -> str:
+    """The code of a column in a record, as far as one sees it without knowing the concepts; empty where there is none."""
+    for separator in SEPARATORS:
+        found = [_COLUMN.fullmatch(name) for name in _split(header.encode(), separator)]
+        names = [match[1].strip().upper() if match else "" for match in found]
+        if column.upper() in names:
+            fields = _split(record.encode(), separator)
+            return next((text for name, text in zip(names, fields, strict=False) if name == column.upper()), "").partition(LABEL)[0]
+    return ""
+
+
+def _split(head: bytes, separator: str) -> list[str]:
+    try:
+        return [name.strip() for name in next(csv.reader([head.decode("utf-8")], delimiter=separator, strict=True))]
+    except (csv.Error, StopIteration):
+        return []
+
+
+def _concept(text: str, known: Set[str]) -> tuple[str, str | None]:
+    """The concept in the text of a column, and what its brackets hold, None without brackets."""
+    match = _COLUMN.fullmatch(text)
+    if match is None:
+        return text, None
+    return concept_of(match[1].strip(), known), None if match[2] is None else match[2][1:-1]
+
+
+def _columns_fit(names: Sequence[str], known: Set[str], required: tuple[str, ...], found: Findings) -> None:
+    labelled = "STRUCTURE_NAME" in names
+    for column in required:
+        if column not in names:
+            found.add("150/003", f"column {column} is missing: add it", 1)
+    for number, name in enumerate(names, start=1):
+        if name in known and name in names[: number - 1]:
+            found.add("150/007", f"{_called(number, name, known)} repeats an earlier column: send each column once", 1)
+        elif name not in known and name not in _UNREAD and not (labelled and names[number - 2] in known):
+            message = f"{_called(number, name, known)} is not in the structure and is not read"
+            found.add("150/007", message, 1, severity=Severity.WARNING)
+
+
+def _called(number: int, name: str, known: Set[str]) -> str:
+    told = shown(name, known)
+    return f"column {number} ({told})" if told else f"column {number}"

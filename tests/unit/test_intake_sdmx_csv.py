@@ -1,0 +1,163 @@
+"""SDMX-CSV as the standard allows it: labels, any order and case of the columns, keys, actions, several values, parts of keys."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from sdc_tasks.domains import Domain
+from sdc_tasks.intake import Delivery, read_bytes, sender
+from sdc_tasks.model.findings import Severity
+from support.deliveries import PERIOD, codes, sdmx_1, sdmx_2, small_domain
+
+TEXT = sdmx_2().replace("A,D,,,", "A,D,14,31,12").replace("EUR,3,A,A,,,", "EUR,3,A,A,2,81,19")
+Row = dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def domain(tmp_path_factory: pytest.TempPathFactory) -> Domain:
+    return small_domain(tmp_path_factory.mktemp("sdmx_csv"))
+
+
+def reads(domain: Domain, text: str) -> Delivery:
+    return read_bytes(text.encode(), "AT_2024.csv", domain, PERIOD)
+
+
+def rows(text: str = TEXT) -> list[Row]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def written(records: list[Row], separator: str = ",") -> str:
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, records[0], delimiter=separator, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return stream.getvalue()
+
+
+def each(change: Callable[[str, str], tuple[str, str]], text: str = TEXT) -> str:
+    """The file with name and content of every column changed."""
+    return written([dict(change(name, value) for name, value in row.items()) for row in rows(text)])
+
+
+def labelled(name: str, value: str) -> tuple[str, str]:
+    """`labels=both`, as the standard writes it."""
+    if name in ("STRUCTURE", "ACTION"):
+        return name, value
+    if name in ("STRUCTURE_ID", "DATAFLOW"):
+        return name, f"{value}: A table: of three activities"
+    coded = value and name not in ("OBS_VALUE", "TIME_PERIOD", "UNITS", "SHARE_1", "SHARE_2")
+    return f"{name}: The name, of {name}", f"{value}: The label: of {value}" if coded else value
+
+
+def labelled_throughout(name: str, value: str) -> tuple[str, str]:
+    """As pysdmx 1.21 writes `labels=both`: a value is its own label."""
+    return (name, value) if name in ("STRUCTURE", "STRUCTURE_ID", "ACTION") else (f"{name}: {name}", f"{value}: {value}" if value else "")
+
+
+def with_names() -> str:
+    """`labels=name`: a column of labels behind each column of codes."""
+    found = []
+    for row in rows():
+        told: Row = {}
+        for name, value in row.items():
+            told[name] = value
+            if name == "STRUCTURE_ID":
+                told["STRUCTURE_NAME"] = "A table"
+            elif name not in ("STRUCTURE", "ACTION"):
+                told[f"Name of {name}"] = f"Label of {value}"
+        found.append(told)
+    return written(found)
+
+
+def keyed(row: Row) -> Row:
+    key = ".".join(row[name] for name in ("FREQ", "REF_AREA", "INDICATOR", "ACTIVITY", "SIZECLASS"))
+    return row | {"SERIES_KEY": key, "OBS_KEY": f"{key}.{row['TIME_PERIOD']}"}
+
+
+def partial() -> str:
+    """Attributes that are alike stand in records of a part of the key."""
+    found = rows()
+    shared = {"UNIT_MEASURE": found[0]["UNIT_MEASURE"], "UNIT_MULT": found[0]["UNIT_MULT"]}
+    empty = dict.fromkeys(found[0], "")
+    envelope = {name: found[0][name] for name in ("STRUCTURE", "STRUCTURE_ID", "ACTION")}
+    one = empty | envelope | {"REF_AREA": "AT"} | {"UNIT_MEASURE": shared["UNIT_MEASURE"]}
+    two = empty | envelope | {"REF_AREA": "AT", "INDICATOR": "TURNOVER", "SIZECLASS": "~"} | {"UNIT_MULT": shared["UNIT_MULT"]}
+    return written([one, two, *(row | dict.fromkeys(shared, "") for row in found)])
+
+
+WRITTEN = {
+    "labels": each(labelled),
+    "labels of 1.0": each(labelled, sdmx_1()),
+    "labels of values": each(labelled_throughout),
+    "labels in columns": with_names(),
+    "columns in another order": written([dict(reversed(row.items())) for row in rows()]),
+    "names in lower case": each(lambda name, value: (name.lower(), value)),
+    "keys": written([keyed(row) for row in rows()]),
+    "no action": written([{name: value for name, value in row.items() if name != "ACTION"} for row in rows()]),
+    "merge": each(lambda name, value: (name, "M" if name == "ACTION" else value)),
+    "a data structure": each(lambda name, value: (name, "DataStructure" if name == "STRUCTURE" else value)),
+    "a sub-field separator": each(
+        lambda name, value: ({"STRUCTURE": "STRUCTURE[|]", "CONF_STATUS": "CONF_STATUS[]"}.get(name, name), value)
+    ),
+    "semicolons beside it": written([{"STRUCTURE[|]" if n == "STRUCTURE" else n: v for n, v in row.items()} for row in rows()], ";"),
+    "parts of keys": partial(),
+}
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+def test_however_it_is_written_it_is_the_same_table(domain, how):
+    plain = reads(domain, sdmx_1() if how == "labels of 1.0" else TEXT).table
+    found = reads(domain, WRITTEN[how])
+    assert codes(found) == []
+    for name in ("value", "flag", "units", "share_1", "share_2", "available"):
+        np.testing.assert_array_equal(getattr(found.table, name), getattr(plain, name))
+
+
+def column(name: str, old: str, new: str, text: str = TEXT) -> str:
+    """The file with one content of one column replaced."""
+    return each(lambda at, value: (at, new if at == name and value == old else value), text)
+
+
+DOUBTS = {
+    "a label without a code": (lambda: column("SIZECLASS", "S", ": Small"), "150/904-1", "SIZECLASS is empty"),
+    "a label at a value": (lambda: column("OBS_VALUE", "300", "300: many"), "SDC/value", "not a plain number"),
+    "to be deleted": (lambda: column("ACTION", "I", "D"), "SDC/action", "deletes nothing"),
+    "two columns of one concept": (lambda: TEXT.replace("UNITS", "obs_value"), "150/007", "repeats an earlier column"),
+    "two dataflows": (
+        lambda: TEXT + TEXT.replace("SMALL", "LARGE").split("\n", 1)[1],
+        "SDC/structure",
+        "each dataflow in a file of its own",
+    ),
+    "another structure": (lambda: TEXT.replace("SMALL", "LARGE"), "SDC/structure", "must be NSI:SMALL(1.0)"),
+    "another kind of structure": (lambda: TEXT.replace("dataflow", "hierarchy"), "SDC/structure", "STRUCTURE must be"),
+    "several values": (
+        lambda: column("CONF_STATUS", "D", "D;A").replace("STRUCTURE,", "STRUCTURE[;],", 1).replace("CONF_STATUS", "CONF_STATUS[]"),
+        "150/007",
+        "CONF_STATUS has several values",
+    ),
+    "several values without a separator": (lambda: TEXT.replace("CONF_STATUS", "CONF_STATUS[]"), "150/007", "such as STRUCTURE[;]"),
+    "a part of a key that contradicts": (lambda: partial().replace(",EUR,,,,,,", ",EUR,,,F,,,", 1), "150/007", "CONF_STATUS is said twice"),
+    "a part of a key to be deleted": (lambda: partial().replace(",I,", ",D,", 1), "SDC/action", "deletes nothing"),
+    "parts of keys alone": (lambda: "".join(partial().splitlines(keepends=True)[:3]), "140", "no record has a value"),
+    "a value without its key": (lambda: column("ACTIVITY", "C", ""), "150/904-1", "ACTIVITY is empty"),
+}
+
+
+@pytest.mark.parametrize("how", DOUBTS)
+def test_what_leaves_a_doubt_is_refused(domain, how):
+    write, code, said = DOUBTS[how]
+    found = reads(domain, write())
+    codes(found)
+    assert not found.accepted
+    errors = [finding for finding in found.findings if finding.severity is Severity.ERROR]
+    assert (code, True) in [(finding.code, said in finding.message) for finding in errors]
+
+
+def test_whom_to_ask_is_seen_through_labels(domain):
+    assert sender(each(labelled).encode(), "sent.csv", domain) == "AT"
+    assert sender(TEXT.replace("REF_AREA", "ref_area").replace(",", "\t").encode(), "sent.csv", domain) == "AT"
