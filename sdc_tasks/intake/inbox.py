@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.formats.registry import discover
+from sdc_tasks.intake.formats.registry import may_be_read
 from sdc_tasks.untrusted import opened_regular, printable
 
 _KINDS = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
@@ -47,7 +47,7 @@ def look(inbox: Path, ignore: Iterable[str] = ()) -> Inbox:
             unread[name] = f"{name}: its name has characters that are not text. Remedy: rename it, such as AT_2024.csv"
         elif why := _no_file(path):
             unread[name] = why
-        elif discover(name) is None:
+        elif not may_be_read(name):
             unread[name] = f"{name}: not read, because no format has this suffix. {_SEND}"
         else:
             files.append(name)

@@ -10,7 +10,8 @@ import numpy as np
 
 from sdc_tasks.domains.schema import Domain, Role
 from sdc_tasks.intake.findings import Findings
-from sdc_tasks.intake.formats.registry import discover
+from sdc_tasks.intake.formats.packed import inner_name, is_packed, peek, unpack
+from sdc_tasks.intake.formats.registry import FORMATS, discover
 from sdc_tasks.intake.numbers import read_share, read_units, read_values
 from sdc_tasks.intake.structure import Keys, concepts, read_keys
 from sdc_tasks.model.findings import Finding, Severity
@@ -61,8 +62,8 @@ class Sheet:
 
 def sender(data: bytes, file: str, domain: Domain) -> str | None:
     """The likely country of a file before it is read: that of its first record, unless its name says another."""
-    kind, named = discover(file), countries_of(file, domain)
-    code = kind.first(data[:SPARE_BYTES], domain.areas.dimension) if kind else ""
+    kind, named = discover(inner_name(file)), countries_of(file, domain)
+    code = kind.first(peek(data, file, SPARE_BYTES), domain.areas.dimension) if kind else ""
     country = code if code in domain.countries else None
     return country if country in named or not named else named[0]
 
@@ -98,10 +99,11 @@ def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str 
 
 def most_bytes(domain: Domain, file: str) -> int:
     """The largest size of a file of this name: what its format needs for each cell of a national table, and some room for a header and
-    small errors.
+    small errors. A packed file whose name does not tell what it holds may be as large as any.
     """
-    kind = discover(file)
-    return SPARE_BYTES + (kind.record_bytes if kind else 0) * domain.space.national_size
+    kind = discover(inner_name(file))
+    each = kind.record_bytes if kind else max(each.record_bytes for each in FORMATS) if is_packed(file) else 0
+    return SPARE_BYTES + each * domain.space.national_size
 
 
 def _read(data: bytes, file: str, domain: Domain, period: str, found: Findings) -> tuple[str | None, Entries | None]:
@@ -109,6 +111,9 @@ def _read(data: bytes, file: str, domain: Domain, period: str, found: Findings) 
     if len(data) > (most := most_bytes(domain, file)):
         found.add("140", f"the file has more than {most} bytes; no table of {size} cells needs so many: send the table and nothing else")
         return None, None
+    if (content := unpack(data, file, lambda name: most_bytes(domain, name), found)) is None:
+        return None, None
+    data, file = content
     if (kind := discover(file)) is None:
         found.add("140", "no format has the suffix of this file: send SDMX-CSV, such as AT_2024.csv, or SDMX-ML, such as AT_2024.xml")
         return None, None

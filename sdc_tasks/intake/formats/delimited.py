@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdc_tasks.intake.findings import Findings
+from sdc_tasks.intake.formats.encoding import as_utf_8, line_at, readable
 from sdc_tasks.intake.formats.groups import UNSAID, Group, spread
 from sdc_tasks.intake.formats.header import LABEL, OF_FORMAT, CsvHeader, first_of, read_header
 from sdc_tasks.intake.formats.records import Concepts, Records
@@ -58,35 +59,27 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
 
 def first(data: bytes, column: str) -> str:
     """The text of a column in the first record, empty where there is none: a guess, without parsing."""
-    lines = (line for line in data.decode("utf-8-sig", "replace").splitlines() if line.strip())
+    lines = (line for line in readable(data).splitlines() if line.strip())
     return first_of(next(lines, ""), next(lines, ""), column)
 
 
 def _plain(data: bytes, found: Findings) -> bytes:
-    """The text without byte order mark and with LF line ends. Adds a finding where it is not UTF-8 text."""
+    """The text as UTF-8 without byte order mark and with LF line ends. Adds a finding where it is no text."""
     if not data.strip(b"\xef\xbb\xbf \t\r\n"):
         found.add("140", "the file is empty: send the complete table")
-    elif data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        found.add("140", "the file is UTF-16: save it as UTF-8")
     elif data.startswith(b"PK\x03\x04"):
-        found.add("140", "the file is an archive or a workbook: send plain CSV in UTF-8")
+        found.add("140", "the file is an archive or a workbook, although its name says text: give it the name of what it is")
     elif data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         found.add("140", "the file looks like XML: send SDMX-ML as .xml, or SDMX-CSV")
-    elif control := _CONTROL.search(data):
-        found.add("140", "a control character (such as NUL) in the text: export the file again as UTF-8", _line_at(data, control.start()))
     else:
-        try:
-            data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            found.add("140", "the text is not UTF-8: save it as UTF-8", _line_at(data, error.start))
+        data = as_utf_8(data, found)
+        if not found.refused and (control := _CONTROL.search(data)):
+            message = "a control character (such as NUL) in the text: export the file again as UTF-8"
+            found.add("140", message, line_at(data, control.start()))
     data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     if not found.refused and b"\r" in data:
-        found.add("140", "a carriage return without a line feed: end every line with LF or CR LF", _line_at(data, data.index(b"\r")))
+        found.add("140", "a carriage return without a line feed: end every line with LF or CR LF", line_at(data, data.index(b"\r")))
     return data
-
-
-def _line_at(data: bytes, offset: int) -> int:
-    return data.count(b"\n", 0, offset) + 1
 
 
 @dataclass(frozen=True)
@@ -109,7 +102,7 @@ def _layout(data: bytes, separator: str, found: Findings) -> _Layout | None:
     if (quotes := np.flatnonzero(raw == _QUOTE)).size:
         if (wrong := _wrong_quote(raw, quotes, ord(separator))) is not None:
             message = "a quotation mark is not closed, or inside an unquoted field: quote whole fields; is the file complete?"
-            found.add("140", message, _line_at(data, wrong))
+            found.add("140", message, line_at(data, wrong))
             return None
         outside = [np.searchsorted(quotes, at) % 2 == 0 for at in (line_ends, separators)]
         record_ends, separators = line_ends[outside[0]], separators[outside[1]]
@@ -118,7 +111,7 @@ def _layout(data: bytes, separator: str, found: Findings) -> _Layout | None:
     starts = np.append(0, ends[:-1] + 1)
     if (long := np.flatnonzero(ends - starts > MAX_RECORD)).size:
         message = f"a record of more than {MAX_RECORD} bytes: check quotation marks and line ends"
-        found.add("140", message, _line_at(data, int(starts[long[0]])))
+        found.add("140", message, line_at(data, int(starts[long[0]])))
         return None
     fields = np.searchsorted(separators, ends) - np.searchsorted(separators, starts) + 1
     kept = np.flatnonzero(ends > starts)[1:]  # not the empty lines, not the header

@@ -14,6 +14,7 @@ from pathlib import PurePath
 
 from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats import delimited, sdmx_ml
+from sdc_tasks.intake.formats.packed import inner_name, is_packed
 from sdc_tasks.intake.formats.records import Concepts, Records
 
 Read = Callable[[bytes, Concepts, Findings, int], Records | None]
@@ -45,3 +46,8 @@ def discover(file: str) -> Format | None:
     """The format of a file with this name; None where no format has its suffix."""
     suffix = PurePath(file).suffix.lower()
     return next((each for each in FORMATS if suffix in each.suffixes), None)
+
+
+def may_be_read(file: str) -> bool:
+    """Whether a file of this name is opened: a format has its suffix, or that of what it holds. Only its content tells what a zip holds."""
+    return discover(inner_name(file)) is not None or (is_packed(file) and PurePath(file).suffix.lower() == ".zip")
