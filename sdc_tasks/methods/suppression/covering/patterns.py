@@ -12,6 +12,7 @@ import numpy as np
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.covering.cover import Cover, Directions, LinearDirections
+from sdc_tasks.methods.suppression.covering.neighbours import Neighbours
 from sdc_tasks.methods.suppression.covering.thinning import Thinned, Thinning
 from sdc_tasks.methods.suppression.pattern.attackers import Attackers, attackers_of
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
@@ -22,7 +23,8 @@ EVERY = 4  # rounds of the relaxation after which a pattern is grown where none 
 ELITE = 12  # thinned patterns that are kept
 SHAKEN = 150  # patterns of a chain, where there are about a thousand classes
 FREE = 100  # the freedom below which a chain is shorter
-KEPT = (0.7, 1.3)  # times the freedom: how many open classes stay open in a pattern that is shaken
+KEPT = (0.7, 1.3)  # times the freedom: how many open classes stay open in a pattern that is shaken all over
+AROUND = (0.1, 0.8)  # of the open classes: how many are hidden in a pattern that is shaken in one place
 DEARLY = 0.3  # how much rather dear ones do: the exponent of the cost
 HOT = 3e-3  # relative: how much dearer the next pattern of a chain may be at first, as the mean of draws
 VARIED = 0.3  # how much prices vary from one thinned pattern to the next: the deviation of their logarithms
@@ -52,7 +54,7 @@ class Patterns:
     ) -> None:
         self.run, self.table, self.attackers = run, table, attackers
         self.cover = Cover(table, directions)
-        self._seed, self._rounds = seed, 0
+        self._seed, self._rounds, self._chains = seed, 0, 0
         self._elite: list[Bools] = []
         self._taste = 1 + TASTE * np.random.default_rng(seed).random(len(table.cost))
 
@@ -82,7 +84,7 @@ class Patterns:
 
     def thin(self, y: Floats, step: str, most: int) -> None:
         """Thinned patterns: of everything, with prices that a solution y (k) of the LP relaxation varies, or of two patterns together;
-        then a chain of patterns from the best of these.
+        then a chain of patterns: from the best of these, and every other time from the best one so far.
         """
         thinning = self._thinning
         if thinning is None:
@@ -110,26 +112,25 @@ class Patterns:
                 fresh.append(found.hidden)
         if fresh:
             times = int(SHAKEN * share * min(1.0, thinning.freedom / FREE))
-            fresh.append(self._shaken(min(fresh, key=self._cost), thinning, rng, step, max(1, times)))
+            self._chains += 1
+            known = self._elite if self._chains % 2 == 0 else []
+            fresh.append(self._shaken(min([*known, *fresh], key=self._cost), thinning, rng, step, max(1, times)))
         for hidden in fresh:
             self._keep(hidden)
 
     def _shaken(self, start: Bools, thinning: Thinning, rng: np.random.Generator, step: str, times: int) -> Bools:
-        """The cheapest of a chain of patterns, each near the one before: of its open classes all but a few, drawn at random, are hidden,
-        and the result is thinned. The few that stay open hold most of the freedom, for the others of their series follow.
+        """The cheapest of a chain of patterns, each near the one before: some of its open classes are hidden, and the result is thinned.
 
-        The chain goes on from a pattern that is little dearer, at first; less and less so (simulated annealing).
+        By turns they are all but a few, drawn at random (the few that stay open hold most of the freedom, for the others of their series
+        follow), and those around one class. The chain goes on from a pattern that is little dearer, at first; less and less so (simulated
+        annealing).
         """
         cost = self.table.cost
         here = best = start
         for count in range(times):
             if self.run.over():
                 break
-            open_ones = np.flatnonzero(~here & thinning.inside)
-            kept = int(thinning.freedom * np.exp(rng.uniform(*np.log(KEPT))))
-            rank = np.log(rng.random(len(open_ones))) / np.maximum(cost[open_ones], 1e-300) ** DEARLY
-            within = thinning.inside.copy()
-            within[open_ones[np.argsort(-rank, kind="stable")[:kept]]] = False
+            within = self._hidden_again(here, thinning, rng) if count % 2 else self._mostly_hidden(here, thinning, rng)
             found = thinning.thinned(cost * np.exp(VARIED * rng.standard_normal(len(cost))), rng, self.run.over, within, most=0)
             if found is None:
                 continue
@@ -138,6 +139,25 @@ class Patterns:
                 here = found.hidden
             best = min(best, here, key=self._cost)
         return best
+
+    def _mostly_hidden(self, here: Bools, thinning: Thinning, rng: np.random.Generator) -> Bools:
+        """(k): everything but a few of the open classes of a pattern; rather dear ones."""
+        open_ones = np.flatnonzero(~here & thinning.inside)
+        kept = int(thinning.freedom * np.exp(rng.uniform(*np.log(KEPT))))
+        rank = np.log(rng.random(len(open_ones))) / np.maximum(self.table.cost[open_ones], 1e-300) ** DEARLY
+        within = thinning.inside.copy()
+        within[open_ones[np.argsort(-rank, kind="stable")[:kept]]] = False
+        return within
+
+    def _hidden_again(self, here: Bools, thinning: Thinning, rng: np.random.Generator) -> Bools:
+        """(k): a pattern, and its open classes around one of them."""
+        open_ones = ~here & thinning.inside
+        number = int(open_ones.sum() * np.exp(rng.uniform(*np.log(AROUND))))
+        return (here & thinning.inside) | self._neighbours.around(open_ones, number, rng)
+
+    @cached_property
+    def _neighbours(self) -> Neighbours:
+        return Neighbours(self.table.M)
 
     def _cost(self, hidden: Bools) -> float:
         return float(self.table.cost[hidden].sum())

@@ -193,8 +193,9 @@ class Thinning:
         keep = hidden[self._whole.classes]
         closed = self._whole.basis[~keep]
         values, vectors = np.linalg.eigh(closed.T @ closed)
-        basis = self._whole.basis[keep] @ vectors[:, values < 1e-12]
-        return _Space(self._whole.classes[keep], np.asarray(basis, dtype=float))
+        basis = np.asarray(self._whole.basis[keep] @ vectors[:, values < 1e-12], dtype=float)
+        moves = np.linalg.norm(basis, axis=1) > ENTRY_NOISE
+        return _Space(self._whole.classes[keep][moves], basis[moves])
 
     def thinned(
         self,
@@ -251,6 +252,10 @@ class _Thinner:
 
     def _read(self) -> None:
         """Three random deviations tell which classes move alike."""
+        table, classes = self.table, self.space.classes
+        self.room = self.owner.room(classes)[:, None]
+        self.above, self.below = table.above[classes][:, None], table.below[classes][:, None]
+        self.known: tuple[Ints, Floats] | None = None
         self.marks = self.space.basis @ self.rng.standard_normal((self.space.basis.shape[1], 3))
         self.first = np.linalg.norm(self.marks, axis=1)
         self.alive = self.first > ENTRY_NOISE
@@ -289,6 +294,17 @@ class _Thinner:
 
     def _series(self) -> tuple[Ints, Floats]:
         """For every class that can move its series; the price of each series, −∞ if it must stay."""
+        if self.known is None:
+            self.known = self._priced()
+        series, total = self.known
+        return series, np.asarray(np.where(self._stays(series, len(total)), -np.inf, total))
+
+    def _stays(self, series: Ints, number: int) -> Bools:
+        """(series): which hold a class that must stay."""
+        return np.bincount(series, self.essential[self.space.classes[self.alive]], number) > 0
+
+    def _priced(self) -> tuple[Ints, Floats]:
+        """For every class that can move its series; the price of each series."""
         rows = np.flatnonzero(self.alive)
         if not len(rows):
             return rows, np.zeros(0)
@@ -300,9 +316,7 @@ class _Thinner:
         series[order] = np.concatenate([[0], np.cumsum((np.abs(np.diff(angle[order], axis=0)) > READ_ALIKE).any(axis=1))])
         _, first, named = np.unique(series, return_index=True, return_inverse=True)
         series = np.argsort(np.argsort(first))[named]  # in the order of their first classes, so that of equal prices the first counts
-        total = np.bincount(series, self.price[self.space.classes[rows]]).astype(float)
-        total[series[self.essential[self.space.classes[rows]]]] = -np.inf
-        return series, np.asarray(total, dtype=float)
+        return series, np.bincount(series, self.price[self.space.classes[rows]]).astype(float)
 
     def _try(self, mine: Ints) -> None:
         """Opens a series, or notes that it must stay."""
@@ -311,6 +325,7 @@ class _Thinner:
         q = space.column(first)
         if q[first] <= 100 * GONE**2 * float(space.basis[first] @ space.basis[first]):
             self.alive[first], self.marks[first], self.witnesses[first] = False, 0.0, 0.0  # it could not move any more
+            self.known = None
             return
         q /= np.sqrt(q[first])
         marks = self.marks - np.outer(q, self.marks[first] / q[first])
@@ -323,6 +338,7 @@ class _Thinner:
         space.open(q)
         lost = np.flatnonzero(~self.met_by.any(axis=0))
         if not len(lost) or (alive[self.place[self.table.item_class[lost]]].all() and self._witness(lost)):
+            self.known = None
             return
         space.count -= 1
         self.witnesses, self.met_by, self.marks, self.alive = before
@@ -385,13 +401,15 @@ class _Thinner:
         table, classes = self.table, self.space.classes
         if not witnesses.shape[1]:
             return np.zeros((0, len(table.item_need)), dtype=bool)
-        z = witnesses * self.owner.room(classes)[:, None]
-        size = np.maximum(np.abs(z), 1e-300)
-        above, below = table.above[classes][:, None], table.below[classes][:, None]
-        tiny = np.abs(witnesses) <= ENTRY_NOISE * np.abs(witnesses).max(axis=0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            ahead = np.where(tiny, np.inf, np.where(z > 0, above, below) / size).min(axis=0)
-            back = np.where(tiny, np.inf, np.where(z > 0, below, above) / size).min(axis=0)
+        z = witnesses * self.room
+        size = np.abs(witnesses)
+        tiny = size <= ENTRY_NOISE * size.max(axis=0)
+        size = np.where(tiny, 0.0, np.abs(z))
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            up, down = self.above / size, self.below / size
+            rising = z > 0
+            ahead = np.where(tiny, np.inf, np.where(rising, up, down)).min(axis=0)
+            back = np.where(tiny, np.inf, np.where(rising, down, up)).min(axis=0)
         place = self.place[table.item_class]
         moved = np.where((place >= 0)[:, None] & ~tiny[place], z[place], 0.0)
         with np.errstate(over="ignore", invalid="ignore"):  # 0 · ∞ where nothing moves
