@@ -18,7 +18,7 @@ from sdc_tasks.intake.formats.registry import may_be_read
 from sdc_tasks.untrusted import opened_regular, printable
 
 _KINDS = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
-_SEND = "Remedy: send it as CSV or SDMX-ML, remove it, or list it under inbox.ignore in the domain file"
+_SEND = "Remedy: send it as SDMX-CSV, SDMX-ML or another format of deliveries, remove it, or list it under inbox.ignore in the domain file"
 _REMEDY = "Remedy: put the file itself there, or remove this"
 
 

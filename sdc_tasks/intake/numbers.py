@@ -14,6 +14,7 @@ from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]{1,3})?")
+_ALL_PLAIN = re.compile(r"(?:[+-]?[0-9]++(?:\.[0-9]*+)?+\n)*+")  # most files: seen at once, as a million texts are slow one by one
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")  # 1.234: a decimal sign, or thousands?
 _LARGEST = 9e15  # doubles below 2^53 hold every multiple of the last decimal
 
@@ -42,9 +43,15 @@ def read_units(keys: Keys, found: Findings) -> Ints:
     column, records = keys.domain.attributes.units, keys.records
     if column is None or not records.has(column):
         return np.full(len(records), -1, dtype=np.int64)
+    units = _of_texts(records, column, lambda text: float(text) if re.fullmatch(r"[0-9]{1,15}", text) else -1)
     wrong = records.where(column, lambda text: not re.fullmatch(r"[0-9]{0,15}", text))
+    if column in records.numbers:
+        sent = records.numbers[column]
+        told = ~np.isnan(sent)
+        whole = (sent >= 0) & (sent < 1e15) & (sent == np.rint(sent))
+        units, wrong = np.where(told, np.where(whole, sent, -1.0), units), wrong | (told & ~whole)
     found.each("SDC/units", np.flatnonzero(wrong), records.line, f"{column} must be a whole number, at least 0", keys.name)
-    return _of_texts(records, column, lambda text: float(text) if re.fullmatch(r"[0-9]{1,15}", text) else -1).astype(np.int64)
+    return np.asarray(units, dtype=np.int64)
 
 
 def read_share(keys: Keys, column: str | None, found: Findings) -> Floats:
@@ -64,7 +71,18 @@ def _of_texts(records: Records, column: str, number: Callable[[str], float]) -> 
 
 
 def _numbers(records: Records, column: str) -> Floats:
-    return _of_texts(records, column, lambda text: float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else np.nan)
+    """(records,): the numbers of a column, NaN where a text is none."""
+    texts = records.texts(column)
+    if column in records.numbers:
+        sent = records.numbers[column]
+        return np.where(np.isnan(sent), _of_texts(records, column, _number), sent)
+    if _ALL_PLAIN.fullmatch("".join(f"{text}\n" for text in texts)):
+        return np.array([float(text) for text in texts])[records.which(column)]
+    return _of_texts(records, column, _number)
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else np.nan
 
 
 def _multipliers(keys: Keys, found: Findings) -> Ints:
@@ -122,6 +140,7 @@ _SIGNS = {".": "point", ",": "comma"}
 
 def _first(records: Records, columns: list[str], sign: str) -> int | None:
     """The first record with a number that uses the sign."""
+    columns = [column for column in columns if sign in "\n".join(records.texts(column))]
     rows = [np.flatnonzero(records.where(column, lambda text: sign in text and _NUMBER.fullmatch(text) is not None)) for column in columns]
     found = [int(found[0]) for found in rows if found.size]
     return min(found, default=None)

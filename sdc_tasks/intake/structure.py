@@ -59,6 +59,7 @@ def concepts(domain: Domain) -> Concepts:
         required=(*dimensions, "TIME_PERIOD", "OBS_VALUE", *(column for column in stated if column)),
         optional=tuple(column for column in optional if column),
         dimensions=(*dimensions, "TIME_PERIOD"),
+        numbers=("OBS_VALUE", *(column for column in optional if column)),
     )
 
 
@@ -87,6 +88,9 @@ def read_keys(records: Records, domain: Domain, period: str, found: Findings) ->
 
 
 def _structure(records: Records, domain: Domain, found: Findings) -> None:
+    if not any(map(records.has, _STRUCTURES)):
+        message = f"the file does not say of which structure it is, and is read as {domain.structure_id}: name it, as DATAFLOW"
+        found.add("SDC/structure", message, severity=Severity.WARNING)
     for column in _STRUCTURES:
         if not records.has(column):
             continue

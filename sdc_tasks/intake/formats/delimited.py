@@ -163,27 +163,29 @@ def _columns(data: bytes, layout: _Layout, good: Ints, separator: str, names: Se
         sep=separator,
         header=None,
         usecols=list(known),
-        dtype=str,  # not "category": that would turn codes that look like numbers into numbers
+        dtype=object,  # texts as they are; "category" would turn codes that look like numbers into numbers
         na_filter=False,
         low_memory=False,
         encoding="utf-8",
     )
+    labelled = LABEL.encode() in data
     found = {}
     for number, name in known.items():
         which, texts = pd.factorize(frame[number].to_numpy(dtype=object))
-        found[name] = [_without_label(name, str(text).strip()) for text in texts], which.astype(np.int64)
+        plain = [text.strip() for text in texts]
+        found[name] = [_without_label(name, text) for text in plain] if labelled else plain, which.astype(np.int64)
     return found
 
 
 def _without_label(name: str, text: str) -> str:
-    """The code of `LU: Luxembourg`. What may be a number or a period has no label but itself, so that nothing is cut off a value."""
+    """The code of `LU: Luxembourg`. What may be a number has no label but itself, so that nothing is cut off a value."""
     code, separator, label = text.partition(LABEL)
     if separator and name in _OWN_LABEL and label.strip() != code:
         return text
     return code.strip()
 
 
-_OWN_LABEL = ("OBS_VALUE", "TIME_PERIOD")
+_OWN_LABEL = ("OBS_VALUE",)
 
 
 def _refuse_several(records: Records, header: CsvHeader, found: Findings) -> None:

@@ -66,7 +66,7 @@ def read_header(head: bytes, concepts: Concepts, found: Findings) -> CsvHeader |
         found.add("140", message, 1)
         return None
     wire = FORMATS[separator, _SDMX_2 if {"STRUCTURE", "STRUCTURE_ID", "ACTION"} & set(names) else _SDMX_1]
-    _columns_fit(names, known, (*wire.structure_columns, *concepts.required), found)
+    columns_fit(names, known, (*wire.structure_columns, *concepts.required), found)
     between = next((bracket for name, bracket in parsed if name == "STRUCTURE" and bracket), "")[:1]
     several = frozenset(name for name, bracket in parsed if bracket is not None and name in known and name != "STRUCTURE")
     if several and not between:
@@ -74,6 +74,15 @@ def read_header(head: bytes, concepts: Concepts, found: Findings) -> CsvHeader |
     if found.refused:
         return None
     return CsvHeader(wire, separator, tuple(name if name in known else None for name in names), several, between)
+
+
+def fitting_names(kind: str, names: Sequence[str], concepts: Concepts, found: Findings) -> tuple[WireFormat, list[str | None]] | None:
+    """The format and the concept of each column of a table that is no text, None where a column is not read. None with findings."""
+    known = known_columns(concepts)
+    said = [_concept(name, known)[0] for name in names]
+    layout = _SDMX_2 if {"STRUCTURE", "STRUCTURE_ID", "ACTION"} & set(said) else _SDMX_1
+    columns_fit(said, known, (*layout[-1:], *concepts.required), found)
+    return None if found.refused else (WireFormat(kind, ".", layout), [name if name in known else None for name in said])
 
 
 def known_columns(concepts: Concepts) -> set[str]:
@@ -115,7 +124,8 @@ def _concept(text: str, known: Set[str]) -> tuple[str, str | None]:
     return concept_of(match[1].strip(), known), None if match[2] is None else match[2][1:-1]
 
 
-def _columns_fit(names: Sequence[str], known: Set[str], required: tuple[str, ...], found: Findings) -> None:
+def columns_fit(names: Sequence[str], known: Set[str], required: tuple[str, ...], found: Findings) -> None:
+    """Adds findings for concepts without a column or with two, and for columns without a concept."""
     labelled = "STRUCTURE_NAME" in names
     for column in required:
         if column not in names:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sdc_tasks.model.table import Bools, Ints
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+A_NUMBER = "0"
 
 
 @dataclass(frozen=True)
@@ -23,22 +25,29 @@ class WireFormat:
 
 @dataclass(frozen=True)
 class Concepts:
-    """The columns of a domain: those that every file must have, those that it may have, and which of them are the key of a record."""
+    """The columns of a domain: those that every file must have, those that it may have, which of them are the key of a record, and which
+    hold numbers.
+    """
 
     required: tuple[str, ...]
     optional: tuple[str, ...]
     dimensions: tuple[str, ...]
+    numbers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Records:
     """The records of one file: for each known concept its distinct texts, without surrounding blanks, and the text of each record;
-    and the line on which each record starts.
+    and the line on which each record starts. Where a format has no lines, a line is a row of the table below a header.
+
+    `numbers`: for a column that the file holds as binary numbers, (records,), NaN where it has none; its text is then `A_NUMBER`, which
+    only says that there is one.
     """
 
     format: WireFormat
     line: Ints = field(repr=False)
     columns: Mapping[str, tuple[list[str], Ints]] = field(repr=False)
+    numbers: Mapping[str, Floats] = field(repr=False, default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.line)

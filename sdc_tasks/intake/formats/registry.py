@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from sdc_tasks.intake.findings import Findings
-from sdc_tasks.intake.formats import delimited, sdmx_ml
+from sdc_tasks.intake.formats import columnar, delimited, eurostat_tsv, sdmx_json, sdmx_ml
 from sdc_tasks.intake.formats.packed import inner_name, is_packed
 from sdc_tasks.intake.formats.records import Concepts, Records
 
@@ -38,6 +38,9 @@ class Format:
 FORMATS = (
     Format("delimited text", frozenset({".csv", ".txt"}), delimited.parse, delimited.first, 512),  # a real record has 60 to 200
     Format("SDMX-ML", frozenset({".xml"}), sdmx_ml.parse, sdmx_ml.first, 4096),  # a generic, flat one up to 2000
+    Format("Parquet or Arrow", frozenset({".parquet", ".pq", ".arrow", ".arrows", ".feather"}), columnar.parse, columnar.first, 512),
+    Format("Eurostat TSV", frozenset({".tsv"}), eurostat_tsv.parse, eurostat_tsv.first, 512),
+    Format("SDMX-JSON", frozenset({".json"}), sdmx_json.parse, sdmx_json.first, 512),
 )
 SUFFIXES = frozenset(suffix for each in FORMATS for suffix in each.suffixes)
 

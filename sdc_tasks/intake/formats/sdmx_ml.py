@@ -170,8 +170,8 @@ class _Message:
         self._said = None
         if local == "Test" and said in ("true", "1"):
             raise _Refused("the header says that this is a test message: send the delivery with Test false")
-        if said and local != "Test" and (urn := _URN.fullmatch(said)):
-            self._structure[self._header] = urn[1]
+        if said and local != "Test" and (structure := structure_of(said)):
+            self._structure[self._header] = structure
 
     def _end_generic(self, local: str) -> None:
         if local == "Attributes" and self._path[-1] == "DataSet":
@@ -251,6 +251,12 @@ class _Message:
                 texts = [_plain(name, text) for text in self._texts[name]]
                 columns[name] = [*texts, ""], np.where(numbers == UNSAID, len(texts), numbers)
         return Records(SDMX_ML, np.array(self._line, dtype=np.int64), columns)
+
+
+def structure_of(urn: str) -> str | None:
+    """AGENCY:ID(VERSION) in a URN of SDMX, or without its beginning."""
+    match = _URN.fullmatch(urn)
+    return match[1] if match else None
 
 
 def _plain(name: str, text: str) -> str:

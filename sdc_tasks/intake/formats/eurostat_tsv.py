@@ -1,0 +1,116 @@
+r"""Eurostat's TSV, from bytes to records: `freq,indic,geo\TIME_PERIOD`, a column for each period, flags behind the values.
+
+    79000.0 e     a value and its OBS_STATUS            748591 @A    a value and its CONF_STATUS
+    :             nobody has the value                  : c, : @C    confidential, and not sent
+    : u           no value, with a status: to be sent
+
+The key may hold any concept. A file without a column DATAFLOW does not say of which structure it is.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterator
+
+import numpy as np
+
+from sdc_tasks.intake.findings import Findings
+from sdc_tasks.intake.formats.encoding import as_utf_8, readable
+from sdc_tasks.intake.formats.header import columns_fit, concept_of, known_columns
+from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
+
+TSV = WireFormat("Eurostat TSV", ".", ())
+BEHIND = ("TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "CONF_STATUS")
+_CELL = re.compile(r"(?P<value>:|[^\s:@]+)? ?(?P<flags>[a-z]*) ?(?:@(?P<conf>[A-Z]))?")
+_MISSING, _CONFIDENTIAL, _UNSENT = "m", "c", "x"
+
+
+def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
+    """The records of the file, one for each row and period; None where it cannot be read (the findings say why)."""
+    text = as_utf_8(data, found).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    if found.refused:
+        return None
+    lines = text.split("\n")
+    if len(lines) > most + 1:
+        found.add("140", f"the file has more than {most} lines: send the table and nothing else")
+        return None
+    header = _header(lines, concepts, found)
+    if header is None:
+        return None
+    names, periods = header
+    columns = [*names, *BEHIND]
+    texts: list[dict[str, int]] = [{} for _ in columns]
+    which = [array("q") for _ in columns]
+    line = array("q")
+    for at, said in _records(lines, len(names), periods, found):
+        if len(line) == most:
+            found.add("140", f"the file has more than {most} values: send the table and nothing else")
+            return None
+        line.append(at)
+        for mine, numbers, content in zip(texts, which, said, strict=True):
+            numbers.append(mine.setdefault(content, len(mine)))
+    if not line:
+        found.add("140", "the file has a header but no record: send the complete table")
+        return None
+    known = known_columns(concepts)
+    read = {name: (list(mine), np.array(at)) for name, mine, at in zip(columns, texts, which, strict=True) if name in known}
+    return Records(TSV, np.array(line), read)
+
+
+def _header(lines: list[str], concepts: Concepts, found: Findings) -> tuple[list[str], list[str]] | None:
+    """The concepts of the key and the periods."""
+    head, *periods = (part.strip() for part in lines[0].rstrip("\r").split("\t"))
+    key, slash, over = head.partition("\\")
+    if not slash or over.upper() not in ("TIME_PERIOD", "TIME") or not periods:
+        found.add("140", r"the first line is not that of Eurostat's TSV, such as freq,geo\TIME_PERIOD and then the periods", 1)
+        return None
+    known = known_columns(concepts)
+    names = [concept_of(name.strip(), known) for name in key.split(",")]
+    columns_fit([*names, *BEHIND], known, concepts.required, found)
+    if lines[-1]:
+        found.add("140", "the last line may be cut short: end it with a line break", len(lines))
+    if found.refused:
+        return None
+    return names, periods
+
+
+def first(data: bytes, concept: str) -> str:
+    """The first text of a concept, empty where there is none: a guess, without parsing."""
+    head, _, rest = readable(data).partition("\n")
+    names = [name.strip().upper() for name in head.partition("\\")[0].split(",")]
+    fields = rest.partition("\t")[0].split(",")
+    return next((text.strip() for name, text in zip(names, fields, strict=False) if name == concept.upper()), "")
+
+
+def _records(lines: list[str], width: int, periods: list[str], found: Findings) -> Iterator[tuple[int, list[str]]]:
+    """The line and the texts of each record. Adds a finding for each line of another width."""
+    for at, row in enumerate(lines[1:], start=2):
+        if not (row := row.rstrip("\r")):
+            continue
+        key, *cells = row.split("\t")
+        codes = [code.strip() for code in key.split(",")]
+        if len(codes) != width or len(cells) != len(periods):
+            message = f"{len(codes)} codes and {len(cells)} values where the header has {width} and {len(periods)}: check commas and tabs"
+            found.add("150/904-1", message, at)
+            continue
+        for period, cell in zip(periods, cells, strict=True):
+            yield at, [*codes, period, *_cell(cell.strip())]
+
+
+def _cell(cell: str) -> tuple[str, str, str]:
+    """OBS_VALUE, OBS_STATUS and CONF_STATUS of a cell. What is not understood stays in the value, where it is no number."""
+    match = _CELL.fullmatch(cell)
+    if match is None:
+        return cell, "", ""
+    value, flags, conf = match["value"] or "", match["flags"], match["conf"] or ""
+    if _CONFIDENTIAL in flags:
+        if conf not in ("", _CONFIDENTIAL.upper()):
+            return cell, "", ""
+        conf, flags = _CONFIDENTIAL.upper(), flags.replace(_CONFIDENTIAL, "")
+    status = (_MISSING if _MISSING in flags else flags[:1]).upper()
+    if value != ":":
+        return value, status, conf
+    if conf:
+        return _UNSENT, status, conf
+    return ("" if status else value), status, conf

@@ -1,0 +1,227 @@
+"""SDMX-JSON 2.0 and 2.1, from bytes to records: data messages by series or flat, components at every level, values by index or as they are.
+
+The bytes are bounded before they are parsed. Numbers stay the texts that they are in the file. A name that stands twice in one object is
+refused, as a parser would keep the last one only. A record is counted as a row of a table below a header: the first one is line 2.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sdc_tasks.intake.findings import Findings, shown
+from sdc_tasks.intake.formats.encoding import as_utf_8
+from sdc_tasks.intake.formats.groups import UNSAID, Group, spread
+from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
+from sdc_tasks.intake.formats.sdmx_ml import ACTIONS, structure_of
+from sdc_tasks.model.findings import Severity
+
+SDMX_JSON = WireFormat("SDMX-JSON", ".", ("DATAFLOW",))
+_NO_MESSAGE = "no data message of SDMX-JSON 2.0 or 2.1: send one, or SDMX-CSV"
+_WRONG = (KeyError, IndexError, TypeError, AttributeError, ValueError)
+
+
+class _Refused(Exception):
+    """The whole file: the message of the finding."""
+
+
+def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
+    """The records of a data message; None where the whole file cannot be read (the findings say why)."""
+    text = as_utf_8(data, found).removeprefix(b"\xef\xbb\xbf")
+    if found.refused:
+        return None
+    try:
+        message = json.loads(text, object_pairs_hook=_once, parse_float=str, parse_constant=_no_constant)
+        read = _Read(concepts, most)
+        read.message(message)
+    except _Refused as refusal:
+        found.add("140", str(refusal))
+        return None
+    except json.JSONDecodeError as error:
+        found.add("140", "not well-formed JSON: is the file complete? Send it again", error.lineno)
+        return None
+    except (*_WRONG, RecursionError):
+        found.add("140", _NO_MESSAGE)
+        return None
+    return read.records(found)
+
+
+def first(data: bytes, concept: str) -> str:
+    """The first value of a concept, empty where there is none: a guess, without parsing."""
+    text = data.decode("utf-8", "replace")
+    component = re.search(rf'"id"\s*:\s*"{re.escape(concept)}"', text)
+    value = re.search(r'"values"\s*:\s*\[\s*\{[^{}]*?"(?:id|value)"\s*:\s*"([^"]*)"', text[component.end() :]) if component else None
+    return value[1] if value else ""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Refused("a name stands twice in one object, such as one observation with two values: say it once")
+    return found
+
+
+def _no_constant(_: str) -> str:
+    raise _Refused("NaN or Infinity, which JSON does not have: leave a value out that is not there")
+
+
+class _Component:
+    """A dimension, measure or attribute, and the texts of its values, None where they stand in the data themselves."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.name = str(given["id"])
+        values = given.get("values")
+        self.values = [_plain(each.get("id", each.get("value"))) for each in values] if values else None
+        self.default = _plain(given.get("default"))
+        self.position = given.get("keyPosition", 0)
+
+    def text(self, content: object) -> str:
+        """The text of what the data hold; that of the default where they hold nothing."""
+        if content is None:
+            return self.default
+        if self.values is None:
+            return _plain(content)
+        if not isinstance(content, int) or isinstance(content, bool) or not 0 <= content < len(self.values):
+            raise _Refused("the data name a value that the list of its concept does not have: export the message again")
+        return self.values[content]
+
+
+def _plain(content: object) -> str:
+    """The text of one value; a text that no code and no number has, for several values or languages."""
+    if content is None:
+        return ""
+    if isinstance(content, list) and len(content) == 1:
+        return _plain(content[0])
+    if isinstance(content, bool | dict | list):
+        raise _Refused("a concept of several values or languages: send one value of each")
+    text = str(content).strip()
+    return "" if text == "NaN" else text
+
+
+class _Read:
+    """What was read so far. The texts of each known concept are numbered; a record is a number for each."""
+
+    def __init__(self, concepts: Concepts, most: int) -> None:
+        self._concepts, self._most = concepts, most
+        self._texts: dict[str, dict[str, int]] = {name: {} for name in (*concepts.required, *concepts.optional, "DATAFLOW", "ACTION")}
+        self._which: dict[str, array[int]] = {name: array("q") for name in self._texts}
+        self._names: dict[str, None] = {}
+        self._twice: dict[str, None] = {}
+        self._groups: list[Group] = []
+        self._number = 0
+
+    def message(self, message: Mapping[str, Any]) -> None:
+        if message.get("meta", {}).get("test") is True:
+            raise _Refused("the message says that it is a test: send the delivery with test false")
+        structures = message["data"]["structures"]
+        for data_set in message["data"]["dataSets"]:
+            self._data_set(data_set, structures[_natural(data_set.get("structure", 0))])
+
+    def _data_set(self, data_set: Mapping[str, Any], structure: Mapping[str, Any]) -> None:
+        self._dimensions, self._attributes = _levels(structure.get("dimensions")), _levels(structure.get("attributes"))
+        measures = structure.get("measures")
+        self._measures = _levels(measures).get("observation", []) if measures is not None else [_Component({"id": "OBS_VALUE"})]
+        urn = next((link["urn"] for link in structure["links"] if structure_of(link.get("urn", ""))), None)
+        if urn is None:
+            raise _Refused("the structure has no link with its urn: add it, with agency, id and version")
+        said = {"DATAFLOW": structure_of(urn) or ""}
+        if "action" in data_set:
+            said["ACTION"] = ACTIONS.get(data_set["action"], str(data_set["action"]))
+        for dimension in self._dimensions.get("dataSet", []):
+            self._say(said, dimension, 0)
+        said = self._attributed(said, self._attributes.get("dataSet", []), data_set.get("attributes", []))
+        self._group_attributes(data_set.get("dimensionGroupAttributes", {}))
+        if "series" in data_set:
+            for key, series in data_set["series"].items():
+                mine = self._keyed(said, "series", key)
+                mine = self._attributed(mine, self._attributes.get("series", []), series.get("attributes", []))
+                self._observations(mine, series.get("observations", {}))
+        self._observations(said, data_set.get("observations", {}))
+
+    def _observations(self, said: Mapping[str, str], observations: Mapping[str, Sequence[object]]) -> None:
+        components = [*self._measures, *self._attributes.get("observation", [])]
+        for key, contents in observations.items():
+            self._record(self._attributed(self._keyed(said, "observation", key), components, contents or []))
+
+    def _keyed(self, said: Mapping[str, str], level: str, key: str) -> dict[str, str]:
+        """With the dimensions of a level, whose indices are in the key."""
+        found, dimensions = dict(said), self._dimensions.get(level, [])
+        for dimension, index in zip(dimensions, key.split(":") if dimensions else [], strict=True):
+            self._say(found, dimension, int(index))
+        return found
+
+    def _attributed(self, said: Mapping[str, str], components: Sequence[_Component], contents: Sequence[object]) -> dict[str, str]:
+        """With the values of these components; those at the end may be left out, and annotations may follow."""
+        found = dict(said)
+        for at, component in enumerate(components):
+            self._say(found, component, contents[at] if at < len(contents) else None)
+        return found
+
+    def _say(self, said: dict[str, str], component: _Component, content: object) -> None:
+        text = component.text(content)
+        self._names.setdefault(component.name)
+        if text and said.setdefault(component.name, text) != text:
+            self._twice.setdefault(component.name)
+
+    def _group_attributes(self, groups: Mapping[str, Sequence[object]]) -> None:
+        dimensions = sorted((each for level in self._dimensions.values() for each in level), key=lambda each: each.position)
+        for key, contents in groups.items():
+            indices = zip(dimensions, key.split(":"), strict=True)
+            part = {dimension.name: dimension.text(int(index)) for dimension, index in indices if index}
+            said = self._attributed({}, self._attributes.get("dimensionGroup", []), contents)
+            self._groups.append((part, {name: text for name, text in said.items() if name in self._texts}))
+
+    def _record(self, said: Mapping[str, str]) -> None:
+        if self._number == self._most:
+            raise _Refused(f"the file has more than {self._most} observations: send the table and nothing else")
+        self._number += 1
+        for name, texts in self._texts.items():
+            text = said.get(name)
+            self._which[name].append(UNSAID if text is None else texts.setdefault(text, len(texts)))
+        if "DATAFLOW" in said:
+            self._names.setdefault("DATAFLOW")
+        if "ACTION" in said:
+            self._names.setdefault("ACTION")
+
+    def records(self, found: Findings) -> Records | None:
+        """All that was read, with findings on what is missing, said twice or not known."""
+        known = self._texts.keys()
+        for name in self._concepts.required:
+            if name not in self._names:
+                found.add("150/003", f"concept {name} is missing: add it, at the observation, its series, a group or the data set")
+        for name in self._names:
+            if name not in known:
+                told = shown(name, known)
+                message = f"concept{f' {told}' if told else ''} is not in the structure and is not read"
+                found.add("150/007", message, severity=Severity.WARNING)
+        if not self._number:
+            found.add("140", "the message has no observation: send the complete table")
+        which = {name: np.array(numbers, dtype=np.int64) for name, numbers in self._which.items()}
+        if any(not part.keys() <= known for part, _ in self._groups):
+            found.add("150/007", "attributes of a dimension that is not in the structure: send them with its dimensions")
+            return None
+        for name in {**self._twice, **dict.fromkeys(sorted(spread(self._groups, self._texts, which)))}:
+            found.add("150/007", f"concept{f' {name}' if name in known else ''} is said twice of one observation, differently: say it once")
+        if found.refused:
+            return None
+        columns = {}
+        for name, numbers in which.items():
+            if name in self._names:
+                texts = list(self._texts[name])
+                columns[name] = [*texts, ""], np.where(numbers == UNSAID, len(texts), numbers)
+        return Records(SDMX_JSON, np.arange(2, self._number + 2), columns)
+
+
+def _levels(given: Mapping[str, Iterable[Mapping[str, Any]]] | None) -> dict[str, list[_Component]]:
+    return {level: [_Component(each) for each in components] for level, components in (given or {}).items()}
+
+
+def _natural(content: object) -> int:
+    if not isinstance(content, int) or content < 0:
+        raise _Refused(_NO_MESSAGE)
+    return content

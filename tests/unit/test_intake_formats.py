@@ -1,0 +1,207 @@
+"""Every format gives the table of SDMX-CSV; and what refuses a file of Parquet, Arrow, SDMX-JSON or Eurostat's TSV."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from sdc_tasks.domains import Domain
+from sdc_tasks.intake import Delivery, read_bytes, sender
+from sdc_tasks.model.findings import Severity
+from support.deliveries import PERIOD, codes, sdmx_1, small_domain
+from support.wire import FORMATS, columnar, sdmx_json, tsv
+
+TEXT = sdmx_1().replace("A,D,,,", "A,D,14,31.5,12").replace("EUR,3,A,A,,,", "EUR,3,A,A,2,81,19")
+
+
+@pytest.fixture(scope="module")
+def domain(tmp_path_factory: pytest.TempPathFactory) -> Domain:
+    return small_domain(tmp_path_factory.mktemp("formats"))
+
+
+def reads(domain: Domain, data: bytes, suffix: str) -> Delivery:
+    return read_bytes(data, f"AT_2024{suffix}", domain, PERIOD)
+
+
+def errors(delivery: Delivery) -> str:
+    codes(delivery)
+    assert not any(each.code == "SDC/reader" for each in delivery.findings)
+    return " ".join(f"{each.code} line {each.line}: {each.message}" for each in delivery.findings if each.severity is Severity.ERROR)
+
+
+@pytest.mark.parametrize("how", FORMATS)
+def test_every_format_gives_the_same_table(domain, how):
+    suffix, write = FORMATS[how]
+    expected, found = reads(domain, TEXT.encode(), ".csv"), reads(domain, write(TEXT), suffix)
+    assert errors(found) == ""
+    for name in ("value", "flag", "units", "share_1", "share_2", "available"):
+        np.testing.assert_array_equal(getattr(found.table, name), getattr(expected.table, name))
+
+
+@pytest.mark.parametrize("how", FORMATS)
+def test_a_cut_file_is_refused(domain, how):
+    suffix, write = FORMATS[how]
+    data = write(TEXT)
+    assert errors(reads(domain, data[: len(data) * 2 // 3], suffix))
+
+
+def written(table: pa.Table) -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(table, stream)
+    return stream.getvalue()
+
+
+def with_column(name: str, values: object) -> bytes:
+    table = columnar(TEXT)
+    return written(table.set_column(table.schema.names.index(name), name, values))
+
+
+VALUES = columnar(TEXT).column("OBS_VALUE")
+MISSING = pa.array([None, *VALUES.to_pylist()[1:]], pa.float64())
+COLUMNS: dict[str, tuple[Callable[[], bytes], str]] = {
+    "float32": (lambda: with_column("OBS_VALUE", VALUES.cast(pa.float32())), "(OBS_VALUE) is of a kind that is not read here"),
+    "dates": (lambda: with_column("TIME_PERIOD", pa.array([0] * 9, pa.date32())), "(TIME_PERIOD) is of a kind"),
+    "lists": (lambda: with_column("CONF_STATUS", pa.array([["F"]] * 9)), "(CONF_STATUS) is of a kind"),
+    "no value": (lambda: with_column("OBS_VALUE", MISSING), "SDC/missing line 2"),
+    "infinite": (lambda: with_column("OBS_VALUE", pa.array([np.inf, *VALUES.to_pylist()[1:]])), "SDC/magnitude line 2"),
+    "half a unit": (lambda: with_column("UNITS", pa.array([0.5] * 9)), "SDC/units line 2"),
+    "no column": (lambda: written(columnar(TEXT).drop_columns(["UNIT_MULT"])), "column UNIT_MULT is missing"),
+    "no structure": (lambda: written(columnar(TEXT).drop_columns(["DATAFLOW"])), "column DATAFLOW is missing"),
+    "twice": (lambda: written(columnar(TEXT).append_column("obs_value", VALUES)), "repeats an earlier column"),
+    "no record": (lambda: written(columnar(TEXT).slice(0, 0)), "no record"),
+    "too long": (lambda: written(pa.concat_tables([columnar(TEXT)] * 200)), "more than"),
+    "another format": (TEXT.encode, "not a whole file of Parquet or Arrow"),
+}
+
+
+@pytest.mark.parametrize("how", COLUMNS)
+def test_a_parquet_file_that_leaves_a_doubt_is_refused(domain, how):
+    write, said = COLUMNS[how]
+    assert said in errors(reads(domain, write(), ".parquet"))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [VALUES.cast(pa.int64()), pc.cast(VALUES, pa.decimal128(12, 2)), VALUES.cast(pa.string()), VALUES.cast(pa.int64()).dictionary_encode()],
+    ids=["whole numbers", "decimals", "texts", "a dictionary"],
+)
+def test_a_number_may_be_of_any_exact_kind(domain, values):
+    expected, found = reads(domain, TEXT.encode(), ".csv"), reads(domain, with_column("OBS_VALUE", values), ".parquet")
+    assert errors(found) == ""
+    assert found.table.value.tolist() == expected.table.value.tolist()
+
+
+def test_a_binary_number_with_three_decimals_is_no_thousands_separator(domain):
+    values = VALUES.to_pylist()
+    values[3] = 700.125
+    found = reads(domain, with_column("OBS_VALUE", pa.array(values)), ".parquet")
+    assert errors(found) == ""
+    assert found.table.value[3] == 700.125
+
+
+Change = Callable[[dict, dict], None]  # of the structure and the data set
+
+
+def changed(change: Change, series: bool = False) -> bytes:
+    message = json.loads(sdmx_json(TEXT, series))
+    change(message["data"]["structures"][0], message["data"]["dataSets"][0])
+    return json.dumps(message).encode()
+
+
+def put(what: dict, name: str, content: object) -> None:
+    what[name] = content
+
+
+MESSAGES: dict[str, tuple[Callable[[], bytes], str]] = {
+    "no JSON": (lambda: TEXT.encode(), "not well-formed JSON"),
+    "another message": (lambda: b'{"data": {"dataSets": 3}}', "no data message"),
+    "deep": (lambda: b"[" * 100_000, "no data message"),
+    "a name twice": (lambda: sdmx_json(TEXT).replace(b'"0:0": [', b'"0:0": [1], "0:0": [', 1), "stands twice in one object"),
+    "no number": (lambda: sdmx_json(TEXT).replace(b"[749391", b"[NaN", 1), "NaN or Infinity"),
+    "a test": (lambda: sdmx_json(TEXT).replace(b'"test": false', b'"test": true'), "it is a test"),
+    "no urn": (lambda: changed(lambda of, _: put(of, "links", [])), "no link with its urn"),
+    "another structure": (lambda: sdmx_json(TEXT).replace(b"SMALL", b"LARGE"), "must be NSI:SMALL(1.0)"),
+    "to be deleted": (lambda: changed(lambda _, data: put(data, "action", "Delete")), "ACTION must be"),
+    "a negative index": (lambda: changed(lambda _, data: put(data["observations"], "0:0", [1, -1, 0])), "does not have"),
+    "an index too far": (lambda: changed(lambda _, data: put(data["observations"], "9:0", [1, 0, 0])), "does not have"),
+    "a key too long": (lambda: changed(lambda _, data: put(data["observations"], "0:0:0", [1, 0, 0])), "no data message"),
+    "several values": (lambda: changed(lambda _, data: put(data["observations"], "0:0", [[1, 2], 0, 0])), "several values"),
+    "no value": (lambda: changed(lambda _, data: put(data["observations"], "0:0", [None, 0, 2])), "SDC/missing line 7"),
+    "no unit": (lambda: changed(lambda _, data: data.pop("dimensionGroupAttributes")), "UNIT_MULT"),
+    "no observation": (lambda: changed(lambda _, data: put(data, "observations", {})), "no observation"),
+    "said twice": (
+        lambda: changed(lambda of, data: (of["attributes"]["dataSet"].append({"id": "CONF_STATUS"}), data["attributes"].append("F"))),
+        "CONF_STATUS is said twice",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", MESSAGES)
+def test_a_message_of_json_that_leaves_a_doubt_is_refused(domain, how):
+    write, said = MESSAGES[how]
+    data = write()
+    assert data != sdmx_json(TEXT)
+    assert said in errors(reads(domain, data, ".json"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("300 @D", ": c", "SDC/missing line 6: confidential and not sent"),
+        ("300 @D", ": @D", "SDC/missing line 6: confidential and not sent"),
+        ("300 @D", ": u", "SDC/missing line 6: OBS_VALUE is empty"),
+        ("300 @D", "", "SDC/missing line 6"),
+        ("300 @D", "300 c", "150/904-2 line 6: CONF_STATUS C is not a flag"),
+        ("300 @D", "300", "150/904-2 line 6: CONF_STATUS is empty"),
+        ("300 @D", "300 z @D", "150/904-2 line 6: OBS_STATUS"),
+        ("300 @D", "3 0 0 @D", "SDC/value line 6"),
+        ("300 @D", "300 @D\t5 @F", "150/904-1 line 6"),
+        (",C,", ",", "150/904-1 line 5"),
+        ("\\TIME_PERIOD", "", "the first line is not that of Eurostat's TSV"),
+        ("2024 ", "2023 ", "SDC/period line 2"),
+        ("UNIT_MULT", "FACTOR", "column UNIT_MULT is missing"),
+        ("SMALL", "LARGE", "SDC/structure line 2"),
+    ],
+)
+def test_a_table_of_eurostat_that_leaves_a_doubt_is_refused(domain, old, new, said):
+    text = tsv(TEXT).decode()
+    assert old in text
+    assert said in errors(reads(domain, text.replace(old, new).encode(), ".tsv"))
+
+
+def test_flags_of_eurostat_become_a_status(domain):
+    text = tsv(TEXT).decode()
+    found = reads(domain, text.replace("400 @F", "400 bp @F").replace("749391 @F", "749391 e @F").encode(), ".tsv")
+    assert errors(found) == ""
+    assert found.table.value[0] == 749391
+
+
+def test_a_value_that_nobody_has_is_not_available(domain):
+    text = tsv(TEXT).decode()
+    for missing in (":", ": m", ": @F", ": m @F"):
+        found = reads(domain, text.replace("300 @D", missing).replace("100 @D", missing).encode(), ".tsv")
+        if "@" in missing:
+            assert "confidential and not sent" in errors(found)
+        else:
+            assert found.table is not None
+            assert int((~found.table.available).sum()) == 2
+
+
+def test_a_table_of_eurostat_without_its_structure_is_read_with_a_warning(domain):
+    text = tsv(TEXT).decode().replace("DATAFLOW,", "", 1).replace("NSI:SMALL(1.0),", "")
+    found = reads(domain, text.encode(), ".tsv")
+    assert errors(found) == ""
+    assert [each.code for each in found.findings] == ["SDC/structure"]
+
+
+def test_whom_to_ask_is_seen_without_reading(domain):
+    assert sender(sdmx_json(TEXT)[:-5], "sent.json", domain) == "AT"
+    assert sender(tsv(TEXT)[:-5], "sent.tsv", domain) == "AT"
+    assert sender(written(columnar(TEXT)), "sent.parquet", domain) is None
