@@ -3,7 +3,8 @@
 X is the size of a cell, the sum of |x| over its contributors; x1 ≥ x2 ≥ … are the sizes of contributions, sorted. A contributor is a
 record, or all records of one contributor, or of one holding. With sampling weights a record stands for as many contributors of its size.
 
-    p% (prior q)   x_t · p/q − (X − x_t − x_a) > 0     t: the largest that has not waived, a: the largest other one, who attacks
+    p% (prior q)   x_t · p/q − (X − x_t − x_a) > 0     t: the largest that has not waived, a: the largest other one, who attacks; or x_a is
+                                                       the sum of the `intruders` largest other ones, who attack together
     (n, k)         (x1 + … + xn) · 100/k − X > 0       unless all of these have waived
     frequency      fewer contributors than the minimum, unless all have waived; level: `range` % of X
     request        x_r · 100/c − X > 0                 for a contributor r who asked to be protected where his share exceeds c %
@@ -32,7 +33,8 @@ Rule = str  # p, nk, frequency, request
 @dataclass(frozen=True)
 class ContributionRules:
     """The rules that count. `p`, `q` in percent; `nk`: pairs (n, k in percent); `minimum`: of contributors; `range`: level of cells with
-    fewer, in percent of their size; `requests`: c in percent for contributors who asked with 1, with 2 … Raises InvalidInput.
+    fewer, in percent of their size; `requests`: c in percent for contributors who asked with 1, with 2 … `intruders`: how many
+    contributors attack together under p%. Raises InvalidInput.
     """
 
     p: float | None = None
@@ -41,12 +43,14 @@ class ContributionRules:
     minimum: int | None = None
     range: float = 10.0
     requests: tuple[float, ...] = ()
+    intruders: int = 1
 
     def __post_init__(self) -> None:
         if self.p is None and not self.nk and self.minimum is None and not self.requests:
             raise InvalidInput("no rule says which cells are confidential. Remedy: give one: p%, (n,k), minimum frequency or requests")
         faults = (
             (self.p is not None and not 0 < self.p <= self.q <= 100, "p is above 0 and at most q, and q at most 100"),
+            (self.intruders < 1, "one contributor attacks at least"),
             (any(n < 1 or not 0 < k < 100 for n, k in self.nk), "n is at least 1, and k between 0 and 100"),
             (self.minimum is not None and self.minimum < 1, "a minimum of contributors is at least 1"),
             (not self.range > 0, "the range of cells below the minimum is above 0"),
@@ -58,7 +62,7 @@ class ContributionRules:
     @property
     def most(self) -> int:
         """How many of the largest contributions the rules look at."""
-        return max(2, *(n for n, _ in self.nk), 2)
+        return max(1 + self.intruders, *(n for n, _ in self.nk), 2)
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,9 @@ def levels(cells: Contributions, rules: ContributionRules) -> Mapping[Rule, Floa
     found: dict[Rule, Floats] = {}
     there = cells.count > 0
     if rules.p is not None:
-        other = np.where(cells.guarded < cells.top[:, 0], cells.top[:, 0], cells.top[:, 1])
+        n = rules.intruders
+        among = cells.guarded >= cells.top[:, n]  # the guarded one is one of the n + 1 largest
+        other = np.where(among, cells.top[:, : n + 1].sum(axis=1) - cells.guarded, cells.top[:, :n].sum(axis=1))
         rest = np.maximum(cells.size - cells.guarded - other, 0.0)
         found["p"] = np.where(cells.guarded > 0, rules.p / rules.q * cells.guarded - rest, 0.0)
     if rules.nk:

@@ -168,6 +168,21 @@ def test_two_steps_give_the_pattern_of_one():
     assert (stepwise.loss, stepwise.bound) == (at_once.loss, at_once.bound)
 
 
+def test_several_intruders_together_know_more():
+    """p % of the largest, less what is left beside it and its intruders: 10 of 100, less 30 − 12 − 8 of N.C."""
+    firms = pd.DataFrame({"REGION": list("NNNNNSSS"), "BRANCH": list("CCCCCCCC"), "VALUE": [100, 12, 8, 6, 4, 50, 50, 50]})
+
+    def levels(intruders: int) -> dict[str, float]:
+        found = sdc.primary(firms, ["REGION", "BRANCH"], rules=sdc.Rules(p=15, intruders=intruders)).table
+        return {row.REGION: row.LPL for row in found.itertuples() if row.BRANCH == "C" and row.STATUS == "u"}
+
+    assert levels(1) == {}
+    assert levels(2) == {"N": 15 - (30 - 12 - 8), "S": 7.5}
+    assert levels(3) == {"N": 15 - (30 - 12 - 8 - 6), "S": 7.5}
+    with pytest.raises(InvalidInput, match="one contributor attacks at least"):
+        sdc.Rules(p=10, intruders=0)
+
+
 def test_adjusted_tables_add_up_and_keep_their_distance():
     found = sdc.adjust(TABLE, DIMS, cost="one", seconds=5)
     wide = found.public.pivot_table(index="REGION", columns="BRANCH", values="VALUE")

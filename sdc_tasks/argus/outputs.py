@@ -1,0 +1,213 @@
+"""<WRITETABLE>: a protected table in the formats 1 to 6 of τ-ARGUS.
+
+    1 CSV, a matrix      2 CSV for a pivot table      3 code, value      4 SBS      5 intermediate (.tab, with .rda)      6 JJ
+
+1 to 3 hold no value of a hidden cell: it is an x. 4 to 6 hold true values and are confidential.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from sdc_tasks.argus.batch import Command
+from sdc_tasks.argus.tables import Held
+from sdc_tasks.intake.tables.jj import JJTable, printed, write_jj, write_private
+from sdc_tasks.model.table import Bools, Floats, Hierarchy
+
+Kind = Literal["suppressed", "rounded", "adjusted"]
+OPTION = re.compile(r"([A-Z]{2})([+-])")
+OPTIONS = {"HL", "SO", "AR", "HI", "AS", "SE", "FL", "QU", "TR"}
+WRITE = re.compile(r'\(\s*(\d+)\s*,\s*(\d+)\s*,\s*([^,]*?)\s*,\s*"?([^"]+?)"?\s*\)')
+HIDDEN, EMPTY = "x", "-"
+FLAGS = {"u": "B", "m": "D", "s": "V", "z": "V"}  # SBS: dominance, secondary, valid; A: too few
+FEW = 3  # contributors below which the flag of a primary says that they are too few
+
+
+@dataclass(frozen=True)
+class Protected:
+    """A table after its method: a pattern that hides cells, or another value for each cell."""
+
+    held: Held
+    kind: Kind
+    hidden: Bools = field(repr=False)
+    x: Floats = field(repr=False)
+
+    @property
+    def statuses(self) -> list[str]:
+        """u, m, z or s of each cell."""
+        return list(map(str, self.held.crossed.statuses(self.hidden)))
+
+
+@dataclass(frozen=True)
+class Written:
+    """(table, format, options, file) of a command."""
+
+    number: int
+    format: int
+    options: Mapping[str, bool]
+    name: str
+
+
+def written(command: Command) -> Written:
+    """The arguments of <WRITETABLE>. Raises InvalidInput."""
+    found = WRITE.fullmatch(command.rest)
+    if found is None:
+        raise command.refused('(table, format, options, "file") is expected. Remedy: correct it')
+    text = found[3].upper().replace(" ", "")
+    options = {name: sign == "+" for name, sign in OPTION.findall(text)}
+    if OPTION.sub("", text) or not set(options) <= OPTIONS:
+        raise command.refused(f"the options are none of {' '.join(sorted(OPTIONS))} with + or −. Remedy: correct them")
+    if not 1 <= int(found[2]) <= 6:
+        raise command.refused(f"format {found[2]} is not ours. Remedy: one of 1 to 6")
+    return Written(int(found[1]), int(found[2]), {"QU": True, "FL": int(found[2]) == 2, **options}, found[4])
+
+
+def write(table: Protected, asked: Written, place: Path) -> None:
+    """Writes the file, for its owner only. Raises InvalidInput where the format cannot hold the table."""
+    makers: dict[int, Callable[[Protected, Written], str]] = {1: _matrix, 2: _pivot, 3: _pivot, 4: _sbs, 5: _intermediate}
+    if asked.format == 6:
+        write_jj(place, _jj(table))
+        return
+    write_private(place, makers[asked.format](table, asked))
+    if asked.format == 5:
+        for axis in table.held.axes:
+            if max(axis.depth) > 1:
+                write_private(_list_of(place, axis), _hrc(axis))
+        write_private(place.with_suffix(".rda"), _metadata_of(table, asked, place))
+
+
+def _number(table: Protected, value: float) -> str:
+    """A value with the decimals of the response, or more where it would be another number."""
+    short = f"{value + 0.0:.{table.held.decimals}f}"
+    return short if abs(float(short) - value) <= 1e-9 * max(1.0, abs(value)) else printed(value)
+
+
+def _shown(table: Protected) -> list[str]:
+    """What the public sees of each cell."""
+    a = table.held.crossed.problem.a
+    none = (a == 0) & (table.x == 0)
+    return [
+        HIDDEN if hidden else EMPTY if empty else _number(table, value)
+        for hidden, empty, value in zip(table.hidden.tolist(), none.tolist(), table.x.tolist(), strict=True)
+    ]
+
+
+def _quote(asked: Written) -> Callable[[str], str]:
+    return (lambda text: f'"{text}"') if asked.options["QU"] else (lambda text: text)
+
+
+def _matrix(table: Protected, asked: Written) -> str:
+    """A matrix of the first two dimensions, for each combination of the others."""
+    crossed, quote = table.held.crossed, _quote(asked)
+    codes = [list(dict.fromkeys(key[d] for key in crossed.keys)) for d in range(len(crossed.dimensions))]
+    shown = dict(zip(crossed.keys, _shown(table), strict=True))
+    if len(codes) == 1:
+        return "".join(f"{quote(code)},{shown[code,]}\n" for code in codes[0])
+    lines = [quote(f"{' x '.join(crossed.dimensions)} | {crossed.value}")]
+    for rest in product(*codes[2:]):
+        if rest:
+            lines.append(",".join(map(quote, rest)))
+        lines.append(",".join(["", *map(quote, codes[1])]))
+        lines += [",".join([quote(row), *(shown[row, column, *rest] for column in codes[1])]) for row in codes[0]]
+    return "\n".join(lines) + "\n"
+
+
+def _pivot(table: Protected, asked: Written) -> str:
+    """A line for each cell: its codes, its value, and with AS+ its status."""
+    crossed, quote = table.held.crossed, _quote(asked)
+    suffix = {"suppressed": "", "rounded": "_Round", "adjusted": "_CTA"}[table.kind]
+    status = asked.options.get("AS", False)
+    lines = []
+    if asked.options["FL"]:
+        lines.append(",".join(map(quote, [*crossed.dimensions, crossed.value + suffix, *(["Status"] if status else [])])))
+    for key, text, letter in _cells(table, asked):
+        lines.append(",".join([*map(quote, key), text, *([quote(letter)] if status else [])]))
+    return "\n".join(lines) + "\n"
+
+
+def _cells(table: Protected, asked: Written) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """(codes, what is shown, status) of each cell; with SE+ not of empty ones."""
+    letters = ["E" if text == EMPTY else letter.upper() for text, letter in zip(_shown(table), table.statuses, strict=True)]
+    for key, text, letter in zip(table.held.crossed.keys, _shown(table), letters, strict=True):
+        if not (letter == "E" and asked.options.get("SE", False)):
+            yield key, text, letter
+
+
+def _sbs(table: Protected, asked: Written) -> str:
+    """A line for each cell that is not empty: codes; value; contributors; flag."""
+    crossed, quote, count = table.held.crossed, _quote(asked), table.held.count
+    lines = []
+    for i, (key, letter) in enumerate(zip(crossed.keys, table.statuses, strict=True)):
+        if crossed.problem.a[i] == 0:
+            continue
+        flag = "A" if letter == "u" and count is not None and count[i] < FEW else FLAGS[letter]
+        many = "" if count is None else printed(float(count[i]))
+        lines.append(";".join([*map(quote, key), _number(table, float(crossed.problem.a[i])), many, flag]))
+    return "\n".join(lines) + "\n"
+
+
+def _intermediate(table: Protected, asked: Written) -> str:
+    """A table that is read again: codes; value; contributors; status; lpl; upl. With SO+ the status alone."""
+    crossed, quote, count = table.held.crossed, _quote(asked), table.held.count
+    problem = crossed.problem
+    lines = []
+    for i, (key, letter) in enumerate(zip(crossed.keys, table.statuses, strict=True)):
+        empty = problem.a[i] == 0
+        if empty and asked.options.get("SE", False):
+            continue
+        status = {"u": "U", "m": "M", "z": "P", "s": "S"}[letter] if not empty else "E"
+        told = [_number(table, float(problem.a[i])), *([] if count is None else [printed(float(count[i]))])]
+        levels = [printed(float(problem.lpl[i])), printed(float(problem.upl[i]))] if problem.primary[i] else ["0", "0"]
+        own = [] if asked.options.get("SO", False) else told
+        lines.append(";".join([*map(quote, key), *own, status, *([] if asked.options.get("SO", False) else levels)]))
+    return "\n".join(lines) + "\n"
+
+
+def _list_of(place: Path, axis: Hierarchy) -> Path:
+    return place.with_name(f"{place.stem}_{axis.dimension}.hrc")
+
+
+def _hrc(axis: Hierarchy) -> str:
+    """The codes with an @ for each level; a part stands below its total."""
+    children: dict[str | None, list[str]] = {}
+    for code, parent in zip(axis.codes, axis.parent, strict=True):
+        children.setdefault(parent, []).append(code)
+
+    def below(code: str, depth: int) -> Iterator[str]:
+        for part in children.get(code, ()):
+            yield "@" * depth + part
+            yield from below(part, depth + 1)
+
+    return "\n".join(below(axis.codes[0], 0)) + "\n"
+
+
+def _metadata_of(table: Protected, asked: Written, place: Path) -> str:
+    crossed = table.held.crossed
+    lines = ['<SEPARATOR> ";"', '<SAFE> "S"', '<UNSAFE> "U"', '<PROTECT> "P"']
+    for axis in table.held.axes:
+        lines += [axis.dimension, "   <RECODEABLE>", f'   <TOTCODE> "{axis.codes[0]}"']
+        if max(axis.depth) > 1:
+            lines += ["   <HIERARCHICAL>", f'   <HIERCODELIST> "{_list_of(place, axis).name}"', '   <HIERLEADSTRING> "@"']
+    if not asked.options.get("SO", False):
+        lines += [crossed.value, "   <NUMERIC>", f"   <DECIMALS> {table.held.decimals}"]
+        lines += ["Freq", "   <FREQUENCY>"] if table.held.count is not None else []
+    lines += ["Status", "   <STATUS>"]
+    if not asked.options.get("SO", False):
+        lines += ["Lpl", "   <NUMERIC> <LOWERPL>", "Upl", "   <NUMERIC> <UPPERPL>"]
+    return "\n".join(lines) + "\n"
+
+
+def _jj(table: Protected) -> JJTable:
+    """The table, its statuses and its levels as JJ."""
+    problem = table.held.crossed.problem
+    assert problem.rhs is not None
+    status = np.where(problem.a == 0, "z", np.array(table.statuses))
+    lpl, upl, spl = (np.where(problem.primary, level, 0.0) for level in (problem.lpl, problem.upl, problem.spl))
+    return JJTable(problem.a, problem.cost, status, problem.lb, problem.ub, lpl, upl, spl, problem.M, problem.rhs)

@@ -1,0 +1,74 @@
+"""The files that a batch and its metadata name. They were written for Windows: backslashes, other cases, folders that are not there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PureWindowsPath
+
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.untrusted import unpacked
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a text file that is not blank."""
+
+    path: Path
+    number: int
+    text: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}, line {self.number}"
+
+    def refused(self, why: str) -> InvalidInput:
+        return InvalidInput(f"{self.place}: {why}")
+
+
+def find(folder: Path, name: str, by: Line) -> Path:
+    """The file of this name: as it is written, else by its last part in the folder, in any case. Raises InvalidInput."""
+    plain = Path(name.replace("\\", "/"))
+    if not PureWindowsPath(name).drive and (folder / plain).is_file():
+        return folder / plain
+    last = PureWindowsPath(name).name.lower()
+    beside = sorted(each for each in folder.iterdir() if each.is_file() and each.name.lower() == last)
+    if not beside:
+        raise by.refused(f"the file {last} is not in {folder}. Remedy: put it beside the batch")
+    return beside[0]
+
+
+def lines_of(path: Path) -> list[Line]:
+    """The lines of a file, in UTF-8, or else in Windows-1252. Raises InvalidInput where it cannot be read."""
+    try:
+        content = unpacked(path)
+    except OSError as error:
+        raise InvalidInput(f"{path}: cannot be read ({error.strerror}). Remedy: name a file that can be read") from error
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("cp1252", errors="replace")
+    if "\0" in text:
+        raise InvalidInput(f"{path}: a NUL byte, which no text holds. Remedy: save it as text")
+    return [Line(path, number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+
+
+def number_in(line: Line, text: str, what: str, most: float = 1e12) -> float:
+    """A number of at least 0 in a command. Raises InvalidInput."""
+    try:
+        found = float(text.strip().replace(",", ".")) if "_" not in text else -1.0
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= most:
+        raise line.refused(f"{what} is no number of at least 0. Remedy: correct it")
+    return found
+
+
+def whole_in(line: Line, texts: Sequence[str], i: int, what: str, otherwise: int) -> int:
+    """The i-th of the arguments of a command as a whole number; `otherwise` where there are fewer."""
+    if i >= len(texts) or not texts[i].strip():
+        return otherwise
+    found = number_in(line, texts[i], what)
+    if found != int(found):
+        raise line.refused(f"{what} is no whole number. Remedy: correct it")
+    return int(found)

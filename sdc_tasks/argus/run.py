@@ -1,0 +1,315 @@
+"""A batch of τ-ARGUS, command by command, on our methods. What is done otherwise than τ-ARGUS does it is said."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path, PureWindowsPath
+
+import numpy as np
+
+from sdc_tasks.argus.apriori import apriori_text, split_arguments, with_apriori
+from sdc_tasks.argus.batch import Command, Specified, read_batch, specified
+from sdc_tasks.argus.metadata import Metadata, read_metadata
+from sdc_tasks.argus.outputs import Protected, write, written
+from sdc_tasks.argus.places import find, whole_in
+from sdc_tasks.argus.rules import Safety, safety_of
+from sdc_tasks.argus.tables import Held, Source, read_table
+from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.intake.tables.jj import write_private
+from sdc_tasks.methods.cta import engine
+from sdc_tasks.methods.cta.model import table_problem
+from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.rounding.controlled import TableOptions
+from sdc_tasks.methods.rounding.controlled import round_table as round_controlled
+from sdc_tasks.methods.rounding.separable import Search
+from sdc_tasks.methods.rounding.table import RoundingTable
+from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
+from sdc_tasks.methods.suppression.names import PatternMethod
+from sdc_tasks.model.weights import Weights, weights_of
+from sdc_tasks.solver.clock import Limit
+
+METHODS: dict[str, tuple[PatternMethod, str]] = {
+    "GH": (
+        "hypercube",
+        "GH: our hypercubes, completed until the pattern is safe, and verified; ratios, sizes and singleton options of GH are ours",
+    ),
+    "MOD": (
+        "hitas",
+        "MOD: our sub-tables, completed until the pattern is safe, and verified; counted work ends it, not minutes per sub-table",
+    ),
+    "OPT": ("auto", "OPT: our exact method, verified; it ends at a proven gap, or at the time limit"),
+    "NET": ("network", "NET: our minimum-cost flows, verified"),
+}
+MINUTE = 60.0
+PATIENCE = 10  # minutes of a method that says nothing
+CTA_SECONDS, CTA_GAP = 60.0, 1e-3
+NOTED = {
+    "SOLVER": "HiGHS solves, whatever solver is named",
+    "GOINTERACTIVE": "nothing is interactive here: the batch ends",
+    "SILENT": "",
+    "ANCO": "",
+}
+Say = Callable[[str], None]
+
+
+@dataclass
+class _Table:
+    """A table of the batch, as far as its commands went."""
+
+    asked: Specified
+    source: Source
+    safety: Safety = field(default_factory=Safety)
+    held: Held | None = None
+    protected: Protected | None = None
+
+
+@dataclass
+class _Batch:
+    folder: Path
+    out: Path
+    say: Say
+    seed: int
+    tables: list[_Table] = field(default_factory=list)
+    data: tuple[Path, bool] | None = None
+    metadata: Metadata | None = None
+    log: Path | None = None
+    told: list[str] = field(default_factory=list)
+
+
+def run_batch(path: Path, out: Path | None, seed: int, say: Say, apriori: Path | None = None) -> None:
+    """Runs a batch. Its files are sought where it says, or beside it in any case; what it writes goes to `out`, by default its own folder.
+
+    `seed`: of a rounding, secret. `apriori`: the last pattern is written there as .hst. Raises InvalidInput with file, line and remedy;
+    Unprotectable where no pattern or table protects every primary.
+    """
+    commands = read_batch(path)
+    batch = _Batch(path.parent, out or path.parent, say, seed)
+    try:
+        for command in commands:
+            if command.word not in _DO and command.word not in NOTED:
+                raise command.refused(
+                    "not one of our commands. Remedy: leave it out, if the table is protected without it; see docs/argus.md"
+                )
+        for command in commands:
+            if command.word in _DO:
+                _DO[command.word](batch, command)
+            elif NOTED[command.word]:
+                _differs(batch, NOTED[command.word])
+            if command.word == "GOINTERACTIVE":
+                break
+        if apriori is not None:
+            _write_apriori(batch, apriori)
+    finally:
+        if batch.log is not None:
+            write_private(batch.log, "".join(f"{line}\n" for line in batch.told))
+
+
+def _tell(batch: _Batch, text: str) -> None:
+    batch.told.append(text)
+    batch.say(text)
+
+
+def _differs(batch: _Batch, text: str) -> None:
+    _tell(batch, f"differs: {text}")
+
+
+def _place(batch: _Batch, command: Command, name: str) -> Path:
+    """Where the batch writes: a name alone, in the folder of outputs."""
+    last = PureWindowsPath(name).name
+    if not last or last in {".", ".."}:
+        raise command.refused("the name of a file is expected. Remedy: name it")
+    if last != name:
+        _differs(batch, f"{last} is written to {batch.out}")
+    return batch.out / last
+
+
+def _logbook(batch: _Batch, command: Command) -> None:
+    batch.log = _place(batch, command, command.name)
+
+
+def _version(batch: _Batch, command: Command) -> None:
+    write_private(_place(batch, command, command.name), f"sdc-release version: {version('sdc-release')}\n")
+
+
+def _open(batch: _Batch, command: Command) -> None:
+    batch.data = find(batch.folder, command.name, command.line), command.word == "OPENTABLEDATA"
+
+
+def _describe(batch: _Batch, command: Command) -> None:
+    if batch.data is None:
+        raise command.refused("no data are open. Remedy: <OPENMICRODATA> or <OPENTABLEDATA> before it")
+    batch.metadata = read_metadata(find(batch.folder, command.name, command.line), batch.data[1])
+
+
+def _specify(batch: _Batch, command: Command) -> None:
+    if batch.data is None or batch.metadata is None:
+        raise command.refused("no data, or no metadata. Remedy: open both before it")
+    path, tabular = batch.data
+    batch.tables.append(_Table(specified(command), Source(path, batch.metadata, tabular)))
+
+
+def _safety(batch: _Batch, command: Command) -> None:
+    if not batch.tables:
+        raise command.refused("no table. Remedy: <SPECIFYTABLE> before it")
+    batch.tables[-1].safety = safety_of(command)
+
+
+def _read(batch: _Batch, command: Command) -> None:
+    waiting = [each for each in batch.tables if each.held is None]
+    tabular = command.word == "READTABLE"
+    if not waiting or any(each.source.tabular != tabular for each in waiting):
+        raise command.refused("no table of this kind waits. Remedy: <SPECIFYTABLE> before it, and the command of its data")
+    text = command.rest.upper()
+    additivity = int(text[0]) if text[:1] in {"0", "1"} else 0
+    if text not in {"", "0", "1", "0T", "0F", "1T", "1F"}:
+        raise command.refused("0 (check the totals) or 1 (compute them), then T or F, is expected; a table must add up. Remedy: correct it")
+    if text.endswith("T") and any(each.safety.rules is not None for each in waiting):
+        raise command.refused("statuses of the file beside rules. Remedy: give the statuses in an apriori file, or leave the rules out")
+    for each in waiting:
+        each.held = read_table(each.source, each.asked, each.safety, additivity)
+        problem = each.held.crossed.problem
+        _tell(batch, f"table {batch.tables.index(each) + 1}: {len(problem.a)} cells, {len(problem.primaries)} primaries")
+        if not tabular and int(problem.fixed.sum()) > int((problem.a == 0).sum()):
+            _differs(batch, "a cell with one contributor that no rule makes unsafe stays open: he knows it")
+
+
+def _table(batch: _Batch, command: Command, number: int) -> _Table:
+    if not 1 <= number <= len(batch.tables) or batch.tables[number - 1].held is None:
+        linked = " Linked tables are protected by `sdc suppress FILE… --link`." if number == 0 else ""
+        raise command.refused(f"no table {number} was read.{linked} Remedy: name one that was")
+    return batch.tables[number - 1]
+
+
+def _apriori(batch: _Batch, command: Command) -> None:
+    name, number, *rest = [*split_arguments(command.rest), "", ""]
+    table = _table(batch, command, whole_in(command.line, [number], 0, "the table", 1))
+    separator = rest[0] or ","
+    assert table.held is not None
+    path = find(batch.folder, name, command.line)
+    ignore = len(rest) < 2 or rest[1] != "0"
+    after, over = with_apriori(table.held.crossed, path, separator, table.safety.manual, ignore)
+    table.held = Held(after, table.held.count, table.held.decimals, table.held.axes)
+    for line in over:
+        _tell(batch, line)
+    _tell(batch, f"apriori: {len(after.problem.primaries)} primaries now; an M is a secondary that costs nothing")
+
+
+def _suppress(batch: _Batch, command: Command) -> None:
+    calls = command.calls
+    if len(calls) != 1:
+        raise command.refused("one method is expected. Remedy: one of GH, MOD, OPT, NET, RND, CTA")
+    name, arguments = calls[0]
+    table = _table(batch, command, whole_in(command.line, arguments, 0, "the table", 1))
+    assert table.held is not None
+    if name in METHODS:
+        table.protected = _pattern(batch, command, table.held, name, arguments)
+    elif name == "RND":
+        table.protected = _rounded(batch, command, table.held, arguments)
+    elif name == "CTA":
+        table.protected = _adjusted(batch, table.held)
+    else:
+        raise command.refused(f"{name} is not one of our methods. Remedy: one of GH, MOD, OPT, NET, RND, CTA")
+
+
+def _pattern(batch: _Batch, command: Command, held: Held, name: str, arguments: list[str]) -> Protected:
+    method, said = METHODS[name]
+    seconds = math.inf
+    if name == "OPT":
+        seconds = MINUTE * whole_in(command.line, arguments, 1, "the minutes", PATIENCE)
+    _differs(batch, said)
+    problem = held.crossed.problem
+    found = suppress(problem, PatternOptions(method, seconds))
+    if found.pattern is None or found.cost is None:
+        raise Unprotectable(f"{command.line.place}: no safe pattern in the time given. Remedy: give more minutes")
+    secondaries, gap = int((found.pattern & ~problem.primary).sum()), f", gap {found.gap:.2%}" if name == "OPT" else ""
+    _tell(batch, f"{name}: {secondaries} secondaries, all {len(problem.primaries)} primaries protected{gap}")
+    return Protected(held, "suppressed", found.pattern, problem.a)
+
+
+def _rounded(batch: _Batch, command: Command, held: Held, arguments: list[str]) -> Protected:
+    line, problem = command.line, held.crossed.problem
+    base = whole_in(line, arguments, 1, "the base", 0)
+    if base < 1:
+        raise command.refused("RND takes a base of 1 or more. Remedy: give it")
+    reach = 1 + whole_in(line, arguments, 2, "the steps", 0)
+    minutes = whole_in(line, arguments, 3, "the minutes", PATIENCE)
+    _differs(batch, "RND: our controlled rounding, attacked until the levels hold; partitions and stopping rules are ours")
+    primary = problem.primaries
+    assert problem.rhs is not None
+    table = RoundingTable(
+        problem.M, problem.rhs, problem.a, problem.lb, problem.ub, problem.a == 0, primary, problem.lpl[primary], problem.upl[primary],
+        problem.spl[primary], problem.name,
+    )  # fmt: skip
+    unit = arguments[6:7] == ["1"]
+    weights = None if unit else weights_of(problem.a, Weights.INVERSE)
+    found = round_controlled(
+        table, TableOptions(float(base), Search(batch.seed, clock=Limit(MINUTE * minutes)), reach=reach, weights=weights)
+    )
+    _tell(batch, f"RND: base {base}, {int((found.x != problem.a).sum())} cells moved, by {found.reach} steps at most")
+    return Protected(held, "rounded", np.zeros(len(problem.a), dtype=bool), found.x)
+
+
+def _adjusted(batch: _Batch, held: Held) -> Protected:
+    problem, p = held.crossed.problem, held.crossed.problem.primaries
+    _differs(batch, "CTA: our engine, weights 1/a; empty cells stay empty")
+    weights = weights_of(problem.a, Weights.INVERSE)
+    model = table_problem(
+        problem.M, problem.a, problem.lb, problem.ub, weights, p, problem.lpl[p], problem.upl[p], problem.spl[p], problem.fixed,
+    )  # fmt: skip
+    run = Run(model, CTA_SECONDS, CTA_GAP)
+    engine.execute(run, engine.EngineOptions(seconds=CTA_SECONDS, gap=CTA_GAP))
+    final = run.final()
+    if final is None or final.verdict.unprotected or not final.verdict.is_table:
+        raise Unprotectable("CTA: no protected table in time. Remedy: lower the levels, or use `sdc cta` with more time")
+    x = np.where(final.z == 0, problem.a, np.clip(problem.a + final.z * model.unit, problem.lb, problem.ub))
+    _tell(batch, f"CTA: {int((final.z != 0).sum())} cells moved, {len(p)} sensitive cells at their levels")
+    return Protected(held, "adjusted", np.zeros(len(problem.a), dtype=bool), x)
+
+
+def _write(batch: _Batch, command: Command) -> None:
+    asked = written(command)
+    table = _table(batch, command, asked.number)
+    if table.protected is None:
+        raise command.refused("the table is not protected yet. Remedy: <SUPPRESS> before it")
+    if table.protected.kind != "suppressed" and asked.format >= 4:
+        raise command.refused(f"format {asked.format} holds patterns, and this table was {table.protected.kind}. Remedy: format 1, 2 or 3")
+    place = _place(batch, command, asked.name)
+    if asked.format <= 3 and asked.options.get("AS") and table.protected.kind == "suppressed":
+        _differs(batch, "AS+ writes statuses, and no value of a hidden cell")
+    if asked.options.get("HL") or asked.options.get("AR") or asked.options.get("HI") or asked.options.get("TR"):
+        _differs(batch, "the options HL AR HI TR of <WRITETABLE> change nothing")
+    write(table.protected, asked, place)
+    _tell(batch, f"table {asked.number} written in format {asked.format}: {place}" + (", confidential" if asked.format >= 4 else ""))
+
+
+def _write_apriori(batch: _Batch, place: Path) -> None:
+    done = [each.protected for each in batch.tables if each.protected is not None and each.protected.kind == "suppressed"]
+    if not done:
+        raise InvalidInput(f"{place}: no table has a pattern. Remedy: <SUPPRESS> with GH, MOD, OPT or NET")
+    write_private(place, apriori_text(done[-1].held.crossed, done[-1].hidden))
+    _tell(batch, f"a-priori file, confidential: {place}")
+
+
+def _clear(batch: _Batch, command: Command) -> None:
+    batch.tables, batch.data, batch.metadata = [], None, None
+
+
+_DO: dict[str, Callable[[_Batch, Command], None]] = {
+    "LOGBOOK": _logbook,
+    "VERSIONINFO": _version,
+    "OPENMICRODATA": _open,
+    "OPENTABLEDATA": _open,
+    "OPENMETADATA": _describe,
+    "SPECIFYTABLE": _specify,
+    "SAFETYRULE": _safety,
+    "READMICRODATA": _read,
+    "READTABLE": _read,
+    "APRIORI": _apriori,
+    "APRIORY": _apriori,
+    "SUPPRESS": _suppress,
+    "WRITETABLE": _write,
+    "CLEAR": _clear,
+}

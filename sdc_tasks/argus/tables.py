@@ -1,0 +1,247 @@
+"""The table of a batch: microdata or a table, with its metadata, as a suppression problem."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from sdc_tasks.argus.batch import Specified
+from sdc_tasks.argus.metadata import Column, Metadata
+from sdc_tasks.argus.places import Line, lines_of, number_in
+from sdc_tasks.argus.rules import Safety
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, suppression_in
+from sdc_tasks.intake.tables.keyed import Columns, dimensions_in, numbers_in
+from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rules, problem_of_cells
+from sdc_tasks.intake.tables.rows import TextRows
+from sdc_tasks.methods.suppression.names import CellCosts
+from sdc_tasks.model.table import Floats, Hierarchy, added_up, inside
+
+NUMBERS = ("NUMERIC", "FREQUENCY", "SHADOW", "COSTVAR", "COST", "MAXSCORE", "LOWERPL", "UPPERPL", "WEIGHT")
+COSTS: dict[str, CellCosts] = {"-1": "frequency", "-2": "one", "-3": "distance"}
+COUNTED, STATUS, LPL, UPL, SINGLETON = "<FREQ>", "(status)", "(lpl)", "(upl)", "(singleton)"  # columns that are made here
+
+
+@dataclass(frozen=True)
+class Source:
+    """The data of a batch: microdata, or where `tabular` a row for each cell."""
+
+    path: Path
+    metadata: Metadata
+    tabular: bool
+
+
+@dataclass(frozen=True)
+class Held:
+    """A table that was read. `count` (n): contributors of each cell, where the file tells. `decimals` of the printed values."""
+
+    crossed: CrossedSuppression = field(repr=False)
+    count: Floats | None = field(repr=False)
+    decimals: int
+    axes: tuple[Hierarchy, ...] = field(repr=False)
+
+
+def read_table(source: Source, asked: Specified, safety: Safety, additivity: int = 0) -> Held:
+    """The table that a batch asks for. `additivity`: 0 totals are checked, 1 they are computed anew. Raises InvalidInput."""
+    metadata, by = source.metadata, asked.command.line
+    columns = [metadata.column(name, by) for name in asked.dimensions]
+    rows = records_of(source)
+    for column in columns:
+        place = rows.header.index(column.name)
+        for row in rows.rows:
+            row[place] = row[place] or column.total
+    trees = {c.name: metadata.hierarchy(c, rows.column(c.name)) for c in columns}
+    response, decimals = _response(source, asked)
+    if asked.shadow and asked.shadow.lower() != asked.response.lower() and safety.rules is not None:
+        raise asked.command.refused("rules on a shadow variable. Remedy: name the response as shadow, or mark the cells in an apriori file")
+    if asked.response.upper() == COUNTED and not source.tabular:
+        rows = _with(rows, COUNTED, ["1"] * len(rows.rows))
+    wanted = Wanted(tuple(c.name for c in columns), response, parents=trees, missing="zero")
+    costs, cost = _costs(source, asked)
+    read = _of_cells if source.tabular else _of_contributions
+    held = read(rows, source, wanted, safety, costs, cost, additivity)
+    power = number_in(by, asked.power, "lambda")
+    problem = held.problem
+    if power != 1:
+        scaled = np.log1p(problem.cost) if power == 0 else problem.cost**power
+        held = replace(held, problem=replace(problem, cost=scaled))
+    count = _counts(rows, source, held) if source.tabular else problem.count
+    return Held(held, count, decimals, tuple(trees.values()))
+
+
+def _counts(rows: TextRows, source: Source, held: CrossedSuppression) -> Floats | None:
+    """(n): the contributors of each cell of a table, 0 where a cell has no row; None where the file does not tell."""
+    frequency = source.metadata.having("FREQUENCY")
+    if not frequency:
+        return None
+    told = dict(
+        zip(zip(*(rows.column(name) for name in held.dimensions), strict=True), numbers_in(rows, frequency[0].name, 0.0), strict=True)
+    )
+    return np.array([told.get(key, 0.0) for key in held.keys])
+
+
+def records_of(source: Source) -> TextRows:
+    """The rows of the data, a field for each column of the metadata, numbers with a decimal point. Raises InvalidInput with line."""
+    metadata, path = source.metadata, source.path
+    lines = lines_of(path)
+    if not lines:
+        raise InvalidInput(f"{path}: no record. Remedy: give a table with at least one")
+    if metadata.separator is None:
+        split = _at_places(metadata)
+    else:
+        separator = {"\\t": "\t", "TAB": "\t"}.get(metadata.separator.upper(), metadata.separator)
+        if len(separator) != 1:
+            raise InvalidInput(f"{metadata.path}: the separator is not one sign. Remedy: correct <SEPARATOR>")
+
+        def split(line: Line) -> list[str]:
+            return next(csv.reader([line.text], delimiter=separator, skipinitialspace=True))
+
+    rows = []
+    numeric = [each.has(*NUMBERS) for each in metadata.columns]
+    for line in lines:
+        fields = [text.strip() for text in split(line)]
+        if len(fields) != len(metadata.columns):
+            raise line.refused(f"{len(fields)} fields, but {len(metadata.columns)} columns in {metadata.path}. Remedy: correct one of them")
+        comma = metadata.separator != ","
+        rows.append([text.replace(",", ".") if comma and is_number else text for text, is_number in zip(fields, numeric, strict=True)])
+    blank = lines[-1].number - lines[0].number >= len(lines)  # then no line can be counted
+    header = [each.name for each in metadata.columns]
+    word, first = ("record", 1) if blank else ("line", lines[0].number)
+    return TextRows(str(path), header, rows, word, first)
+
+
+def _at_places(metadata: Metadata) -> Callable[[Line], list[str]]:
+    places = []
+    for column in metadata.columns:
+        if len(column.numbers) < 2 or not all(each.isdecimal() and int(each) > 0 for each in column.numbers[:2]):
+            raise column.line.refused(f"the place and the width of {column.name} are expected. Remedy: give both, or a <SEPARATOR>")
+        start, width = int(column.numbers[0]) - 1, int(column.numbers[1])
+        places.append(slice(start, start + width))
+    return lambda line: [line.text[place] for place in places]
+
+
+def _response(source: Source, asked: Specified) -> tuple[str, int]:
+    """The column of values, and its decimals."""
+    by, metadata = asked.command.line, source.metadata
+    if asked.response.upper() == COUNTED:
+        if not source.tabular:
+            return COUNTED, 0
+        return _one(source, "FREQUENCY", asked).name, 0
+    column = metadata.column(asked.response, by)
+    if not column.has(*NUMBERS):
+        raise asked.command.refused(f"{column.name} is not numeric. Remedy: say <NUMERIC> in {metadata.path}")
+    return column.name, column.decimals
+
+
+def _one(source: Source, keyword: str, asked: Specified) -> Column:
+    found = source.metadata.having(keyword)
+    if len(found) != 1:
+        raise asked.command.refused(f"one column <{keyword}> is needed in {source.metadata.path}. Remedy: describe it")
+    return found[0]
+
+
+def _costs(source: Source, asked: Specified) -> tuple[CellCosts, str | None]:
+    """The measure of costs, and the column where it is one."""
+    if not asked.cost or asked.cost.lower() == asked.response.lower():
+        return "value", None
+    if asked.cost in COSTS:
+        return COSTS[asked.cost], None
+    if not source.tabular:
+        raise asked.command.refused("costs by another variable of microdata. Remedy: leave it out, or give a table with a column <COSTVAR>")
+    return "file", source.metadata.column(asked.cost, asked.command.line).name
+
+
+def _of_contributions(
+    rows: TextRows, source: Source, wanted: Wanted, safety: Safety, costs: CellCosts, cost: str | None, additivity: int
+) -> CrossedSuppression:
+    if safety.rules is None:
+        raise InvalidInput(f"{rows.name}: microdata without a rule: no cell would be primary. Remedy: give one in <SAFETYRULE>")
+    holding, weight = source.metadata.having("HOLDING"), source.metadata.having("WEIGHT")
+    if safety.holdings and not holding:
+        raise InvalidInput(f"{source.metadata.path}: rules for holdings, but no column <HOLDING>. Remedy: describe it")
+    if safety.weighted and not weight:
+        raise InvalidInput(f"{source.metadata.path}: weights are asked for, but no column <WEIGHT>. Remedy: describe it")
+    columns = ContributorColumns(holding=holding[0].name if safety.holdings else None, weight=weight[0].name if safety.weighted else None)
+    return problem_by_rules(rows, wanted, safety.rules, columns, costs).table
+
+
+def _of_cells(
+    rows: TextRows, source: Source, wanted: Wanted, safety: Safety, costs: CellCosts, cost: str | None, additivity: int
+) -> CrossedSuppression:
+    metadata, rules = source.metadata, safety.rules
+    frequency, top = metadata.having("FREQUENCY"), [each.name for each in metadata.having("MAXSCORE")]
+    if additivity == 1:
+        rows = _recomputed(rows, wanted)
+    count = frequency[0].name if frequency else None
+    if rules is not None and (rules.p is not None or rules.nk):
+        if count is None:
+            raise InvalidInput(f"{metadata.path}: rules need a column <FREQUENCY>. Remedy: describe it")
+        return problem_of_cells(rows, wanted, rules, count, top, costs).table
+    value = np.abs(numbers_in(rows, wanted.value))
+    many = None if count is None else numbers_in(rows, count, 0.0)
+    if rules is not None and rules.minimum is not None:
+        if many is None:
+            raise InvalidInput(f"{metadata.path}: a minimum of contributors needs a column <FREQUENCY>. Remedy: describe it")
+        few = (many > 0) & (many < rules.minimum)
+        status, level = np.where(few, "u", "s").tolist(), rules.range / 100 * value
+        levels = {LPL: level, UPL: level}
+    else:
+        status, levels = _given(rows, metadata, safety, value)
+    rows = _with(rows, STATUS, status)
+    for name, level in levels.items():
+        rows = _with(rows, name, [repr(float(each)) if letter == "u" else "" for each, letter in zip(level, status, strict=True)])
+    alone = None
+    if many is not None:
+        alone = SINGLETON
+        rows = _with(rows, SINGLETON, ["1" if n == 1 and letter == "u" else "0" for n, letter in zip(many, status, strict=True)])
+    columns = Columns(status=STATUS, lpl=LPL, upl=UPL, singleton=alone, cost=cost, count=count)
+    return suppression_in(rows, replace(wanted, columns=columns), costs)
+
+
+def _given(rows: TextRows, metadata: Metadata, safety: Safety, value: Floats) -> tuple[list[str], dict[str, Floats]]:
+    """The statuses of the file, u s or z, and the levels: those of the file, else a percentage of the value."""
+    told = metadata.having("STATUS")
+    if not told:
+        raise InvalidInput(f"{metadata.path}: neither a rule nor a column <STATUS> says which cells are primary. Remedy: give one")
+    meaning = {"E": "s", "M": "s", "": "s", **metadata.statuses}  # E: an empty cell, a public zero; M: secondaries are sought anew
+    texts = rows.column(told[0].name)
+    if (odd := next((i for i, text in enumerate(texts) if text not in meaning), None)) is not None:
+        raise InvalidInput(
+            f"{rows.at(odd)}: its status is none of {' '.join(filter(None, meaning))}. Remedy: correct it, or <UNSAFE>, <PROTECT>"
+        )
+    status = [meaning[text] for text in texts]
+    if (full := next((i for i, text in enumerate(texts) if text == "E" and value[i] != 0), None)) is not None:
+        raise InvalidInput(f"{rows.at(full)}: an empty cell that has a value. Remedy: correct its status")
+    manual = safety.manual / 100 * value
+    levels = {}
+    for name, keyword in ((LPL, "LOWERPL"), (UPL, "UPPERPL")):
+        column = metadata.having(keyword)
+        levels[name] = numbers_in(rows, column[0].name, 0.0) if column else np.zeros(len(value))
+    none = (levels[LPL] == 0) & (levels[UPL] == 0)
+    return status, {name: np.where(none, manual, level) for name, level in levels.items()}
+
+
+def _recomputed(rows: TextRows, wanted: Wanted) -> TextRows:
+    """The rows with totals that are the sums of the inner cells."""
+    codes, axes = dimensions_in(rows, wanted.dimensions, wanted.value, {}, wanted.parents)
+    numbers, shape = numbers_in(rows, wanted.value), tuple(len(axis.codes) for axis in axes)
+    at = np.ravel_multi_index(
+        tuple(np.array([axis.index[code] for code in column]) for axis, column in zip(axes, codes, strict=True)), shape
+    )
+    inner = inside(axes).ravel()[at]
+    parts = np.zeros(int(np.prod(shape)))
+    np.add.at(parts, at[inner], numbers[inner])
+    whole = added_up(parts.reshape(shape), axes).ravel()
+    return _with(rows, wanted.value, [repr(float(each)) for each in np.where(inner, numbers, whole[at])])
+
+
+def _with(rows: TextRows, name: str, texts: list[str]) -> TextRows:
+    """The rows with another column, or another content of one."""
+    if name in rows.header:
+        place = rows.header.index(name)
+        return replace(rows, rows=[[*row[:place], text, *row[place + 1 :]] for row, text in zip(rows.rows, texts, strict=True)])
+    return replace(rows, header=[*rows.header, name], rows=[[*row, text] for row, text in zip(rows.rows, texts, strict=True)])

@@ -1,0 +1,295 @@
+"""`sdc argus`: batches written after the manual of τ-ARGUS, and, where they are on the machine, its own examples."""
+
+from __future__ import annotations
+
+import csv
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sdc_tasks.argus.run import run_batch
+from sdc_tasks.errors import SdcError
+from sdc_tasks.intake.tables.jj import read_jj
+from support.desk import sdc
+
+PUBLIC = Path(__file__).parents[3] / "shared/data/argus"
+SECRET = "731977"
+HRC = "N\n@N1\n@N2\nS\n"
+RDA = """   <SEPARATOR> ";"
+   <UNSAFE> "U"
+   <PROTECT> "P"
+Region
+   <RECODEABLE>
+   <TOTCODE> "All"
+   <HIERARCHICAL>
+   <HIERCODELIST> "C:\\data\\REGION.HRC"
+   <HIERLEADSTRING> "@"
+Size "9"
+   <RECODEABLE>
+   <TOTCODE> "All"
+Turnover
+   <NUMERIC>
+   <DECIMALS> 1
+Firms
+   <FREQUENCY>
+Top1
+   <MAXSCORE>
+Top2
+   <MAXSCORE>
+State
+   <STATUS>
+"""
+INNER = {("N1", "1"): (731977.0, 9, 400000.0, 50000.0, "U"), ("N1", "2"): (900000.5, 12, 200000.0, 100000.0, "S"),
+         ("N1", "9"): (650000.0, 7, 150000.0, 120000.0, "S"), ("N2", "1"): (820000.0, 8, 210000.0, 190000.0, "S"),
+         ("N2", "2"): (1200000.0, 22, 180000.0, 150000.0, "S"), ("N2", "9"): (0.0, 0, 0.0, 0.0, "E"),
+         ("S", "1"): (770000.0, 11, 310000.0, 100000.0, "S"), ("S", "2"): (910000.0, 14, 120000.0, 110000.0, "S"),
+         ("S", "9"): (1000000.0, 15, 200000.0, 180000.0, "S")}  # fmt: skip
+ABOVE = {"N1": ["N", "All"], "N2": ["N", "All"], "S": ["All"]}
+
+
+def lines(comma: bool = True) -> list[str]:
+    """A line for each cell, totals too."""
+    cells: dict[tuple[str, str], list[tuple[float, int, float, float, str]]] = {}
+    for (region, size), told in INNER.items():
+        for row in (region, *ABOVE[region]):
+            for column in (size, "All"):
+                cells.setdefault((row, column), []).append(told)
+    found = []
+    for (row, column), parts in cells.items():
+        tops = sorted((top for part in parts for top in part[2:4]), reverse=True)
+        status = parts[0][4] if len(parts) == 1 and row in ABOVE and column != "All" else "S"
+        told = [sum(part[0] for part in parts), sum(part[1] for part in parts), *tops[:2]]
+        numbers = [f"{number:.1f}".replace(".", "," if comma else ".") if i != 1 else str(number) for i, number in enumerate(told)]
+        found.append(";".join([f'" {row}"', f'"{column}"', *numbers, status]))
+    return found
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "region.hrc").write_text(HRC)
+    (tmp_path / "table.rda").write_text(RDA)
+    (tmp_path / "table.tab").write_text("\r\n".join(lines()), newline="")
+    return tmp_path
+
+
+HEAD = '// made by hand\n<OPENTABLEDATA> "TABLE.TAB"\n<OPENMETADATA> "table.rda"\n<SPECIFYTABLE> "Region""Size"|"Turnover"||"Turnover"\n'
+
+
+def batch(folder: Path, *commands: str, head: str = HEAD) -> Path:
+    path = folder / "batch.arb"
+    path.write_text(head + "".join(f"{command}\n" for command in commands))
+    return path
+
+
+def pivot(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
+    with path.open(newline="") as stream:
+        return {(row["Region"], row["Size"]): (row["Turnover"], row["Status"]) for row in csv.DictReader(stream)}
+
+
+def test_a_table_with_statuses_is_protected_and_written_in_every_format(folder: Path):
+    ended = sdc("argus", batch(
+        folder, "<LOGBOOK> run.log", "<SAFETYRULE> MAN(10)", "<READTABLE> 0T", "<SOLVER> CPLEX", "<SUPPRESS> OPT(1,1)",
+        '<WRITETABLE> (1,1,,"one.csv")', '<WRITETABLE> (1,2,AS+,"C:\\\\out\\\\two.csv")', '<WRITETABLE> (1,3,AS+SE+QU-,"three.txt")',
+        '<WRITETABLE> (1,4,,"four.sbs")', '<WRITETABLE> (1,5,,"five.tab")', '<WRITETABLE> (1,6,,"six.jj")', "<GOINTERACTIVE>",
+    ), "--hst", folder / "pattern.hst")  # fmt: skip
+    assert ended.code == 0, ended.text
+    assert ended.said.count("differs: ") == 6
+    assert "HiGHS solves, whatever solver is named" in (folder / "run.log").read_text()
+    told = pivot(folder / "two.csv")
+    assert len(told) == 5 * 4
+    assert told["N1", "1"] == ("x", "U")
+    assert told["N2", "9"] == ("-", "E")
+    assert told["All", "All"] == ("6981977.5", "S")
+    hidden = {key for key, (value, _) in told.items() if value == "x"}
+    assert len(hidden) >= 4
+    for public in ("one.csv", "two.csv", "three.txt"):
+        assert SECRET not in (folder / public).read_text()
+    assert "N1,1,x,U" in (folder / "three.txt").read_text()
+    assert "N2,9" not in (folder / "three.txt").read_text()
+    assert SECRET not in ended.text + (folder / "run.log").read_text()
+    assert '"N1";"1";731977.0;9;B' in (folder / "four.sbs").read_text()
+    jj = read_jj(folder / "six.jj")
+    assert {len(jj.a), int((jj.status == "u").sum()), int((np.isin(jj.status, ["u", "m"])).sum())} == {20, 1, len(hidden)}
+    assert jj.lpl[jj.status == "u"].tolist() == [73197.7]
+    # what was written is read again, and gives the same pattern
+    five = '<OPENTABLEDATA> "five.tab"\n<OPENMETADATA> "five.rda"\n<SPECIFYTABLE> "Region""Size"|"Turnover"||\n'
+    again = batch(folder, "<READTABLE> 0", "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,2,AS+,"again.csv")', head=five)
+    assert sdc("argus", again).code == 0
+    assert pivot(folder / "again.csv") == told
+    # and so does the a-priori file on a table in which nothing is marked
+    unmarked = (folder / "table.tab").read_text().replace(";U", ";S")
+    (folder / "table.tab").write_text(unmarked)
+    apriori = batch(folder, "<SAFETYRULE> MAN(10)", "<READTABLE> 0", '<APRIORI> "pattern.hst",1,";",0', "<SUPPRESS> OPT(1)",
+                    '<WRITETABLE> (1,2,AS+,"apriori.csv")')  # fmt: skip
+    assert sdc("argus", apriori).code == 0
+    assert pivot(folder / "apriori.csv") == told
+
+
+@pytest.mark.parametrize("method", ["GH(1,75,0,1)", "MOD(1,5,1,1,1)", "NET(1)"])
+def test_other_methods_protect_too(folder: Path, method: str):
+    ended = sdc("argus", batch(folder, "<SAFETYRULE> MAN(10)", "<READTABLE> 1T", f"<SUPPRESS> {method}", '<WRITETABLE> (1,2,AS+,"o.csv")'))
+    assert ended.code == 0, ended.text
+    assert "all 1 primaries protected" in ended.said
+    told = pivot(folder / "o.csv")
+    assert told["N1", "1"] == ("x", "U")
+
+
+def test_rules_on_the_largest_contributions_of_a_table(folder: Path):
+    rules = "<SAFETYRULE> P(20,1)|NK(0,0)|FREQ(3,10)"
+    ended = sdc("argus", batch(folder, rules, "<READTABLE>", "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,2,AS+,"o.csv")'))
+    assert ended.code == 0, ended.text
+    assert "20 cells, 0 primaries" in ended.said, "20 % of 400000 is less than 281977, the rest of N1.1"
+    rules = "<SAFETYRULE> P(80,1)|"
+    assert "20 cells, 1 primaries" in sdc("argus", batch(folder, rules, "<READTABLE>", "<SUPPRESS> OPT(1)")).said
+    stricter = "<SAFETYRULE> FREQ(8,25)"
+    ended = sdc("argus", batch(folder, stricter, "<READTABLE>", "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,2,AS+,"f.csv")'))
+    assert ended.code == 0, ended.text
+    assert pivot(folder / "f.csv")["N1", "9"] == ("x", "U"), "seven firms"
+
+
+def test_rounding_and_adjustment(folder: Path):
+    ended = sdc("argus", batch(
+        folder, "<SAFETYRULE> MAN(10)", "<READTABLE>", "<SUPPRESS> RND(1,250000,1,1)", '<WRITETABLE> (1,3,FL+QU-,"r.csv")',
+        "<SUPPRESS> CTA(1)", '<WRITETABLE> (1,2,QU-,"c.csv")',
+    ), "--seed", 5)  # fmt: skip
+    assert ended.code == 0, ended.text
+    with (folder / "r.csv").open(newline="") as stream:
+        rounded = {(row["Region"], row["Size"]): row["Turnover_Round"] for row in csv.DictReader(stream)}
+    assert {float(value) % 250000 for value in rounded.values() if value != "-"} == {0.0}
+    with (folder / "c.csv").open(newline="") as stream:
+        moved = {(row["Region"], row["Size"]): row["Turnover_CTA"] for row in csv.DictReader(stream)}
+    assert abs(float(moved["N1", "1"]) - 731977) >= 73197.7 * (1 - 1e-6)
+    assert float(moved["All", "1"]) == pytest.approx(sum(float(moved[row, "1"]) for row in ("N1", "N2", "S")), abs=0.5)
+    assert sdc("argus", batch(folder, "<SAFETYRULE> MAN(10)", "<READTABLE>", "<SUPPRESS> CTA(1)", '<WRITETABLE> (1,6,,"c.jj")')).refused(
+        "format 6 holds patterns"
+    )
+
+
+MICRO = "".join(f"{region}{size}{turnover:6}{weight:2}\n" for region, size, turnover, weight in [
+    ("A", 1, 900, 1), ("A", 1, 40, 2), ("A", 2, 500, 1), ("A", 2, 450, 1), ("A", 2, 480, 1), ("B", 1, 300, 1), ("B", 1, 310, 1),
+    ("B", 1, 305, 3), ("B", 2, 700, 1), ("B", 2, 720, 1), ("B", 2, 690, 1), ("C", 1, 410, 1), ("C", 1, 420, 1), ("C", 1, 400, 1),
+    ("C", 2, 330, 1), ("C", 2, 350, 1), ("C", 2, 340, 1)])  # fmt: skip
+MICRO_RDA = "Region 1 1\n<RECODEABLE>\nSize 2 1 9\n<RECODEABLE>\nTurnover 3 6\n<NUMERIC>\nWeight 9 2\n<NUMERIC> <WEIGHT>\n"
+
+
+def test_microdata_at_fixed_places_by_rules_and_as_counts(tmp_path: Path):
+    (tmp_path / "m.asc").write_text(MICRO)
+    (tmp_path / "m.rda").write_text(MICRO_RDA)
+    head = '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "Region""Size"|"Turnover"|"Turnover"|-1,1\n'
+    ended = sdc("argus", batch(tmp_path, "<SAFETYRULE> P(10,100,1)|FREQ(3,20)|WGT(0)", "<READMICRODATA>", "<SUPPRESS> OPT(1)",
+                               '<WRITETABLE> (1,2,AS+,"o.csv")', head=head))  # fmt: skip
+    assert ended.code == 0, ended.text
+    told = pivot(tmp_path / "o.csv")
+    assert told["A", "1"] == ("x", "U")
+    assert told["Total", "Total"] == (str(sum(int(line[2:8]) for line in MICRO.splitlines())), "S")
+    counts = head.replace('"Turnover"|"Turnover"|-1,1', '"<FREQ>"|')
+    ended = sdc("argus", batch(tmp_path, "<SAFETYRULE> FREQ(3,20)", "<READMICRODATA>", "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,1,,"n.csv")',
+                               head=counts))  # fmt: skip
+    assert ended.code == 0, ended.text
+    assert '"A",5,x,x' in (tmp_path / "n.csv").read_text()
+    weighted = batch(tmp_path, "<SAFETYRULE> NK(1,75)|WGT(1)", "<READMICRODATA>", "<SUPPRESS> OPT(1)", head=head)
+    assert sdc("argus", weighted).code == 0
+
+
+@pytest.mark.parametrize(
+    ("commands", "message"),
+    [
+        (("<RECODE> 1,Size,size.grc",), "line 5: <RECODE>: not one of our commands"),
+        (("READTABLE",), "line 5: a command is expected"),
+        (("<SAFETYRULE> ZERO(5)",), "the rule ZERO is not ours, and without it less is protected"),
+        (("<SAFETYRULE> P(20,1)|P(0,1)|P(10,1)",), "rules for contributors beside rules for holdings"),
+        (("<SAFETYRULE> P(20,1)|P(10,1)",), "two p% rules"),
+        (("<SAFETYRULE> P(20,3)", "<READTABLE>"), "the rules look at 4 contributions of a cell, but 2 are named"),
+        (("<SAFETYRULE> P(20,1)", "<READTABLE> 0T"), "statuses of the file beside rules"),
+        (("<READTABLE> 2",), "a table must add up"),
+        (("<READTABLE>", "<SUPPRESS> GH(0,75)"), "no table 0 was read. Linked tables"),
+        (("<READTABLE>", "<SUPPRESS> CKM(1)"), "CKM is not one of our methods"),
+        (("<READTABLE>", "<SUPPRESS> RND(1,0)"), "RND takes a base of 1 or more"),
+        (("<READTABLE>", '<WRITETABLE> (1,2,,"x.csv")'), "the table is not protected yet"),
+        (("<READTABLE>", '<WRITETABLE> (1,7,,"x.csv")'), "format 7 is not ours"),
+        (("<READTABLE>", '<WRITETABLE> (1,2,XX+,"x.csv")'), "the options are none of"),
+        (("<READTABLE>", '<APRIORI> "none.hst",1,";"'), "the file none.hst is not in"),
+    ],
+)
+def test_what_is_not_ours_is_refused_with_its_line(folder: Path, commands: tuple[str, ...], message: str):
+    ended = sdc("argus", batch(folder, *commands))
+    assert ended.code == 2, ended.text
+    assert message in ended.complained
+    assert "Remedy: " in ended.complained
+    assert SECRET not in ended.text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("X9;1;U", "X9.1 is no cell of the table"),
+        ("N2;1;ML", "ML is no action of ours"),
+        ("N2;1;C;-4", "a number is no number of at least 0"),
+        ("N2;1;PL;4", "PL takes 2 numbers"),
+        ("N2;1;U\nN2;1;P", "says the same of it, or another thing"),
+    ],
+)
+def test_apriori_files_that_cannot_be(folder: Path, text: str, message: str):
+    (folder / "a.hst").write_text(text)
+    assert sdc("argus", batch(folder, "<READTABLE>", '<APRIORI> "a.hst",1,";",0')).refused(message, "Remedy: ")
+
+
+def test_metadata_and_data_that_do_not_fit(folder: Path):
+    good = (folder / "table.rda").read_text()
+    for wrong, message in ((good + "<SECRET>", "<SECRET> is not understood"), (good + "More\n", "8 columns"),
+                           (good.replace('"C:\\data\\REGION.HRC"', '"none.hrc"'), "the file none.hrc is not in")):  # fmt: skip
+        (folder / "table.rda").write_text(wrong)
+        assert sdc("argus", batch(folder, "<READTABLE>")).refused(message)
+    (folder / "table.rda").write_text(good)
+    (folder / "table.tab").write_text("\n".join(lines()).replace("731977,0", "731976,0", 1))
+    ended = sdc("argus", batch(folder, "<READTABLE> 0"))
+    assert ended.refused("is not the sum of its parts")
+    assert "731976" not in ended.text
+    assert sdc("argus", batch(folder, "<READTABLE> 1")).code == 0, "totals are computed anew"
+
+
+def refusal(path: Path) -> list[str]:
+    """The message of a batch that ends with one of our errors; any other error goes on."""
+    try:
+        run_batch(path, None, 1, lambda _: None)
+    except SdcError as error:
+        return [str(error)]
+    return []
+
+
+def test_nothing_that_is_damaged_crashes_or_tells_a_secret(folder: Path):
+    """Mutated batches, metadata, lists and tables end with our errors."""
+    chance = random.Random(4)
+    path = batch(folder, "<SAFETYRULE> MAN(10)", "<READTABLE> 1T", '<APRIORI> "a.hst",1,";"')
+    (folder / "a.hst").write_text("N2;1;U\nS;2;P\n")
+    files = [path, *(folder / name for name in ("table.rda", "region.hrc", "table.tab", "a.hst"))]
+    kept = {each: each.read_bytes() for each in files}
+    told: list[str] = []
+    for _ in range(300):
+        each = chance.choice(files)
+        content = bytearray(kept[each])
+        for _ in range(chance.randint(1, 3)):
+            at = chance.randrange(len(content))
+            content[at : at + chance.randint(0, 4)] = chance.choice([b"", b";", b"<", b'"', b"\xff", b"\0", b"(", b"9e9", b"\n", b"@@"])
+        each.write_bytes(bytes(content))
+        told += refusal(path)
+        each.write_bytes(kept[each])
+    assert len(told) > 100
+    assert [message for message in told if SECRET in message] == []
+
+
+@pytest.mark.skipif(not PUBLIC.is_dir(), reason=f"the examples of τ-ARGUS are not on this machine ({PUBLIC})")
+def test_the_public_batches_run_as_they_are(tmp_path: Path):
+    for name, start in (("ex1", "batch_ex1.arb"), ("ex2", "batch_ex2.arb"), ("pp", "TestTable.arb")):
+        here = tmp_path / name
+        shutil.copytree(PUBLIC / name, here)
+        ended = sdc("argus", here / start)
+        assert ended.code == 0, ended.text
+        if name != "pp":
+            assert "gap 0.00%" in ended.said
+            assert (here / f"tabout_{name}.txt").read_text().count(",x,") == 4
+        else:
+            assert "162 cells, 9 primaries" in ended.said
