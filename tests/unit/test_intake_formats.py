@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 from collections.abc import Callable
 
 import numpy as np
@@ -50,6 +51,18 @@ def test_a_cut_file_is_refused(domain, how):
     suffix, write = FORMATS[how]
     data = write(TEXT)
     assert errors(reads(domain, data[: len(data) * 2 // 3], suffix))
+
+
+@pytest.mark.parametrize("how", ["Parquet", "Arrow file", "Arrow stream", "SDMX-JSON flat", "Eurostat TSV", "zip"])
+def test_damaged_bytes_are_read_or_refused(domain, how):
+    """One to three bytes changed: no crash (of a library either), no fault of the reader, and no value told."""
+    suffix, write = FORMATS[how]
+    data, chance = write(TEXT), random.Random(1)
+    for _ in range(200):
+        damaged = bytearray(data)
+        for _ in range(chance.randrange(1, 4)):
+            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+        errors(reads(domain, bytes(damaged), suffix))
 
 
 def written(table: pa.Table) -> bytes:

@@ -29,13 +29,15 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
         return None
     try:
         table = _parquet(data, arrow, parquet, most) if data.startswith(b"PAR1") else _arrow(data, arrow, most)
-        if table is None:
-            found.add("140", f"the file has more than {most} records, or columns that are too large: send the table and nothing else")
-            return None
-        table.validate(full=True)
+        if table is not None:
+            return _records(table, concepts, found, arrow, compute)
+        found.add("140", f"the file has more than {most} records, or columns that are too large: send the table and nothing else")
     except (arrow.ArrowException, OSError, ValueError, MemoryError, TypeError, RuntimeError):
         found.add("140", "not a whole file of Parquet or Arrow: send it again")
-        return None
+    return None
+
+
+def _records(table: Any, concepts: Concepts, found: Findings, arrow: Any, compute: Any) -> Records | None:
     fitting = fitting_names("Parquet or Arrow", table.schema.names, concepts, found)
     if fitting is None:
         return None
@@ -55,9 +57,7 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
         columns[name] = read[:2]
         if read[2] is not None:
             numbers[name] = read[2]
-    if found.refused:
-        return None
-    return Records(wire, np.arange(2, table.num_rows + 2), columns, numbers)
+    return None if found.refused else Records(wire, np.arange(2, table.num_rows + 2), columns, numbers)
 
 
 def first(data: bytes, concept: str) -> str:
@@ -96,6 +96,7 @@ def _arrow(data: bytes, arrow: Any, most: int) -> Any:
 def _gathered(batches: Any, schema: Any, arrow: Any, most: int) -> Any:
     kept, rows, size = [], 0, 0
     for batch in batches:
+        batch.validate(full=True)  # before anything else is asked: offsets of a damaged file point anywhere
         rows, size = rows + batch.num_rows, size + batch.nbytes
         if rows > most or size > most * RECORD_BYTES:
             return None
