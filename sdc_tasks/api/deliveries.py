@@ -11,16 +11,19 @@ from sdc_tasks.errors import InvalidInput
 if TYPE_CHECKING:
     from sdc_tasks import intake
     from sdc_tasks.domains import Domain
-    from sdc_tasks.model.problem import ProtectionProblem
+    from sdc_tasks.model.problem import NationalTable, ProtectionProblem
     from sdc_tasks.model.secret import Secret
 
 
 @dataclass(frozen=True)
 class Delivered:
-    """The protection problem of deliveries, before the receiver sets secondaries. `own`: the countries that have set some."""
+    """The protection problem of deliveries, before the receiver sets secondaries. `own`: the countries that have set some; `tables`: the
+    national tables.
+    """
 
     problem: ProtectionProblem = field(repr=False)
     own: Mapping[str, bool]
+    tables: Sequence[NationalTable] = field(repr=False)
 
     def secured(self, spec: Domain, before: Sequence[ProtectionProblem] = ()) -> ProtectionProblem:
         """The problem with the promises of earlier tables, and with the secondaries of the receiver."""
@@ -51,7 +54,7 @@ def delivered_by_sheets(sheets: Iterable[intake.Sheet], spec: Domain, salt: Secr
             )
         tables.append(delivery.table)
     own = {table.country: pipeline.sets_secondaries(table, spec) for table in tables}
-    return Delivered(pipeline.build_problem(tables, spec, salt), own)
+    return Delivered(pipeline.build_problem(tables, spec, salt), own, tables)
 
 
 def _why(delivery: intake.Delivery) -> str:

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from sdc_tasks.cli.case import CaseOptions, about_a_case
 from sdc_tasks.cli.evidence import write_evidence
+from sdc_tasks.cli.searches.replayed import replayed
 from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, refuse_place
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput
@@ -132,6 +133,10 @@ def audit(
         typer.Option("--intervals", help="CSV of suppressed cells: the share of the requirement that the attacker leaves, in quarters"),
     ] = None,
     witnesses: Annotated[Path | None, typer.Option("--witnesses", help=WITNESSES)] = None,
+    replay: Annotated[
+        int | None,
+        typer.Option("--replay", min=1, help="attack by somebody who has the program, with so many runs of it; shown, not judged"),
+    ] = None,
 ) -> None:
     """Judges any table of the aggregates, also one made elsewhere, against the deliveries of an inbox.
 
@@ -154,6 +159,8 @@ def audit(
         raise InvalidInput(
             "either --published TABLE or --national. Remedy: give the table of the aggregates, or --national without a table"
         )
+    if replay is not None and (national or case.earlier):
+        raise InvalidInput("--replay: only with --published, and without --earlier. Remedy: leave out --national and --earlier")
     allowed = standing.Tolerance.of(tolerance)
     spec, (problem, earlier) = case.spec, case.problem(attack.earlier)
     read = None
@@ -204,6 +211,8 @@ def audit(
         out.print(f"not judged: {len(untold)} values need a national cell that is not available: {_and_more(cells, len(untold))}")
     if read is not None:
         _tell_unjudged(problem, read, standing.looks_rounded(problem, publication, spec))
+    if replay is not None:
+        out.print(replayed(case, problem, publication, requirements, replay))
     if not safe:
         raise typer.Exit(3)
     if len(beside.beyond):

@@ -14,6 +14,7 @@ The modules, in the order in which an audit uses them:
     auditing        the baseline, the audit, its report and its evidence, and how chunks of an audit are joined
 
 `auditing.audit` uses them in this order. The baseline is what the national tables alone protect: the same audit with nothing published.
+`replay` is the attacker who has the program: he runs it for every hidden table.
 Two modules stand apart: `small` (published figures that tell a small count) and `compositions` (what several compositions tell together).
 
 The profiles are defined in model/profiles. The code here names none of them except the external one.

@@ -83,7 +83,9 @@ def least(ladder: Ladder, cuts: Sequence[Cut]) -> float:
 
 
 class _Search:
-    """The present choice. `_given` (cuts,): the share of the right-hand side that the choice gives; each cell counts at most 1."""
+    """The present choice. `_given` (cuts,): the share of the right-hand side that the choice gives; each cell counts at most 1. `_futile`:
+    lowerings that were taken back from this choice; a small table has few, and would try them again and again.
+    """
 
     def __init__(self, ladder: Ladder, cuts: Sequence[Cut], choice: Ints) -> None:
         self.choice = choice.copy()
@@ -96,23 +98,30 @@ class _Search:
         self._start = np.searchsorted(cells[order], np.arange(len(choice) + 1))
         self._cells_of: list[Ints] = [np.unique(each.cells) for each in cuts]
         self._known: dict[int, tuple[Ints, Floats]] = {}
+        self._futile: set[tuple[tuple[int, int], ...]] = set()
         self._given = np.zeros(len(cuts))
         for k in np.unique(cells).tolist():
             at, gives = self._gives(k)
             np.add.at(self._given, at, gives[:, choice[k]])
 
     def move(self, rng: np.random.Generator) -> None:
+        lowered = tuple((k, self._lower(k, rng)) for k in self._some(rng).tolist())
+        if lowered in self._futile:
+            return
         before: dict[int, int] = {}
         cost = self._total()
-        for k in self._some(rng).tolist():
-            self._take(k, self._lower(k, rng), before)
+        for k, option in lowered:
+            self._take(k, option, before)
         if self._repaired(cost, before):
             cuts = np.unique(np.concatenate([self._gives(k)[0] for k in sorted(before)]))[:NEAR_CUTS]
             self.spare(self._in_cuts(cuts), before, NEAR_CELLS)
             if self._total() <= cost:
+                if any(self.choice[k] != option for k, option in before.items()):
+                    self._futile.clear()
                 return
         for k, option in before.items():
             self._take(k, option, {})
+        self._futile.add(lowered)
 
     def _some(self, rng: np.random.Generator) -> Ints:
         """A raised cell, and perhaps other cells in the same cuts."""

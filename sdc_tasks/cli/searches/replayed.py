@@ -1,0 +1,111 @@
+"""`sdc audit --replay N`: what is left for somebody who has the program (METHOD §9), in words without values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sdc_tasks.cli.case import CaseOptions
+from sdc_tasks.cli.shared import delivered_by
+from sdc_tasks.errors import InvalidInput, Unprotectable
+
+if TYPE_CHECKING:
+    from sdc_tasks.domains import Domain
+    from sdc_tasks.methods.attack import Requirements
+    from sdc_tasks.model.problem import NationalTable, ProtectionProblem
+    from sdc_tasks.model.results import Publication
+    from sdc_tasks.model.table import Floats
+
+PRINTED_NOISE = 1e-9  # relative: values that a file printed and the program computed
+NOT_JUDGED = "The verdict does not count this."
+
+
+def replayed(case: CaseOptions, problem: ProtectionProblem, publication: Publication, requirements: Requirements, most: int) -> str:
+    """Runs the program for every hidden table that fits, or, where these are more than `most`, for `most` nearest tables.
+
+    Raises InvalidInput where the program does not publish this table for the deliveries: then a replay says nothing about it.
+    """
+    import numpy as np
+
+    from sdc_tasks.methods.attack import replay
+
+    spec = case.spec
+    run = program(delivered_by(spec, case.inbox, case.period, problem.salt).tables, problem, spec)
+
+    def chance(z: np.ndarray) -> float:
+        found = run(z)
+        return 0.0 if found is None else float(_same(found, publication))
+
+    needs = requirements.strongest
+    hidden = np.flatnonzero(problem.suppressed)
+    if not chance(np.zeros(len(hidden))):
+        raise InvalidInput(
+            "--replay: the program does not publish this table for these deliveries, so its runs say nothing about it. Remedy: give "
+            "table.csv of a first version, with its domain file; a rounding of a whole indicator is drawn by the secret of its warehouse"
+        )
+    steps = np.tile(problem.space.spread(10.0**-each.decimals for each in spec.indicators), len(problem.space.areas))[hidden]
+    fitting = replay.Fitting.of(problem, publication, steps)
+    tables = fitting.every(most)
+    if tables is not None:
+        found = replay.support(problem, needs, tables, chance)
+        near, narrow, known = (int(each.sum()) for each in (found.broken, found.narrow, found.width == 0))
+        return (
+            f"replay: {found.fit} hidden tables fit, and the program publishes this table for {found.tables} of them. For somebody who "
+            f"has the program, {near} of {len(found.cells)} primaries are nearer than a level to one end of what is left, {narrow} have "
+            f"less left than both levels together, {known} a single value. {NOT_JUDGED}"
+        )
+    some = replay.sampled(fitting, needs, chance, most, spec.audit.seed)
+    return (
+        f"replay: more than {most} hidden tables fit, so {some.asked} of {some.sides} sides of primaries were drawn. For {some.kept} of "
+        "them the program publishes this table also where the primary lies a level away on that side, which proves the side against "
+        f"somebody who has the program; {some.none} had no nearest table in whole steps. With 95 % confidence each, this would prove at "
+        f"least {some.at_least():.0%} and at most {some.at_most():.0%} of all sides. Other sides are not shown, and not broken for that. "
+        f"{NOT_JUDGED}"
+    )
+
+
+def program(tables: Sequence[NationalTable], problem: ProtectionProblem, domain: Domain) -> Callable[[Floats], Publication | None]:
+    """The program as somebody runs it who has it: from deviations (suppressed cells,) of the tables to what it publishes; None where it
+    refuses the deviating tables. Levels follow from the deviating values, with the flags, units and shares of the tables.
+
+    `problem`: that of the tables. Raises InvalidInput where the receiver sets secondaries: a deviating table may get others.
+    """
+    import numpy as np
+
+    from sdc_tasks import pipeline
+    from sdc_tasks.model.results import Adjustment
+    from sdc_tasks.release.assembly import MOST_PLACES
+
+    if domain.suppression.active:
+        raise InvalidInput("--replay: the receiver sets secondaries (suppression in the domain file), and a replay knows no rule for them")
+    given = {table.country: table for table in tables}
+    ordered = [given[country] for country in problem.space.countries]
+    hidden = problem.suppressed[: problem.space.first_aggregate]
+
+    def run(z: Floats) -> Publication | None:
+        value = np.concatenate([table.value for table in ordered])
+        value[hidden] = np.round(value[hidden] + z, MOST_PLACES)
+        moved = [replace(table, value=own) for table, own in zip(ordered, np.split(value, len(ordered)), strict=True)]
+        try:
+            other = pipeline.build_problem(moved, domain, problem.salt)
+            requirements, _ = pipeline.baseline(other, domain)
+            adjustment = Adjustment()
+            for rung in range(len(domain.cta.ladder)):
+                if not adjustment.accepted:
+                    adjustment = pipeline.climb(other, requirements, domain, rung, adjustment)
+            return pipeline.choose_bases(other, requirements, adjustment, domain)
+        except (InvalidInput, Unprotectable):
+            return None
+
+    return run
+
+
+def _same(first: Publication, second: Publication) -> bool:
+    """Do both print the same, apart from the last digits of binary fractions?"""
+    import numpy as np
+
+    return all(
+        np.allclose(getattr(first, name), getattr(second, name), rtol=PRINTED_NOISE, atol=0, equal_nan=True)
+        for name in ("value", "base", "covers")
+    )

@@ -1,0 +1,75 @@
+"""Small tables with hidden cells, whose every hidden table can be tried: one composition, one hierarchy of a total and its parts.
+
+`pair(x)` is the table of METHOD §9: country C0 hides A0 = x and A1 = 300 − x, and A0 is primary. `drawn(seed)` is a random table: two or
+three parts; C0 hides two or three of them, and C1 a pair as well in one of three tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sdc_tasks.methods import attack
+from sdc_tasks.methods.bases.options import BasesOptions
+from sdc_tasks.methods.bases.policy import case_of, safe_bases
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Adjustment, Publication
+from sdc_tasks.model.table import Aggregate, CellSpace, Floats, Hierarchy
+
+COUNTRIES = ("C0", "C1", "C2")
+PERCENT = 10.0  # of the value: the level of a primary
+
+
+def of_inner(inner: Floats, hidden: Floats, primary: Floats) -> ProtectionProblem:
+    """The problem of inner cells (countries, parts); `hidden` and `primary` are masks of the same shape. Totals are public."""
+    parts = inner.shape[1]
+    hierarchy = Hierarchy("ACTIVITY", ("T", *(f"A{i}" for i in range(parts))), (None, *["T"] * parts))
+    space = CellSpace(COUNTRIES, (Aggregate("EU", COUNTRIES),), ("X",), (hierarchy,))
+
+    def whole(mask: Floats) -> np.ndarray:
+        return np.concatenate([np.column_stack([np.zeros(len(mask), dtype=bool), mask]).ravel(), np.zeros(parts + 1, dtype=bool)])
+
+    national = np.column_stack([inner.sum(axis=1), inner])
+    a = np.concatenate([national.ravel(), national.sum(axis=0)])
+    n, secret = len(a), whole(hidden)
+    public = ~secret
+    public[space.first_aggregate :] = False
+    level = np.where(whole(primary), PERCENT / 100 * a, 0.0)
+    return ProtectionProblem(space, a, np.zeros(n), np.full(n, np.inf), level, level, np.zeros(n), public, whole(primary), ())
+
+
+def moved(problem: ProtectionProblem, z: Floats) -> ProtectionProblem:
+    """The problem in which the hidden cells have other values: what somebody would protect who had this table."""
+    a = problem.a.copy()
+    a[problem.suppressed] += z
+    first, size = problem.space.first_aggregate, problem.space.national_size
+    a[first:] = a[:first].reshape(-1, size).sum(axis=0)
+    level = np.where(problem.primary, PERCENT / 100 * a, 0.0)
+    return replace(problem, a=a, lpl=level, upl=level)
+
+
+def pair(x: float) -> ProtectionProblem:
+    inner = np.array([[x, 300.0 - x], [200, 220], [130, 150]])
+    hidden = np.array([[True, True], [False, False], [False, False]])
+    return of_inner(inner, hidden, hidden & np.array([True, False]))
+
+
+def drawn(seed: int) -> ProtectionProblem:
+    rng = np.random.default_rng(seed)
+    parts = int(rng.integers(2, 4))
+    inner = rng.integers(50, 500, (3, parts)).astype(float)
+    hidden, primary = np.zeros((3, parts), dtype=bool), np.zeros((3, parts), dtype=bool)
+    for country in range(1 + (rng.random() < 1 / 3)):
+        cells = rng.permutation(parts)[: int(rng.integers(2, parts + 1))] if country == 0 else rng.permutation(parts)[:2]
+        inner[country, cells] = rng.integers(20, 121, len(cells))
+        hidden[country, cells] = True
+        primary[country, cells[: int(rng.integers(1, len(cells)))]] = True
+    return of_inner(inner, hidden, primary)
+
+
+def publish(problem: ProtectionProblem, options: BasesOptions | None = None) -> Publication:
+    """What the program publishes."""
+    needs, _ = attack.baseline(problem, ("external",))
+    case = case_of(problem, needs, options or BasesOptions(), 1, lambda _: None, lambda _: None)
+    return safe_bases(case, Adjustment(), 0.0, [0], lambda *_: None)
