@@ -97,6 +97,7 @@ with DAG(
     description="takes a published release back",
     doc_md=ABOUT,
     schedule=None,
+    is_paused_upon_creation=False,  # it does nothing by itself, and buttons of the pages trigger it
     catchup=False,
     default_args=DEFAULTS,
     tags=["release"],

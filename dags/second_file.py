@@ -44,6 +44,7 @@ with DAG(
     description="says what a second file of a country is",
     doc_md=ABOUT,
     schedule=None,
+    is_paused_upon_creation=False,  # it does nothing by itself, and buttons of the pages trigger it
     catchup=False,
     default_args=DEFAULTS,
     tags=["delivery"],

@@ -320,19 +320,32 @@ def process(stack: Stack, name: str) -> psutil.Process | None:
 
 
 def family(stack: Stack, name: str) -> list[psutil.Process]:
-    """All processes of a service's session, also those that outlived the process that `up` started."""
+    """All processes of a service: those of its session, also if they outlived the process that `up` started, and the children of that
+    process in sessions of their own, as PostgreSQL makes them.
+    """
     file = stack.home / "pids" / name
     if not file.exists():
         return []
     pid, born = file.read_text(encoding="utf-8").split()
+    leader = process(stack, name)
+    children = {each.pid for each in leader.children(recursive=True)} if leader else set()
     found = []
     for each in psutil.process_iter():
         try:
-            if os.getsid(each.pid) == int(pid) and each.create_time() > float(born) - 1:
+            if each.pid in children or (os.getsid(each.pid) == int(pid) and each.create_time() > float(born) - 1):
                 found.append(each)
         except (ProcessLookupError, psutil.NoSuchProcess):
             continue
     return found
+
+
+def memory(stack: Stack, name: str) -> float:
+    """The memory of a service in MB. What its processes share with others counts in equal shares (PSS)."""
+    total = 0
+    for each in family(stack, name):
+        with suppress(psutil.NoSuchProcess):
+            total += each.memory_full_info().pss
+    return total / 2**20
 
 
 def down(stack: Stack, keep: str | None = None) -> list[str]:
@@ -461,11 +474,13 @@ def _tell(stack: Stack, terminal: Terminal, run: str | None) -> None:
 def _status(stack: Stack, terminal: Terminal) -> int:
     answering = healthy(stack)
     names = [name for name in stack.services() if name != ONCE]
+    used = {}
     for name in names:
         here = process(stack, name)
-        memory = sum(each.memory_info().rss for each in family(stack, name)) / 2**20
         state = "down" if here is None else "up" if name in (*answering, *SERVERS) else "no answer"
-        terminal.print(f"{name:<15} {state:<10} {here.pid if here else '':>8} {memory:7.0f} MB")
+        used[name] = memory(stack, name)
+        terminal.print(f"{name:<15} {state:<10} {here.pid if here else '':>8} {used[name]:7.0f} MB")
+    terminal.print(f"{'all':<35} {sum(used.values()):7.0f} MB")
     return int(any(process(stack, name) is None for name in names))
 
 

@@ -152,7 +152,9 @@ def _step_facts(desk: Desk, release_id: str) -> list[report.StepFact]:
 
 
 def brief(desk: Desk, release_id: str) -> str:
-    """What somebody reads before he agrees, in Markdown: digest, verdict, losses, changes since the last version. Counts only."""
+    """What somebody reads before he agrees, in Markdown: digest, verdict, losses, changes since the last version. Counts only.
+    Airflow keeps it as it is while the question waits, so it names the page that tells what came since.
+    """
     problem, publication, merged = decided(desk, release_id)
     told = summary(desk, release_id)
     visible = f", {told.visible} as sum of the visible countries" if told.visible else ""
@@ -160,7 +162,8 @@ def brief(desk: Desk, release_id: str) -> str:
     cycle = desk.domain.calendar.of(desk.period)
     lines = [
         f"**{desk.domain.title}** (`{desk.domain.id}`), period **{desk.period}**",
-        f"**Release** [`{release_id}`](/sdc/release/{release_id}), **publication** `{publication.digest}`",
+        f"**Release** [`{release_id}`](/plugin/releases/sdc/release/{release_id}), **publication** `{publication.digest}`. Files that come "
+        "after this question stand on that page",
         f"**Audit** {'passed' if told.passed else 'FAILED'} against {', '.join(merged.profiles)}: {told.protected} of {told.primaries} "
         f"primaries protected, {told.broken} requirements broken, {told.cut} cut to what their national tables protect, {told.lps} LPs",
         f"**Cells** {told.exact} exact, {told.rounded} rounded{visible}, {told.withheld} withheld; relative base {relative}; "

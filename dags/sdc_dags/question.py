@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from datetime import timedelta
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.sdk.exceptions import TaskAwaitingInput
 
-PULSE = timedelta(minutes=10)  # between two looks whether the answer still matters: a task that starts and ends, beside no pool
+# Between two looks whether the answer still matters: a task that starts and ends, beside no pool.
+PULSE = timedelta(seconds=float(os.environ.get("SDC_LOOK_SECONDS", "600")))
 
 
 class Question(HITLOperator):

@@ -277,8 +277,16 @@ def _look(desk: Desk, inbox: Path | None) -> intake.Inbox:
 
 
 def _take(desk: Desk, inbox: Path, name: str) -> store.StoredDelivery:
+    """Receives the file. Raises InvalidInput where it cannot be read, or its bytes are already a delivery of another country."""
     data = _bytes(desk, inbox / name)
-    return store.take(desk.engine, desk.domain.id, desk.period, name, data, intake.sender(data, name, desk.domain))
+    country = intake.sender(data, name, desk.domain)
+    taken = store.take(desk.engine, desk.domain.id, desk.period, name, data, country)
+    if taken.state in MATTERS and None not in (country, taken.country) and country != taken.country:
+        raise InvalidInput(
+            f"{name}: the same bytes as {taken.file}, which is the delivery of {taken.country}. Remedy: send the figures of {country} "
+            "under this name, or remove it"
+        )
+    return taken
 
 
 def _counting(

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import socketserver
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from email import message_from_bytes
 from email.message import EmailMessage
-from email.policy import default
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import Any, cast
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -22,30 +16,24 @@ from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.operations import cycles
 from support.dags.airflow_home import AGREED, CYCLES, DAGS, PLAIN, SMALL
 from support.dags.in_process import Flight, synced
+from support.post import mail_server, web_hook
 
 
 @pytest.fixture
 def webhook(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, str]]]:
     """What a web hook gets."""
-    heard: list[dict[str, str]] = []
+    with web_hook() as (address, heard):
+        monkeypatch.setenv("SDC_ALERT_WEBHOOK", address)
+        yield heard
 
-    class Hook(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(204)
-            self.end_headers()
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Hook)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    monkeypatch.setenv("SDC_ALERT_WEBHOOK", f"http://127.0.0.1:{server.server_port}/")
-    yield heard
-    server.shutdown()
-    thread.join()
-    server.server_close()
+@pytest.fixture
+def mail(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EmailMessage]]:
+    """The messages that a mail server gets."""
+    with mail_server() as (address, heard):
+        monkeypatch.setenv("SDC_ALERT_EMAIL", "desk@example.org")
+        monkeypatch.setenv("SDC_ALERT_SMTP", address)
+        yield heard
 
 
 def miss(run: Flight, kind: str, domain: str, times: int = 2) -> None:
@@ -55,37 +43,6 @@ def miss(run: Flight, kind: str, domain: str, times: int = 2) -> None:
     context = {"dag_run": {"dag_id": run.dag.dag_id, "dag_run_id": run.run_id}, "deadline": {}}
     for _ in range(times):
         asyncio.run(overdue(kind, domain, context))
-
-
-@pytest.fixture
-def mail(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EmailMessage]]:
-    """The messages that a mail server gets, by its own protocol."""
-    heard: list[EmailMessage] = []
-
-    class Desk(socketserver.StreamRequestHandler):
-        def say(self, line: str) -> None:
-            self.wfile.write(f"{line}\r\n".encode())
-
-        def handle(self) -> None:
-            self.say("220 desk")
-            for line in iter(self.rfile.readline, b""):
-                verb = line[:4].upper()
-                if verb == b"DATA":
-                    self.say("354 go on")
-                    lines = list(iter(self.rfile.readline, b".\r\n"))
-                    heard.append(cast("EmailMessage", message_from_bytes(b"".join(lines), policy=default)))
-                self.say("221 bye" if verb == b"QUIT" else "250 ok")
-                if verb == b"QUIT":
-                    return
-
-    with socketserver.TCPServer(("127.0.0.1", 0), Desk) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        monkeypatch.setenv("SDC_ALERT_EMAIL", "desk@example.org")
-        monkeypatch.setenv("SDC_ALERT_SMTP", f"127.0.0.1:{server.server_address[1]}")
-        yield heard
-        server.shutdown()
-        thread.join()
 
 
 def read_the_inbox(engine: Any, run: Flight) -> None:

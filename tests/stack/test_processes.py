@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from stack import Stack, StackError, down, family, kill, popen, process, program, surroundings, up
+from stack import Stack, StackError, down, family, kill, memory, popen, process, program, surroundings, up
 
 from sdc_tasks.cli.terminal import Terminal
 from support import stack_fixture  # puts docker/ on the path
@@ -43,6 +43,15 @@ def test_down_ends_a_process_and_its_children_and_is_safe_to_repeat(empty: Stack
     assert down(empty) == ["one"]
     assert not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in [leader, *everybody])
     assert down(empty) == []
+
+
+def test_a_child_in_a_session_of_its_own_is_killed_and_counted_too(empty: Stack) -> None:
+    started(empty, "one", "setsid sleep 300 & wait")
+    settled(empty, "one", 2)
+    assert memory(empty, "one") > 0
+    everybody = family(empty, "one")
+    kill(empty, "one")
+    assert not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in everybody)
 
 
 def test_down_keeps_postgresql_for_a_restore(empty: Stack) -> None:

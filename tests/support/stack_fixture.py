@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import pytest
 import yaml
 
 from support import ROOT
+from support.post import mail_server, web_hook
 
 sys.path.insert(0, str(ROOT / "docker"))
 
@@ -34,17 +36,9 @@ DOMAINS: dict[str, dict[str, Any]] = {  # id → what it sets otherwise than the
     "desk": APPROVED,  # for the tests of the pages
     "open": {},
     "partial": {"missing_country": "partial"},
-    "faults": {  # a rung that takes its time: there is something to kill
-        "cta": {
-            "weights": "inverse_sqrt",
-            "seed": 1,
-            "ladder": [{"method": "milp", "solver": "highs", "nodes": 10000, "gap": 0.0, "accept_gap": 0.0}],
-        },
-        "bases": {"mantissas": [1, 2, 5], "smallest": 1, "maximum_relative_base": 0.5, "rule": "cta"},
-    },
+    "faults": {},
 }
-SHAPES = {"faults": (40, 5)}  # activities and size classes, else:
-SMALL = (15, 3)
+SHAPE = (15, 3)  # activities and size classes
 # Heartbeats are short, so that what was killed is missed soon.
 QUICK = {
     "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "30",
@@ -53,6 +47,7 @@ QUICK = {
     "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "10",
     "AIRFLOW__SCHEDULER__SCHEDULER_HEALTH_CHECK_THRESHOLD": "20",
     "SDC_RETRY_SECONDS": "2",
+    "SDC_LOOK_SECONDS": "20",
 }
 DEMO = "ESTAT:SBS_EU(1.0)"  # the structure that seeded deliveries name
 PATIENCE = 900.0  # seconds for whatever a test waits for, on a machine that others use too
@@ -61,9 +56,11 @@ ENDED = {"success", "failed"}
 
 @dataclass(frozen=True)
 class Running:
-    """A stack that runs."""
+    """A stack that runs, and what its alerts have sent."""
 
     stack: Stack
+    hooked: list[dict[str, str]]
+    mailed: list[EmailMessage]
 
     @property
     def url(self) -> str:
@@ -94,7 +91,7 @@ class Running:
         folder = self.inbox / domain / period
         folder.mkdir(parents=True, exist_ok=True)
         for country in countries:
-            delivery = seeded(self.stack.home, SHAPES.get(domain, SMALL), period) / f"{country}_{period}.csv"
+            delivery = seeded(self.stack.home, SHAPE, period) / f"{country}_{period}.csv"
             (folder / delivery.name).write_bytes(delivery.read_bytes().replace(DEMO.encode(), structure(domain).encode()))
         return folder
 
@@ -179,7 +176,7 @@ def wait_for(ready: Any, what: Any, seconds: float = PATIENCE) -> None:
 def prepare_domains(home: Path, domains: Mapping[str, dict[str, Any]]) -> None:
     """Their files, beside the code lists of a demonstration of their shape."""
     for name, own in domains.items():
-        demo = seeded(home, SHAPES.get(name, SMALL), PERIOD).parent
+        demo = seeded(home, SHAPE, PERIOD).parent
         text = (demo / "domain.yaml").read_text(encoding="utf-8").replace("codelists/", f"{name}/")
         shutil.copytree(demo / "codelists", home / "domains" / name, dirs_exist_ok=True)
         settings = yaml.safe_load(text) | {"id": name, "title": f"Demonstration: {name}", "structure_id": structure(name)} | own
@@ -222,17 +219,23 @@ def stack(request: pytest.FixtureRequest) -> Iterator[Running]:
     home.chmod(0o711)  # PostgreSQL runs as another account and must reach its folder
     kept = json.loads((home / "stack.json").read_text(encoding="utf-8")) if (home / "stack.json").exists() else None
     ports = [kept[name] for name in ("port", "postgres", "redis")] if kept else free_ports(3)
-    running = Running(Stack(home, *ports, settings=QUICK))
+    post = home / "post.json"
+    if not post.exists():
+        post.write_text(json.dumps(free_ports(2)), encoding="utf-8")
+    hook, desk = json.loads(post.read_text(encoding="utf-8"))
     prepare_domains(home, DOMAINS)
-    try:
-        up(running.stack, Terminal(file=sys.stderr))
-        yield running
-    except StackError as error:
-        pytest.fail(str(error), pytrace=False)
-    finally:
-        if not given:
-            down(running.stack)
-            if request.session.testsfailed:
-                print(f"\nthe stack's logs are kept: {home / 'logs'}", file=sys.stderr)
-            else:
-                shutil.rmtree(home)
+    with web_hook(hook) as (address, hooked), mail_server(desk) as (smtp, mailed):
+        told = {"SDC_ALERT_WEBHOOK": address, "SDC_ALERT_SMTP": smtp, "SDC_ALERT_EMAIL": "desk@example.org"}
+        running = Running(Stack(home, *ports, settings=QUICK | told), hooked, mailed)
+        try:
+            up(running.stack, Terminal(file=sys.stderr))
+            yield running
+        except StackError as error:
+            pytest.fail(str(error), pytrace=False)
+        finally:
+            if not given:
+                down(running.stack)
+                if request.session.testsfailed:
+                    print(f"\nthe stack's logs are kept: {home / 'logs'}", file=sys.stderr)
+                else:
+                    shutil.rmtree(home)

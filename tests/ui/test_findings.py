@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -117,3 +118,21 @@ def test_the_history_says_what_a_new_file_corrected(at_office: Office, page: Cal
     html = page(f"/cycle/{DOMAIN}/2018/findings/AT")
     assert "What was sent" in html
     assert "first file" in html
+
+
+def test_what_is_not_read_stands_on_the_page_of_the_country_in_its_name(tmp_path: Path) -> None:
+    from sdc_ui.cycles.findings import findings_facts
+
+    from sdc_tasks.steps import open_office
+    from sdc_tasks.warehouse.confidential import store
+
+    engine = open_office(f"sqlite:///{tmp_path / 'warehouse.db'}", "operator")
+    why = {name: f"{name}: not read, because no format has this suffix" for name in ("AT_2024.pdf", "notes")}
+    store.note_unread(engine, "sbs", "2024", why)
+    of_at, nameless = (findings_facts(engine, "sbs", "2024", code) for code in ("AT", "_"))
+    assert of_at is not None
+    assert of_at.unread == (why["AT_2024.pdf"],)
+    assert nameless is not None
+    assert why["notes"] in nameless.unread
+    assert findings_facts(engine, "sbs", "2024", "BE") is None
+    engine.dispose()

@@ -336,6 +336,22 @@ def test_nobody_is_asked_about_a_second_file_that_cannot_be_read(second, tmp_pat
     steps.assemble(second)
 
 
+def test_the_very_file_of_a_country_under_the_name_of_another_is_told_there(desk, tmp_path):
+    put(tmp_path, "AT_2024.csv", sdmx_1())
+    own = (tmp_path / "inbox" / "BE.csv").read_text()
+    put(tmp_path, "BE.csv", sdmx_1())
+    for _ in range(2):
+        said = judge(desk, tmp_path)
+        assert said["AT_2024.csv"] == ""
+        assert "BE.csv: the same bytes as AT_2024.csv, which is the delivery of AT" in said["BE.csv"]
+        assert set(store.not_read(desk.engine, "small", PERIOD)) == {"BE.csv"}, "it stands on the tile of BE"
+        with pytest.raises(InvalidInput, match=r"something unread that may be a delivery: BE\.csv"):
+            steps.assemble(desk)
+    put(tmp_path, "BE.csv", own)
+    assert set(judge(desk, tmp_path).values()) == {""}
+    steps.assemble(desk)
+
+
 @pytest.mark.parametrize("name", ["be_2026.csv", "BE_2026.csv", "sbs-a-be.csv"])
 def test_figures_of_a_country_under_the_name_of_another_never_count(second, tmp_path, name):
     put(tmp_path, name, sdmx_1(OTHER))

@@ -83,7 +83,7 @@ function ask(button) {
     try {
       const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(call) });
       done = answer.ok;
-      said.textContent = done ? "Done: Airflow has taken it. Load the page again to see how it goes on." : await refusal(answer);
+      said.textContent = done ? await taken(path) : await refusal(answer);
     } catch {
       said.textContent = "Airflow does not answer. Nothing is known of it: look at the runs before you try again.";
     }
@@ -97,6 +97,13 @@ function ask(button) {
   };
   dialog.showModal();
   (asks ? reason : no).focus();
+}
+
+// A run of a paused DAG waits until somebody switches the DAG on.
+async function taken(path) {
+  const dag = await fetch(path.slice(0, path.lastIndexOf("/"))).then((answer) => answer.json(), () => ({}));
+  const goes = dag.is_paused ? "It waits: the DAG is paused. Switch it on in Airflow." : "Load the page again to see how it goes on.";
+  return `Done: Airflow has taken it. ${goes}`;
 }
 
 async function refusal(answer) {

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
 from sdc_ui.cycles.causes import Cause, causes
-from sdc_ui.cycles.countries import OVER
+from sdc_ui.cycles.countries import OVER, named_by
 from sdc_ui.cycles.cycle import NAMELESS
 from sdc_ui.cycles.remedies import remedy
 from sdc_ui.shared.labels import Name, labels_of
@@ -63,13 +63,16 @@ class File:
 
 @dataclass(frozen=True)
 class FindingsFacts:
-    """The files of a country, the newest first; empty while it is awaited."""
+    """The files of a country, the newest first; empty while it is awaited. `unread`: what lies in the inbox under its name and is not read,
+    each with the reason.
+    """
 
     domain: str
     title: str
     period: str
     country: Name
     files: tuple[File, ...]
+    unread: tuple[str, ...]
 
     @property
     def to_clear(self) -> Came | None:
@@ -104,7 +107,7 @@ def findings_facts(engine: Engine, domain: str, period: str, country: str) -> Fi
         told = causes((one for one in found if one["digest"] == each["digest"]), settings, period)
         checks = tuple(_check(one) for one in checked if one["digest"] == each["digest"])
         shown.append(_file(each, files, told, checks, read.get(PurePath(each["file"]).stem), shown[-1] if shown else None))
-    return FindingsFacts(domain, labels.title, period, name, tuple(reversed(shown)))
+    return FindingsFacts(domain, labels.title, period, name, tuple(reversed(shown)), _unread(engine, domain, period, country))
 
 
 def findings_file(engine: Engine, domain: str, period: str, country: str) -> str | None:
@@ -122,8 +125,18 @@ def findings_file(engine: Engine, domain: str, period: str, country: str) -> str
 def _files_of(engine: Engine, domain: str, period: str, country: str) -> list[reader.Record] | None:
     sought = None if country == NAMELESS else country
     files = [each for each in reader.deliveries(engine, domain, period) if each["country"] == sought]
-    awaited = {code for each in reader.cycles(engine, domain) if each["period"] == period for code in each["areas"]}
-    return files if files or sought in awaited else None
+    known = files or sought in _awaited(engine, domain, period) or _unread(engine, domain, period, country)
+    return files if known else None
+
+
+def _unread(engine: Engine, domain: str, period: str, country: str) -> tuple[str, ...]:
+    codes = {*_awaited(engine, domain, period), country}
+    mine = (each for each in reader.unread(engine) if (each["domain"], each["period"]) == (domain, period))
+    return tuple(each["why"] for each in mine if (named_by(each["file"], codes) or NAMELESS) == country)
+
+
+def _awaited(engine: Engine, domain: str, period: str) -> set[str]:
+    return {code for each in reader.cycles(engine, domain) if each["period"] == period for code in each["areas"]}
 
 
 def _came(record: Mapping[str, Any]) -> Came:
