@@ -1,0 +1,132 @@
+"""The part of the reader of Parquet and Arrow that runs as a script in a process of its own: some damaged files end pyarrow's process.
+
+    python columnar_apart.py '{"most": …, "known": […], "numbers": […]}' < file > columns.npz
+
+It imports nothing of this project. It ends with 0 and the columns, or with TOO_LARGE; anything else is a damaged file. `known` and
+`numbers` are names of columns in capitals. What the file says of its own size is compared with the bound before anything is unpacked, every
+batch is validated before anything else is asked of it, and the process may not have more memory than `most` records need.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import resource
+import sys
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+RECORD_BYTES = 512  # of a record, unpacked
+TOO_LARGE = 3
+PROGRAM = 3 << 30  # bytes of address space for the libraries
+MOST_COLUMNS = 1000
+A_NUMBER = "0"
+_ARROW = b"ARROW1"
+
+
+def main() -> None:
+    """Reads the file from standard input, and writes its columns to standard output."""
+    asked = json.loads(sys.argv[1])
+    most = asked["most"]
+    bound = PROGRAM + 4 * most * RECORD_BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    data = sys.stdin.buffer.read()
+    table = _parquet(data, most) if data.startswith(b"PAR1") else _arrow(data, most)
+    if table is None:
+        sys.exit(TOO_LARGE)
+    names, read, arrays = list(table.schema.names), [], {}
+    for at, name in enumerate(names):
+        plain = name.partition(":")[0].partition("[")[0].strip().upper()
+        if plain not in asked["known"]:
+            continue
+        column = _column(table.column(at), plain in asked["numbers"])
+        if column is not None:
+            read.append(at)
+            texts, which, numbers = column
+            joined = "\0".join(text.replace("\0", "\ufffd") for text in texts)
+            arrays[f"texts{at}"] = np.frombuffer(joined.encode(), dtype=np.uint8)
+            arrays[f"which{at}"] = which.astype(np.int32)
+            if numbers is not None:
+                arrays[f"numbers{at}"] = numbers
+    said = json.dumps({"names": names, "rows": table.num_rows, "read": read}).encode()
+    stream = io.BytesIO()
+    np.savez(stream, said=np.frombuffer(said, dtype=np.uint8), **arrays)
+    sys.stdout.buffer.write(stream.getbuffer())
+
+
+def _parquet(data: bytes, most: int) -> Any:
+    """The table; None where it says that it is too large, or is."""
+    pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
+
+    file = pq.ParquetFile(
+        pa.BufferReader(data), thrift_string_size_limit=1 << 20, thrift_container_size_limit=1 << 20, page_checksum_verification=True
+    )
+    about = file.metadata
+    if about.num_rows > most or about.num_columns > MOST_COLUMNS:
+        return None
+    size = 0
+    for group in range(about.num_row_groups):
+        size += sum(about.row_group(group).column(column).total_uncompressed_size for column in range(about.num_columns))
+    if not 0 <= size <= most * RECORD_BYTES:
+        return None
+    return _gathered(file.iter_batches(batch_size=1 << 16, use_threads=False), file.schema_arrow, most)
+
+
+def _arrow(data: bytes, most: int) -> Any:
+    """As `_parquet`."""
+    pa = import_module("pyarrow")
+
+    source = pa.BufferReader(data)
+    if data.startswith(_ARROW):
+        reader = pa.ipc.open_file(source)
+        return _gathered((reader.get_batch(at) for at in range(reader.num_record_batches)), reader.schema, most)
+    stream = pa.ipc.open_stream(source)
+    return _gathered(stream, stream.schema, most)
+
+
+def _gathered(batches: Iterable[Any], schema: Any, most: int) -> Any:
+    pa = import_module("pyarrow")
+
+    kept, rows, size = [], 0, 0
+    for batch in batches:
+        batch.validate(full=True)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows > most or size > most * RECORD_BYTES:
+            return None
+        kept.append(batch)
+    return pa.Table.from_batches(kept, schema)
+
+
+def _column(column: Any, number: bool) -> tuple[list[str], Any, Any] | None:
+    """The distinct texts, the text of each record and its binary number; None for a kind of column that is not read."""
+    pa = import_module("pyarrow")
+
+    types, kind = pa.types, column.type
+    if types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+        kind = column.type
+    if types.is_float64(kind) and number:
+        sent = column.combine_chunks().to_numpy(zero_copy_only=False).astype(float)
+        return ["", A_NUMBER], ~np.isnan(sent), sent
+    if types.is_floating(kind):
+        return None if number else _texts(column, lambda value: repr(value).removesuffix(".0"))
+    if types.is_integer(kind) or types.is_decimal(kind) or types.is_null(kind):
+        column = column.cast(pa.string())
+    elif not (types.is_string(kind) or types.is_large_string(kind)):
+        return None
+    return _texts(column, str.strip)
+
+
+def _texts(column: Any, text: Any) -> tuple[list[str], Any, None]:
+    coded = column.combine_chunks().dictionary_encode()
+    at = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    texts = ["" if value is None or value != value else text(value) for value in coded.dictionary.to_pylist()]
+    return [*texts, ""], np.where(at < 0, len(texts), at), None
+
+
+if __name__ == "__main__":
+    main()
