@@ -38,7 +38,8 @@ def main() -> None:
     table = _parquet(data, most) if data.startswith(b"PAR1") else _arrow(data, most)
     if table is None:
         sys.exit(TOO_LARGE)
-    names, read, arrays = list(table.schema.names), [], {}
+    names, read = list(table.schema.names), []
+    arrays: dict[str, Any] = {}
     for at, name in enumerate(names):
         plain = name.partition(":")[0].partition("[")[0].strip().upper()
         if plain not in asked["known"]:
