@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from sdc_tasks.errors import InvalidInput
@@ -28,7 +29,9 @@ def as_frame(table: Table, name: str = "the frame") -> pd.DataFrame:
 
         found = parquet_library()[0].table(table).to_pandas()
     elif hasattr(table, "__dataframe__"):
-        found = pd.api.interchange.from_dataframe(table)
+        with warnings.catch_warnings():  # pandas 4 will take Arrow alone; libraries that speak only this protocol still exist
+            warnings.simplefilter("ignore", DeprecationWarning)
+            found = pd.api.interchange.from_dataframe(table)
     else:
         raise InvalidInput(f"{name}: a {type(table).__name__} is no table. Remedy: {REMEDY}")
     if not len(found):

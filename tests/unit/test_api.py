@@ -123,6 +123,9 @@ def test_frames_of_other_libraries_give_the_same():
     assert of_arrow.table.equals(sdc.suppress(TABLE, DIMS).table)
     only_stream = SimpleNamespace(__arrow_c_stream__=arrow.Table.from_pandas(TABLE).__arrow_c_stream__)
     assert sdc.suppress(only_stream, DIMS).table.equals(of_arrow.table)
+    protocol = arrow.Table.from_pandas(TABLE)
+    only_protocol = SimpleNamespace(__dataframe__=lambda **asked: protocol.__dataframe__(**asked))
+    assert sdc.suppress(only_protocol, DIMS).table.equals(of_arrow.table)
 
 
 @pytest.mark.parametrize(
