@@ -137,7 +137,7 @@ class ReleaseResult(_OfAggregates):
 
 @dataclass(frozen=True, repr=False)
 class AggregateAudit(_OfAggregates):
-    """The audit of a table of aggregates that somebody made. `unjudged`: what of the table was not judged."""
+    """The audit of a table of aggregates that somebody made. `unjudged`: what of the table was not judged as it stands."""
 
     unjudged: tuple[str, ...] = ()
 
@@ -197,11 +197,14 @@ def audit_aggregates(df: Table, tables: Tables, domain: Domain | str | Path, per
     )
     requirements, _ = pipeline.baseline(case.problem, case.spec)
     found = _audited(case, requirements, text.publication, None, teller(progress))
-    key = case.problem.space.key
+    key, cells = case.problem.space.key, text.publication.cells
+    untold = cells[case.problem.withheld[cells] & ~text.publication.withheld]
     unjudged = (
         *text.unknown,
         *(f"{key(int(cell))}: no row, counted as withheld" for cell in text.absent),
         *(f"{key(int(cell))}: not a multiple of its base, judged as exact" for cell in text.off_base),
+        *(f"{key(int(cell))}: contradicts the national tables, the attacker is given the true total" for cell in found.contradictions),
+        *(f"{key(int(cell))}: needs a national cell that is not available" for cell in untold),
     )
     return AggregateAudit(case, requirements, text.publication, found, unjudged)
 

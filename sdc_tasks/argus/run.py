@@ -62,6 +62,7 @@ class _Table:
     asked: Specified
     source: Source
     safety: Safety = field(default_factory=Safety)
+    ruled: bool = False
     held: Held | None = None
     protected: Protected | None = None
 
@@ -154,7 +155,10 @@ def _specify(batch: _Batch, command: Command) -> None:
 def _safety(batch: _Batch, command: Command) -> None:
     if not batch.tables:
         raise command.refused("no table. Remedy: <SPECIFYTABLE> before it")
-    batch.tables[-1].safety = safety_of(command)
+    table = batch.tables[-1]
+    if table.ruled or table.held is not None:
+        raise command.refused("the table has rules already, or was read without them. Remedy: one <SAFETYRULE>, before the table is read")
+    table.safety, table.ruled = safety_of(command), True
 
 
 def _read(batch: _Batch, command: Command) -> None:
@@ -191,7 +195,7 @@ def _apriori(batch: _Batch, command: Command) -> None:
     path = find(batch.folder, name, command.line)
     ignore = len(rest) < 2 or rest[1] != "0"
     after, over = with_apriori(table.held.crossed, path, separator, table.safety.manual, ignore)
-    table.held = Held(after, table.held.count, table.held.decimals, table.held.axes)
+    table.held, table.protected = Held(after, table.held.count, table.held.decimals, table.held.axes), None
     for line in over:
         _tell(batch, line)
     _tell(batch, f"apriori: {len(after.problem.primaries)} primaries now; an M is a secondary that costs nothing")

@@ -205,6 +205,9 @@ def test_microdata_at_fixed_places_by_rules_and_as_counts(tmp_path: Path):
         (("<SAFETYRULE> P(20,3)", "<READTABLE>"), "the rules look at 4 contributions of a cell, but 2 are named"),
         (("<SAFETYRULE> P(20,1)", "<READTABLE> 0T"), "statuses of the file beside rules"),
         (("<READTABLE> 2",), "a table must add up"),
+        (("<READTABLE>", "<SAFETYRULE> P(80,1)"), "the table has rules already, or was read without them"),
+        (("<SAFETYRULE> P(80,1)", "<SAFETYRULE> MAN(1)"), "the table has rules already"),
+        (("<READTABLE>", "<SUPPRESS> OPT(1)", '<APRIORI> "a.hst",1,";"', '<WRITETABLE> (1,2,,"x.csv")'), "not protected yet"),
         (("<READTABLE>", "<SUPPRESS> GH(0,75)"), "no table 0 was read. Linked tables"),
         (("<READTABLE>", "<SUPPRESS> CKM(1)"), "CKM is not one of our methods"),
         (("<READTABLE>", "<SUPPRESS> RND(1,0)"), "RND takes a base of 1 or more"),
@@ -215,6 +218,7 @@ def test_microdata_at_fixed_places_by_rules_and_as_counts(tmp_path: Path):
     ],
 )
 def test_what_is_not_ours_is_refused_with_its_line(folder: Path, commands: tuple[str, ...], message: str):
+    (folder / "a.hst").write_text("N2;1;U\n")
     ended = sdc("argus", batch(folder, *commands))
     assert ended.code == 2, ended.text
     assert message in ended.complained
