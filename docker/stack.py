@@ -197,6 +197,7 @@ def _as_they_get_healthy(stack: Stack, names: list[str], seconds: float = 420) -
 def healthy(stack: Stack) -> set[str]:
     """The services of ours that answer."""
     from celery import Celery  # type: ignore[import-untyped]
+    from redis import RedisError
 
     try:
         told = httpx.get(f"{stack.url}/api/v2/monitor/health", timeout=5, trust_env=False).json()
@@ -206,7 +207,7 @@ def healthy(stack: Stack) -> set[str]:
     with Celery(broker=(stack.secrets / "AIRFLOW__CELERY__BROKER_URL").read_text(encoding="utf-8")) as app:
         try:
             answers = app.control.ping(timeout=1)
-        except OSError:  # the queue does not answer
+        except (OSError, RedisError):  # the queue does not answer, or has just been started again
             answers = []
     return found | {f"worker-{worker.partition('@')[0]}" for answer in answers for worker in answer}
 

@@ -124,8 +124,8 @@ async def overdue(kind: str, domain: str, context: dict[str, Any]) -> None:
 
 
 def alert(kind: str, domain: str, dag_id: str, run_id: str, unread: bool = False) -> list[str] | None:
-    """Records and sends the alerts that are true of the run and new. Returns their texts; None where the inbox was not read yet, unless
-    `unread`.
+    """Records and sends the alerts that are true of the run and new. Returns their texts; None where the run has not begun or the inbox
+    was not read yet, unless `unread`.
     """
     from sdc_places import warehouse
 
@@ -136,8 +136,8 @@ def alert(kind: str, domain: str, dag_id: str, run_id: str, unread: bool = False
     engine = open_office(warehouse())
     try:
         run = reader.dag_run(engine, dag_id, run_id)
-        if run is None or not run["period"]:
-            return []
+        if run is None or not run["period"]:  # it began after the instant, and its first task has not said yet what it works on
+            return [] if unread else None
         cycle = next((each for each in reader.cycles(engine, domain) if each["period"] == run["period"]), None)
         due = cycle[DUE[kind]] if cycle and kind in DUE else None
         pending = kind == "delivery" and not inbox_judged(engine, domain, run["period"], due)

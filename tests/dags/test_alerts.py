@@ -97,6 +97,14 @@ def test_the_inbox_is_read_when_a_task_has_read_it_since_and_its_files_are_judge
     assert not inbox_judged(warehouse_of_run, PLAIN, "2024", before + timedelta(days=1))
 
 
+@pytest.mark.parametrize("kind", ["delivery", "solver", "protection", "approval"])
+def test_a_run_that_begins_after_the_instant_is_looked_at_again(bag: Any, warehouse_of_run: Any, kind: str) -> None:
+    from sdc_alerts import alert
+
+    assert alert(kind, PLAIN, f"eu_release_{PLAIN}", "scheduled, not begun") is None
+    assert alert(kind, PLAIN, f"eu_release_{PLAIN}", "scheduled, not begun", unread=True) == []
+
+
 def test_nobody_is_told_of_what_is_done_or_not_late(bag: Any, deliver: Any, warehouse_of_run: Any, webhook: list[dict[str, str]]) -> None:
     for country in ("AT", "BE"):
         deliver(PLAIN, country)
