@@ -13,13 +13,14 @@ Every safe choice meets the cuts, so the relaxation of this problem is a lower b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.search.cut import Cut, slack_of
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.table import Bools, Ints
 from sdc_tasks.solver.lp import LiveLP
 
 MOVES, AT_LEAST = 5, 200  # for each cell; in all
@@ -82,9 +83,26 @@ def least(ladder: Ladder, cuts: Sequence[Cut]) -> float:
     return max(0.0, float(prices.sum() - excess.sum()))
 
 
+@dataclass(frozen=True, repr=False)
+class _Entries:
+    """Entries `at` of some cells, cell by cell; `owner`: the position of their cell among these cells."""
+
+    at: Ints
+    owner: Ints
+
+    @classmethod
+    def of(cls, start: Ints, cells: Ints) -> _Entries:
+        count = start[cells + 1] - start[cells]
+        owner = np.repeat(np.arange(len(cells)), count)
+        return cls(np.arange(len(owner)) + np.repeat(start[cells] - np.cumsum(count) + count, count), owner)
+
+
 class _Search:
     """The present choice. `_given` (cuts,): the share of the right-hand side that the choice gives; each cell counts at most 1. `_futile`:
     lowerings that were taken back from this choice; a small table has few, and would try them again and again.
+
+    An entry is a cell named by a cut. The entries of a cell follow each other, from `_start[cell]` on: `_cut` (entries,), and `_gives`
+    (entries, options), the share that each option of the cell gives to that cut.
     """
 
     def __init__(self, ladder: Ladder, cuts: Sequence[Cut], choice: Ints) -> None:
@@ -94,15 +112,14 @@ class _Search:
         cells = np.concatenate([np.zeros(0, dtype=np.int64), *(each.cells for each in cuts)])
         price = np.concatenate([np.zeros(0), *(each.price / each.rhs for each in cuts)])
         order = np.lexsort((cut, cells))
-        self._cut, self._price = cut[order], price[order]
-        self._start = np.searchsorted(cells[order], np.arange(len(choice) + 1))
+        cells, price, self._cut = cells[order], price[order], cut[order]
+        self._start = np.searchsorted(cells, np.arange(len(choice) + 1))
+        self._gives = np.minimum(1.0, np.abs(price)[:, None] * slack_of(ladder, cells, price))
         self._cells_of: list[Ints] = [np.unique(each.cells) for each in cuts]
-        self._known: dict[int, tuple[Ints, Floats]] = {}
+        self._entries_of: dict[int, _Entries] = {}
         self._futile: set[tuple[tuple[int, int], ...]] = set()
         self._given = np.zeros(len(cuts))
-        for k in np.unique(cells).tolist():
-            at, gives = self._gives(k)
-            np.add.at(self._given, at, gives[:, choice[k]])
+        np.add.at(self._given, self._cut, self._gives[np.arange(len(cells)), choice[cells]])
 
     def move(self, rng: np.random.Generator) -> None:
         lowered = tuple((k, self._lower(k, rng)) for k in self._some(rng).tolist())
@@ -113,7 +130,7 @@ class _Search:
         for k, option in lowered:
             self._take(k, option, before)
         if self._repaired(cost, before):
-            cuts = np.unique(np.concatenate([self._gives(k)[0] for k in sorted(before)]))[:NEAR_CUTS]
+            cuts = np.unique(np.concatenate([self._cut[self._of(k)] for k in sorted(before)]))[:NEAR_CUTS]
             self.spare(self._in_cuts(cuts), before, NEAR_CELLS)
             if self._total() <= cost:
                 if any(self.choice[k] != option for k, option in before.items()):
@@ -129,7 +146,7 @@ class _Search:
         dear = self._loss[raised, self.choice[raised]]
         first = int(rng.choice(raised, p=dear / dear.sum()) if dear.sum() > 0 else rng.choice(raised))
         more = int(rng.integers(0, MOST_LOWERED))
-        cuts, _ = self._gives(first)
+        cuts = self._cut[self._of(first)]
         if rng.random() < 0.5 or more == 0 or not len(cuts):
             return np.array([first])
         around = self._in_cuts(np.array([rng.choice(cuts)]))
@@ -152,54 +169,74 @@ class _Search:
             missing[missing <= ROW_NOISE] = 0.0
             if not missing.any():
                 return True
-            best = (np.inf, -1, -1)
-            cells = self._in_cuts(np.array([missing.argmax()]))
+            worst = int(missing.argmax())
+            cells = self._cells_of[worst]
             now = self.choice[cells]
             more = np.maximum(self._loss[cells] - self._loss[cells, now][:, None], 0.0)
             affordable = (self._options > now[:, None]) & (cost + more < limit)
-            for i in np.flatnonzero(affordable.any(axis=1)).tolist():
-                k, first = int(cells[i]), int(now[i])
-                cuts, gives = self._gives(k)
-                lacks = missing[cuts]
-                short = np.flatnonzero(lacks)
-                given = gives[short, first:]
-                gain = np.minimum(lacks[short, None], given - given[:, :1]).sum(axis=0)
-                may = affordable[i, first:] & (gain > ROW_NOISE)
-                ratio = np.divide(more[i, first:], gain, out=np.full(len(gain), np.inf), where=may)
-                at = int(ratio.argmin())
-                if ratio[at] < best[0]:
-                    best = float(ratio[at]), k, first + at
-            _, k, option = best
-            if k < 0:
+            if not affordable.any():
                 return False
+            entries = self._entries(worst)
+            lacks = missing[self._cut[entries.at]]
+            of_use = np.asarray(affordable.any(axis=1))[entries.owner] & (lacks > 0)
+            at, owner, lacks = entries.at[of_use], entries.owner[of_use], lacks[of_use]
+            first = _first(owner)  # the cut itself is missing, so each cell that is of use has an entry
+            low = int(affordable.any(axis=0).argmax())
+            gain = np.minimum(lacks[:, None], self._gives[at, low:] - self._gives[at, now[owner]][:, None])
+            gain, cells, affordable = np.add.reduceat(gain, first, axis=0), cells[owner[first]], affordable[owner[first], low:]
+            may = affordable & (gain > ROW_NOISE)
+            ratio = np.divide(more[owner[first], low:], gain, out=np.full(gain.shape, np.inf), where=may)
+            best = int(ratio.argmin())
+            if not may.flat[best]:
+                return False
+            i, option = divmod(best, ratio.shape[1])
+            option += low
+            k = int(cells[i])
             cost += max(0.0, float(self._loss[k, option] - self._loss[k, self.choice[k]]))
             self._take(k, option, before)
 
     def spare(self, near: Ints, before: dict[int, int], most: int | None = None) -> None:
         """Lowers these cells as far as every cut still holds, cells with much loss first."""
         near = near[self.choice[near] > 0]
-        for k in near[np.argsort(-self._loss[near, self.choice[near]], kind="stable")][:most].tolist():
-            now = self.choice[k]
-            at, gives = self._gives(k)
-            enough = np.all(gives[:, [now]] - gives[:, :now] <= (self._given[at] - 1 + ROW_NOISE)[:, None], axis=0)
-            may = np.flatnonzero(enough & (self._loss[k, :now] < self._loss[k, now]))
-            if len(may):
-                self._take(k, int(may[self._loss[k, may].argmin()]), before)
+        near = near[np.argsort(-self._loss[near, self.choice[near]], kind="stable")][:most]
+        while len(near):
+            may = self._lowerable(near)
+            found = np.flatnonzero(may.any(axis=1))
+            if not len(found):
+                break
+            k, options = int(near[found[0]]), np.flatnonzero(may[found[0]])
+            self._take(k, int(options[self._loss[k, options].argmin()]), before)
+            near = near[found[0] + 1 :]
+
+    def _lowerable(self, cells: Ints) -> Bools:
+        """(cells, options): the options that lose less than the present one of the cell, and with which every cut still holds."""
+        now = self.choice[cells]
+        may = (self._options < now[:, None]) & (self._loss[cells] < self._loss[cells, now][:, None])
+        entries = _Entries.of(self._start, cells)
+        if not len(entries.at):
+            return may
+        gives = self._gives[entries.at]
+        less = gives[np.arange(len(gives)), now[entries.owner]][:, None] - gives
+        enough = less <= (self._given[self._cut[entries.at]] - 1 + ROW_NOISE)[:, None]
+        first = _first(entries.owner)
+        may[entries.owner[first]] &= np.logical_and.reduceat(enough, first, axis=0)
+        return may
 
     def _take(self, k: int, option: int, before: dict[int, int]) -> None:
         before.setdefault(k, int(self.choice[k]))
-        cuts, gives = self._gives(k)
-        np.add.at(self._given, cuts, gives[:, option] - gives[:, self.choice[k]])
+        of = self._of(k)
+        np.add.at(self._given, self._cut[of], self._gives[of, option] - self._gives[of, self.choice[k]])
         self.choice[k] = option
 
-    def _gives(self, k: int) -> tuple[Ints, Floats]:
-        """(cuts,), (cuts, options): the cuts that name a cell, and the share that each option of the cell gives to each cut."""
-        if k not in self._known:
-            at = slice(self._start[k], self._start[k + 1])
-            price = self._price[at]
-            slack = slack_of(self._ladder, np.full(len(price), k), price)
-            self._known[k] = self._cut[at], np.minimum(1.0, np.abs(price)[:, None] * slack)
-        return self._known[k]
+    def _of(self, k: int) -> slice:
+        """The entries of a cell."""
+        return slice(self._start[k], self._start[k + 1])
+
+    def _entries(self, cut: int) -> _Entries:
+        """The entries of all cells that a cut names."""
+        if cut not in self._entries_of:
+            self._entries_of[cut] = _Entries.of(self._start, self._cells_of[cut])
+        return self._entries_of[cut]
 
     def _in_cuts(self, cuts: Ints) -> Ints:
         """The cells that these cuts name."""
@@ -209,3 +246,10 @@ class _Search:
 
     def _total(self) -> float:
         return self._ladder.loss_of(self.choice)
+
+
+def _first(owner: Ints) -> Ints:
+    """Where each owner begins, in an array in which equal owners follow each other."""
+    begins = np.ones(len(owner), dtype=bool)
+    np.not_equal(owner[1:], owner[:-1], out=begins[1:])
+    return np.flatnonzero(begins)
