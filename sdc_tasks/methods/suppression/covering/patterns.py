@@ -24,6 +24,7 @@ ELITE = 12  # thinned patterns that are kept
 SHAKEN = 150  # patterns of a chain, where there are about a thousand classes
 FREE = 100  # the freedom below which a chain is shorter
 KEPT = (0.7, 1.3)  # times the freedom: how many open classes stay open in a pattern that is shaken all over
+MOSTLY = 4  # patterns of a chain of which one is shaken all over, the others in one place
 AROUND = (0.1, 0.8)  # of the open classes: how many are hidden in a pattern that is shaken in one place
 DEARLY = 0.3  # how much rather dear ones do: the exponent of the cost
 HOT = 3e-3  # relative: how much dearer the next pattern of a chain may be at first, as the mean of draws
@@ -121,16 +122,16 @@ class Patterns:
     def _shaken(self, start: Bools, thinning: Thinning, rng: np.random.Generator, step: str, times: int) -> Bools:
         """The cheapest of a chain of patterns, each near the one before: some of its open classes are hidden, and the result is thinned.
 
-        By turns they are all but a few, drawn at random (the few that stay open hold most of the freedom, for the others of their series
-        follow), and those around one class. The chain goes on from a pattern that is little dearer, at first; less and less so (simulated
-        annealing).
+        Mostly they are those around one class; every MOSTLY-th time all but a few, drawn at random: the few that stay open hold most of
+        the freedom, for the others of their series follow. The chain goes on from a pattern that is little dearer, at first; less and
+        less so (simulated annealing).
         """
         cost = self.table.cost
         here = best = start
         for count in range(times):
             if self.run.over():
                 break
-            within = self._hidden_again(here, thinning, rng) if count % 2 else self._mostly_hidden(here, thinning, rng)
+            within = self._hidden_again(here, thinning, rng) if count % MOSTLY else self._mostly_hidden(here, thinning, rng)
             found = thinning.thinned(cost * np.exp(VARIED * rng.standard_normal(len(cost))), rng, self.run.over, within, most=0)
             if found is None:
                 continue
