@@ -11,8 +11,10 @@ import pytest
 
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.intake import Sheet, read_sheet
+from support.desk import sdc
 from support.wire import FORMATS
 
+DOMAIN = Path(__file__).with_name("regions12.yaml")
 DATA = Path(__file__).parents[3] / "shared/data/regions12/deliveries"
 PERIOD = "2024"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"the deliveries are not on this machine ({DATA})")
@@ -20,7 +22,7 @@ pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"the deliveries are n
 
 @pytest.fixture(scope="module")
 def domain() -> Domain:
-    return load_domain(Path(__file__).with_name("regions12.yaml"))
+    return load_domain(DOMAIN)
 
 
 def plain(path: Path) -> str:
@@ -62,3 +64,20 @@ def test_every_format_gives_the_records_that_were_sent(domain, formats):
                 np.testing.assert_array_equal(found[name], content, err_msg=f"{path.name} as {how}: {name}")
             tried.add(how)
     assert tried == set(FORMATS)
+
+
+@pytest.mark.slow
+def test_other_formats_give_the_same_release(tmp_path):
+    """SDMX-JSON, Eurostat's TSV and Parquet in turn, against the deliveries as they were sent."""
+    other = tmp_path / "inbox"
+    other.mkdir()
+    for number, path in enumerate(SENT):
+        suffix, write = FORMATS[("SDMX-JSON flat", "Eurostat TSV", "Parquet")[number % 3]]
+        (other / f"{path.stem}{suffix}").write_bytes(write(plain(path)))
+    told = []
+    for inbox in (DATA, other):
+        out = tmp_path / f"out of {inbox.name}"
+        ended = sdc("release", "--domain", DOMAIN, "--period", PERIOD, "--inbox", inbox, "--out", out)
+        assert ended.code == 0, ended.text
+        told.append((out / "table.csv").read_bytes())
+    assert told[0] == told[1]
