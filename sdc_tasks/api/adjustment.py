@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CALLED = "the frame"
-DIGITS = 12  # significant ones of an adjusted value: the rest is what a solver left
+KEPT_DIGITS = 12  # significant ones of an adjusted value: the rest is what a solver left
 
 
 @dataclass(frozen=True, repr=False)
@@ -178,7 +178,7 @@ def adjusted(run: Run, keyed: KeyedTable, name: str) -> AdjustResult:
     if found is None or not found.verdict.is_table or found.verdict.unprotected:
         raise Unprotectable(f"no protected table in {run.elapsed:.0f} s. Remedy: give more time, or lower levels")
     table = keyed.table
-    x = np.array([float(f"{each:.{DIGITS}g}") for each in np.clip(table.a + found.z * run.problem.unit, table.lb, table.ub)])
+    x = np.array([float(f"{each:.{KEPT_DIGITS}g}") for each in np.clip(table.a + found.z * run.problem.unit, table.lb, table.ub)])
     x = np.where(found.z == 0, table.a, x)
     return AdjustResult(keyed, name, x, found.verdict.objective, min(run.bound, found.verdict.objective), tuple(run.history))
 

@@ -34,7 +34,7 @@ LINE = re.compile(r"\bline (\d+)\b")
 
 
 @dataclass(frozen=True)
-class Case:
+class ReleaseCase:
     """The protection problem of national tables in frames, of one period."""
 
     spec: Domain
@@ -48,7 +48,7 @@ class _OfAggregates(Result):
     where the audit passed. Confidential: `intervals`, `explain`, `certificate`, which name primary cells.
     """
 
-    case: Case = field(repr=False)
+    case: ReleaseCase = field(repr=False)
     requirements: attack.Requirements = field(repr=False)
     publication: Publication = field(repr=False)
     report: AuditReport = field(repr=False)
@@ -210,7 +210,11 @@ def audit_aggregates(df: Table, tables: Tables, domain: Domain | str | Path, per
 
 
 def _audited(
-    case: Case, requirements: attack.Requirements, publication: Publication, adjustment: Adjustment | None, tell: Callable[[str], None]
+    case: ReleaseCase,
+    requirements: attack.Requirements,
+    publication: Publication,
+    adjustment: Adjustment | None,
+    tell: Callable[[str], None],
 ) -> AuditReport:
     chunks = []
     for chunk in range(case.spec.audit.chunks):
@@ -219,7 +223,7 @@ def _audited(
     return pipeline.merge(chunks)
 
 
-def _case(tables: Tables, domain: Domain | str | Path, period: str) -> Case:
+def _case(tables: Tables, domain: Domain | str | Path, period: str) -> ReleaseCase:
     spec = (domain if isinstance(domain, Domain) else load_domain(domain)).of(period)
     salt = Secret.fresh()
     sheets = []
@@ -227,7 +231,7 @@ def _case(tables: Tables, domain: Domain | str | Path, period: str) -> Case:
         data = _sdmx(frame, spec).encode()
         sheets.append(intake.read_sheet(data, f"{country}.csv", spec, period, name_of_delivery(data, salt)))
     delivered = _told_by_row(lambda: delivered_by_sheets(sheets, spec, salt))
-    return Case(spec, period, delivered.secured(spec))
+    return ReleaseCase(spec, period, delivered.secured(spec))
 
 
 def _by_country(tables: Tables, spec: Domain) -> dict[str, pd.DataFrame]:

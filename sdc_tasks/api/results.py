@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from sdc_tasks.report.cta_figures import ImageFormat
 
-SHOWN_ROWS = 12  # of a table in a notebook
+HTML_ROWS = 12  # of a table in a notebook
 Key = tuple[str, ...]
 
 
@@ -116,8 +116,8 @@ class Result(ABC):
     def _repr_html_(self) -> str:
         told = " · ".join(f"{escape(name)} {escape(text)}" for name, text in self.figures.items())
         shown = self.public
-        more = f"<p>… and {len(shown) - SHOWN_ROWS} more rows: <code>.table</code></p>" if len(shown) > SHOWN_ROWS else ""
-        html = shown.head(SHOWN_ROWS).to_html(index=False, na_rep="", border=0, escape=True)
+        more = f"<p>… and {len(shown) - HTML_ROWS} more rows: <code>.table</code></p>" if len(shown) > HTML_ROWS else ""
+        html = shown.head(HTML_ROWS).to_html(index=False, na_rep="", border=0, escape=True)
         return f"<p><b>{escape(self.title)}</b></p><p>{told}</p>{html}{more}"
 
 

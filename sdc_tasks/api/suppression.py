@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 CALLED = "the frame"
 UNKNOWN = ContributorColumns()  # each row is a contributor of its own
-NAMED = 8  # primaries that an explanation names
+NAMED_PRIMARIES = 8  # primaries that an explanation names
 
 
 class OfTable(Result):
@@ -186,7 +186,7 @@ class SuppressResult(OfTable):
         left = verify(problem, opened).unprotected
         if not len(left):
             return Explanation(name, "secondary", ("opened alone, no primary cell is at risk: a minimum of contributors holds it",))
-        first = ", ".join(self.cells.name(int(p)) for p in left[:NAMED]) + and_more(max(0, len(left) - NAMED))
+        first = ", ".join(self.cells.name(int(p)) for p in left[:NAMED_PRIMARIES]) + and_more(max(0, len(left) - NAMED_PRIMARIES))
         needs = f"opened alone, these primary cells are not shown to be protected: {first}"
         frees = "it is free where another pattern protects them; a dearer cost for it makes the search look for one"
         return Explanation(name, "secondary", (needs, frees))

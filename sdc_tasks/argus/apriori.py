@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sdc_tasks.argus.places import Line, lines_of, number_in
+from sdc_tasks.argus.places import BatchLine, lines_of, number_in
 from sdc_tasks.intake.tables.crossed import CrossedSuppression
 from sdc_tasks.intake.tables.jj import printed
 from sdc_tasks.methods.suppression.given.instructions import Instruction, What, instructed
@@ -29,7 +29,7 @@ def with_apriori(
     place = {key: cell for cell, key in enumerate(table.keys)}
     problem, given, over = table.problem, [], []
     levels = set(problem.primaries.tolist())
-    unsafe: dict[int, Line] = {}
+    unsafe: dict[int, BatchLine] = {}
     for line in lines_of(path):
         fields = [text.strip().strip('"').strip() for text in line.text.split(separator)]
         key, rest = tuple(fields[: len(table.dimensions)]), fields[len(table.dimensions) :]

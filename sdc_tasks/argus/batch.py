@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdc_tasks.argus.places import Line, lines_of
+from sdc_tasks.argus.places import BatchLine, lines_of
 from sdc_tasks.errors import InvalidInput
 
 COMMAND = re.compile(r"<\s*([A-Za-z]+)\s*>\s*(.*)")
@@ -18,7 +18,7 @@ QUOTED = re.compile(r'"([^"]*)"')
 class Command:
     """A command. `rest`: what stands behind its keyword."""
 
-    line: Line
+    line: BatchLine
     word: str
     rest: str
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sdc_tasks.argus.places import Line, find, lines_of
+from sdc_tasks.argus.places import BatchLine, find, lines_of
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.table import Hierarchy
 
@@ -36,7 +36,7 @@ class Column:
     """
 
     name: str
-    line: Line
+    line: BatchLine
     numbers: tuple[str, ...]
     missing: tuple[str, ...] = ()
     said: Mapping[str, str] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Metadata:
     statuses: Mapping[str, str]  # letter of the file → u, s or z
     columns: tuple[Column, ...]
 
-    def column(self, name: str, by: Line) -> Column:
+    def column(self, name: str, by: BatchLine) -> Column:
         """The column of this name, in any case. Raises InvalidInput."""
         found = [each for each in self.columns if each.name.lower() == name.lower()]
         if not found:
@@ -131,7 +131,7 @@ def read_metadata(path: Path, tabular: bool) -> Metadata:
     return Metadata(path, separator or None, letters, tuple(columns))
 
 
-def _words(line: Line) -> list[str]:
+def _words(line: BatchLine) -> list[str]:
     try:
         return shlex.split(line.text, posix=True)
     except ValueError as error:

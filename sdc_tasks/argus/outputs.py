@@ -25,7 +25,7 @@ Kind = Literal["suppressed", "rounded", "adjusted"]
 OPTION = re.compile(r"([A-Z]{2})([+-])")
 OPTIONS = {"HL", "SO", "AR", "HI", "AS", "SE", "FL", "QU", "TR"}
 WRITE = re.compile(r'\(\s*(\d+)\s*,\s*(\d+)\s*,\s*([^,]*?)\s*,\s*"?([^"]+?)"?\s*\)')
-HIDDEN, EMPTY = "x", "-"
+HIDDEN_MARK, EMPTY_MARK = "x", "-"
 FLAGS = {"u": "B", "m": "D", "s": "V", "z": "V"}  # SBS: dominance, secondary, valid; A: too few
 FEW = 3  # contributors below which the flag of a primary says that they are too few
 
@@ -94,7 +94,7 @@ def _shown(table: Protected) -> list[str]:
     a = table.held.crossed.problem.a
     none = (a == 0) & (table.x == 0)
     return [
-        HIDDEN if hidden else EMPTY if empty else _number(table, value)
+        HIDDEN_MARK if hidden else EMPTY_MARK if empty else _number(table, value)
         for hidden, empty, value in zip(table.hidden.tolist(), none.tolist(), table.x.tolist(), strict=True)
     ]
 
@@ -134,7 +134,7 @@ def _pivot(table: Protected, asked: Written) -> str:
 
 def _cells(table: Protected, asked: Written) -> Iterator[tuple[tuple[str, ...], str, str]]:
     """(codes, what is shown, status) of each cell; with SE+ not of empty ones."""
-    letters = ["E" if text == EMPTY else letter.upper() for text, letter in zip(_shown(table), table.statuses, strict=True)]
+    letters = ["E" if text == EMPTY_MARK else letter.upper() for text, letter in zip(_shown(table), table.statuses, strict=True)]
     for key, text, letter in zip(table.held.crossed.keys, _shown(table), letters, strict=True):
         if not (letter == "E" and asked.options.get("SE", False)):
             yield key, text, letter

@@ -11,7 +11,7 @@ from sdc_tasks.untrusted import unpacked
 
 
 @dataclass(frozen=True)
-class Line:
+class BatchLine:
     """A line of a text file that is not blank."""
 
     path: Path
@@ -26,7 +26,7 @@ class Line:
         return InvalidInput(f"{self.place}: {why}")
 
 
-def find(folder: Path, name: str, by: Line) -> Path:
+def find(folder: Path, name: str, by: BatchLine) -> Path:
     """The file of this name: as it is written, else by its last part in the folder, in any case. Raises InvalidInput."""
     plain = Path(name.replace("\\", "/"))
     if not PureWindowsPath(name).drive and (folder / plain).is_file():
@@ -38,7 +38,7 @@ def find(folder: Path, name: str, by: Line) -> Path:
     return beside[0]
 
 
-def lines_of(path: Path) -> list[Line]:
+def lines_of(path: Path) -> list[BatchLine]:
     """The lines of a file, in UTF-8, or else in Windows-1252. Raises InvalidInput where it cannot be read."""
     try:
         content = unpacked(path)
@@ -50,10 +50,10 @@ def lines_of(path: Path) -> list[Line]:
         text = content.decode("cp1252", errors="replace")
     if "\0" in text:
         raise InvalidInput(f"{path}: a NUL byte, which no text holds. Remedy: save it as text")
-    return [Line(path, number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    return [BatchLine(path, number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
 
 
-def number_in(line: Line, text: str, what: str, most: float = 1e12) -> float:
+def number_in(line: BatchLine, text: str, what: str, most: float = 1e12) -> float:
     """A number of at least 0 in a command. Raises InvalidInput."""
     try:
         found = float(text.strip().replace(",", ".")) if "_" not in text else -1.0
@@ -64,7 +64,7 @@ def number_in(line: Line, text: str, what: str, most: float = 1e12) -> float:
     return found
 
 
-def whole_in(line: Line, texts: Sequence[str], i: int, what: str, otherwise: int) -> int:
+def whole_in(line: BatchLine, texts: Sequence[str], i: int, what: str, otherwise: int) -> int:
     """The i-th of the arguments of a command as a whole number; `otherwise` where there are fewer."""
     if i >= len(texts) or not texts[i].strip():
         return otherwise

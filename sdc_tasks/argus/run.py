@@ -16,7 +16,7 @@ from sdc_tasks.argus.metadata import Metadata, read_metadata
 from sdc_tasks.argus.outputs import Protected, write, written
 from sdc_tasks.argus.places import find, whole_in
 from sdc_tasks.argus.rules import Safety, safety_of
-from sdc_tasks.argus.tables import Held, Source, read_table
+from sdc_tasks.argus.tables import Held, TableSource, read_table
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.intake.tables.jj import write_private
 from sdc_tasks.methods.cta import engine
@@ -44,7 +44,7 @@ METHODS: dict[str, tuple[PatternMethod, str]] = {
     "NET": ("network", "NET: our minimum-cost flows, verified"),
 }
 MINUTE = 60.0
-PATIENCE = 10  # minutes of a method that says nothing
+SILENT_MINUTES = 10  # of a method for which the batch names no limit
 CTA_SECONDS, CTA_GAP = 60.0, 1e-3
 NOTED = {
     "SOLVER": "HiGHS solves, whatever solver is named",
@@ -60,7 +60,7 @@ class _Table:
     """A table of the batch, as far as its commands went."""
 
     asked: Specified
-    source: Source
+    source: TableSource
     safety: Safety = field(default_factory=Safety)
     ruled: bool = False
     held: Held | None = None
@@ -149,7 +149,7 @@ def _specify(batch: _Batch, command: Command) -> None:
     if batch.data is None or batch.metadata is None:
         raise command.refused("no data, or no metadata. Remedy: open both before it")
     path, tabular = batch.data
-    batch.tables.append(_Table(specified(command), Source(path, batch.metadata, tabular)))
+    batch.tables.append(_Table(specified(command), TableSource(path, batch.metadata, tabular)))
 
 
 def _safety(batch: _Batch, command: Command) -> None:
@@ -222,7 +222,7 @@ def _pattern(batch: _Batch, command: Command, held: Held, name: str, arguments: 
     method, said = METHODS[name]
     seconds = math.inf
     if name == "OPT":
-        seconds = MINUTE * whole_in(command.line, arguments, 1, "the minutes", PATIENCE)
+        seconds = MINUTE * whole_in(command.line, arguments, 1, "the minutes", SILENT_MINUTES)
     _differs(batch, said)
     problem = held.crossed.problem
     found = suppress(problem, PatternOptions(method, seconds))
@@ -239,7 +239,7 @@ def _rounded(batch: _Batch, command: Command, held: Held, arguments: list[str]) 
     if base < 1:
         raise command.refused("RND takes a base of 1 or more. Remedy: give it")
     reach = 1 + whole_in(line, arguments, 2, "the steps", 0)
-    minutes = whole_in(line, arguments, 3, "the minutes", PATIENCE)
+    minutes = whole_in(line, arguments, 3, "the minutes", SILENT_MINUTES)
     _differs(batch, "RND: our controlled rounding, attacked until the levels hold; partitions and stopping rules are ours")
     primary = problem.primaries
     assert problem.rhs is not None

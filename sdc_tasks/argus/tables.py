@@ -11,7 +11,7 @@ import numpy as np
 
 from sdc_tasks.argus.batch import Specified
 from sdc_tasks.argus.metadata import Column, Metadata
-from sdc_tasks.argus.places import Line, lines_of, number_in
+from sdc_tasks.argus.places import BatchLine, lines_of, number_in
 from sdc_tasks.argus.rules import Safety
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, suppression_in
@@ -27,7 +27,7 @@ COUNTED, STATUS, LPL, UPL, SINGLETON = "<FREQ>", "(status)", "(lpl)", "(upl)", "
 
 
 @dataclass(frozen=True)
-class Source:
+class TableSource:
     """The data of a batch: microdata, or where `tabular` a row for each cell."""
 
     path: Path
@@ -45,7 +45,7 @@ class Held:
     axes: tuple[Hierarchy, ...] = field(repr=False)
 
 
-def read_table(source: Source, asked: Specified, safety: Safety, additivity: int = 0) -> Held:
+def read_table(source: TableSource, asked: Specified, safety: Safety, additivity: int = 0) -> Held:
     """The table that a batch asks for. `additivity`: 0 totals are checked, 1 they are computed anew. Raises InvalidInput."""
     metadata, by = source.metadata, asked.command.line
     columns = [metadata.column(name, by) for name in asked.dimensions]
@@ -73,7 +73,7 @@ def read_table(source: Source, asked: Specified, safety: Safety, additivity: int
     return Held(held, count, decimals, tuple(trees.values()))
 
 
-def _counts(rows: TextRows, source: Source, held: CrossedSuppression) -> Floats | None:
+def _counts(rows: TextRows, source: TableSource, held: CrossedSuppression) -> Floats | None:
     """(n): the contributors of each cell of a table, 0 where a cell has no row; None where the file does not tell."""
     frequency = source.metadata.having("FREQUENCY")
     if not frequency:
@@ -84,7 +84,7 @@ def _counts(rows: TextRows, source: Source, held: CrossedSuppression) -> Floats 
     return np.array([told.get(key, 0.0) for key in held.keys])
 
 
-def records_of(source: Source) -> TextRows:
+def records_of(source: TableSource) -> TextRows:
     """The rows of the data, a field for each column of the metadata, numbers with a decimal point. Raises InvalidInput with line."""
     metadata, path = source.metadata, source.path
     lines = lines_of(path)
@@ -97,7 +97,7 @@ def records_of(source: Source) -> TextRows:
         if len(separator) != 1:
             raise InvalidInput(f"{metadata.path}: the separator is not one sign. Remedy: correct <SEPARATOR>")
 
-        def split(line: Line) -> list[str]:
+        def split(line: BatchLine) -> list[str]:
             return next(csv.reader([line.text], delimiter=separator, skipinitialspace=True))
 
     rows = []
@@ -114,7 +114,7 @@ def records_of(source: Source) -> TextRows:
     return TextRows(str(path), header, rows, word, first)
 
 
-def _at_places(metadata: Metadata) -> Callable[[Line], list[str]]:
+def _at_places(metadata: Metadata) -> Callable[[BatchLine], list[str]]:
     places = []
     for column in metadata.columns:
         if len(column.numbers) < 2 or not all(each.isdecimal() and int(each) > 0 for each in column.numbers[:2]):
@@ -124,7 +124,7 @@ def _at_places(metadata: Metadata) -> Callable[[Line], list[str]]:
     return lambda line: [line.text[place] for place in places]
 
 
-def _response(source: Source, asked: Specified) -> tuple[str, int]:
+def _response(source: TableSource, asked: Specified) -> tuple[str, int]:
     """The column of values, and its decimals."""
     by, metadata = asked.command.line, source.metadata
     if asked.response.upper() == COUNTED:
@@ -137,14 +137,14 @@ def _response(source: Source, asked: Specified) -> tuple[str, int]:
     return column.name, column.decimals
 
 
-def _one(source: Source, keyword: str, asked: Specified) -> Column:
+def _one(source: TableSource, keyword: str, asked: Specified) -> Column:
     found = source.metadata.having(keyword)
     if len(found) != 1:
         raise asked.command.refused(f"one column <{keyword}> is needed in {source.metadata.path}. Remedy: describe it")
     return found[0]
 
 
-def _costs(source: Source, asked: Specified) -> tuple[CellCosts, str | None]:
+def _costs(source: TableSource, asked: Specified) -> tuple[CellCosts, str | None]:
     """The measure of costs, and the column where it is one."""
     if not asked.cost or asked.cost.lower() == asked.response.lower():
         return "value", None
@@ -156,7 +156,7 @@ def _costs(source: Source, asked: Specified) -> tuple[CellCosts, str | None]:
 
 
 def _of_contributions(
-    rows: TextRows, source: Source, wanted: Wanted, safety: Safety, costs: CellCosts, cost: str | None, additivity: int
+    rows: TextRows, source: TableSource, wanted: Wanted, safety: Safety, costs: CellCosts, cost: str | None, additivity: int
 ) -> CrossedSuppression:
     if safety.rules is None:
         raise InvalidInput(f"{rows.name}: microdata without a rule: no cell would be primary. Remedy: give one in <SAFETYRULE>")
@@ -170,7 +170,7 @@ def _of_contributions(
 
 
 def _of_cells(
-    rows: TextRows, source: Source, wanted: Wanted, safety: Safety, costs: CellCosts, cost: str | None, additivity: int
+    rows: TextRows, source: TableSource, wanted: Wanted, safety: Safety, costs: CellCosts, cost: str | None, additivity: int
 ) -> CrossedSuppression:
     metadata, rules = source.metadata, safety.rules
     frequency, top = metadata.having("FREQUENCY"), [each.name for each in metadata.having("MAXSCORE")]

@@ -6,13 +6,13 @@ Exit codes: 0 published or safe, or a protected table or pattern; 2 bad input; 3
 
 import typer
 
-from sdc_tasks.cli.argus import argus
 from sdc_tasks.cli.export import export_jj
 from sdc_tasks.cli.office import approve, explain, files, maintenance, new_key, retract, rotate_keys, verify_log
 from sdc_tasks.cli.recode import recode
 from sdc_tasks.cli.release import audit, demo, findings, release
 from sdc_tasks.cli.round_counts import round_counts
 from sdc_tasks.cli.round_table import round_table
+from sdc_tasks.cli.searches.argus import argus
 from sdc_tasks.cli.searches.cta import cta
 from sdc_tasks.cli.searches.intervals import intervals
 from sdc_tasks.cli.searches.protect import protect

@@ -18,7 +18,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Multipliers, Publication, State
 from sdc_tasks.model.table import Ints
 
-NAMED = 8  # primaries that the sentences name
+NAMED_HOLDS = 8  # primaries that the sentences name
 TRIED = 6  # aggregates that are withheld in turn
 SIDES = {-1: "downwards", 1: "upwards", 0: "on both sides together"}
 USED = 1e-9  # of the largest multiplier of a proof: smaller ones are what a solver left
@@ -60,12 +60,12 @@ class Why:
         told = [
             "exact, it would reveal a small count, alone or with other compositions: it is rounded as the domain file asks"
         ] * self.small
-        for hold in self.holds[:NAMED]:
+        for hold in self.holds[:NAMED_HOLDS]:
             through = f" through {_some(hold.hidden)}" if hold.hidden else ", of which it is the only hidden cell"
             beside = f", with {_some(hold.told[1:])}" if hold.told[1:] else ""
             told.append(f"exact, it would put {hold.primary} at risk {hold.side} (profile {hold.profile}){through}{beside}")
-        if len(self.holds) > NAMED:
-            told.append(f"… and {len(self.holds) - NAMED} more")
+        if len(self.holds) > NAMED_HOLDS:
+            told.append(f"… and {len(self.holds) - NAMED_HOLDS} more")
         if not told:
             return (
                 "exact, with all else as it is, no attack succeeds: a rule of the domain file keeps it as it is, such as one base for "

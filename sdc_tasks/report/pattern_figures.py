@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 
 from sdc_tasks.report.cta_figures import ACCENT, DECADES, HELD, INK, QUIET, STYLE, UNMOVED, ImageFormat, picture
 
-MOST_NAMED = 40  # rows, or columns, that have their names beside them
+MOST_LABELLED = 40  # rows, or columns, that have their names beside them
 PATTERN = {"s": ("open", UNMOVED), "z": ("must stay open", "#dfe5ea"), "m": ("secondary", DECADES[1]), "u": ("primary", HELD)}
 VERDICT = {
     "open": ("open", UNMOVED),
@@ -52,13 +52,13 @@ def plot_states(
         axes.imshow(grid, colours, vmin=-0.5, vmax=len(kinds) - 0.5, aspect="auto", interpolation="none")
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
-        axes.set_yticks(range(len(rows)) if len(rows) <= MOST_NAMED else [], rows if len(rows) <= MOST_NAMED else [], fontsize=8)
-        named = len(columns) <= MOST_NAMED and bool(columns[0])
+        axes.set_yticks(range(len(rows)) if len(rows) <= MOST_LABELLED else [], rows if len(rows) <= MOST_LABELLED else [], fontsize=8)
+        named = len(columns) <= MOST_LABELLED and bool(columns[0])
         labels = [".".join(code) for code in columns] if named else []
         axes.set_xticks(range(len(columns)) if named else [], labels, fontsize=8, rotation=90)
-        if len(rows) <= MOST_NAMED:
+        if len(rows) <= MOST_LABELLED:
             axes.hlines(np.arange(1, len(rows)) - 0.5, -0.5, len(columns) - 0.5, color="white", linewidth=1.0)
-        if len(columns) <= MOST_NAMED:
+        if len(columns) <= MOST_LABELLED:
             axes.vlines(np.arange(1, len(columns)) - 0.5, -0.5, len(rows) - 0.5, color="white", linewidth=1.0)
         there = set(states)
         legend = [

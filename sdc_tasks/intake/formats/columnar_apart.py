@@ -22,7 +22,7 @@ import numpy as np
 RECORD_BYTES = 512  # of a record, unpacked
 TOO_LARGE = 3
 PROGRAM = 3 << 30  # bytes of address space for the libraries
-MOST_COLUMNS = 1000
+MOST_COLUMNS_READ = 1000
 A_NUMBER = "0"
 _ARROW = b"ARROW1"
 
@@ -67,7 +67,7 @@ def _parquet(data: bytes, most: int) -> Any:
         pa.BufferReader(data), thrift_string_size_limit=1 << 20, thrift_container_size_limit=1 << 20, page_checksum_verification=True
     )
     about = file.metadata
-    if about.num_rows > most or about.num_columns > MOST_COLUMNS:
+    if about.num_rows > most or about.num_columns > MOST_COLUMNS_READ:
         return None
     size = 0
     for group in range(about.num_row_groups):
