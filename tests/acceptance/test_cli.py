@@ -53,7 +53,7 @@ def test_an_unknown_domain_is_answered_with_those_that_are_known(desk):
 def test_a_missing_inbox_and_an_empty_one_are_named(desk):
     for file in desk.inbox.iterdir():
         file.unlink()
-    assert desk.release().refused(str(desk.inbox), "no delivery (.csv, .txt, .xml) for small 2024")
+    assert desk.release().refused(str(desk.inbox), "no delivery (.arrow, ", ".csv, ", ".xml) for small 2024")
     assert desk.audit(desk.domain).refused("no accepted delivery from AT, BE", "Remedy")
     desk.inbox.rmdir()
     assert desk.release().refused(str(desk.inbox), "no such folder")

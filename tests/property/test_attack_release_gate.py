@@ -163,7 +163,9 @@ def test_what_was_audited_cannot_be_changed_afterwards():
 
 SECRET = 748591.0
 LEVEL = 91357.0
-FORBIDDEN = re.compile("748591|91357|656|839948")  # the secret, its level, and what an attacker would reach
+FORBIDDEN = re.compile(
+    r"748591|91357|(?<![0-9a-f])656\d*(?![0-9a-f])|839948"
+)  # the secret, its level, what an attacker would reach; no digest
 
 
 def secret_problem() -> ProtectionProblem:

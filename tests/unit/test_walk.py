@@ -16,7 +16,7 @@ from sdc_tasks.domains import load_domain
 from sdc_tasks.model.results import Adjustment
 
 MOST_RETURNS = 2
-WALK = ["release", "methods.attack", "methods.cta", "methods.bases", "methods.attack", "release"]
+WALK = ["releases", "methods.attack", "methods.cta", "methods.bases", "methods.attack", "releases"]
 # What several rooms hand to each other or stand on; no room that a table is sent into.
 BELOW = {"model", "errors", "solver", "domains", "untrusted", "methods.parts", "methods.primary"}
 
@@ -52,7 +52,7 @@ def walked(rooms: list[str]) -> Iterator[None]:
 def test_the_walk_returns_to_no_room_more_than_twice(tmp_path: Path):
     domain = load_domain(write_demo(tmp_path, countries=3, activities=5, sizes=2)).of("2024")
     problem = problem_of_inbox(domain, tmp_path / "inbox", "2024")
-    rooms = ["release"]  # where `build_problem` stands: the command that reads the inbox has called it
+    rooms = ["releases"]  # where `build_problem` stands: the command that reads the inbox has called it
     with walked(rooms):
         requirements, _ = pipeline.baseline(problem, domain)
         adjustment = Adjustment()
