@@ -24,8 +24,8 @@ class Safety:
 
 
 def safety_of(command: Command) -> Safety:
-    """The rules of a command. A rule with zero numbers is none; the third and fourth p% and (n,k) rule, and the second rule of frequencies,
-    are for holdings. Raises InvalidInput for a rule that is not ours: to leave it out would protect less.
+    """The rules of a command. A rule whose first number is 0 is none; the third and fourth p% and (n,k) rule, and the second rule of
+    frequencies, are for holdings. Raises InvalidInput for a rule that is not ours: to leave it out would protect less.
     """
     found: dict[bool, list[tuple[str, list[float]]]] = {False: [], True: []}
     count = {"P": 0, "NK": 0, "FREQ": 0}
@@ -37,7 +37,10 @@ def safety_of(command: Command) -> Safety:
                 raise command.refused(f"{name} takes two numbers. Remedy: give both")
             holding = count[name] >= (1 if name == "FREQ" else 2)
             count[name] += 1
-            if numbers[0] > 0 and (name == "P" or numbers[1] > 0):
+            if numbers[0] > 0 and name != "P" and numbers[1] <= 0:
+                remedy = "give a second number above 0, or zeros for no rule"
+                raise command.refused(f"{name} with a second number of 0: left out, less would be protected. Remedy: {remedy}")
+            if numbers[0] > 0:
                 found[holding].append((name, numbers))
         elif name == "MAN":
             manual = numbers[0]

@@ -76,7 +76,8 @@ def _numbers(records: Records, column: str) -> Floats:
     if column in records.numbers:
         sent = records.numbers[column]
         return np.where(np.isnan(sent), _of_texts(records, column, _number), sent)
-    if _ALL_PLAIN.fullmatch("".join(f"{text}\n" for text in texts)):
+    joined = "".join(f"{text}\n" for text in texts)
+    if joined.count("\n") == len(texts) and _ALL_PLAIN.fullmatch(joined):  # a quoted field may hold a line break
         return np.array([float(text) for text in texts])[records.which(column)]
     return _of_texts(records, column, _number)
 

@@ -202,6 +202,8 @@ def test_microdata_at_fixed_places_by_rules_and_as_counts(tmp_path: Path):
         (("<SAFETYRULE> ZERO(5)",), "the rule ZERO is not ours, and without it less is protected"),
         (("<SAFETYRULE> P(20,1)|P(0,1)|P(10,1)",), "rules for contributors beside rules for holdings"),
         (("<SAFETYRULE> P(20,1)|P(10,1)",), "two p% rules"),
+        (("<SAFETYRULE> P(20,1)|FREQ(4,0)",), "FREQ with a second number of 0: left out, less would be protected"),
+        (("<SAFETYRULE> P(20,1)|NK(2,0)",), "NK with a second number of 0"),
         (("<SAFETYRULE> P(20,3)", "<READTABLE>"), "the rules look at 4 contributions of a cell, but 2 are named"),
         (("<SAFETYRULE> P(20,1)", "<READTABLE> 0T"), "statuses of the file beside rules"),
         (("<READTABLE> 2",), "a table must add up"),

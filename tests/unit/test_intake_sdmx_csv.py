@@ -126,6 +126,7 @@ def column(name: str, old: str, new: str, text: str = TEXT) -> str:
 DOUBTS = {
     "a label without a code": (lambda: column("SIZECLASS", "S", ": Small"), "150/904-1", "SIZECLASS is empty"),
     "a label at a value": (lambda: column("OBS_VALUE", "300", "300: many"), "SDC/value", "not a plain number"),
+    "a line break within a value": (lambda: column("OBS_VALUE", "300", '"30\n0"'), "SDC/value", "not a plain number"),
     "to be deleted": (lambda: column("ACTION", "I", "D"), "SDC/action", "deletes nothing"),
     "two columns of one concept": (lambda: TEXT.replace("UNITS", "obs_value"), "150/007", "repeats an earlier column"),
     "two dataflows": (
