@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sdc_tasks.api.frames import Table, as_frame
+from sdc_tasks.api.frames import CALLED, Table, as_frame
+from sdc_tasks.api.moved import MovedTable
 from sdc_tasks.api.progress import Progress, of_moments, teller
-from sdc_tasks.api.results import Cells, Explanation, Picture, Result, relative
+from sdc_tasks.api.results import Explanation, Picture, relative
 from sdc_tasks.api.tables import Hierarchies, Totals, totals_of, trees_of
 from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import InvalidInput, Unprotectable
@@ -31,18 +32,14 @@ from sdc_tasks.solver.names import SolverName
 if TYPE_CHECKING:
     import pandas as pd
 
-CALLED = "the frame"
 KEPT_DIGITS = 12  # significant ones of an adjusted value: the rest is what a solver left
 
 
 @dataclass(frozen=True, repr=False)
-class AdjustResult(Result):
+class AdjustResult(MovedTable):
     """An adjusted table, verified. Confidential: `table`, which holds the true values beside it; `loss`, `bound`, `intervals`,
     `explain` and `plot`."""
 
-    keyed: KeyedTable = field(repr=False)
-    name: str
-    x: Floats = field(repr=False)
     objective: float
     proven: float
     history: tuple[Moment, ...] = field(repr=False)
@@ -52,21 +49,12 @@ class AdjustResult(Result):
         return f"controlled tabular adjustment: {len(self.keyed.table.primary)} of {len(self.x)} cells at their levels"
 
     @cached_property
-    def cells(self) -> Cells:
-        return Cells(self.keyed.dimensions, self.keyed.keys)
-
-    @cached_property
     def table(self) -> pd.DataFrame:
         """Confidential: the dimensions, the true value, ADJUSTED, and STATUS (u for a sensitive cell)."""
         status = np.full(len(self.x), "s")
         status[self.keyed.table.fixed] = "z"
         status[self.keyed.table.primary] = "u"
         return self.cells.frame(**{self.name: self.keyed.table.a, "ADJUSTED": self.x, "STATUS": status})
-
-    @cached_property
-    def public(self) -> pd.DataFrame:
-        """The adjusted table: every cell has a value, and it adds up."""
-        return self.cells.frame(**{self.name: self.x})
 
     @property
     def loss(self) -> float:
@@ -95,20 +83,11 @@ class AdjustResult(Result):
 
     def explain(self, cell: str | Sequence[str]) -> Explanation:
         i, table = self.cells.find(cell), self.keyed.table
-        moved = "it stayed" if self.x[i] == table.a[i] else "it went up" if self.x[i] > table.a[i] else "it went down"
+        moved = {0: "it stayed", 1: "it went up", -1: "it went down"}[self.way(i)]
         if i in table.primary:
             return Explanation(self.cells.name(i), "sensitive", (f"{moved}, by its protection level at least",))
         why = "it keeps its value, as asked" if table.fixed[i] else f"{moved}; the table must add up, and this costs least"
         return Explanation(self.cells.name(i), "not sensitive", (why,))
-
-    def plot(self) -> Picture:
-        """Figure 1 of [1]: how far each cell moved, in decades; a row for each code of the first dimension. Confidential."""
-        from sdc_tasks.report.cta_figures import plot_deviations
-
-        rows = list(dict.fromkeys(key[0] for key in self.keyed.keys))
-        z = (self.x - self.keyed.table.a).reshape(len(rows), -1)
-        label = f"{z.shape[1]} cells of each {self.keyed.dimensions[0]}"
-        return Picture(lambda image: plot_deviations(z, rows, label, "the table's unit", image))
 
     def plot_search(self) -> Picture:
         """The best table and the proven bound over time; the distance at the end is the unit."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from sdc_tasks.api.frames import Table, as_frame
+from sdc_tasks.api.frames import CALLED, Table, as_frame
 from sdc_tasks.api.progress import Progress
 from sdc_tasks.api.results import Explanation, Picture
-from sdc_tasks.api.suppression import CALLED, OfTable, described
+from sdc_tasks.api.suppression import OfTable, described
 from sdc_tasks.api.tables import Hierarchies, Totals
 from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import InvalidInput

@@ -10,11 +10,12 @@ from sdc_tasks.errors import InvalidInput
 if TYPE_CHECKING:
     import pandas as pd
 
+CALLED = "the frame"  # in messages
 Table = Any  # a data frame of pandas, or what `as_frame` makes one of
 REMEDY = "give a data frame of pandas, or one that speaks Arrow or the data frame interchange protocol"
 
 
-def as_frame(table: Table, name: str = "the frame") -> pd.DataFrame:
+def as_frame(table: Table, name: str = CALLED) -> pd.DataFrame:
     """The table as a data frame: pandas as it is; else through the Arrow C stream (polars, pyarrow, DuckDB), which needs the extra
     `parquet`, or through the data frame interchange protocol. The rows are counted from 0 in every message.
 

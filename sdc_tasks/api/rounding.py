@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sdc_tasks.api.frames import Table, as_frame
+from sdc_tasks.api.frames import CALLED, Table, as_frame
+from sdc_tasks.api.moved import MovedTable
 from sdc_tasks.api.progress import Progress, teller
 from sdc_tasks.api.results import Cells, Explanation, Picture, Result
 from sdc_tasks.api.tables import Hierarchies, Totals, totals_of, trees_of
@@ -18,7 +19,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.codes import read_hierarchy
 from sdc_tasks.intake.tables.counts import counts_of
 from sdc_tasks.intake.tables.jj import FORMULAS
-from sdc_tasks.intake.tables.keyed import Columns, KeyedTable, Missing, keyed_table
+from sdc_tasks.intake.tables.keyed import Columns, Missing, keyed_table
 from sdc_tasks.intake.tables.rows import rows_of
 from sdc_tasks.methods.rounding.controlled import TableOptions
 from sdc_tasks.methods.rounding.controlled import round_table as round_controlled
@@ -40,7 +41,7 @@ from sdc_tasks.methods.rounding.small_count import (
 from sdc_tasks.methods.rounding.small_count import round_counts as round_cells
 from sdc_tasks.methods.rounding.small_count.measures import differences, frequencies, measures
 from sdc_tasks.methods.rounding.table import RoundingTable
-from sdc_tasks.model.secret import Secret
+from sdc_tasks.model.secret import drawn_seed
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.weights import weights_of
 from sdc_tasks.solver.clock import Limit
@@ -49,7 +50,6 @@ from sdc_tasks.solver.names import SolverName
 if TYPE_CHECKING:
     import pandas as pd
 
-CALLED = "the frame"
 Fact = float | int | str | bool | None
 Tell = Callable[[str], None]
 Weighting = Literal["one", "inverse", "sqrt"]
@@ -99,14 +99,11 @@ def publication_of(
 
 
 @dataclass(frozen=True, repr=False)
-class RoundResult(Result):
+class RoundResult(MovedTable):
     """A rounded table that adds up, verified and attacked. Confidential: `table`, which holds the true values; `loss`, `explain`
     and `plot`."""
 
-    keyed: KeyedTable = field(repr=False)
-    name: str
     method: str
-    x: Floats = field(repr=False)
     facts: Mapping[str, Fact]
 
     @property
@@ -118,18 +115,9 @@ class RoundResult(Result):
         return float(self.facts["base"] or 0.0)
 
     @cached_property
-    def cells(self) -> Cells:
-        return Cells(self.keyed.dimensions, self.keyed.keys)
-
-    @cached_property
     def table(self) -> pd.DataFrame:
         """Confidential: the dimensions, the true value, and ROUNDED."""
         return self.cells.frame(**{self.name: self.keyed.table.a, "ROUNDED": self.x})
-
-    @cached_property
-    def public(self) -> pd.DataFrame:
-        """The rounded table: every cell has a value, and it adds up."""
-        return self.cells.frame(**{self.name: self.x})
 
     @property
     def loss(self) -> float:
@@ -149,19 +137,9 @@ class RoundResult(Result):
 
     def explain(self, cell: str | Sequence[str]) -> Explanation:
         i, table = self.cells.find(cell), self.keyed.table
-        moved = "stayed" if self.x[i] == table.a[i] else "was rounded up" if self.x[i] > table.a[i] else "was rounded down"
+        moved = {0: "stayed", 1: "was rounded up", -1: "was rounded down"}[self.way(i)]
         why = ("it keeps its protection levels against an attacker who knows the method",) if i in table.primary else ()
         return Explanation(self.cells.name(i), moved, (*why, "the table must add up, and all cells together move least"))
-
-    def plot(self) -> Picture:
-        """How far each cell moved, in decades. Confidential."""
-        from sdc_tasks.report.cta_figures import plot_deviations
-
-        rows = list(dict.fromkeys(key[0] for key in self.keyed.keys))
-        z = (self.x - self.keyed.table.a).reshape(len(rows), -1)
-        return Picture(
-            lambda image: plot_deviations(z, rows, f"{z.shape[1]} cells of each {self.keyed.dimensions[0]}", "the table's unit", image)
-        )
 
 
 @keeps_to_itself
@@ -210,13 +188,13 @@ def round_table(
         raise InvalidInput("the base is not a number above 0. Remedy: give one such as 5")
     columns, trees = Columns(status, primary, lpl, upl, None, level), trees_of(hierarchies)
     keyed = keyed_table(rows_of(as_frame(df), CALLED), dims, value, totals_of(total, dims, trees), trees, columns, missing)
-    search, tell = Search(_drawn(seed), solver, Limit(seconds), gap), teller(progress)
+    search, tell = Search(drawn_seed(seed), solver, Limit(seconds), gap), teller(progress)
     if method == "controlled":
         assert base is not None
         x, facts = controlled(keyed.table, base, zero_restricted, reach, cost, search, tell)
     else:
         x, facts = quadratic(keyed.table, base, search, tell)
-    return RoundResult(keyed, value, method, x, facts)
+    return RoundResult(keyed, value, x, method, facts)
 
 
 @dataclass(frozen=True, repr=False)
@@ -333,7 +311,7 @@ def round_counts(
     trees = {name: _tree(name, given) for name, given in (hierarchies or {}).items()}
     if unknown := sorted(set(trees) - set(cells.dimensions)):
         raise InvalidInput(f"{unknown[0]}: a hierarchy of a dimension that is none. Remedy: name one of {', '.join(cells.dimensions)}")
-    options = CountOptions(_drawn(seed), base, quality, max_round, zero_candidates, protect_zeros, leverage)
+    options = CountOptions(drawn_seed(seed), base, quality, max_round, zero_candidates, protect_zeros, leverage)
     dummy = dummy_of(cells, publication_of(cells, max_order, crossings, formula, trees))
     return CountResult(round_cells(dummy, options, progress=teller(progress)))
 
@@ -345,7 +323,3 @@ def _tree(name: str, given: Mapping[str, str | None] | str) -> CodeTree:
         return read_hierarchy(Path(given))
     pairs = tuple((code, parent) for code, parent in given.items() if parent is not None)
     return CodeTree(f"the hierarchy of {name}", pairs, tuple(code for code, parent in given.items() if parent is None))
-
-
-def _drawn(seed: int | None) -> int:
-    return Secret.fresh().seed("rounding") if seed is None else seed

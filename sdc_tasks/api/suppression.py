@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sdc_tasks.api.frames import Table, as_frame
+from sdc_tasks.api.frames import CALLED, Table, as_frame
 from sdc_tasks.api.progress import Progress, of_moments, teller
 from sdc_tasks.api.results import Cells, Explanation, Picture, Result, relative
 from sdc_tasks.api.tables import Hierarchies, Totals, costs_of, totals_of, trees_of
@@ -23,7 +23,7 @@ from sdc_tasks.intake.tables.rows import rows_of
 from sdc_tasks.methods.contributions import ContributionRules
 from sdc_tasks.methods.suppression.engine import PatternOptions
 from sdc_tasks.methods.suppression.engine import suppress as suppress_problem
-from sdc_tasks.methods.suppression.names import PatternMethod
+from sdc_tasks.methods.suppression.names import CellCosts, PatternMethod
 from sdc_tasks.methods.suppression.pattern.feasible import feasible
 from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
 from sdc_tasks.methods.suppression.pattern.verify import verify
@@ -33,7 +33,6 @@ from sdc_tasks.model.table import Bools
 if TYPE_CHECKING:
     import pandas as pd
 
-CALLED = "the frame"
 UNKNOWN = ContributorColumns()  # each row is a contributor of its own
 NAMED_PRIMARIES = 8  # primaries that an explanation names
 
@@ -69,6 +68,12 @@ class OfTable(Result):
         """
         low, high = feasible(self._crossed.problem, self._hidden)
         return self.cells.frame(LOW=low, HIGH=high)[self._hidden].reset_index(drop=True)
+
+    def plot(self) -> Picture:
+        """The pattern: a row for each code of the first dimension. Confidential: it tells primary cells from secondary ones."""
+        from sdc_tasks.report.pattern_figures import PATTERN, plot_states
+
+        return Picture(lambda image: plot_states(self.cells.keys, self._crossed.statuses(self._hidden).tolist(), PATTERN, image))
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,11 +131,6 @@ class PrimaryResult(OfTable):
             ("its only contributor knows it, and no rule protects him: hidden, it would protect nobody",) if self._crossed.stays[i] else ()
         )
         return Explanation(self.cells.name(i), "not primary", stays)
-
-    def plot(self) -> Picture:
-        from sdc_tasks.report.pattern_figures import PATTERN, plot_states
-
-        return Picture(lambda image: plot_states(self.cells.keys, self._crossed.statuses(self._hidden).tolist(), PATTERN, image))
 
 
 @dataclass(frozen=True, repr=False)
@@ -190,12 +190,6 @@ class SuppressResult(OfTable):
         needs = f"opened alone, these primary cells are not shown to be protected: {first}"
         frees = "it is free where another pattern protects them; a dearer cost for it makes the search look for one"
         return Explanation(name, "secondary", (needs, frees))
-
-    def plot(self) -> Picture:
-        """The pattern: a row for each code of the first dimension. Confidential: it tells primary cells from secondary ones."""
-        from sdc_tasks.report.pattern_figures import PATTERN, plot_states
-
-        return Picture(lambda image: plot_states(self.cells.keys, self._crossed.statuses(self._hidden).tolist(), PATTERN, image))
 
     def plot_search(self) -> Picture:
         """The best pattern and the proven bound over time; the cost at the end is the unit."""
@@ -339,15 +333,14 @@ def _by_rules(
     contributors: ContributorColumns,
     count: str | None,
     top: Sequence[str],
-    costs: str,
+    costs: CellCosts,
     margins: float,
 ) -> tuple[CrossedSuppression, Mapping[str, int]]:
     records, wanted = rows_of(as_frame(df), CALLED), described(wanted, total, hierarchies)
-    cost = costs_of(costs, Columns())[0]
     if not top:
-        found = problem_by_rules(records, wanted, rules, contributors, cost, margins)
+        found = problem_by_rules(records, wanted, rules, contributors, costs, margins)
     elif count is None:
         raise InvalidInput("a table with largest contributions needs its counts. Remedy: name the column of contributors as count")
     else:
-        found = problem_of_cells(records, wanted, rules, count, list(top), cost, margins)
+        found = problem_of_cells(records, wanted, rules, count, list(top), costs, margins)
     return found.table, found.by_rule

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sdc_tasks.errors import InvalidInput
@@ -40,7 +41,5 @@ def trees_of(hierarchies: Hierarchies | None) -> dict[str, Path | Hierarchy]:
 
 def costs_of(cost: str, columns: Columns) -> tuple[CellCosts, Columns]:
     """What a secondary costs: one of the measures by name, else a column of the table."""
-    from dataclasses import replace
-
     named = next((name for name in COSTS if name == cost), None)
     return ("file", replace(columns, cost=cost)) if named is None else (named, columns)

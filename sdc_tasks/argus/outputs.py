@@ -134,8 +134,8 @@ def _pivot(table: Protected, asked: Written) -> str:
 
 def _cells(table: Protected, asked: Written) -> Iterator[tuple[tuple[str, ...], str, str]]:
     """(codes, what is shown, status) of each cell; with SE+ not of empty ones."""
-    letters = ["E" if text == EMPTY_MARK else letter.upper() for text, letter in zip(_shown(table), table.statuses, strict=True)]
-    for key, text, letter in zip(table.held.crossed.keys, _shown(table), letters, strict=True):
+    for key, text, status in zip(table.held.crossed.keys, _shown(table), table.statuses, strict=True):
+        letter = "E" if text == EMPTY_MARK else status.upper()
         if not (letter == "E" and asked.options.get("SE", False)):
             yield key, text, letter
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.table import Table as Grid
 
-from sdc_tasks.cli.shared import QUIET_SECONDS, SeedOption, drawn_seed, refuse_place
+from sdc_tasks.cli.shared import QUIET_SECONDS, SeedOption, refuse_place
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.names import Quality
+from sdc_tasks.model.secret import drawn_seed
 
 if TYPE_CHECKING:
     from sdc_tasks.methods.rounding.small_count import CodeTree, Crossings, Dummy, InnerCells, RoundedCells, Steps

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.table import Table
 
-from sdc_tasks.cli.shared import SeedOption, codes_of_totals, dimensions_of, drawn_seed, is_jj, parents_by_dimension, refuse_place
+from sdc_tasks.cli.shared import SeedOption, codes_of_totals, dimensions_of, is_jj, parents_by_dimension, refuse_place
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.secret import drawn_seed
 from sdc_tasks.solver.names import SolverName
 
 if TYPE_CHECKING:

@@ -66,13 +66,6 @@ def delivered_by(spec: Domain, inbox: Path, period: str, salt: Secret | None = N
     return delivered_by_sheets([sheet for _, sheet in sorted(sheets.items())], spec, salt)
 
 
-def drawn_seed(given: int | None) -> int:
-    """The given seed of a rounding, or a random one that nobody can guess."""
-    from sdc_tasks.model.secret import Secret
-
-    return Secret.fresh().seed("rounding") if given is None else given
-
-
 def refuse_place(place: Path | None, source: Path) -> None:
     """Raises InvalidInput, before the work starts, for a place that cannot be written or is the table itself."""
     if place is None:

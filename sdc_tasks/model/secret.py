@@ -68,3 +68,8 @@ class Secret:
 def name_of_delivery(content: bytes, salt: Secret) -> str:
     """The keyed digest that names a delivered file: the same bytes have the same name under the same salt only."""
     return salt.derive("delivery").digest(content)
+
+
+def drawn_seed(given: int | None) -> int:
+    """The given seed of a rounding, or a random one that nobody can guess."""
+    return Secret.fresh().seed("rounding") if given is None else given

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.errors import and_more
 from sdc_tasks.methods import attack
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Multipliers, Publication, State
@@ -78,7 +79,7 @@ class Why:
 
 
 def _some(keys: Sequence[str], most: int = 6) -> str:
-    return ", ".join(keys[:most]) + (f" and {len(keys) - most} more" if len(keys) > most else "")
+    return ", ".join(keys[:most]) + and_more(max(0, len(keys) - most))
 
 
 def why_not_exact(problem: ProtectionProblem, requirements: attack.Requirements, publication: Publication, cell: int, seed: int = 1) -> Why:

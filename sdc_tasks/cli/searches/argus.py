@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from sdc_tasks.cli.shared import SeedOption, drawn_seed, refuse_place
+from sdc_tasks.cli.shared import SeedOption, refuse_place
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.secret import drawn_seed
 
 
 def argus(

@@ -16,10 +16,11 @@ from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.searches.suppress import COST_HELP, DIMENSIONS, HierarchyOption, TotalsOption
 from sdc_tasks.cli.searches.told import figures_text, history_until, show_figures
 from sdc_tasks.cli.searches.watch import Worker, follow, leave_if_stuck
-from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, drawn_seed, is_jj, parents_by_dimension, refuse_place
+from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, is_jj, parents_by_dimension, refuse_place
 from sdc_tasks.cli.terminal import Terminal, out
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.names import CellCosts
+from sdc_tasks.model.secret import drawn_seed
 
 if TYPE_CHECKING:
     from sdc_tasks.methods.suppression.partial.intervals import Intervals

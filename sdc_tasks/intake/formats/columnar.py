@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from sdc_tasks.intake.findings import Findings
+from sdc_tasks.intake.formats.columnar_apart import TOO_LARGE
 from sdc_tasks.intake.formats.header import fitting_names, known_columns
 from sdc_tasks.intake.formats.records import Concepts, Records
 
 _APART = Path(__file__).with_name("columnar_apart.py")
-_TOO_LARGE = 3  # as the script says
 _ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
@@ -32,7 +32,7 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     known, numbers = ([name.upper() for name in names] for names in (known_columns(concepts), concepts.numbers))
     asked = json.dumps({"most": most, "known": known, "numbers": numbers})
     apart = subprocess.run([sys.executable, "-I", str(_APART), asked], input=data, capture_output=True, check=False, env=_ENVIRONMENT)
-    if apart.returncode == _TOO_LARGE:
+    if apart.returncode == TOO_LARGE:
         found.add("140", f"the file has more than {most} records, or columns that are too large: send the table and nothing else")
         return None
     if apart.returncode:
