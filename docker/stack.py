@@ -366,9 +366,10 @@ def down(stack: Stack, keep: str | None = None) -> list[str]:
 
 def kill(stack: Stack, name: str) -> None:
     """Kills a service at once, with all its processes."""
-    for each in family(stack, name):
+    everybody = family(stack, name)  # once: without the leader nobody finds his children in sessions of their own
+    for each in everybody:
         _signal(each, signal.SIGKILL)
-    psutil.wait_procs(family(stack, name), timeout=GRACE)
+    psutil.wait_procs(everybody, timeout=GRACE)
 
 
 def stop_server(stack: Stack, name: str) -> None:
