@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import logging
 import random
-import re
-import traceback
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,16 +17,14 @@ from hypothesis import strategies as st
 from sdc_tasks.checks import suite
 from sdc_tasks.checks.registry import describe
 from sdc_tasks.domains import Domain
-from sdc_tasks.intake import Delivery, read_bytes
+from sdc_tasks.intake import read_bytes
 from support.deliveries import PERIOD, small_domain
+from support.judged import PIECES, leaked, wrong
 from support.laws import law
 from support.mutate import SECRETS, healthy, mutated, nonsense
 from support.tried import tried
 
 PARTS, FAST, INPUTS = 40, 1, 2_500
-TELLING = 5  # digits of a secret, in a row, that nothing may repeat
-PIECES = re.compile("|".join(sorted({secret[i : i + TELLING] for secret in SECRETS for i in range(len(secret) - TELLING + 1)})))
-DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 BASES = healthy()
 
 
@@ -58,27 +53,6 @@ def heard() -> Iterator[Heard]:
 @pytest.fixture(scope="module")
 def domain(tmp_path_factory: pytest.TempPathFactory) -> Domain:
     return small_domain(tmp_path_factory.mktemp("fuzz"))
-
-
-def wrong(data: bytes, domain: Domain) -> str | None:
-    """What is wrong with the answer to these bytes."""
-    try:
-        delivery = read_bytes(data, "AT_2024.csv", domain, PERIOD)
-    except Exception:
-        return traceback.format_exc()
-    told = leaked(delivery)
-    if told or any(finding.code == "SDC/reader" for finding in delivery.findings):
-        return f"{told} {delivery.findings}"
-    if delivery.accepted == any(finding.severity == "error" for finding in delivery.findings):
-        return "accepted with errors, or refused without"
-    if delivery.table is not None and not np.isfinite(delivery.table.value).all():
-        return "a table with values that are none"
-    return None
-
-
-def leaked(delivery: Delivery) -> set[str]:
-    """Pieces of the planted values in what is told of a delivery, digests aside: a digest has any digits."""
-    return set(PIECES.findall(DIGEST.sub("", f"{delivery.findings!s} {delivery!r} {delivery!s} {delivery.table!r}")))
 
 
 def test_the_law_sees_what_it_should(domain):

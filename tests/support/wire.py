@@ -145,6 +145,26 @@ def sdmx_json(text: str, series: bool = False) -> bytes:
     return json.dumps({"meta": {"id": "X", "test": False}, "data": {"structures": [described], "dataSets": [data_set]}}).encode()
 
 
+def book(text: str, title: str = "Delivery") -> Any:
+    """A workbook of openpyxl with one sheet: numbers as numbers, the year and the power of ten too, codes as texts."""
+    from openpyxl import Workbook
+
+    made = Workbook()
+    sheet = made.active
+    sheet.title = title
+    sheet.append(list(rows(text)[0]))
+    numeric = (*NUMBERS, "TIME_PERIOD", "UNIT_MULT")
+    for row in rows(text):
+        sheet.append([_number(content) if name in numeric else content or None for name, content in row.items()])
+    return made
+
+
+def saved(made: Any) -> bytes:
+    stream = io.BytesIO()
+    made.save(stream)
+    return stream.getvalue()
+
+
 def _number(text: str) -> float | int | None:
     return None if not text else float(text) if "." in text else int(text)
 
@@ -174,4 +194,5 @@ FORMATS: dict[str, tuple[str, Callable[[str], bytes]]] = {
     "Arrow file": (".feather", arrow),
     "Arrow stream": (".arrows", lambda text: arrow(text, streamed=True)),
     "Eurostat TSV": (".tsv", tsv),
+    "Excel": (".xlsx", lambda text: saved(book(text))),
 }

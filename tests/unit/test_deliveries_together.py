@@ -195,7 +195,7 @@ def test_one_part_is_replaced_and_the_other_stays(desk, tmp_path):
 # --- what is not read ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["AT_2024.xlsx", "AT.tar.gz", "notes", "older"])
+@pytest.mark.parametrize("name", ["AT_2024.ods", "AT.tar.gz", "notes", "older"])
 def test_whatever_is_not_read_stops_the_release_and_is_told(desk, tmp_path, name):
     put(tmp_path, "AT.csv", sdmx_1())
     (tmp_path / "inbox" / name).mkdir() if name == "older" else put(tmp_path, name, "PK\x03\x04")
@@ -224,9 +224,9 @@ def test_a_name_with_a_dot_or_one_that_the_domain_ignores_is_passed_over(tmp_pat
 
 
 def test_the_name_of_a_file_is_no_formula(desk, tmp_path):
-    put(tmp_path, "=1+1.xlsx", "x")
+    put(tmp_path, "=1+1.ods", "x")
     judge(desk, tmp_path)
-    assert [each["FILE"] for each in told(desk)] == ["'=1+1.xlsx"]
+    assert [each["FILE"] for each in told(desk)] == ["'=1+1.ods"]
 
 
 def test_findings_of_a_refused_delivery_are_a_file_and_a_command(desk, tmp_path, monkeypatch):

@@ -421,7 +421,7 @@ def test_a_fault_of_the_reader_itself_is_a_finding_without_content(domain, folde
 
 def test_a_file_whose_name_no_format_has_is_refused(domain):
     """Whoever asks: the inbox does not take it in at all."""
-    found = read_bytes(sdmx_1().encode(), "AT_2024.xlsx", domain, PERIOD)
+    found = read_bytes(sdmx_1().encode(), "AT_2024.ods", domain, PERIOD)
     assert [(each.code, "no format" in each.message) for each in found.findings] == [("140", True)]
     assert found.table is None
 

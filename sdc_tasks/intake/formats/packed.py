@@ -77,14 +77,21 @@ def _from_zip(data: bytes, most: Callable[[str], int], found: Findings, cut: boo
     return (inside, name) if cut else _bounded(inside, name, most(name), found)
 
 
-def _one_entry(data: bytes) -> bool:
-    """Whether the end of the archive speaks of one entry, so that a directory of millions is not even looked at."""
+def directory(data: bytes) -> tuple[int, int] | None:
+    """The entries of a zip file and the bytes of its directory, as its end tells them, so that a directory of millions is not even looked
+    at. None where the end is not that of one whole file.
+    """
     end = data[-_LONGEST_END:]
     at = end.rfind(b"PK\x05\x06")
     if at < 0 or len(end) - at < _END.size or end[max(at - 20, 0) :].startswith(b"PK\x06\x07"):  # the last: zip64, for larger ones
-        return False
+        return None
     _, _, _, here, entries, size, _, comment = _END.unpack_from(end, at)
-    return bool(here == entries == 1 and size <= _ENTRY_BYTES and len(end) == at + _END.size + comment)
+    return (entries, size) if here == entries and len(end) == at + _END.size + comment else None
+
+
+def _one_entry(data: bytes) -> bool:
+    told = directory(data)
+    return told is not None and told[0] == 1 and told[1] <= _ENTRY_BYTES
 
 
 def _bounded(inside: bytes, name: str, most: int, found: Findings) -> tuple[bytes, str] | None:

@@ -16,6 +16,7 @@ from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats import columnar, delimited, eurostat_tsv, sdmx_json, sdmx_ml
 from sdc_tasks.intake.formats.packed import inner_name, is_packed
 from sdc_tasks.intake.formats.records import Concepts, Records
+from sdc_tasks.intake.formats.workbook import reader as workbook
 
 Read = Callable[[bytes, Concepts, Findings, int], Records | None]
 First = Callable[[bytes, str], str]
@@ -40,6 +41,7 @@ FORMATS = (
     Format("SDMX-ML", frozenset({".xml"}), sdmx_ml.parse, sdmx_ml.first, 4096),  # a generic, flat one up to 2000
     Format("Parquet or Arrow", frozenset({".parquet", ".pq", ".arrow", ".arrows", ".feather"}), columnar.parse, columnar.first, 512),
     Format("Eurostat TSV", frozenset({".tsv"}), eurostat_tsv.parse, eurostat_tsv.first, 512),
+    Format("Excel", frozenset({".xlsx"}), workbook.parse, workbook.first, 512),
     Format("SDMX-JSON", frozenset({".json"}), sdmx_json.parse, sdmx_json.first, 512),
 )
 SUFFIXES = frozenset(suffix for each in FORMATS for suffix in each.suffixes)

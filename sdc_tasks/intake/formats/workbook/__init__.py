@@ -1,0 +1,1 @@
+"""Excel workbooks (.xlsx): the parts of the package, the cells of its one sheet, the records in them."""
