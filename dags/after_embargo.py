@@ -1,4 +1,6 @@
-"""Writes `table.csv` at the instant when an embargo ends. One DAG per domain; its runs start by the calendar: nothing waits meanwhile."""
+"""Writes the public files (`table.csv` and those beside it) at the instant when an embargo ends. One DAG per domain; its runs start by the
+calendar: nothing waits meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from sdc_timetable import CycleTimetable
 from sdc_tasks.domains import Domain
 
 ABOUT = """
-**{title}**: writes `table.csv` into the output folder when the embargo of a period ends. It starts by itself at that instant, or by hand
+**{title}**: writes `table.csv`, and the files beside it that the world may see, into the output folder when the embargo of a period ends.
+It starts by itself at that instant, or by hand
 with a period.
 
 ### When something is red

@@ -1,10 +1,12 @@
-"""What the operator gets of a release: table.csv, audit.json, report.html, secondaries/, and the summary for the terminal."""
+"""What the operator gets of a release: the public files (table.csv and those beside it), audit.json, report.html, secondaries/, and the
+summary for the terminal.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +17,8 @@ from sdc_tasks import report
 from sdc_tasks.checks.listed import findings_csv, result_of
 from sdc_tasks.checks.registry import describe
 from sdc_tasks.confidential import keeps_to_itself
+from sdc_tasks.domains.dissemination import PUBLIC_FILES
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack.compositions import together
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
@@ -24,6 +28,7 @@ from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.schema import DeliveryState
 from sdc_tasks.warehouse.dissemination import publisher
+from sdc_tasks.warehouse.reader import ReleaseInfo
 
 SECONDARIES = "secondaries"  # folder of the lists for the NSIs
 
@@ -57,18 +62,17 @@ class Summary:
 
 @keeps_to_itself
 def write_out(desk: Desk, release_id: str, out: Path) -> Path:
-    """Writes audit.json, report.html and findings.csv; and table.csv if the world may see exactly this table.
+    """Writes audit.json, report.html and findings.csv; and the public files if the world may see exactly this table.
 
     Returns the path of the report.
     """
     problem, publication, merged = decided(desk, release_id)
     report.write_whole(out / "audit.json", reader.audits(desk.engine, release_id)[-1]["certificate"])
-    table = out / "table.csv"
     current = reader.current_release(desk.engine, desk.domain.id, desk.period)
     if current is not None and current.publication_digest == publication.digest:
-        report.write_table(table, desk.domain, problem.space, desk.period, publication)
-    else:
-        table.unlink(missing_ok=True)  # an earlier table must not look like that of this release, nor one under embargo like a public one
+        _write_public(desk, current, problem.space, publication, merged.profiles, out)
+    else:  # an earlier table must not look like that of this release, nor one under embargo like a public one
+        _take_away(out, PUBLIC_FILES)
     facts = gather(
         desk.domain, problem, adjustment_of(desk, release_id), publication, merged,
         compared=compared(desk, release_id), together=together(problem, publication) if merged.passed else None,
@@ -80,6 +84,39 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
     write_findings(desk, out)
     write_secondaries(desk, release_id, problem.space, out)
     return out / "report.html"
+
+
+@keeps_to_itself
+def write_public(desk: Desk, out: Path) -> ReleaseInfo:
+    """Writes the public files of the version of the period that the world may see, and nothing else. Returns the version.
+
+    Raises InvalidInput where the world may see none.
+    """
+    current = reader.current_release(desk.engine, desk.domain.id, desk.period)
+    if current is None:
+        raise InvalidInput(
+            f"{desk.domain.id} {desk.period}: the world may see no version: none is published, or it is under embargo or retracted. "
+            "Remedy: sdc release, or wait for the end of the embargo"
+        )
+    problem, publication, merged = decided(desk, current.release_id)
+    _write_public(desk, current, problem.space, publication, merged.profiles, out)
+    return current
+
+
+def _write_public(
+    desk: Desk, current: ReleaseInfo, space: CellSpace, publication: Publication, profiles: tuple[str, ...], out: Path
+) -> None:
+    """Writes the public files, `table.csv` last, and takes those away that the domain file no longer asks for."""
+    edition = report.Edition(desk.domain, space, desk.period, publication, current.version, current.released_at, profiles)
+    files = report.public_files(edition, report.metadata_page)
+    _take_away(out, set(PUBLIC_FILES) - set(files))
+    for name, content in files.items():
+        report.write_whole(out / name, content)
+
+
+def _take_away(out: Path, names: Iterable[str]) -> None:
+    for name in sorted(names, reverse=True):
+        (out / name).unlink(missing_ok=True)
 
 
 @keeps_to_itself

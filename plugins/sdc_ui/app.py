@@ -52,7 +52,7 @@ pages = Environment(
     loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
 pages.filters.update(words.FILTERS)
-pages.globals.update(SIZES=SIZES, NAMELESS=NAMELESS)
+pages.globals.update(SIZES=SIZES, NAMELESS=NAMELESS, KINDS=KINDS)
 
 app = FastAPI(title="Releases", dependencies=[SIGNED_IN], docs_url=None, redoc_url=None, openapi_url=None)
 
@@ -145,11 +145,11 @@ def certificate(user: GetUserDep, release_id: str) -> Response:
 
 @app.get("/release/{release_id}/file/{name}")
 def file_of_release(user: GetUserDep, release_id: str, name: str) -> Response:
-    """The table or the report of a release that the world may see, as a file."""
+    """The report of a release that the world may see, or one of its public files."""
     line, found = _known(certified(warehouse(), release_id), f"release {release_id}")
     require([line.domain], user)
-    text = _known(content(line, found, name), f"{name} of release {release_id} in its output folder")
-    return _file(text, f"{release_id}_{name}", KINDS[name])
+    kept_file = _known(content(line, found, name), f"{name} of release {release_id} in its output folder")
+    return _file(kept_file, f"{release_id}_{name}", KINDS[name][1])
 
 
 @app.get("/compare/{release_id}/{other}")
@@ -236,10 +236,11 @@ def _page(request: Request, name: str, status: int = HTTPStatus.OK, **facts: Any
     return HTMLResponse(pages.get_template(f"{name}.html.j2").render(root=root, airflow=airflow, **facts), status)
 
 
-def _file(text: str, name: str, kind: str) -> Response:
+def _file(content: str | bytes, name: str, kind: str) -> Response:
     """A file to keep. Its name holds nothing but letters, digits, dots, dashes and underscores."""
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
-    return Response(text, media_type=f"{kind}; charset=utf-8", headers={"Content-Disposition": f'attachment; filename="{plain}"'})
+    kind = kind if name.endswith(".parquet") else f"{kind}; charset=utf-8"
+    return Response(content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{plain}"'})
 
 
 def _error(request: Request, status: int, detail: str) -> HTMLResponse:

@@ -6,7 +6,7 @@ Exit codes: 0 published or safe, or a protected table or pattern; 2 bad input; 3
 
 import typer
 
-from sdc_tasks.cli.export import export_jj
+from sdc_tasks.cli.export import export, export_jj
 from sdc_tasks.cli.office import approve, explain, files, maintenance, new_key, retract, rotate_keys, verify_log
 from sdc_tasks.cli.recode import recode
 from sdc_tasks.cli.release import audit, demo, findings, release
@@ -22,7 +22,7 @@ from sdc_tasks.cli.what_if import what_if
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 alone = (cta, suppress, protect, intervals, recode, round_counts, round_table, argus)  # of any table
-for command in (demo, release, findings, audit, *alone, export_jj, verify_certificate, what_if):
+for command in (demo, release, findings, audit, *alone, export, export_jj, verify_certificate, what_if):
     app.command()(command)
 for duty in (approve, retract, files, explain, verify_log, maintenance, new_key, rotate_keys):
     app.command(rich_help_panel="around releases")(duty)

@@ -1,6 +1,6 @@
-"""`sdc export-jj`: the CTA problem of a release as a τ-ARGUS JJ file, for other solvers and for `sdc cta`.
+"""`sdc export`: the public files of a release. `sdc export-jj`: its CTA problem as a τ-ARGUS JJ file, for other solvers and for `sdc cta`.
 
-Two settings (METHOD §3), both over all cells of the release:
+A JJ file has two settings (METHOD §3), both over all cells of the release:
 
 - *attacker*: public national cells, and cells that follow from them alone, are fixed (z); suppressed national cells move at no cost;
   aggregate cells have the weights. Levels are those that the national tables can keep, bounds are those of `release_problem`. A table
@@ -33,6 +33,40 @@ if TYPE_CHECKING:
 WEIGHTS = {"one": "one", "inverse": "inverse", "sqrt": "inverse_sqrt", "depth": "depth"}
 INFINITE_TIMES = 1.5  # times the largest value: replaces an infinite bound, as in τ-ARGUS
 HEADER = ["index", "key"]
+
+
+def export(
+    domain: DomainOption,
+    period: PeriodOption,
+    warehouse: Annotated[str, typer.Option("--warehouse", envvar="SDC_WAREHOUSE_URL", help="database URL")],
+    folder: Annotated[Path, typer.Option("--out", help="folder for table.csv and the other public files")],
+    formats: Annotated[
+        list[str] | None, typer.Option("--format", help="sdmx-ml, sdmx-json or parquet; repeat it; default: those of the domain file")
+    ] = None,
+) -> None:
+    """Writes the public files of a release again: the table in every format, how it is protected, and a descriptor with their digests.
+
+    It writes the version that the world may see now. There is none under embargo or after a retraction.
+    """
+    from dataclasses import replace
+
+    from pydantic import ValidationError
+
+    from sdc_tasks import outputs, steps
+    from sdc_tasks.domains.dissemination import PUBLIC_FILES
+
+    desk = steps.open_desk(warehouse, domain, period)
+    if formats:
+        asked = desk.domain.dissemination.model_dump() | {"formats": tuple(formats)}
+        try:
+            dissemination = type(desk.domain.dissemination).model_validate(asked)
+        except ValidationError:
+            raise InvalidInput(f"--format {', '.join(formats)}: not each once of sdmx-ml, sdmx-json and parquet") from None
+        dissemination.refuse_unwritable(desk.domain.id)
+        desk = replace(desk, domain=desk.domain.model_copy(update={"dissemination": dissemination}))
+    current = outputs.write_public(desk, folder)
+    written = [name for name in PUBLIC_FILES if (folder / name).exists()]
+    out.print(f"version {current.version} of {desk.domain.id} {period}: {', '.join(written)} in {folder}")
 
 
 def export_jj(

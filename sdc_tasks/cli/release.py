@@ -53,7 +53,9 @@ def release(
     domain: DomainOption,
     period: PeriodOption,
     inbox: InboxOption,
-    out_folder: Annotated[Path, typer.Option("--out", help="folder for table.csv, audit.json, report.html and findings.csv")],
+    out_folder: Annotated[
+        Path, typer.Option("--out", help="folder for table.csv and the other public files, audit.json, report.html and findings.csv")
+    ],
     warehouse: Annotated[str | None, typer.Option(help="database URL; default: warehouse.db in the out folder")] = None,
     witnesses: Annotated[Path | None, typer.Option("--witnesses", help=WITNESSES)] = None,
 ) -> None:

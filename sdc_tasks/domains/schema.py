@@ -20,6 +20,7 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 from sdc_tasks.domains.calendar import Calendar, reference
 from sdc_tasks.domains.codelists import Code, CodelistSource, read_codelist, refuse_repeated, refuse_unprintable
 from sdc_tasks.domains.deliveries import Attributes, CheckOptions, Expected, InboxOptions, read_keys
+from sdc_tasks.domains.dissemination import DisseminationOptions
 from sdc_tasks.domains.messages import told
 from sdc_tasks.domains.validity import Bound, Span, stretches
 from sdc_tasks.errors import InvalidInput
@@ -33,6 +34,7 @@ from sdc_tasks.model.strict import Strict
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 
 HERE = Path(__file__).parent
+_OF_NO_TABLE = ("calendar", "dissemination")  # keys that change nothing in a table
 
 
 class Role(StrEnum):
@@ -220,6 +222,9 @@ class Domain(Strict):
     )
     inbox: InboxOptions = Field(default=InboxOptions(), description="what may lie beside the deliveries")
     expected: Expected | None = Field(default=None, description="which cells had a record last time")
+    dissemination: DisseminationOptions = Field(
+        default=DisseminationOptions(), description="the files that the world gets of a release, beside table.csv"
+    )
     _folder: Path = PrivateAttr(default=HERE)
     _digest: str = PrivateAttr(default="")
     _span: Span | None = PrivateAttr(default=None)
@@ -286,8 +291,8 @@ class Domain(Strict):
 
     @property
     def digest(self) -> str:
-        """sha256 of the settings, with their defaults, and of the code lists. It leaves out the calendar: next year's dates make no new
-        release of this year.
+        """sha256 of the settings, with their defaults, and of the code lists. It leaves out the calendar and the formats of the published
+        files: next year's dates, and one more format, make no new release of this year.
         """
         return self._digest
 
@@ -311,7 +316,7 @@ class Domain(Strict):
         """All that the digest is of, as JSON knows it, with the code lists: dimension → [code, parent, label] in file order."""
         lists = {source.dimension: [list(row[:3]) for row in self._codelist(source)] for source in self.hierarchies}
         lists[self.areas.dimension] = [list(row[:3]) for row in self.area_rows]
-        return {**self.model_dump(mode="json", exclude_none=True, exclude={"calendar"}), "codelists": lists}
+        return {**self.model_dump(mode="json", exclude_none=True, exclude=set(_OF_NO_TABLE)), "codelists": lists}
 
     @cached_property
     def units(self) -> tuple[tuple[str, int], ...]:
@@ -400,7 +405,7 @@ class Domain(Strict):
 
     def _sum(self) -> str:
         """sha256 of settings, code lists and expected keys."""
-        h = hashlib.sha256(self.model_dump_json(exclude={"calendar"}).encode())  # defaults count as if they were written
+        h = hashlib.sha256(self.model_dump_json(exclude=set(_OF_NO_TABLE)).encode())  # defaults count as if they were written
         h.update(repr([tuple(row) for row in self.area_rows]).encode())
         for source in self.hierarchies:
             h.update((self._folder / source.codelist).read_bytes())
@@ -429,7 +434,10 @@ class Domain(Strict):
             *(text for each in (self.areas, *self.hierarchies) for text in (each.dimension, each.name)),
             self.indicator_dimension,
         )
-        refuse_unprintable("domain", self.title, self.structure_id, self.frequency)
+        refuse_unprintable("domain", self.title, self.structure_id, self.frequency, self.dissemination.policy)
+        attributes = (self.attributes.unit, self.attributes.unit_multiplier)
+        columns = (self.areas.dimension, self.indicator_dimension, *(each.dimension for each in self.hierarchies), *attributes)
+        self.dissemination.refuse_names(name, self.structure_id, (column for column in columns if column is not None))
         refuse_repeated("codes of aggregates, partial ones included, and countries", (*codes, *self.countries))
         for spec in self.aggregates:
             if spec.members != "all":

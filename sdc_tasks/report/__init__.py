@@ -2,15 +2,19 @@
 
 from sdc_tasks.report.facts import DeliveryFact, FindingFact, ReportFacts, StepFact
 from sdc_tasks.report.files import write_whole
-from sdc_tasks.report.page import render
+from sdc_tasks.report.page import metadata_page, render
+from sdc_tasks.report.published import Edition, public_files
 from sdc_tasks.report.table_csv import ReadTable, read_own, read_published, read_table, table_text, write_table
 
 __all__ = [
     "DeliveryFact",
+    "Edition",
     "FindingFact",
     "ReadTable",
     "ReportFacts",
     "StepFact",
+    "metadata_page",
+    "public_files",
     "read_own",
     "read_published",
     "read_table",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Replaces the file in one step and creates its folder. A full disk leaves the earlier file. Only owner and group can read the file,
     whatever the umask: an account on the machine is not a permission to pass a release on.
     """
@@ -15,7 +15,7 @@ def write_whole(path: Path, text: str) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with _created(temporary) as stream:
-            stream.write(text.encode("utf-8"))
+            stream.write(content.encode("utf-8") if isinstance(content, str) else content)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

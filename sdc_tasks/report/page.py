@@ -11,6 +11,8 @@ from markupsafe import Markup
 from sdc_tasks.model.profiles import PROFILES, named
 from sdc_tasks.report.facts import MINIMUM_CELLS, TOP_BROKEN, TOP_VISIBLE, TOP_WITHHELD, DeliveryFact, ReportFacts
 from sdc_tasks.report.figures import histogram, percent
+from sdc_tasks.report.published.metadata import ReferenceMetadata
+from sdc_tasks.report.published.words import OBS_STATUS
 
 CLASS_NAMES = ("0", "under 0.1\u202f%", "0.1 to 1\u202f%", "1 to 5\u202f%", "5 to 20\u202f%", "20\u202f% or more")
 CLASS_SIGNS = ("0", "<0.1", "0.1–1", "1–5", "5–20", "≥20")
@@ -35,6 +37,11 @@ def render(facts: ReportFacts) -> str:
             top_broken=TOP_BROKEN,
         )
     )
+
+
+def metadata_page(metadata: ReferenceMetadata) -> str:
+    """The reference metadata as a page, without a script and without an outside address."""
+    return _environment().get_template("metadata.html.j2").render(metadata=metadata, edition=metadata.edition, statuses=OBS_STATUS)
 
 
 @cache

@@ -33,12 +33,13 @@ from sdc_tasks.model.results import STATUS, Publication, State
 from sdc_tasks.model.table import CellSpace, Floats, Ints
 from sdc_tasks.report.files import write_whole
 
+ENVELOPE = ("STRUCTURE", "STRUCTURE_ID", "ACTION")
 OBSERVATION = ("TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "ROUNDING_BASE")
 STATUSES = ("OBS_STATUS", "CONF_STATUS")
 DECIMALS = "DECIMALS"
 VISIBLE_SHARE = "VISIBLE_SHARE"
 BOUNDS = ("LOWER", "UPPER")
-BESIDE = ("STRUCTURE", "STRUCTURE_ID", "ACTION", "DATAFLOW", "FREQ", "DECIMALS", "OBS_FLAG", "LAST UPDATE")  # say nothing of a cell
+BESIDE = (*ENVELOPE, "DATAFLOW", "FREQ", "DECIMALS", "OBS_FLAG", "LAST UPDATE")  # say nothing of a cell
 ON_BASE = 1e-9  # relative distance from a multiple of the base that still counts as one
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 PUBLISHING_ACTIONS = {"", "I", "A", "R", "M"}  # information, append, replace, merge: each of them publishes
@@ -51,14 +52,19 @@ def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publi
 
 def table_text(domain: Domain, space: CellSpace, period: str, publication: Publication) -> str:
     """The table as SDMX-CSV. Raises ValueError for a publication with cells that are not aggregates."""
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(table_rows(domain, space, period, publication))
+    return buffer.getvalue()
+
+
+def table_rows(domain: Domain, space: CellSpace, period: str, publication: Publication) -> Iterator[list[str]]:
+    """The table as texts, in every format the same: the header, and a row for each cell. Raises ValueError as `table_text`."""
     if (publication.cells < space.first_aggregate).any():
         raise ValueError("a disseminated table holds aggregate cells only")
     asked = domain.bases.visible_share is not None or bool(publication.visible.any())
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
     indicators = {indicator.code: indicator for indicator in domain.indicators}
     columns = [*OBSERVATION, *_unit(domain, 0, ""), *([VISIBLE_SHARE] if asked else [])]
-    writer.writerow(["STRUCTURE", "STRUCTURE_ID", "ACTION", "FREQ", *_dimensions(domain), *columns])
+    yield [*ENVELOPE, "FREQ", *_dimensions(domain), *columns]
     told = (array.tolist() for array in (publication.cells, publication.value, publication.base, publication.covers))
     for cell, value, base, covers in zip(*told, strict=True):
         key = _key(space, cell)
@@ -68,8 +74,7 @@ def table_text(domain: Domain, space: CellSpace, period: str, publication: Publi
             *_unit(domain, cell % space.national_size, observation[0]).values(),
             *([printed(covers, 0) if covers else ""] if asked else []),
         ]
-        writer.writerow(["dataflow", domain.structure_id, "I", domain.frequency, *key, period, *told_of])
-    return buffer.getvalue()
+        yield ["dataflow", domain.structure_id, "I", domain.frequency, *key, period, *told_of]
 
 
 def printed(value: float, decimals: int, noise: float = 0.0) -> str:

@@ -39,10 +39,14 @@ class Desk:
 
 
 def open_desk(warehouse: str, domain: str | Path, period: str, say: Say = pipeline.quiet, actor: str | None = None) -> Desk:
-    """Opens the warehouse, updates its tables, and makes a secret if it has none. Raises InvalidInput for an unknown domain or address."""
+    """Opens the warehouse, updates its tables, and makes a secret if it has none. Raises InvalidInput for an unknown domain or address, and
+    for a domain whose files cannot be written here.
+    """
+    spec = load_domain(domain).of(period)
+    spec.dissemination.refuse_unwritable(spec.id)
     engine = open_office(warehouse, actor)
     secret_of(engine)
-    return Desk(engine, load_domain(domain).of(period), period, say, by_account(engine, "SDC_PUBLISHER_URL", actor))
+    return Desk(engine, spec, period, say, by_account(engine, "SDC_PUBLISHER_URL", actor))
 
 
 def open_office(warehouse: str, actor: str | None = None) -> Engine:

@@ -17,7 +17,7 @@ from support.desk import FREE, PROTECTED, SECRET_KEYS, SECRETS, Desk, exact, new
 OFFERED: Mapping[tuple[str, ...], tuple[str, ...]] = {
     (): ("demo", "release", "audit", "0 published or safe", "2 bad input", "3 blocked by the audit"),
     ("demo",): ("--countries", "--activities", "--sizes", "--seed", "27", "120"),
-    ("release",): ("--domain", "--period", "--inbox", "--out", "--warehouse", "table.csv, audit.json, report.html and findings.csv"),
+    ("release",): ("--domain", "--period", "--inbox", "--out", "--warehouse", "audit.json, report.html and findings.csv"),
     ("audit",): ("--domain", "--period", "--inbox", "--published", "--json"),
 }
 

@@ -109,6 +109,33 @@ def test_nothing_is_written_for_the_world_before_the_embargo(desk):
     engine.dispose()
 
 
+def test_no_public_file_is_exported_before_the_embargo_or_after_a_retraction(desk, tmp_path):
+    schedule(desk, (datetime.now(UTC) + timedelta(days=1)).isoformat())
+    assert desk.release().code == 0
+    exported = ("export", "--domain", desk.domain, "--period", PERIOD, "--warehouse", url(desk), "--out", tmp_path / "public")
+    ended = sdc(*exported)
+    assert ended.refused("the world may see no version")
+    assert not (tmp_path / "public").exists()
+
+
+def test_the_public_files_are_exported_again_in_other_formats_and_go_with_the_table(desk, tmp_path):
+    assert desk.release().code == 0
+    out, public = desk.folder / "out", tmp_path / "public"
+    exported = ("export", "--domain", desk.domain, "--period", PERIOD, "--warehouse", url(desk), "--out", public)
+    ended = sdc(*exported)
+    assert ended.code == 0, ended.text
+    names = {"table.csv", "table.xml", "table.json", "metadata.html", "metadata.json", "datapackage.json"}
+    assert {path.name: path.read_bytes() for path in public.iterdir()} == {name: (out / name).read_bytes() for name in names}
+    ended = sdc(*exported, "--format", "parquet")
+    assert ended.code == 0, ended.text
+    assert {path.name for path in public.iterdir()} == names - {"table.xml", "table.json"} | {"table.parquet"}
+    assert (public / "table.csv").read_bytes() == (out / "table.csv").read_bytes()
+    assert sdc(*exported, "--format", "excel").refused("not each once of sdmx-ml, sdmx-json and parquet")
+    release_id, _ = digests(desk)
+    assert office(desk, "retract", release_id, "--reason", "wrong units").code == 0
+    assert sdc(*exported).refused("retracted")
+
+
 def test_after_the_embargo_the_same_command_writes_the_table(desk):
     schedule(desk, (datetime.now(UTC) - timedelta(seconds=1)).isoformat())
     ended = desk.release()

@@ -8,6 +8,7 @@ holds the confidential bytes, encrypted.
 from __future__ import annotations
 
 import csv
+import io
 import re
 import subprocess
 import sys
@@ -18,9 +19,11 @@ from typing import Any
 
 import pytest
 import yaml
+from pyarrow import parquet
 from sqlalchemy import MetaData, create_engine, select
 
 from sdc_tasks.demo import write_demo
+from sdc_tasks.domains.dissemination import PUBLIC_FILES
 from sdc_tasks.warehouse.confidential.store import load_artefact
 from sdc_tasks.warehouse.database.engine import open_warehouse
 from sdc_tasks.warehouse.database.schema import artefact
@@ -61,7 +64,8 @@ def suppressed(records: list[dict[str, str]]) -> frozenset[int]:
 def planted(tmp_path: Path) -> Planted:
     """Four countries, of which a release may miss some."""
     domain = write_demo(tmp_path, countries=4, activities=15, sizes=3)
-    settings = yaml.safe_load(domain.read_text(encoding="utf-8")) | {"missing_country": "partial", "cta": {}}
+    every = {"formats": ["sdmx-ml", "sdmx-json", "parquet"]}
+    settings = yaml.safe_load(domain.read_text(encoding="utf-8")) | {"missing_country": "partial", "cta": {}, "dissemination": every}
     domain.write_text(yaml.safe_dump(settings), encoding="utf-8")
     inbox = tmp_path / "inbox"
     secrets = frozenset[int]().union(*(suppressed(scaled(inbox / f"{country}_{PERIOD}.csv", prime)) for country, prime in PRIMES.items()))
@@ -99,6 +103,9 @@ def leaks(content: str, secrets: frozenset[int]) -> set[int]:
 def places(out: Path, printed: str) -> dict[str, str]:
     """name → content of everything a release left, the files of the database as they lie on the disk too."""
     content = {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    if "table.parquet" in content:
+        table = parquet.read_table(io.BytesIO(content["table.parquet"]))
+        content["table.parquet"] = f"{table.schema.metadata}\n{table.to_pydict()}".encode()
     files = {name: told.decode() for name, told in content.items() if not name.startswith("warehouse.db")}
     raw = {name: told.decode("latin-1") for name, told in content.items() if name.startswith("warehouse.db")}
     return {"printed": printed, **files, **raw, **dict(stored(out))}
@@ -150,7 +157,8 @@ def test_a_release_with_a_refused_delivery_leaves_no_secret(planted: Planted, tm
     assert code == 0, printed
     assert "BE_2024.csv refused" in printed
     found = places(tmp_path / "out", printed)
-    assert {"table.csv", "audit.json", "report.html", "eu_cell", "audit", "finding", "check_result", "step"} <= set(found)
+    assert set(PUBLIC_FILES) <= set(found)
+    assert {"audit.json", "report.html", "eu_cell", "audit", "finding", "check_result", "step"} <= set(found)
     assert found["eu_cell"]
     assert {name: leak for name, content in found.items() if (leak := leaks(content, planted.secrets))} == {}
     assert leaks(deciphered(tmp_path / "out"), planted.secrets), "the confidential table holds them, and is looked into"
@@ -194,7 +202,7 @@ def test_a_blocked_release_leaves_no_secret(planted: Planted, tmp_path: Path) ->
     assert code == 3, printed
     assert "ReleaseBlocked" in printed
     found = places(tmp_path / "out", printed)
-    assert "table.csv" not in found
+    assert not set(PUBLIC_FILES) & set(found)
     assert (found["eu_cell"], found["release"]) == ("", "")
     assert {name: leak for name, content in found.items() if (leak := leaks(content, planted.secrets))} == {}
 

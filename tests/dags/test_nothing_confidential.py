@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 from sqlalchemy import MetaData, Row, create_engine, select
 
+from sdc_tasks.domains.dissemination import PUBLIC_FILES
 from support.dags.airflow_home import DAGS
 from support.deliveries import scaled
 
@@ -141,7 +142,8 @@ def test_a_run_leaves_no_confidential_value(secrets: list[int], metrics: tuple[i
         if path.is_file():
             assert leaks(path.read_bytes(), secrets) == [], path.name
     assert {"run.log", "airflow.db"} <= {path.name for path in home.iterdir()}
-    assert {"report.html", "audit.json", "table.csv", "findings.csv", "secondaries"} == {path.name for path in out.iterdir()}
+    written = {path.name for path in out.iterdir()}
+    assert written == {"report.html", "audit.json", "findings.csv", "secondaries", *PUBLIC_FILES.keys() - {"table.parquet"}}
 
     engine = create_engine(f"sqlite:///{warehouse}")
     tables = MetaData()

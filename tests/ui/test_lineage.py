@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sdc_tasks.domains.dissemination import PUBLIC_FILES
 from support.ui.office import DOMAIN, Office
 
 Page = Callable[[str], str]
@@ -84,7 +85,8 @@ def folder(at_office: Office, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     release = at_office.releases["second"]
     audits = reader.audits(steps.open_office(at_office.url, "tester"), release)
     (tmp_path / "audit.json").write_text(audits[-1]["certificate"], encoding="utf-8")
-    (tmp_path / "table.csv").write_text("the table", encoding="utf-8")
+    for name in PUBLIC_FILES:
+        (tmp_path / name).write_bytes(b"PAR1\xff" if name == "table.parquet" else b"the table")
     (tmp_path / "report.html").write_text(f"<p>{release}</p>", encoding="utf-8")
     monkeypatch.setattr(sdc_places, "OUT", str(tmp_path))
     return tmp_path
@@ -94,7 +96,7 @@ def test_table_report_and_certificate_are_opened_from_the_page(folder: Path, pag
     release = at_office.releases["second"]
     html, viewer = page(f"/release/{release}"), client("viewer")
     for address in (
-        f"/sdc/release/{release}/file/table.csv",
+        *(f"/sdc/release/{release}/file/{name}" for name in PUBLIC_FILES),
         f"/sdc/release/{release}/file/report.html",
         f"/sdc/release/{release}/audit.json",
     ):
@@ -106,6 +108,8 @@ def test_table_report_and_certificate_are_opened_from_the_page(folder: Path, pag
         assert client(None).get(address).status_code == 401
         assert client("stranger").get(address).status_code == 403
     assert viewer.get(f"/sdc/release/{release}/file/table.csv").text == "the table"
+    binary = viewer.get(f"/sdc/release/{release}/file/table.parquet")
+    assert (binary.content, binary.headers["content-type"]) == (b"PAR1\xff", "application/vnd.apache.parquet")
     assert viewer.get(f"/sdc/release/{release}/file/audit.json").status_code == 404, "only what the pages offer"
 
 
@@ -120,15 +124,15 @@ def test_a_file_is_not_opened_for_another_release_nor_before_or_after_its_time(
 
         audits = reader.audits(steps.open_office(at_office.url, "tester"), release)
         (folder / "audit.json").write_text(audits[-1]["certificate"], encoding="utf-8")
-        for name in ("table.csv", "report.html"):
+        for name in ("report.html", *PUBLIC_FILES):
             (folder / name).write_text(f"<p>{release}</p>", encoding="utf-8")
     assert "/file/" not in page(f"/release/{release}")
-    for name in ("table.csv", "report.html"):
+    for name in ("report.html", *PUBLIC_FILES):
         assert client("admin").get(f"/sdc/release/{release}/file/{name}").status_code == 404
 
 
 def test_a_file_that_is_older_than_the_certificate_is_of_an_earlier_release(folder: Path, page: Page, at_office: Office) -> None:
-    for name in ("table.csv", "report.html"):
+    for name in ("report.html", *PUBLIC_FILES):
         os.utime(folder / name, (1, 1))
     assert "/file/" not in page(f"/release/{at_office.releases['second']}")
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
-from hypothesis import strategies as st
 
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Domain
@@ -18,19 +17,8 @@ from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.model.results import Publication
 from sdc_tasks.report.table_csv import printed, read_own, read_table, write_table
 from support.laws import law
+from support.small_tables import CELLS, DOMAIN, MIXED, VISIBLE, publication, small_domain
 
-DOMAIN = """
-id: small
-title: A small domain
-structure_id: "TEST:SMALL(1.0)"
-areas: {dimension: REF_AREA, codelist: area.csv}
-aggregates: [{code: EU, label: The union, members: all}]
-indicators:
-  - {code: TURNOVER, label: Turnover, unit: EUR, unit_multiplier: 3}
-  - {code: WAGES, label: Wages, unit: EUR, decimals: 2, signed: true}
-hierarchies: [{dimension: ACTIVITY, codelist: activity.csv}, {dimension: SIZECLASS, codelist: size.csv}]
-flags: {F: {role: public}}
-"""
 UNITS = "UNIT_MEASURE,UNIT_MULT,DECIMALS"
 HEADER = (
     "STRUCTURE,STRUCTURE_ID,ACTION,FREQ,REF_AREA,INDICATOR,ACTIVITY,SIZECLASS,TIME_PERIOD,OBS_VALUE,OBS_STATUS,CONF_STATUS,ROUNDING_BASE"
@@ -40,23 +28,7 @@ ROW = "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,_T,2024,{value},,,{base}"
 
 @pytest.fixture(scope="module")
 def domain(tmp_path_factory: pytest.TempPathFactory) -> Domain:
-    folder = tmp_path_factory.mktemp("small")
-    (folder / "area.csv").write_text("code,parent\nAT,EU\nBE,EU\n")
-    (folder / "activity.csv").write_text("code,parent\nA,\n")
-    (folder / "size.csv").write_text("code,parent\n_T,\nS,_T\nL,_T\n")
-    (folder / "small.yaml").write_text(DOMAIN)
-    return load_domain(folder / "small.yaml")
-
-
-def publication(domain: Domain, cells: list[tuple[float, ...]]) -> Publication:
-    """(value, base) of each cell, with a third number for the share that a sum of visible countries covers."""
-    first = domain.space.size - domain.space.national_size
-    value, base, covers = np.array([(*cell, 0.0)[:3] for cell in cells]).T
-    return Publication(np.arange(first, domain.space.size), value, base, covers)
-
-
-WITHHELD = (np.nan, np.inf)
-MIXED = [(1e12, 0.0), (1500.0, 500.0), WITHHELD, (0.01, 0.0), (-12.5, 0.5), WITHHELD]
+    return small_domain(tmp_path_factory.mktemp("small"))
 
 
 def read(domain: Domain, path: Path, text: str | bytes, period: str = "2024") -> Publication:
@@ -78,9 +50,6 @@ def test_the_file_is_exactly_this(domain: Domain, tmp_path: Path) -> None:
         "",
     ]
     assert [file.name for file in path.parent.iterdir()] == ["table.csv"]
-
-
-VISIBLE = [*MIXED[:2], (950.0, np.inf, 0.95), *MIXED[3:]]
 
 
 def test_a_sum_of_visible_countries_is_marked(domain: Domain, tmp_path: Path) -> None:
@@ -125,18 +94,8 @@ def test_a_national_cell_is_never_written(domain: Domain, tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-BASES = st.sampled_from([mantissa * 10.0**k for k in range(-1, 9) for mantissa in (1, 2, 5)])
-ROUNDED = st.tuples(st.integers(-(10**6), 10**6).filter(bool), BASES).map(lambda cell: (cell[0] * cell[1], cell[1]))
-
-
-def cell(decimals: int) -> st.SearchStrategy[tuple[float, ...]]:
-    exact = st.integers(-(10**14), 10**14).map(lambda units: (units / 10**decimals, 0.0))
-    visible = st.tuples(st.integers(0, 10**14).map(lambda units: units / 10**decimals), st.just(np.inf), st.floats(1e-6, 1))
-    return st.one_of(exact, ROUNDED, visible, st.just(WITHHELD))
-
-
 @law(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.tuples(*(cell(0) for _ in range(3)), *(cell(2) for _ in range(3))))
+@given(CELLS)
 def test_what_is_written_is_read(domain: Domain, tmp_path: Path, cells: tuple[tuple[float, ...], ...]) -> None:
     written = publication(domain, list(cells))
     write_table(tmp_path / "table.csv", domain, domain.space, "2024", written)

@@ -12,12 +12,13 @@ from pathlib import Path
 import sdc_places
 from sqlalchemy import Engine
 
+from sdc_tasks.domains.dissemination import PUBLIC_FILES
 from sdc_tasks.warehouse import reader
 from sdc_ui.shared.standing import ReleaseLine, release_line
 
 log = logging.getLogger("sdc.pages")
-REPORT, TABLE = "report.html", "table.csv"
-KINDS = {REPORT: "text/html", TABLE: "text/csv"}
+REPORT = "report.html"
+KINDS = {REPORT: ("Report", "text/html"), **PUBLIC_FILES}  # title and media type
 
 
 def certified(engine: Engine, release_id: str) -> tuple[ReleaseLine, str | None] | None:
@@ -45,12 +46,12 @@ def kept(line: ReleaseLine, certificate: str | None) -> tuple[str, ...]:
         return ()
 
 
-def content(line: ReleaseLine, certificate: str | None, name: str) -> str | None:
-    """The text of one of these files; None where it may not be opened, or is not of this release."""
+def content(line: ReleaseLine, certificate: str | None, name: str) -> bytes | None:
+    """One of these files; None where it may not be opened, or is not of this release."""
     if name not in kept(line, certificate):
         return None
-    text: str = (_folder(line) / name).read_text(encoding="utf-8")
-    return text if name != REPORT or line.release_id in text else None
+    found: bytes = (_folder(line) / name).read_bytes()
+    return found if name != REPORT or line.release_id.encode() in found else None
 
 
 def _folder(line: ReleaseLine) -> Path:

@@ -1,0 +1,80 @@
+"""What the files of a published table are made of: public facts alone. Whoever has an edition cannot tell more than the table does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+
+from sdc_tasks.domains.schema import Domain
+from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import CellSpace
+from sdc_tasks.report.table_csv import ENVELOPE, OBSERVATION, table_rows
+
+NUMBERS = ("OBS_VALUE", "ROUNDING_BASE", "VISIBLE_SHARE")  # columns of decimal numbers
+
+
+@dataclass(frozen=True)
+class Edition:
+    """A version of a published table. `profiles` are the attackers that it withstood. `released_at` is aware: every file that must say when
+    it was made says this instant, so that a release that is written again has the same bytes.
+    """
+
+    domain: Domain
+    space: CellSpace
+    period: str
+    publication: Publication = field(repr=False)
+    version: int
+    released_at: datetime
+    profiles: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Such as sbs-2024-v1."""
+        return f"{self.domain.id}-{self.period}-v{self.version}"
+
+    @property
+    def instant(self) -> str:
+        """When the version was released, in whole seconds, UTC."""
+        return f"{self.released_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+    @property
+    def agency(self) -> str:
+        """Who maintains the structure of the table."""
+        return self.domain.structure_id.partition(":")[0]
+
+    @property
+    def urn(self) -> str:
+        """The data flow of the table."""
+        return f"urn:sdmx:org.sdmx.infomodel.datastructure.Dataflow={self.domain.structure_id}"
+
+    @cached_property
+    def lines(self) -> tuple[tuple[str, ...], ...]:
+        """The header and the rows of `table.csv`. Raises ValueError for a publication with cells that are not aggregates."""
+        return tuple(map(tuple, table_rows(self.domain, self.space, self.period, self.publication)))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of `table.csv`."""
+        return self.lines[0]
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """The columns that identify a cell."""
+        return self.columns[len(ENVELOPE) : self.columns.index(OBSERVATION[1])]
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The columns after the value."""
+        return self.columns[self.columns.index(OBSERVATION[1]) + 1 :]
+
+    def observations(self) -> Sequence[dict[str, str]]:
+        """Of each cell: column → text, without the envelope, and without what is empty."""
+        at = range(len(ENVELOPE), len(self.columns))
+        return [{self.columns[i]: row[i] for i in at if row[i]} for row in self.lines[1:]]
+
+    def codes(self, column: str) -> tuple[str, ...]:
+        """The codes of a column, in the order in which they come."""
+        at = self.columns.index(column)
+        return tuple(dict.fromkeys(row[at] for row in self.lines[1:] if row[at]))

@@ -1,0 +1,219 @@
+"""Reference metadata of a published table: how it is protected, and what that cost. As a message of SDMX-JSON 2.0, by concepts of ESMS.
+
+Confidentiality is concept 7 of both. Statistical processing is concept 20 of ESMS and 18 of SIMS 2.0; its id is STAT_PROCESS in both.
+It is made of public facts alone: of the domain file the kinds of the rules but no parameter (who knows p of the p% rule narrows an
+interval by it), and counts that everybody can make in `table.csv`. Nothing here says how many cells a country hides, or why.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sdc_tasks.domains.schema import Domain, Role
+from sdc_tasks.model.profiles import PROFILES
+from sdc_tasks.model.table import Bools
+from sdc_tasks.report.facts import Header, Loss
+from sdc_tasks.report.published.edition import Edition
+
+_SCHEMA = "https://raw.githubusercontent.com/sdmx-twg/sdmx-json/master/metadata-message/tools/schemas/2.0.0/sdmx-json-metadata-schema.json"
+_RULES = {
+    "p_percent": "the p% rule: the second largest contributor must not be able to estimate the largest one closely",
+    "pq": "the (p, q) rule: as the p% rule, for an attacker who knows something of all contributors beforehand",
+    "nk": "the (n, k) rule: dominance by the n largest contributors",
+    "percent": "a share of the value, where no rule on contributors applies",
+}
+_ROUNDINGS = {
+    "small-count": "small counts are rounded so that no published count, nor a difference of several, is small",
+    "controlled": "all values are rounded to multiples of one base and still add up",
+    "quadratic": "some values are rounded to multiples of one base at random, and the others are adjusted so that margins stay exact",
+}
+
+
+@dataclass(frozen=True)
+class Concept:
+    """A concept with its numbers in ESMS and SIMS 2.0, the sentences that fill it, and its parts."""
+
+    id: str
+    esms: str
+    sims: str
+    name: str
+    sentences: tuple[str, ...] = ()
+    parts: tuple[Concept, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What protection cost in one composition and indicator. `largest` and `median`: base / |value| of the rounded cells, None where there
+    is none.
+    """
+
+    area: Header
+    indicator: Header
+    cells: Loss
+    median: float | None
+    largest: float | None
+
+
+@dataclass(frozen=True)
+class ReferenceMetadata:
+    """The reference metadata of an edition."""
+
+    edition: Edition
+    concepts: tuple[Concept, ...]
+    costs: tuple[Cost, ...]
+
+    @cached_property
+    def overall(self) -> Loss:
+        """The cells of the whole table."""
+        return _loss(self.edition, np.ones(len(self.edition.publication.cells), dtype=bool))
+
+    def message(self) -> str:
+        """As a metadata message of SDMX-JSON 2.0. The figures are parts of the concept `ACCURACY_OVERALL`."""
+        edition = self.edition
+        losses = [
+            {
+                "id": "PROTECTION_LOSS",
+                "attributes": [
+                    {"id": "AREA", "value": each.area.code},
+                    {"id": "INDICATOR", "value": each.indicator.code},
+                    *({"id": name.upper(), "value": getattr(each.cells, name)} for name in ("exact", "rounded", "visible", "withheld")),
+                    *({"id": "MEDIAN_RELATIVE_BASE", "value": each.median} for _ in [0] if each.median is not None),
+                    *({"id": "LARGEST_RELATIVE_BASE", "value": each.largest} for _ in [0] if each.largest is not None),
+                ],
+            }
+            for each in self.costs
+        ]
+        report = {
+            "id": edition.name,
+            "version": f"{edition.version}.0.0",
+            "agencyID": edition.agency,
+            "name": f"{edition.domain.title}, {edition.period}: how the table is protected",
+            "metadataflow": f"urn:sdmx:org.sdmx.infomodel.metadatastructure.Metadataflow={edition.domain.dissemination.metadataflow}",
+            "targets": [edition.urn],
+            "attributes": [*map(_attribute, self.concepts), {"id": "ACCURACY_OVERALL", "attributes": losses}],
+        }
+        about = {"schema": _SCHEMA, "id": edition.name, "prepared": edition.instant, "test": False, "sender": {"id": edition.agency}}
+        return json.dumps({"meta": about, "data": {"metadataSets": [report]}}, ensure_ascii=False, indent=1) + "\n"
+
+
+def metadata_of(edition: Edition) -> ReferenceMetadata:
+    """The reference metadata of an edition."""
+    domain = edition.domain
+    return ReferenceMetadata(
+        edition,
+        (
+            Concept(
+                "CONF", "7", "S.7", "Confidentiality",
+                parts=(
+                    Concept("CONF_POLICY", "7.1", "S.7.1", "Confidentiality - policy", (domain.dissemination.policy,)),
+                    Concept("CONF_DATA_TR", "7.2", "S.7.2", "Confidentiality - data treatment", tuple(_treatment(edition))),
+                ),
+            ),
+            Concept(
+                "STAT_PROCESS", "20", "S.18", "Statistical processing",
+                parts=(
+                    Concept("SOURCE_TYPE", "20.1", "S.18.1", "Source data", tuple(_sources(edition))),
+                    Concept("DATA_VALIDATION", "20.4", "S.18.4", "Data validation", tuple(_validation(domain))),
+                    Concept("DATA_COMP", "20.5", "S.18.5", "Data compilation", tuple(_compilation(edition))),
+                ),
+            ),
+        ),
+        tuple(_costs(edition)),
+    )  # fmt: skip
+
+
+def _attribute(concept: Concept) -> dict[str, Any]:
+    parts = [_attribute(each) for each in concept.parts]
+    text = {"value": " ".join(concept.sentences)} if concept.sentences else {}
+    return {"id": concept.id, **text, **({"attributes": parts} if parts else {})}
+
+
+def _treatment(edition: Edition) -> Iterator[str]:
+    domain, publication = edition.domain, edition.publication
+    kinds = dict.fromkeys(flag.rule.kind for flag in domain.flags.values() if flag.rule is not None)
+    yield "Each country decides which cells of its table are confidential, and hides others with them so that none can be computed."
+    if kinds:
+        rules = "; ".join(_RULES[kind] for kind in kinds)
+        yield f"Its reason sets how uncertain a confidential cell must stay: {rules}. The parameters of the rules are not published."
+    if any(flag.role is Role.SECONDARY for flag in domain.flags.values()) and domain.suppression.receiver != "never":
+        yield "Where the table of a country does not protect its confidential cells, further cells of it are hidden."
+    yield "A total of countries is published exactly only if it reveals no confidential cell, alone or with everything else that is public."
+    if publication.rounded.any():
+        yield (
+            "Other totals are rounded to a multiple of ROUNDING_BASE (OBS_STATUS E): the total lies within half a base of the published "
+            "value. The base is the smallest known that keeps every confidential cell as uncertain as it must stay."
+        )
+    for indicator in domain.indicators:
+        if indicator.rounding is not None:
+            yield f"{indicator.label}: {_ROUNDINGS[indicator.rounding.method]}."
+    if publication.visible.any():
+        yield (
+            "Some totals are replaced by the sum of the countries whose value is public (OBS_STATUS D), with the least share of the total "
+            "that it covers in VISIBLE_SHARE."
+        )
+    if publication.withheld.any():
+        yield "Totals for which no base was found that is safe and still informs are withheld (OBS_STATUS Q, CONF_STATUS S)."
+    attackers = "; ".join(PROFILES[name].who for name in edition.profiles)
+    yield f"Before publication, linear programs attacked the whole table, and every confidential cell withstood: {attackers}."
+
+
+def _sources(edition: Edition) -> Iterator[str]:
+    domain, space = edition.domain, edition.space
+    yield f"Complete national tables of {len(space.countries)} countries, confidential cells included, sent by their statistical offices."
+    if missing := [code for code in domain.countries if code not in space.countries]:
+        yield f"Not included, because there is no accepted table: {', '.join(missing)}. Totals that miss a member have a code of their own."
+
+
+def _validation(domain: Domain) -> Iterator[str]:
+    checks = domain.checks
+    yield "Each national table is checked when it arrives: known codes, known units, no cell twice."
+    if checks.additivity is not None:
+        yield "Totals must be the sums of their parts, within a tolerance."
+    if checks.complete_keys is not None:
+        yield "No cell may be missing without a reason."
+    if checks.non_negative is not None:
+        yield "Values below zero are found, unless the indicator may have them."
+
+
+def _compilation(edition: Edition) -> Iterator[str]:
+    labels = edition.domain.labels[edition.domain.areas.dimension]
+    for aggregate in edition.space.aggregates:
+        name = labels.get(aggregate.code) or aggregate.code
+        yield f"{name} ({aggregate.code}) is the sum of {', '.join(aggregate.members)}."
+    if edition.publication.rounded.any() and not edition.domain.bases.additive:
+        yield "Totals are rounded each to a base of its own, so that published values need not add up."
+
+
+def _costs(edition: Edition) -> Iterator[Cost]:
+    domain, space, publication = edition.domain, edition.space, edition.publication
+    area, rest = np.divmod(publication.cells, space.national_size)
+    indicator = rest // (space.national_size // len(space.indicators))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = publication.base / np.abs(publication.value)
+    for i, code in enumerate(space.areas):
+        for k, each in enumerate(domain.indicators):
+            mine = (area == i) & (indicator == k)
+            if not mine.any():
+                continue
+            sizes = relative[mine & publication.rounded & (publication.value != 0)]
+            yield Cost(
+                Header(code, domain.labels[domain.areas.dimension].get(code) or code),
+                Header(each.code, each.label),
+                _loss(edition, mine),
+                float(np.median(sizes)) if len(sizes) else None,
+                float(sizes.max()) if len(sizes) else None,
+            )
+
+
+def _loss(edition: Edition, mine: Bools) -> Loss:
+    published = edition.publication
+    exact, rounded, visible, withheld = (
+        int((kind & mine).sum()) for kind in (published.exact, published.rounded, published.visible, published.withheld)
+    )
+    return Loss(exact, rounded, visible, withheld, size=0)
