@@ -22,7 +22,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock release up down test tests test-all test-faults test-stack mutants coverage docs docs-pages sbom vulnerabilities bench-cta bench-attack bench-rounding bench-suppression lint clean
+.PHONY: help setup lock release up down test tests test-all test-faults test-stack mutants coverage docs docs-pages sbom vulnerabilities bench-cta bench-attack bench-rounding bench-suppression bench-readers lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -127,6 +127,9 @@ bench-rounding: $(READY)  ## rounding on named tables, up to census size: tests/
 
 bench-suppression: $(READY)  ## every method of cell suppression on named tables: tests/benchmarks/SUPPRESSION.md; ARGS="--limit 20"
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.suppression_run $(ARGS)
+
+bench-readers: $(READY)  ## every reader of deliveries on a million records, minutes: tests/benchmarks/READERS.md; ARGS="--share 0.01"
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.readers_run $(ARGS)
 
 clean:  ## removes what was made, but not the environment
 	@rm -rf var build *.egg-info .hypothesis .mypy_cache .ruff_cache .import_linter_cache

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
 from sdc_tasks.api.moved import MovedTable
 from sdc_tasks.api.progress import Progress, of_moments, teller
 from sdc_tasks.api.results import Explanation, Picture, relative
 from sdc_tasks.api.tables import Hierarchies, Totals, totals_of, trees_of
-from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.intake.tables.jj import FORMULAS
 from sdc_tasks.intake.tables.keyed import Columns, KeyedTable, Missing, keyed_table, numbers_in
@@ -32,6 +32,7 @@ from sdc_tasks.solver.names import SolverName
 if TYPE_CHECKING:
     import pandas as pd
 
+DistanceName = Literal["l1", "l2"]
 KEPT_DIGITS = 12  # significant ones of an adjusted value: the rest is what a solver left
 
 
@@ -97,7 +98,7 @@ class AdjustResult(MovedTable):
         return Picture(lambda image: plot_history(told, "CTA, distance at the end = 1", image))
 
 
-@keeps_to_itself
+@checks_options
 def adjust(
     df: Table,
     dims: Sequence[str],
@@ -114,7 +115,7 @@ def adjust(
     lb: str | None = None,
     ub: str | None = None,
     cost: Literal["one", "inverse", "sqrt"] | str = "inverse",
-    distance: Literal["l1", "l2"] = "l1",
+    distance: DistanceName = "l1",
     missing: Missing = "refuse",
     method: Method = "auto",
     solver: SolverName = "highs",

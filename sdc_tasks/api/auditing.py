@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
 from sdc_tasks.api.progress import Progress
 from sdc_tasks.api.results import Explanation, Picture
 from sdc_tasks.api.suppression import OfTable, described
 from sdc_tasks.api.tables import Hierarchies, Totals
-from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, suppression_in
 from sdc_tasks.intake.tables.keyed import Columns, Missing
@@ -142,7 +142,7 @@ def audit(
 ) -> PatternAudit: ...
 
 
-@keeps_to_itself
+@checks_options
 def audit(
     df: Table,
     dims: Sequence[str] | None = None,

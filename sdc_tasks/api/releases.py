@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from sdc_tasks import intake, pipeline, report
+from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.deliveries import delivered_by_sheets
 from sdc_tasks.api.frames import Table, as_frame
 from sdc_tasks.api.progress import Progress, teller
 from sdc_tasks.api.results import Cells, Explanation, Picture, Result
-from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods import attack
@@ -151,7 +151,7 @@ class AggregateAudit(_OfAggregates):
         return tuple(self.case.problem.space.key(int(cell)) for cell in self.report.primaries[~self.report.protected])
 
 
-@keeps_to_itself
+@checks_options
 def release(tables: Tables, domain: Domain | str | Path, period: str, *, progress: Progress = None) -> ReleaseResult:
     """The aggregates of national tables: exact, rounded or withheld, so that no attacker comes too close to a confidential cell; audited.
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
 from sdc_tasks.api.moved import MovedTable
 from sdc_tasks.api.progress import Progress, teller
 from sdc_tasks.api.results import Cells, Explanation, Picture, Result
 from sdc_tasks.api.tables import Hierarchies, Totals, totals_of, trees_of
-from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.codes import read_hierarchy
 from sdc_tasks.intake.tables.counts import counts_of
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 Fact = float | int | str | bool | None
 Tell = Callable[[str], None]
+RoundingMethod = Literal["controlled", "quadratic"]
 Weighting = Literal["one", "inverse", "sqrt"]
 
 
@@ -142,7 +143,7 @@ class RoundResult(MovedTable):
         return Explanation(self.cells.name(i), moved, (*why, "the table must add up, and all cells together move least"))
 
 
-@keeps_to_itself
+@checks_options
 def round_table(
     df: Table,
     dims: Sequence[str],
@@ -156,7 +157,7 @@ def round_table(
     level: str | None = None,
     lpl: str | None = None,
     upl: str | None = None,
-    method: Literal["controlled", "quadratic"] = "controlled",
+    method: RoundingMethod = "controlled",
     zero_restricted: bool = False,
     reach: int = 4,
     cost: Weighting = "one",
@@ -272,7 +273,7 @@ class CountResult(Result):
         return Picture(lambda image: plot_rounding(*told, image))
 
 
-@keeps_to_itself
+@checks_options
 def round_counts(
     df: Table,
     dims: Sequence[str],

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
 from sdc_tasks.api.progress import Progress, of_moments, teller
 from sdc_tasks.api.results import Cells, Explanation, Picture, Result, relative
 from sdc_tasks.api.tables import Hierarchies, Totals, costs_of, totals_of, trees_of
-from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import InvalidInput, Unprotectable, and_more
 from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, suppression_in
 from sdc_tasks.intake.tables.keyed import Columns, Missing
@@ -199,7 +199,7 @@ class SuppressResult(OfTable):
         return Picture(lambda image: plot_history(told, "Suppression, cost at the end = 1", image, "pattern"))
 
 
-@keeps_to_itself
+@checks_options
 def primary(
     df: Table,
     dims: Sequence[str],
@@ -234,7 +234,7 @@ def primary(
     return PrimaryResult(*protected)
 
 
-@keeps_to_itself
+@checks_options
 def suppress(
     df: Table,
     dims: Sequence[str],
@@ -303,6 +303,7 @@ def suppress(
         table = suppression_in(rows_of(as_frame(df), CALLED), described(wanted, total, hierarchies), costs, margins)
     else:
         told = {"status": status, "primary": primary, "level": level, "lpl": lpl, "upl": upl, "spl": spl, "lb": lb, "ub": ub}
+        told |= {"singleton": singleton, "respondent": respondent}
         if given := [name for name, column in told.items() if column is not None]:
             raise InvalidInput(f"rules decide what is primary, and {given[0]} says it too. Remedy: give one or the other")
         table, _ = _by_rules(df, wanted, rules, total, hierarchies, contributors, count, top, costs, margins)

@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from sdc_tasks.domains.calendar import Calendar, reference
@@ -31,7 +32,7 @@ from sdc_tasks.methods.receiver.options import SuppressionOptions
 from sdc_tasks.methods.rounding.options import Rounding, SmallCountRounding
 from sdc_tasks.model.profiles import EXTERNAL, named
 from sdc_tasks.model.strict import Strict
-from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy, Ints
 
 HERE = Path(__file__).parent
 _OF_NO_TABLE = ("calendar", "dissemination")  # keys that change nothing in a table
@@ -331,6 +332,12 @@ class Domain(Strict):
             own[key[0]] if (dimension := of[key[0]]) is None else by_code[dimension][key[at[dimension]]] for key in self.space.national_keys
         )
 
+    @cached_property
+    def unit_at(self) -> tuple[tuple[tuple[str, int], ...], Ints]:
+        """The different (unit, power of ten) of the table; and (cells,): which of them each cell of a national table has."""
+        number = {unit: i for i, unit in enumerate(dict.fromkeys(self.units))}
+        return tuple(number), np.array([number[unit] for unit in self.units], dtype=np.int64)
+
     def unit_by_code(self, indicator: str) -> bool:
         """Does the unit of an indicator stand in a code list?"""
         return any(each.unit_of is not None for each in self.indicators if each.code == indicator)
@@ -459,10 +466,10 @@ class Domain(Strict):
                     f"{lists[str(indicator.unit_of)].codelist}: {', '.join(bare[:5])} ({len(bare)} in all) without a unit, which "
                     f"{indicator.code} needs. Remedy: fill the column unit"
                 )
-        number = {unit: i for i, unit in enumerate(dict.fromkeys(self.units))}
-        if len(number) == 1:
+        different, at = self.unit_at
+        if len(different) == 1:
             return
-        M, units = self.space.national_relations, [number[unit] for unit in self.units]
+        M, units = self.space.national_relations, at.tolist()
         for first, after in pairwise(M.indptr.tolist()):
             cells = M.indices[first:after].tolist()
             if other := next((cell for cell in cells if units[cell] != units[cells[0]]), None):

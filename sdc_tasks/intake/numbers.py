@@ -14,7 +14,6 @@ from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]{1,3})?")
-_ALL_PLAIN = re.compile(r"(?:[+-]?[0-9]++(?:\.[0-9]*+)?+\n)*+")  # most files: seen at once, as a million texts are slow one by one
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")  # 1.234: a decimal sign, or thousands?
 _LARGEST = 9e15  # doubles below 2^53 hold every multiple of the last decimal
 
@@ -30,7 +29,7 @@ def read_values(keys: Keys, found: Findings) -> Floats:
     _one_decimal_sign(keys, scale, found)
     value = _numbers(records, "OBS_VALUE")
     wrong = np.isnan(value) & ~keys.unavailable & ~keys.unsent
-    empty = records.where("OBS_VALUE", lambda text: not text)
+    empty = records.among("OBS_VALUE", {""})
     missing = "OBS_VALUE is empty: send the true value, of confidential cells too; a status such as M says that it is not available"
     found.each("SDC/missing", np.flatnonzero(wrong & empty), records.line, missing, keys.name)
     text = "OBS_VALUE is not a plain number: no text, no NaN, no thousands separators"
@@ -76,9 +75,8 @@ def _numbers(records: Records, column: str) -> Floats:
     if column in records.numbers:
         sent = records.numbers[column]
         return np.where(np.isnan(sent), _of_texts(records, column, _number), sent)
-    joined = "".join(f"{text}\n" for text in texts)
-    if joined.count("\n") == len(texts) and _ALL_PLAIN.fullmatch(joined):  # a quoted field may hold a line break
-        return np.array([float(text) for text in texts])[records.which(column)]
+    if records.plain(column):
+        return np.array(texts, dtype=float)[records.which(column)]
     return _of_texts(records, column, _number)
 
 
@@ -89,13 +87,16 @@ def _number(text: str) -> float:
 def _multipliers(keys: Keys, found: Findings) -> Ints:
     """(records,): exponents of the power of ten between the sent unit and the unit of the indicator."""
     records, attributes, indicators = keys.records, keys.domain.attributes, keys.domain.indicators
-    known = keys.indicator >= 0
+    units, at_cell = keys.domain.unit_at
+    at = np.append(at_cell, len(units))[keys.cell]  # −1, the last: a key that is not known whole
     if attributes.unit is not None:
-        due = np.array([*(unit for unit, _ in keys.domain.units), ""])[keys.cell]  # −1, the last: a key that is not known whole
-        by_indicator = np.array([each.unit for each in indicators])[keys.indicator]
-        due = np.where(keys.cell >= 0, due, np.where(known, by_indicator, ""))
-        for unit in sorted({*due.tolist()} - {""}):
-            wrong = (due == unit) & ~records.where(attributes.unit, unit.__eq__)
+        by_indicator = [each.unit for each in indicators]
+        named = list(dict.fromkeys((*(unit for unit, _ in units), *by_indicator)))
+        due = np.array([*(named.index(unit) for unit, _ in units), -1])[at]
+        of_indicator = np.array([*map(named.index, by_indicator), -1])[keys.indicator]
+        due = np.where(keys.cell >= 0, due, of_indicator)
+        for number, unit in sorted(enumerate(named), key=lambda each: each[1]):
+            wrong = (due == number) & ~records.where(attributes.unit, unit.__eq__)
             found.each("SDC/unit", np.flatnonzero(wrong), records.line, f"{attributes.unit} must be {unit}", keys.name)
     if attributes.unit_multiplier is None:
         return np.zeros(len(records), dtype=np.int64)
@@ -103,7 +104,7 @@ def _multipliers(keys: Keys, found: Findings) -> Ints:
     wrong = records.where(column, lambda text: not _is_multiplier(text))
     found.each("SDC/unit", np.flatnonzero(wrong), records.line, f"{column} must be a power of ten such as 0, 3 or 6", keys.name)
     sent = _of_texts(records, column, lambda text: int(text) if _is_multiplier(text) else 0).astype(np.int64)
-    expected = np.array([*(power for _, power in keys.domain.units), 0], dtype=np.int64)[keys.cell]
+    expected = np.array([*(power for _, power in units), 0], dtype=np.int64)[at]
     scale = np.where((keys.cell >= 0) & ~wrong, sent - expected, 0)
     if (other := np.flatnonzero(scale)).size:
         message = f"{column} is not the one of the domain in {other.size} records, from this line on: their values were converted"
@@ -141,6 +142,8 @@ _SIGNS = {".": "point", ",": "comma"}
 
 def _first(records: Records, columns: list[str], sign: str) -> int | None:
     """The first record with a number that uses the sign."""
+    if sign == ",":
+        columns = [column for column in columns if not records.plain(column)]
     columns = [column for column in columns if sign in "\n".join(records.texts(column))]
     rows = [np.flatnonzero(records.where(column, lambda text: sign in text and _NUMBER.fullmatch(text) is not None)) for column in columns]
     found = [int(found[0]) for found in rows if found.size]
@@ -150,6 +153,8 @@ def _first(records: Records, columns: list[str], sign: str) -> int | None:
 def _may_be_thousands(keys: Keys, sign: str, scale: Ints) -> bool:
     """Whether every value with the sign looks like 1.234, and no indicator with three decimals explains it."""
     records = keys.records
+    if sign not in "\n".join(records.texts("OBS_VALUE")):
+        return False
     signed = records.where("OBS_VALUE", lambda text: sign in text and _NUMBER.fullmatch(text) is not None)
     grouped = records.where("OBS_VALUE", lambda text: _GROUPED.fullmatch(text) is not None)
     decimals = np.array([indicator.decimals for indicator in keys.domain.indicators], dtype=np.int64)[keys.indicator] + scale

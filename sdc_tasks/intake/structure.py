@@ -147,7 +147,7 @@ def _unavailable(records: Records, domain: Domain) -> Bools:
     """Records without a value and with a status that says so, or with a sign for it: `:` (Eurostat), `m` (missing, will come)."""
     status = domain.attributes.obs_status
     said, silent = records.where(status, NOT_AVAILABLE.__contains__), records.where(status, lambda text: not text)
-    none, sign = records.where("OBS_VALUE", {"", ":", "m"}.__contains__), records.where("OBS_VALUE", {":", "m"}.__contains__)
+    none, sign = records.among("OBS_VALUE", {"", ":", "m"}), records.among("OBS_VALUE", {":", "m"})
     return (none & said) | (sign & silent)
 
 
@@ -175,7 +175,7 @@ def _obs_status(keys: Keys, found: Findings) -> None:
     records, column = keys.records, keys.domain.attributes.obs_status
     unknown = records.where(column, lambda text: bool(text) and text not in OBS_STATUS)
     found.each("150/904-2", np.flatnonzero(unknown), records.line, lambda row: _wrong_code(records, column, row, OBS_STATUS), keys.name)
-    there = records.where("OBS_VALUE", bool) & ~keys.unavailable & ~keys.unsent
+    there = ~records.among("OBS_VALUE", {""}) & ~keys.unavailable & ~keys.unsent
     message = f"{column} says that the value is missing, but there is one: correct it; is it a {keys.domain.attributes.conf_status}?"
     for codes, severity in ((NOT_AVAILABLE, Severity.ERROR), ({"Q"}, Severity.WARNING)):  # suppressed: the sender may still send it to us
         odd = np.flatnonzero(there & records.where(column, codes.__contains__))
@@ -185,8 +185,8 @@ def _obs_status(keys: Keys, found: Findings) -> None:
 def _unsent(records: Records, domain: Domain, flag: Ints, unavailable: Bools) -> Bools:
     """Records with a confidential value that was not sent: its protection cannot be computed, nor whether an aggregate reveals it."""
     primary = np.array([*(spec.role is Role.PRIMARY for spec in domain.flags.values()), False])[flag]
-    suppressed = records.where("OBS_VALUE", {"", ":"}.__contains__) & records.where(domain.attributes.obs_status, "Q".__eq__)
-    return np.asarray(suppressed | records.where("OBS_VALUE", "x".__eq__) | (unavailable & primary))
+    suppressed = records.among("OBS_VALUE", {"", ":"}) & records.where(domain.attributes.obs_status, "Q".__eq__)
+    return np.asarray(suppressed | records.among("OBS_VALUE", {"x"}) | (unavailable & primary))
 
 
 def _one_country(keys: Keys, found: Findings) -> None:

@@ -18,6 +18,7 @@ from sdc_tasks.checks import suite
 from sdc_tasks.checks.registry import describe
 from sdc_tasks.domains import Domain
 from sdc_tasks.intake import read_bytes
+from sdc_tasks.intake.formats.fields import FieldBytes
 from support.deliveries import PERIOD, small_domain
 from support.judged import PIECES, leaked, wrong
 from support.laws import law
@@ -82,6 +83,32 @@ def test_mutated_deliveries_are_read_or_refused(domain, heard, capfd, part):
     printed = capfd.readouterr()
     assert PIECES.findall("\n".join(heard.said) + printed.out + printed.err) == []
     tried("inputs of intake", INPUTS)
+
+
+def both_ways(data: bytes, domain: Domain, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether fields that are split by bytes and fields that are split by pandas give the same answer."""
+    by_bytes = read_bytes(data, "AT_2024.csv", domain, PERIOD, digest="D")
+    with monkeypatch.context() as patched:
+        patched.setattr(FieldBytes, "column", lambda *_: None)
+        by_pandas = read_bytes(data, "AT_2024.csv", domain, PERIOD, digest="D")
+    tables = [None if each.table is None else (each.table.value.tolist(), each.table.flag.tolist()) for each in (by_bytes, by_pandas)]
+    return by_bytes.findings == by_pandas.findings and tables[0] == tables[1]
+
+
+@pytest.mark.parametrize("number", [300, pytest.param(20_000, marks=pytest.mark.exhaustive)])
+def test_fields_are_split_alike_by_bytes_and_by_pandas(domain, monkeypatch, number):
+    chance, bases = random.Random(5), [each for each in BASES if b'"' not in each]
+    for each in range(number):
+        data = mutated(chance, bases)
+        assert both_ways(data, domain, monkeypatch), f"input {each}: {data[:2000]!r}"
+    tried("files that were split twice", number)
+
+
+def test_a_field_of_any_length_and_any_letters_is_split_alike(domain, monkeypatch):
+    """Around the ends of the words of eight bytes, and of what is short."""
+    for length in (*range(1, 20), 63, 64, 65, 200):
+        for letter in ("A", "é", "\N{SNOWMAN}", " "):
+            assert both_ways(BASES[0].replace(b",_T,", f",{letter * length},".encode()), domain, monkeypatch), (length, letter)
 
 
 CODES = ("AT", "F", "D", "A", "TURNOVER", "C", "TOTAL", "_T", "S", "2024", "EUR", "3", *SECRETS)

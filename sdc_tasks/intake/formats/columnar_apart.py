@@ -24,6 +24,7 @@ TOO_LARGE = 3
 PROGRAM = 3 << 30  # bytes of address space for the libraries
 MOST_COLUMNS_READ = 1000
 A_NUMBER = "0"
+_NOT_EXACT = 2.0**53  # from here on, float64 does not hold every whole number
 _ARROW = b"ARROW1"
 
 
@@ -50,7 +51,7 @@ def main() -> None:
             texts, which, numbers = column
             joined = "\0".join(text.replace("\0", "\ufffd") for text in texts)
             arrays[f"texts{at}"] = np.frombuffer(joined.encode(), dtype=np.uint8)
-            arrays[f"which{at}"] = which.astype(np.int32)
+            arrays[f"which{at}"] = which.astype(np.min_scalar_type(len(texts)))  # most columns are codes: a byte or two of each record
             if numbers is not None:
                 arrays[f"numbers{at}"] = numbers
     said = json.dumps({"names": names, "rows": table.num_rows, "read": read}).encode()
@@ -99,7 +100,7 @@ def _gathered(batches: Iterable[Any], schema: Any, most: int) -> Any:
         if rows > most or size > most * RECORD_BYTES:
             return None
         kept.append(batch)
-    return pa.Table.from_batches(kept, schema)
+    return pa.Table.from_batches(kept, schema).unify_dictionaries()
 
 
 def _column(column: Any, number: bool) -> tuple[list[str], Any, Any] | None:
@@ -108,11 +109,17 @@ def _column(column: Any, number: bool) -> tuple[list[str], Any, Any] | None:
 
     types, kind = pa.types, column.type
     if types.is_dictionary(kind):
+        if types.is_string(kind.value_type) or types.is_large_string(kind.value_type):
+            return _coded(column.combine_chunks(), str.strip)
         column = column.cast(kind.value_type)
         kind = column.type
     if types.is_float64(kind) and number:
         sent = column.combine_chunks().to_numpy(zero_copy_only=False).astype(float)
         return ["", A_NUMBER], ~np.isnan(sent), sent
+    if types.is_integer(kind) and number:
+        sent = column.combine_chunks().to_numpy(zero_copy_only=False).astype(float)
+        if not (np.abs(sent) >= _NOT_EXACT).any():
+            return ["", A_NUMBER], ~np.isnan(sent), sent
     if types.is_floating(kind):
         return None if number else _texts(column, lambda value: repr(value).removesuffix(".0"))
     if types.is_integer(kind) or types.is_decimal(kind) or types.is_null(kind):
@@ -123,8 +130,13 @@ def _column(column: Any, number: bool) -> tuple[list[str], Any, Any] | None:
 
 
 def _texts(column: Any, text: Any) -> tuple[list[str], Any, None]:
-    coded = column.combine_chunks().dictionary_encode()
-    at = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return _coded(column.combine_chunks().dictionary_encode(), text)
+
+
+def _coded(coded: Any, text: Any) -> tuple[list[str], Any, None]:
+    at = coded.indices.to_numpy(zero_copy_only=False)  # with NaN for none; fill_null would import half a second of pyarrow
+    if coded.indices.null_count:
+        at = np.where(np.isnan(at), -1, at).astype(np.int64)
     texts = ["" if value is None or value != value else text(value) for value in coded.dictionary.to_pylist()]
     return [*texts, ""], np.where(at < 0, len(texts), at), None
 

@@ -1,12 +1,14 @@
 """Delimited text, from bytes to records: SDMX-CSV and national CSV, and findings for files that are not well-formed.
 
 The formats differ in their separator, their decimal sign and the columns that name the structure (`header.py`). Reading is the same for
-all: find the records and their lines at the level of bytes, set aside records without the header's number of fields, and let pandas split
-the rest into columns of text. Codes lose their labels. This module does not know the meaning of a column.
+all: find the records and their lines at the level of bytes, set aside records without the header's number of fields, and split the rest
+into columns of text: by bytes (`fields.py`), or by pandas where a field is quoted or long. Codes lose their labels. This module does not
+know the meaning of a column.
 """
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 from collections.abc import Sequence
@@ -17,6 +19,7 @@ import numpy.typing as npt
 
 from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats.encoding import as_utf_8, line_at, readable
+from sdc_tasks.intake.formats.fields import FieldBytes
 from sdc_tasks.intake.formats.groups import UNSAID, Group, spread
 from sdc_tasks.intake.formats.header import LABEL, OF_FORMAT, CsvHeader, first_of, read_header
 from sdc_tasks.intake.formats.records import Concepts, Records
@@ -84,12 +87,16 @@ def _plain(data: bytes, found: Findings) -> bytes:
 
 @dataclass(frozen=True)
 class _Layout:
-    """The position of each record of the file: bytes `start` to `end` (without the header), its first line, its number of fields."""
+    """The position of each record of the file: bytes `start` to `end` (without the header), its first line, its number of fields; and the
+    `separators` of the whole file. `quoted`: whether there is any quotation mark.
+    """
 
     start: Ints
     end: Ints
     line: Ints
     fields: Ints
+    separators: Ints
+    quoted: bool
     terminated: bool
 
 
@@ -115,7 +122,9 @@ def _layout(data: bytes, separator: str, found: Findings) -> _Layout | None:
         return None
     fields = np.searchsorted(separators, ends) - np.searchsorted(separators, starts) + 1
     kept = np.flatnonzero(ends > starts)[1:]  # not the empty lines, not the header
-    return _Layout(starts[kept], ends[kept], np.searchsorted(line_ends, starts[kept]) + 1, fields[kept], terminated)
+    return _Layout(
+        starts[kept], ends[kept], np.searchsorted(line_ends, starts[kept]) + 1, fields[kept], separators, bool(quotes.size), terminated
+    )
 
 
 def _wrong_quote(raw: npt.NDArray[np.uint8], quotes: Ints, separator: int) -> int | None:
@@ -154,12 +163,41 @@ def _refuse_cut_field(last: bytes, column: int, line: int, found: Findings) -> N
 
 def _columns(data: bytes, layout: _Layout, good: Ints, separator: str, names: Sequence[str | None]) -> dict[str, tuple[list[str], Ints]]:
     """The good records as one column for each concept of the domain or the format."""
+    labelled = LABEL.encode() in data
+    split = None if layout.quoted else _split_by_bytes(data, layout, good, names)
+    found = {}
+    for name, (texts, which) in (split or _split_by_pandas(data, layout, good, separator, names)).items():
+        plain = [text.strip() for text in texts]
+        found[name] = [_without_label(name, text) for text in plain] if labelled else plain, which
+    return found
+
+
+def _split_by_bytes(data: bytes, layout: _Layout, good: Ints, names: Sequence[str | None]) -> dict[str, tuple[list[str], Ints]] | None:
+    """The columns of a text without quotation marks; None where a field is long."""
+    found: dict[str, tuple[list[str], Ints]] = {}
+    start, end = layout.start[good], layout.end[good]
+    first = np.searchsorted(layout.separators, start)
+    bytes_of = FieldBytes(data)
+    for number, name in enumerate(names):
+        if name is not None:
+            begin = start if number == 0 else layout.separators[first + number - 1] + 1
+            stop = end if number == len(names) - 1 else layout.separators[first + number]
+            if (column := bytes_of.column(begin, stop)) is None:
+                return None
+            found[name] = column
+    return found
+
+
+def _split_by_pandas(
+    data: bytes, layout: _Layout, good: Ints, separator: str, names: Sequence[str | None]
+) -> dict[str, tuple[list[str], Ints]]:
+    """The columns of any text."""
     import pandas as pd  # imported here: `sdc cta` does not need it, and it takes a second
 
     known = {number: name for number, name in enumerate(names) if name is not None}
     spans = zip(layout.start[good].tolist(), layout.end[good].tolist(), strict=True)
     frame = pd.read_csv(
-        io.BytesIO(b"\n".join(data[start:end] for start, end in spans)),
+        io.BytesIO(codecs.BOM_UTF8 + b"\n".join(data[start:end] for start, end in spans)),  # pandas takes a mark away: not that of a field
         sep=separator,
         header=None,
         usecols=list(known),
@@ -168,12 +206,10 @@ def _columns(data: bytes, layout: _Layout, good: Ints, separator: str, names: Se
         low_memory=False,
         encoding="utf-8",
     )
-    labelled = LABEL.encode() in data
     found = {}
     for number, name in known.items():
         which, texts = pd.factorize(frame[number].to_numpy(dtype=object))
-        plain = [text.strip() for text in texts]
-        found[name] = [_without_label(name, text) for text in plain] if labelled else plain, which.astype(np.int64)
+        found[name] = list(texts), which.astype(np.int64)
     return found
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 A_NUMBER = "0"
+_PLAIN = re.compile(r"[+-]?[0-9]++(?:\.[0-9]*+)?+")  # most numbers, with a point if any
+_ALL_PLAIN = re.compile(rf"(?:{_PLAIN.pattern}\n)*+")  # seen at once, as a million texts are slow one by one
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class Records:
     line: Ints = field(repr=False)
     columns: Mapping[str, tuple[list[str], Ints]] = field(repr=False)
     numbers: Mapping[str, Floats] = field(repr=False, default_factory=dict)
+    _plain: dict[str, bool] = field(repr=False, compare=False, default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.line)
@@ -62,6 +66,20 @@ class Records:
     def which(self, column: str) -> Ints:
         """(records,): the position of each record's text in `texts`."""
         return self.columns[column][1]
+
+    def plain(self, column: str) -> bool:
+        """Whether every text of a column is a plain number, so that nobody looks through a million of them for something else."""
+        if column not in self._plain:
+            texts = self.texts(column)
+            joined = "".join(f"{text}\n" for text in texts)
+            self._plain[column] = joined.count("\n") == len(texts) and _ALL_PLAIN.fullmatch(joined) is not None  # a quoted field may break
+        return self._plain[column]
+
+    def among(self, column: str, texts: Set[str]) -> Bools:
+        """(records,): the records whose text is one of these."""
+        if self.plain(column) and not any(_PLAIN.fullmatch(text) for text in texts):
+            return np.zeros(len(self), dtype=bool)
+        return self.where(column, texts.__contains__)
 
     def where(self, column: str, test: Callable[[str], bool]) -> Bools:
         """(records,): the records whose text passes the test. The test runs once for each distinct text."""

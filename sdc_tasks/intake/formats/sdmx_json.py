@@ -8,26 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from sdc_tasks.intake.findings import Findings, shown
+from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats.encoding import as_utf_8
-from sdc_tasks.intake.formats.groups import UNSAID, Group, spread
+from sdc_tasks.intake.formats.gathered import ACTIONS, Gathered, UnfitMessage
 from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
-from sdc_tasks.intake.formats.sdmx_ml import ACTIONS, structure_of
-from sdc_tasks.model.findings import Severity
+from sdc_tasks.intake.formats.sdmx_ml import structure_of
 
 SDMX_JSON = WireFormat("SDMX-JSON", ".", ("DATAFLOW",))
 _NO_MESSAGE = "no data message of SDMX-JSON 2.0 or 2.1: send one, or SDMX-CSV"
 _WRONG = (KeyError, IndexError, TypeError, AttributeError, ValueError)
-
-
-class _Refused(Exception):
-    """The whole file: the message of the finding."""
 
 
 def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
@@ -39,8 +31,8 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
         message = json.loads(text, object_pairs_hook=_once, parse_float=str, parse_constant=_no_constant)
         read = _Read(concepts, most)
         read.message(message)
-    except _Refused as refusal:
-        found.add("140", str(refusal))
+    except UnfitMessage as unfit:
+        found.add("140", str(unfit))
         return None
     except json.JSONDecodeError as error:
         found.add("140", "not well-formed JSON: is the file complete? Send it again", error.lineno)
@@ -48,7 +40,7 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     except (*_WRONG, RecursionError):
         found.add("140", _NO_MESSAGE)
         return None
-    return read.records(found)
+    return read.gathered.records(SDMX_JSON, found)
 
 
 def first(data: bytes, concept: str) -> str:
@@ -62,12 +54,12 @@ def first(data: bytes, concept: str) -> str:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise _Refused("a name stands twice in one object, such as one observation with two values: say it once")
+        raise UnfitMessage("a name stands twice in one object, such as one observation with two values: say it once")
     return found
 
 
 def _no_constant(_: str) -> str:
-    raise _Refused("NaN or Infinity, which JSON does not have: leave a value out that is not there")
+    raise UnfitMessage("NaN or Infinity, which JSON does not have: leave a value out that is not there")
 
 
 class _Component:
@@ -87,7 +79,7 @@ class _Component:
         if self.values is None:
             return _plain(content)
         if not isinstance(content, int) or isinstance(content, bool) or not 0 <= content < len(self.values):
-            raise _Refused("the data name a value that the list of its concept does not have: export the message again")
+            raise UnfitMessage("the data name a value that the list of its concept does not have: export the message again")
         return self.values[content]
 
 
@@ -98,26 +90,20 @@ def _plain(content: object) -> str:
     if isinstance(content, list) and len(content) == 1:
         return _plain(content[0])
     if isinstance(content, bool | dict | list):
-        raise _Refused("a concept of several values or languages: send one value of each")
+        raise UnfitMessage("a concept of several values or languages: send one value of each")
     text = str(content).strip()
     return "" if text == "NaN" else text
 
 
 class _Read:
-    """What was read so far. The texts of each known concept are numbered; a record is a number for each."""
+    """The message, level by level."""
 
     def __init__(self, concepts: Concepts, most: int) -> None:
-        self._concepts, self._most = concepts, most
-        self._texts: dict[str, dict[str, int]] = {name: {} for name in (*concepts.required, *concepts.optional, "DATAFLOW", "ACTION")}
-        self._which: dict[str, array[int]] = {name: array("q") for name in self._texts}
-        self._names: dict[str, None] = {}
-        self._twice: dict[str, None] = {}
-        self._groups: list[Group] = []
-        self._number = 0
+        self.gathered = Gathered(concepts, most)
 
     def message(self, message: Mapping[str, Any]) -> None:
         if message.get("meta", {}).get("test") is True:
-            raise _Refused("the message says that it is a test: send the delivery with test false")
+            raise UnfitMessage("the message says that it is a test: send the delivery with test false")
         structures = message["data"]["structures"]
         for data_set in message["data"]["dataSets"]:
             self._data_set(data_set, structures[_natural(data_set.get("structure", 0))])
@@ -128,7 +114,7 @@ class _Read:
         self._measures = _levels(measures).get("observation", []) if measures is not None else [_Component({"id": "OBS_VALUE"})]
         urn = next((link["urn"] for link in structure["links"] if structure_of(link.get("urn", ""))), None)
         if urn is None:
-            raise _Refused("the structure has no link with its urn: add it, with agency, id and version")
+            raise UnfitMessage("the structure has no link with its urn: add it, with agency, id and version")
         said = {"DATAFLOW": structure_of(urn) or ""}
         if "action" in data_set:
             said["ACTION"] = ACTIONS.get(data_set["action"], str(data_set["action"]))
@@ -146,7 +132,7 @@ class _Read:
     def _observations(self, said: Mapping[str, str], observations: Mapping[str, Sequence[object]]) -> None:
         components = [*self._measures, *self._attributes.get("observation", [])]
         for key, contents in observations.items():
-            self._record(self._attributed(self._keyed(said, "observation", key), components, contents or []))
+            self.gathered.record(self._attributed(self._keyed(said, "observation", key), components, contents or []))
 
     def _keyed(self, said: Mapping[str, str], level: str, key: str) -> dict[str, str]:
         """With the dimensions of a level, whose indices are in the key."""
@@ -164,57 +150,18 @@ class _Read:
 
     def _say(self, said: dict[str, str], component: _Component, content: object) -> None:
         text = component.text(content)
-        self._names.setdefault(component.name)
+        self.gathered.seen((component.name,))
         if text and said.setdefault(component.name, text) != text:
-            self._twice.setdefault(component.name)
+            self.gathered.differs(component.name)
 
     def _group_attributes(self, groups: Mapping[str, Sequence[object]]) -> None:
         dimensions = sorted((each for level in self._dimensions.values() for each in level), key=lambda each: each.position)
         for key, contents in groups.items():
             indices = zip(dimensions, key.split(":"), strict=True)
             part = {dimension.name: dimension.text(int(index)) for dimension, index in indices if index}
-            said = self._attributed({}, self._attributes.get("dimensionGroup", []), contents)
-            self._groups.append((part, {name: text for name, text in said.items() if name in self._texts}))
-
-    def _record(self, said: Mapping[str, str]) -> None:
-        if self._number == self._most:
-            raise _Refused(f"the file has more than {self._most} observations: send the table and nothing else")
-        self._number += 1
-        for name, texts in self._texts.items():
-            text = said.get(name)
-            self._which[name].append(UNSAID if text is None else texts.setdefault(text, len(texts)))
-        if "DATAFLOW" in said:
-            self._names.setdefault("DATAFLOW")
-        if "ACTION" in said:
-            self._names.setdefault("ACTION")
-
-    def records(self, found: Findings) -> Records | None:
-        """All that was read, with findings on what is missing, said twice or not known."""
-        known = self._texts.keys()
-        for name in self._concepts.required:
-            if name not in self._names:
-                found.add("150/003", f"concept {name} is missing: add it, at the observation, its series, a group or the data set")
-        for name in self._names:
-            if name not in known:
-                told = shown(name, known)
-                message = f"concept{f' {told}' if told else ''} is not in the structure and is not read"
-                found.add("150/007", message, severity=Severity.WARNING)
-        if not self._number:
-            found.add("140", "the message has no observation: send the complete table")
-        which = {name: np.array(numbers, dtype=np.int64) for name, numbers in self._which.items()}
-        if any(not part.keys() <= known for part, _ in self._groups):
-            found.add("150/007", "attributes of a dimension that is not in the structure: send them with its dimensions")
-            return None
-        for name in {**self._twice, **dict.fromkeys(sorted(spread(self._groups, self._texts, which)))}:
-            found.add("150/007", f"concept{f' {name}' if name in known else ''} is said twice of one observation, differently: say it once")
-        if found.refused:
-            return None
-        columns = {}
-        for name, numbers in which.items():
-            if name in self._names:
-                texts = list(self._texts[name])
-                columns[name] = [*texts, ""], np.where(numbers == UNSAID, len(texts), numbers)
-        return Records(SDMX_JSON, np.arange(2, self._number + 2), columns)
+            if not part.keys() <= self.gathered.texts.keys():
+                raise UnfitMessage("attributes of a dimension that is not in the structure: send them with its dimensions")
+            self.gathered.group({**part, **self._attributed({}, self._attributes.get("dimensionGroup", []), contents)})
 
 
 def _levels(given: Mapping[str, Iterable[Mapping[str, Any]]] | None) -> dict[str, list[_Component]]:
@@ -223,5 +170,5 @@ def _levels(given: Mapping[str, Iterable[Mapping[str, Any]]] | None) -> dict[str
 
 def _natural(content: object) -> int:
     if not isinstance(content, int) or content < 0:
-        raise _Refused(_NO_MESSAGE)
+        raise UnfitMessage(_NO_MESSAGE)
     return content

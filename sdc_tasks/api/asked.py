@@ -1,0 +1,84 @@
+"""What every function of the API does around its work: it refuses options that are none, and keeps values out of its exceptions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Literal, ParamSpec, TypeVar, get_args, get_origin
+
+import numpy as np
+
+from sdc_tasks.confidential import keeps_to_itself
+from sdc_tasks.errors import InvalidInput, SdcError
+
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
+
+
+def _is_number(told: object, fits: Callable[[float], bool]) -> bool:
+    return isinstance(told, int | float | np.integer | np.floating) and math.isfinite(told) and fits(float(told))
+
+
+def _is_whole(told: object, least: float) -> bool:
+    return isinstance(told, int | np.integer) and int(told) >= least
+
+
+def _above_zero(told: object) -> bool:
+    return _is_number(told, lambda number: number > 0)
+
+
+# Option → what it must be, and whether it is. An option whose default is None may be None.
+NUMBERS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
+    "seconds": ("a number, at least 0", lambda told: _is_number(told, lambda number: number >= 0)),
+    "gap": ("a number from 0 to below 1, such as 0.01", lambda told: _is_number(told, lambda number: 0 <= number < 1)),
+    "margins": ("a number above 0", _above_zero),
+    "base": ("a number above 0, such as 5", _above_zero),
+    "minimum": ("a whole number, at least 0", lambda told: _is_whole(told, 0)),
+    "reach": ("a whole number, at least 1", lambda told: _is_whole(told, 1)),
+    "max_order": ("a whole number, at least 1", lambda told: _is_whole(told, 1)),
+    "max_round": ("a whole number, at least 1", lambda told: _is_whole(told, 1)),
+    "seed": ("a whole number", lambda told: _is_whole(told, -math.inf)),
+}
+
+
+def checks_options(step: Callable[Given, Made]) -> Callable[Given, Made]:
+    """Decorates a function of the API. An option that is none of its choices, no number of its kind, or no yes or no, raises InvalidInput
+    that names it. Its exceptions hold no local variables; those that tell a user what to do hold nothing that they came from, where a
+    reader of numbers repeats the text that it could not read.
+    """
+    options, globals_of = signature(step), step.__globals__
+
+    @wraps(step)
+    def checked(*arguments: Given.args, **named: Given.kwargs) -> Made:
+        try:
+            _refuse_unfit(options, globals_of, options.bind(*arguments, **named).arguments)
+            return keeps_to_itself(step)(*arguments, **named)
+        except SdcError as error:
+            error.__cause__ = error.__context__ = None
+            raise
+
+    return checked
+
+
+def _refuse_unfit(options: Signature, names: Mapping[str, object], given: Mapping[str, object]) -> None:
+    for name, told in given.items():
+        option = options.parameters[name]
+        if told is None and option.default is None:
+            continue
+        if name == "dims" and isinstance(told, str):
+            raise InvalidInput(f"dims is one text. Remedy: give a list of columns, such as [{told!r}]")
+        if isinstance(option.default, bool) and not isinstance(told, bool | np.bool_):
+            raise InvalidInput(f"{name} is no yes or no. Remedy: give True or False")
+        if name in NUMBERS and (isinstance(told, bool) or not NUMBERS[name][1](told)):
+            raise InvalidInput(f"{name} is no such number. Remedy: give {NUMBERS[name][0]}")
+        choices = _choices(option, names)
+        if choices and told not in choices:
+            raise InvalidInput(f"{name} is none of its choices. Remedy: give one of {', '.join(map(str, choices))}")
+
+
+def _choices(option: Parameter, names: Mapping[str, object]) -> tuple[object, ...]:
+    """The choices of an option whose annotation is the name of a Literal."""
+    kind = names.get(str(option.annotation))
+    return get_args(kind) if get_origin(kind) is Literal else ()
