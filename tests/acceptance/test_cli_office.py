@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
 import pwd
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sdc_tasks import pipeline, steps
+from sdc_tasks import pipeline, report, steps
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.database.engine import acting, open_warehouse, writing
@@ -134,6 +135,25 @@ def test_the_public_files_are_exported_again_in_other_formats_and_go_with_the_ta
     release_id, _ = digests(desk)
     assert office(desk, "retract", release_id, "--reason", "wrong units").code == 0
     assert sdc(*exported).refused("retracted")
+
+
+def test_a_run_that_dies_among_the_public_files_leaves_no_table_and_the_next_leaves_all(desk, monkeypatch):
+    write, out = report.write_whole, desk.folder / "out"
+
+    def dies(path: Path, content: str | bytes) -> None:
+        if path.name == "metadata.json":
+            raise OSError("no space left")
+        write(path, content)
+
+    monkeypatch.setattr(report, "write_whole", dies)
+    with pytest.raises(OSError, match="no space left"):
+        desk.release()
+    assert not (out / "table.csv").exists(), "who sees the table sees the others"
+    monkeypatch.setattr(report, "write_whole", write)
+    assert desk.release().code == 0
+    described = {each["path"]: each["hash"] for each in json.loads((out / "datapackage.json").read_text())["resources"]}
+    assert described == {name: f"sha256:{hashlib.sha256((out / name).read_bytes()).hexdigest()}" for name in described}
+    assert {"table.csv", "table.xml", "table.json", "metadata.html", "metadata.json"} == set(described)
 
 
 def test_after_the_embargo_the_same_command_writes_the_table(desk):

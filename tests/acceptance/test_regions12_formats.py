@@ -68,16 +68,18 @@ def test_every_format_gives_the_records_that_were_sent(domain, formats):
 
 @pytest.mark.slow
 def test_other_formats_give_the_same_release(tmp_path):
-    """SDMX-JSON, Eurostat's TSV and Parquet in turn, against the deliveries as they were sent."""
-    other = tmp_path / "inbox"
-    other.mkdir()
-    for number, path in enumerate(SENT):
-        suffix, write = FORMATS[("SDMX-JSON flat", "Eurostat TSV", "Parquet")[number % 3]]
-        (other / f"{path.stem}{suffix}").write_bytes(write(plain(path)))
-    told = []
-    for inbox in (DATA, other):
+    """Inboxes in which every delivery has another format, and each format is in one of them, against the deliveries as they were sent."""
+    inboxes, formats = [DATA], list(FORMATS.values())
+    for first in range(0, len(formats), len(SENT)):
+        inboxes.append(tmp_path / f"inbox {first}")
+        inboxes[-1].mkdir()
+        for number, path in enumerate(SENT):
+            suffix, write = formats[(first + number) % len(formats)]
+            (inboxes[-1] / f"{path.stem}{suffix}").write_bytes(write(plain(path)))
+    told = set()
+    for inbox in inboxes:
         out = tmp_path / f"out of {inbox.name}"
         ended = sdc("release", "--domain", DOMAIN, "--period", PERIOD, "--inbox", inbox, "--out", out)
         assert ended.code == 0, ended.text
-        told.append((out / "table.csv").read_bytes())
-    assert told[0] == told[1]
+        told.add((out / "table.csv").read_bytes())
+    assert len(told) == 1

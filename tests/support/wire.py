@@ -188,6 +188,7 @@ FORMATS: dict[str, tuple[str, Callable[[str], bytes]]] = {
     "SDMX-ML 2.1": (".xml", lambda text: message(text).encode()),
     "SDMX-ML 2.1 generic": (".xml", lambda text: message(text, generic=True, levels=True).encode()),
     "SDMX-ML 3.0": (".xml", lambda text: message(text, "3_0", flat=True).encode()),
+    "SDMX-ML 3.1": (".xml", lambda text: message(text, "3_1", flat=True).encode()),
     "SDMX-JSON flat": (".json", sdmx_json),
     "SDMX-JSON by series": (".json", lambda text: sdmx_json(text, series=True)),
     "Parquet": (".parquet", parquet),

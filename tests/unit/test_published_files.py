@@ -188,6 +188,28 @@ def test_the_metadata_tell_how_and_at_what_cost_but_no_parameter(tmp_path):
     assert (counts[1]["EXACT"], counts[1]["ROUNDED"], counts[1]["WITHHELD"]) == (1, 1, 1)
 
 
+def treated(tmp_path: Path, text: str, cells: Any) -> str:
+    """What the metadata of a domain file say of the treatment and the compilation."""
+    report = json.loads(files(small_domain(tmp_path, text), cells)["metadata.json"])["data"]["metadataSets"][0]
+    parts = {part["id"]: part["value"] for each in report["attributes"] for part in each["attributes"] if "value" in part}
+    return f"{parts['CONF_DATA_TR']} {parts['DATA_COMP']}"
+
+
+def test_the_metadata_say_what_was_done_and_nothing_else(tmp_path):
+    assert "rounded to a multiple of ROUNDING_BASE" in treated(tmp_path, DOMAIN, MIXED)
+    assert "need not add up" in treated(tmp_path, DOMAIN, MIXED)
+    additive = treated(tmp_path, DOMAIN + "bases: {additive: true}\n", MIXED)
+    assert "moved so that they still add up" in additive
+    assert "need not add up" not in additive
+    exact = treated(tmp_path, DOMAIN, [(5.0, 0.0)] * 6)
+    assert not any(word in exact for word in ("ROUNDING_BASE", "withheld", "VISIBLE_SHARE"))
+    counts = "unit_multiplier: 3, kind: count, rounding: {method: small-count, base: 3}}"
+    whole = treated(tmp_path, DOMAIN.replace("unit_multiplier: 3}", counts), [(6.0, 4.0), (3.0, 4.0), (0.0, 0.0), *[(5.0, 0.0)] * 3])
+    assert "Turnover: small counts are rounded" in whole
+    assert "multiple of ROUNDING_BASE" not in whole
+    assert "need not add up" not in whole
+
+
 READING = """
 checks: {additivity: null, non_negative: null, complete_keys: null}
 """

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from sdc_tasks.domains.schema import Domain, Role
+from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.profiles import PROFILES
-from sdc_tasks.model.table import Bools
+from sdc_tasks.model.table import Bools, Ints
 from sdc_tasks.report.facts import Header, Loss
 from sdc_tasks.report.published.edition import Edition
 
@@ -141,17 +141,19 @@ def _treatment(edition: Edition) -> Iterator[str]:
     if kinds:
         rules = "; ".join(_RULES[kind] for kind in kinds)
         yield f"Its reason sets how uncertain a confidential cell must stay: {rules}. The parameters of the rules are not published."
-    if any(flag.role is Role.SECONDARY for flag in domain.flags.values()) and domain.suppression.receiver != "never":
+    if domain.suppression.receiver != "never":
         yield "Where the table of a country does not protect its confidential cells, further cells of it are hidden."
     yield "A total of countries is published exactly only if it reveals no confidential cell, alone or with everything else that is public."
-    if publication.rounded.any():
+    if _rounded_apart(edition):
+        how = "moved so that they still add up" if domain.bases.additive else "rounded to a multiple of ROUNDING_BASE"
         yield (
-            "Other totals are rounded to a multiple of ROUNDING_BASE (OBS_STATUS E): the total lies within half a base of the published "
-            "value. The base is the smallest known that keeps every confidential cell as uncertain as it must stay."
+            f"Other totals are {how} (OBS_STATUS E): the total lies within half of ROUNDING_BASE of the published value. The base is "
+            "chosen so that every confidential cell stays as uncertain as it must."
         )
     for indicator in domain.indicators:
         if indicator.rounding is not None:
-            yield f"{indicator.label}: {_ROUNDINGS[indicator.rounding.method]}."
+            within = "A rounded value (OBS_STATUS E) lies within half of ROUNDING_BASE of the total."
+            yield f"{indicator.label}: {_ROUNDINGS[indicator.rounding.method]}. {within}"
     if publication.visible.any():
         yield (
             "Some totals are replaced by the sum of the countries whose value is public (OBS_STATUS D), with the least share of the total "
@@ -161,6 +163,18 @@ def _treatment(edition: Edition) -> Iterator[str]:
         yield "Totals for which no base was found that is safe and still informs are withheld (OBS_STATUS Q, CONF_STATUS S)."
     attackers = "; ".join(PROFILES[name].who for name in edition.profiles)
     yield f"Before publication, linear programs attacked the whole table, and every confidential cell withstood: {attackers}."
+
+
+def _rounded_apart(edition: Edition) -> bool:
+    """Is any cell rounded to a base of its own, and not with its whole indicator?"""
+    own = np.array([indicator.rounding is None for indicator in edition.domain.indicators])
+    return bool((edition.publication.rounded & own[_indicator(edition)]).any())
+
+
+def _indicator(edition: Edition) -> Ints:
+    """(cells,): the number of the indicator of each published cell."""
+    space = edition.space
+    return edition.publication.cells % space.national_size // (space.national_size // len(space.indicators))
 
 
 def _sources(edition: Edition) -> Iterator[str]:
@@ -186,14 +200,13 @@ def _compilation(edition: Edition) -> Iterator[str]:
     for aggregate in edition.space.aggregates:
         name = labels.get(aggregate.code) or aggregate.code
         yield f"{name} ({aggregate.code}) is the sum of {', '.join(aggregate.members)}."
-    if edition.publication.rounded.any() and not edition.domain.bases.additive:
+    if _rounded_apart(edition) and not edition.domain.bases.additive:
         yield "Totals are rounded each to a base of its own, so that published values need not add up."
 
 
 def _costs(edition: Edition) -> Iterator[Cost]:
     domain, space, publication = edition.domain, edition.space, edition.publication
-    area, rest = np.divmod(publication.cells, space.national_size)
-    indicator = rest // (space.national_size // len(space.indicators))
+    area, indicator = publication.cells // space.national_size, _indicator(edition)
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = publication.base / np.abs(publication.value)
     for i, code in enumerate(space.areas):

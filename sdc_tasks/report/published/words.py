@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 OBS_STATUS: Mapping[str, str] = {
     "A": "Normal value",
-    "E": "Estimated value: rounded to a multiple of ROUNDING_BASE",
+    "E": "Estimated value: rounded, within half of ROUNDING_BASE of the total",
     "D": "Definition differs: the sum of the countries whose value is public",
     "Q": "Missing value; suppressed",
 }
