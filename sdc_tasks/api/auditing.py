@@ -14,7 +14,7 @@ from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
 from sdc_tasks.api.progress import Progress
 from sdc_tasks.api.results import Explanation, Picture
-from sdc_tasks.api.suppression import OfTable, described
+from sdc_tasks.api.suppression import OfTable, SuppressResult, described
 from sdc_tasks.api.tables import Hierarchies, Totals
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, suppression_in
@@ -108,6 +108,10 @@ class PatternAudit(OfTable):
 
 
 @overload
+def audit(df: SuppressResult) -> PatternAudit: ...
+
+
+@overload
 def audit(
     df: Table,
     dims: None = None,
@@ -144,7 +148,7 @@ def audit(
 
 @checks_options
 def audit(
-    df: Table,
+    df: Table | SuppressResult,
     dims: Sequence[str] | None = None,
     value: str = "VALUE",
     *,
@@ -173,6 +177,8 @@ def audit(
     EU aggregates: `df` is the published table as SDMX-CSV has it (ROUNDING_BASE, LOWER and UPPER optional); `tables`, `domain` and `period`
     as for `release`. A cell without a row counts as withheld.
 
+    What `suppress` returned: the same, with all that its rules know of contributors, by code that shares nothing with the search.
+
     Raises InvalidInput with row, column, key and remedy.
 
     >>> import pandas as pd, sdc_tasks as sdc
@@ -183,6 +189,10 @@ def audit(
     >>> sdc.audit(table.assign(STATUS=["u", "m", "m", "m"]), ["R", "C"], level="LEVEL").safe
     True
     """
+    if isinstance(df, SuppressResult):
+        if dims is not None or tables is not None or domain is not None or period is not None:
+            raise InvalidInput("what suppress returned brings its own columns. Remedy: give it alone, or a frame with dims")
+        return PatternAudit(df._crossed, df._hidden, verify(df._crossed.problem, df._hidden))
     if tables is not None or domain is not None or period is not None:
         if tables is None or domain is None or period is None or dims is not None:
             raise InvalidInput(

@@ -180,7 +180,7 @@ def _of_cells(
     if rules is not None and (rules.p is not None or rules.nk):
         if count is None:
             raise InvalidInput(f"{metadata.path}: rules need a column <FREQUENCY>. Remedy: describe it")
-        return problem_of_cells(rows, wanted, rules, count, top, costs).table
+        return problem_of_cells(rows, replace(wanted, columns=Columns(cost=cost)), rules, count, top, costs).table
     value = np.abs(numbers_in(rows, wanted.value))
     many = None if count is None else numbers_in(rows, count, 0.0)
     if rules is not None and rules.minimum is not None:

@@ -150,6 +150,26 @@ def test_rules_on_the_largest_contributions_of_a_table(folder: Path):
     assert pivot(folder / "f.csv")["N1", "9"] == ("x", "U"), "seven firms"
 
 
+def test_costs_of_a_column_count_beside_rules(folder: Path):
+    """A cell that costs next to nothing is the one that is hidden."""
+    (folder / "table.rda").write_text(f"{RDA}Price\n   <COSTVAR>\n")
+    hidden = {}
+    for cheap in ("N1,2,S,1,S,2", "N1,9,S,1,S,9"):
+        wanted = set(zip(cheap.split(",")[::2], cheap.split(",")[1::2], strict=True))
+        priced = []
+        for line in lines():
+            region, size = (text.strip('" ') for text in line.split(";")[:2])
+            priced.append(f"{line};{1 if (region, size) in wanted or region == 'N' else 1000}")
+        (folder / "table.tab").write_text("\r\n".join(priced), newline="")
+        head = HEAD.replace('"Turnover"\n', '"Price"\n')
+        commands = ("<SAFETYRULE> P(80,1)", "<READTABLE>", "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,2,AS+,"o.csv")')
+        ended = sdc("argus", batch(folder, *commands, head=head))
+        assert ended.code == 0, ended.text
+        hidden[cheap] = {key for key, (value, _) in pivot(folder / "o.csv").items() if value == "x"}
+        assert wanted <= hidden[cheap]
+    assert len(set(map(frozenset, hidden.values()))) == 2
+
+
 def test_rounding_and_adjustment(folder: Path):
     ended = sdc("argus", batch(
         folder, "<SAFETYRULE> MAN(10)", "<READTABLE>", "<SUPPRESS> RND(1,250000,1,1)", '<WRITETABLE> (1,3,FL+QU-,"r.csv")',

@@ -18,6 +18,7 @@ from support.supply.lock import ROOT, RUN_TIME, no_network, uv
 pytestmark = pytest.mark.slow  # builds a wheel, and an environment of its own
 
 BUILT_FROM = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "sdc_tasks", "sql")
+FIRMS = [(region, branch) for region in "NS" for branch in ("C10", "C11", "F") for _ in range(4)] + [("N", "C12"), ("S", "C12")]
 PROGRAM = "from sdc_tasks.warehouse.dissemination import lineage; print(lineage.environment())"
 
 
@@ -80,6 +81,25 @@ def test_the_installed_program_is_that_of_the_repository(installed: Installed, t
     told = [alone(python, "-c", PROGRAM, cwd=tmp_path).stdout for python in (installed.bin / "python", sys.executable)]
     here, there = (text.split('"source": "')[1][:64] for text in told)
     assert here == there
+
+
+def test_a_data_frame_is_protected_and_audited_as_the_documents_say(installed: Installed, tmp_path: Path):
+    """The block of docs/python.md, on firms of a newcomer, in an empty home."""
+    block = (ROOT / "docs" / "python.md").read_text(encoding="utf-8").split("```python\n")[1].partition("```")[0]
+    rows = ["REGION,BRANCH,TURNOVER", *(f"{region},{branch},{100 + 7 * i}" for i, (region, branch) in enumerate(FIRMS))]
+    (tmp_path / "firms.csv").write_text("\n".join([*rows, ""]))
+    (tmp_path / "home").mkdir()
+    (tmp_path / "try.py").write_text(f"{block}\nassert checked.safe, checked.at_risk\n")
+    done = subprocess.run(
+        [installed.bin / "python", "try.py"],
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path / "home")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "published.csv").read_text().startswith("REGION,BRANCH,TURNOVER,STATUS\n")
 
 
 def test_the_installed_program_releases_the_same_bytes(installed: Installed, tmp_path: Path):

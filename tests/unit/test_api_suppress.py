@@ -124,3 +124,19 @@ def test_a_table_too_large_for_programs_names_the_cells_that_no_hypercube_protec
     monkeypatch.setattr(method, "MOST_PROGRAMMED", 15)
     with pytest.raises(InvalidInput, match=r"1 of 1 primary cells have no hypercube, and 16 cells are too many .*: M2\.P3\. Remedy: join"):
         sdc.suppress(frame, ["TOWN", "JOB"], method="cubes")
+
+
+def test_what_was_protected_is_audited_as_it_is(monkeypatch):
+    """As docs/python.md says: from firms to a table that is safe, without naming a column of levels."""
+    firms = pd.DataFrame(
+        {"REGION": list("NNNNSSSSN"), "BRANCH": ["C10", "C10", "F", "F", "C10", "F", "F", "C11", "C11"],
+         "TURNOVER": [900, 40, 300, 290, 400, 500, 470, 60, 80]}
+    )  # fmt: skip
+    found = sdc.suppress(firms, dims=["REGION", "BRANCH"], value="TURNOVER", rules=sdc.Rules(p=10))
+    checked = sdc.audit(found)
+    assert checked.safe, checked.at_risk
+    assert checked.table.equals(found.table)
+    monkeypatch.setattr(SuppressionResult, "pattern", (found.table["STATUS"] == "u").to_numpy())
+    assert not sdc.audit(found).safe
+    with pytest.raises(InvalidInput, match="brings its own columns"):
+        sdc.audit(found, ["REGION", "BRANCH"])

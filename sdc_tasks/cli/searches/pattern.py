@@ -129,7 +129,9 @@ def _status(run: SuppressionRun, best: Pattern | None, worker: Worker, interrupt
 
 
 def _facts(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: float, asked: Mapping[str, str | int]) -> str:
-    """The run as JSON: figures of the whole table, none of a cell; keys of those that a published method leaves at risk."""
+    """The run as JSON: figures of the whole table, none of a cell; keys of those that a published method leaves at risk. No time: where
+    the search ends by counted work, equal input gives equal bytes.
+    """
     problem = run.problem
     body = {
         "objective": None if best is None else best.cost,
@@ -137,12 +139,11 @@ def _facts(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: flo
         "gap": None if best is None else best.gap(bound),
         "secondaries": None if best is None else int((best.hidden & ~problem.primary).sum()),
         "unprotected": len(problem.primaries) if best is None else 0,
-        "seconds": round(elapsed, 3),
         **asked,
         "cells": len(problem.a),
         "primaries": len(problem.primaries),
         **({} if run.alone is None else {"alone": _alone(run, run.alone)}),
-        "history": history_until(run.history, elapsed),
+        "history": [moment[1:] for moment in history_until(run.history, elapsed)],
     }
     return figures_text(body)
 

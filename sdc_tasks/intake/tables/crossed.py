@@ -92,8 +92,8 @@ def suppression_in(records: TextRows, wanted: Wanted, costs: CellCosts = "value"
     primary[table.primary] = True
     levels = np.zeros((3, n))
     levels[:, table.primary] = [table.lpl, table.upl, table.spl]
-    count = _column(records, keyed, columns, "count") if wanted.minimum else None
-    own = {name: _column(records, keyed, columns, column) for name, column in TOLD_IN.items() if name == costs}
+    count = numbers_at_cells(records, keyed, columns, "count") if wanted.minimum else None
+    own = {name: numbers_at_cells(records, keyed, columns, column) for name, column in TOLD_IN.items() if name == costs}
     grid = grid_of(keyed.axes)
     cost = cell_costs(Priced(table.A, table.a, primary, own.get("file"), own.get("frequency")), costs) * margins**grid.margins
     singleton, respondent = _respondents(records, keyed, columns)
@@ -116,7 +116,7 @@ def _respondents(records: TextRows, keyed: KeyedTable, columns: Columns) -> tupl
     return singleton | (respondent != NOBODY), respondent
 
 
-def _column(records: TextRows, keyed: KeyedTable, columns: Columns, name: str) -> Floats:
+def numbers_at_cells(records: TextRows, keyed: KeyedTable, columns: Columns, name: str) -> Floats:
     """(n): a column of numbers at the cells of the table; cells that are empty need none."""
     column = columns.of(records, name)
     if column is None:

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from sdc_tasks.errors import InvalidInput, and_more
-from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted
+from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, numbers_at_cells
 from sdc_tasks.intake.tables.keyed import dimensions_in, keyed_table, marks_in, numbers_in, refuse_totals
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.methods.contributions import ContributionRules, Contributions, Rule, gathered, levels
@@ -138,7 +138,8 @@ def problem_of_cells(
         alone,
         np.full(n, NOBODY),
     )
-    return _protected(records, wanted, keyed.axes, a, cells, rules, costs, margins, known=False)
+    own = numbers_at_cells(records, keyed, wanted.columns, "cost") if costs == "file" else None
+    return _protected(records, wanted, keyed.axes, a, cells, rules, costs, margins, own, known=False)
 
 
 def _holders(records: TextRows, columns: ContributorColumns, rules: ContributionRules) -> tuple[Ints, Bools, Floats]:
@@ -200,10 +201,13 @@ def _protected(
     rules: ContributionRules,
     costs: CellCosts,
     margins: float,
+    own: Floats | None = None,
     known: bool = True,
 ) -> ProtectedTable:
-    """`known`: the numbers of respondents mean who they are; else each is another one, unless it follows."""
-    if costs == "file":
+    """`own`: (cells,), the costs of the file, which stand beside cells. `known`: the numbers of respondents mean who they are; else each is
+    another one, unless it follows.
+    """
+    if costs == "file" and own is None:
         raise InvalidInput(f"{records.name}: costs of the file stand beside cells, not beside contributions. Remedy: choose other costs")
     asked = levels(cells, rules)
     level = np.max(list(asked.values()), axis=0)
@@ -213,7 +217,7 @@ def _protected(
     keys = tuple(product(*(axis.codes for axis in axes)))
     grid = grid_of(axes)
     M = CellSpace(("table",), (), ("value",), tuple(axes)).national_relations
-    cost = cell_costs(Priced(M, a, primary, None, cells.count.astype(float)), costs) * margins**grid.margins
+    cost = cell_costs(Priced(M, a, primary, own, cells.count.astype(float)), costs) * margins**grid.margins
     none, free = np.zeros(n), np.full(n, np.inf)
     low = none if (cells.size - np.abs(a) <= 1e-9 * cells.size).all() and (a >= 0).all() else -free
     problem = SuppressionProblem(
