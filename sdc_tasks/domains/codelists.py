@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from sdc_tasks.domains.structures import StructureLists
 from sdc_tasks.domains.validity import Span
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.strict import Strict
@@ -24,7 +25,11 @@ class CodelistSource(Strict):
 
     dimension: str = Field(description="its id on the wire, a column of the deliveries")
     codelist: str = Field(
-        description="CSV file with the columns code, parent and perhaps label, from, until, unit; relative to the domain file"
+        description="CSV file with the columns code, parent and perhaps label, from, until, unit; or a structure message of SDMX-ML (.xml) "
+        "with code lists; relative to the domain file"
+    )
+    codelist_id: str | None = Field(
+        default=None, description="of a structure message with several code lists, the identifier of this one, such as CL_ACTIVITY"
     )
     label: str | None = Field(default=None, description="what reports call it; without it, the id")
 
@@ -52,9 +57,14 @@ class Code(NamedTuple):
         return Span.of(self.since, self.until)
 
 
-def read_codelist(path: Path, dimension: str) -> list[Code]:
-    """The rows in file order. Raises InvalidInput naming the file."""
+def read_codelist(path: Path, dimension: str, identifier: str | None = None) -> list[Code]:
+    """The rows in file order; of a structure message, those of the code list of this identifier. Raises InvalidInput naming the file."""
     text = settings_text(path, CODELIST_BYTES, f"code list of {dimension}")
+    if path.suffix.lower() == ".xml":
+        rows = [Code(*row) for row in StructureLists(text, path).named(identifier)]
+        return _printable(path, rows)
+    if identifier is not None:
+        raise InvalidInput(f"{path}: a CSV file holds one code list. Remedy: leave out codelist_id {identifier}")
     try:
         reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, restval="")
         if not {"code", "parent"} <= set(reader.fieldnames or ()):
@@ -63,6 +73,10 @@ def read_codelist(path: Path, dimension: str) -> list[Code]:
         _ = [row.span for row in rows]
     except (ValueError, csv.Error) as error:
         raise InvalidInput(f"{path}: {error}") from error
+    return _printable(path, rows)
+
+
+def _printable(path: Path, rows: list[Code]) -> list[Code]:
     for row in rows:
         refuse_unprintable(str(path), row.code, row.label, row.unit)
     if not rows:

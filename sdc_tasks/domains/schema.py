@@ -385,7 +385,7 @@ class Domain(Strict):
 
     def _codelist(self, source: CodelistSource) -> list[Code]:
         """The rows in file order."""
-        return read_codelist(self._folder / source.codelist, source.dimension)
+        return read_codelist(self._folder / source.codelist, source.dimension, source.codelist_id)
 
     def settle(self, folder: Path) -> None:
         """Binds the domain to its folder, and refuses what only the code lists can show."""
