@@ -80,7 +80,9 @@ def on_task_instance_failed(previous_state: Any, task_instance: Any, error: Any)
     said = _worded(error)
     _note_task(task_instance, "up_for_retry" if again else "failed", said)
     if _ours(task_instance.dag_id):
-        logging.getLogger("sdc.release").error("%s", said)  # after Airflow's traceback, so that it is the end of the log
+        steps = logging.getLogger("sdc.release")
+        steps.info("::endgroup::")  # Airflow has opened a group, which its pages fold
+        steps.error("%s", said)  # after Airflow's traceback, so that it is the end of the log
 
 
 @hookimpl
