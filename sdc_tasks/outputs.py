@@ -17,9 +17,9 @@ from sdc_tasks import report
 from sdc_tasks.checks.listed import findings_csv, result_of
 from sdc_tasks.checks.registry import describe
 from sdc_tasks.confidential import keeps_to_itself
-from sdc_tasks.domains.dissemination import PUBLIC_FILES
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack.compositions import together
+from sdc_tasks.model.public_files import PUBLIC_FILES
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
 from sdc_tasks.report.gather import gather

@@ -53,7 +53,7 @@ def export(
     from pydantic import ValidationError
 
     from sdc_tasks import outputs, steps
-    from sdc_tasks.domains.dissemination import PUBLIC_FILES
+    from sdc_tasks.model.public_files import PUBLIC_FILES
 
     desk = steps.open_desk(warehouse, domain, period)
     if formats:

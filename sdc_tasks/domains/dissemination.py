@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Literal
 
@@ -13,17 +13,6 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.strict import Strict
 
 TableFormat = Literal["sdmx-ml", "sdmx-json", "parquet"]
-TABLE, METADATA, METADATA_PAGE, DESCRIPTOR = "table.csv", "metadata.json", "metadata.html", "datapackage.json"
-# Title and media type of every file that the world may get of a release, in the order in which pages offer them.
-PUBLIC_FILES: Mapping[str, tuple[str, str]] = {
-    TABLE: ("Table, SDMX-CSV 2.0", "text/csv"),
-    "table.xml": ("Table, SDMX-ML 3.0", "application/vnd.sdmx.data+xml"),
-    "table.json": ("Table, SDMX-JSON 2.0", "application/vnd.sdmx.data+json"),
-    "table.parquet": ("Table, Parquet", "application/vnd.apache.parquet"),
-    METADATA_PAGE: ("How the table is protected", "text/html"),
-    METADATA: ("How the table is protected, SDMX-JSON 2.0", "application/vnd.sdmx.metadata+json"),
-    DESCRIPTOR: ("Data Package", "application/json"),
-}
 LAW = (
     "Regulation (EC) No 223/2009 on European statistics, chapter V: confidential data are used for statistics only, "
     "and nobody may be identified by a published figure, directly or indirectly."

@@ -23,7 +23,7 @@ from pyarrow import parquet
 from sqlalchemy import MetaData, create_engine, select
 
 from sdc_tasks.demo import write_demo
-from sdc_tasks.domains.dissemination import PUBLIC_FILES
+from sdc_tasks.model.public_files import PUBLIC_FILES
 from sdc_tasks.warehouse.confidential.store import load_artefact
 from sdc_tasks.warehouse.database.engine import open_warehouse
 from sdc_tasks.warehouse.database.schema import artefact

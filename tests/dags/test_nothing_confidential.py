@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 from sqlalchemy import MetaData, Row, create_engine, select
 
-from sdc_tasks.domains.dissemination import PUBLIC_FILES
+from sdc_tasks.model.public_files import PUBLIC_FILES
 from support.dags.airflow_home import DAGS
 from support.deliveries import scaled
 

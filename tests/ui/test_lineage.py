@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sdc_tasks.domains.dissemination import PUBLIC_FILES
+from sdc_tasks.model.public_files import PUBLIC_FILES
 from support.ui.office import DOMAIN, Office
 
 Page = Callable[[str], str]

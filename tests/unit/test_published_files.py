@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 
-from sdc_tasks.domains.dissemination import PUBLIC_FILES, DisseminationOptions
+from sdc_tasks.domains.dissemination import DisseminationOptions
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake import read_sheet
+from sdc_tasks.model.public_files import PUBLIC_FILES
 from sdc_tasks.report import Edition, metadata_page, public_files
 from support.laws import law
 from support.small_tables import CELLS, DOMAIN, MIXED, VISIBLE, publication, small_domain

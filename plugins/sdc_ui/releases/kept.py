@@ -12,7 +12,7 @@ from pathlib import Path
 import sdc_places
 from sqlalchemy import Engine
 
-from sdc_tasks.domains.dissemination import PUBLIC_FILES
+from sdc_tasks.model.public_files import PUBLIC_FILES
 from sdc_tasks.warehouse import reader
 from sdc_ui.shared.standing import ReleaseLine, release_line
 

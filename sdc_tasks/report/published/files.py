@@ -1,13 +1,14 @@
 """The public files of a release by name, and what writes each.
 
-A new format needs a writer beside `sdmx_ml.py`, a line in `_WRITERS`, and its names in domains/dissemination.py.
+A new format needs a writer beside `sdmx_ml.py`, a line in `_WRITERS`, its name in model/public_files.py, and its word in domains/dissemination.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sdc_tasks.domains.dissemination import DESCRIPTOR, METADATA, METADATA_PAGE, PUBLIC_FILES, TABLE, TableFormat
+from sdc_tasks.domains.dissemination import TableFormat
+from sdc_tasks.model.public_files import DESCRIPTOR, METADATA, METADATA_PAGE, PUBLIC_FILES, TABLE
 from sdc_tasks.report.published.edition import Edition
 from sdc_tasks.report.published.metadata import ReferenceMetadata, metadata_of
 from sdc_tasks.report.published.package import descriptor
