@@ -1,6 +1,7 @@
 """The public files of a release by name, and what writes each.
 
-A new format needs a writer beside `sdmx_ml.py`, a line in `_WRITERS`, its name in model/public_files.py, and its word in domains/dissemination.py.
+A new format needs a writer beside `sdmx_ml.py`, a line in `_WRITERS`, its name in model/public_files.py,
+and its word in domains/dissemination.py.
 """
 
 from __future__ import annotations
