@@ -142,8 +142,8 @@ def test_a_run_leaves_no_confidential_value(secrets: list[int], metrics: tuple[i
         if path.is_file():
             assert leaks(path.read_bytes(), secrets) == [], path.name
     assert {"run.log", "airflow.db"} <= {path.name for path in home.iterdir()}
-    written = {path.name for path in out.iterdir()}
-    assert written == {"report.html", "audit.json", "findings.csv", "secondaries", *PUBLIC_FILES.keys() - {"table.parquet"}}
+    names = {path.name for path in out.iterdir()}
+    assert names == {"report.html", "audit.json", "findings.csv", "secondaries", *PUBLIC_FILES.keys() - {"table.parquet"}}
 
     engine = create_engine(f"sqlite:///{warehouse}")
     tables = MetaData()
