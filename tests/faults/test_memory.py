@@ -17,6 +17,7 @@ from sdc_tasks import intake, pipeline, steps
 from sdc_tasks.confidential import forget_locals
 from sdc_tasks.domains import load_domain
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.public_files import PUBLIC_FILES
 from support.deliveries import PERIOD
 from support.desk import FREE, PROTECTED, SECRETS, new_desk
 
@@ -147,6 +148,7 @@ def test_the_checks_of_a_delivery_write_no_file(desk, tmp_path):
     nursery.close()
     assert ended.code == 0, ended.said
     opened = {what.removeprefix("open ") for what in ended.writes if what.startswith("open ")}
-    ours = re.compile(r"warehouse\.db.*|\.(table\.csv|audit\.json|report\.html|findings\.csv)\.\w+\.tmp|null|tty")
+    told = "|".join(map(re.escape, ["audit.json", "report.html", "findings.csv", *PUBLIC_FILES]))
+    ours = re.compile(rf"warehouse\.db.*|\.({told})\.\w+\.tmp|null|tty")
     assert {name for name in opened if not ours.fullmatch(name)} == set()
     assert list(scratch.iterdir()) == []
