@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -109,14 +109,16 @@ def _write_public(
     """Writes the public files, `table.csv` last, and takes those away that the domain file no longer asks for."""
     edition = report.Edition(desk.domain, space, desk.period, publication, current.version, current.released_at, profiles)
     files = report.public_files(edition, report.metadata_page)
-    _take_away(out, set(PUBLIC_FILES) - set(files))
+    _take_away(out, PUBLIC_FILES.keys() - files.keys())
     for name, content in files.items():
         report.write_whole(out / name, content)
 
 
-def _take_away(out: Path, names: Iterable[str]) -> None:
-    for name in sorted(names, reverse=True):
-        (out / name).unlink(missing_ok=True)
+def _take_away(out: Path, names: Collection[str]) -> None:
+    """Removes these public files, `table.csv` first: where it is, the others are."""
+    for name in PUBLIC_FILES:
+        if name in names:
+            (out / name).unlink(missing_ok=True)
 
 
 @keeps_to_itself

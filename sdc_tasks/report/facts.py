@@ -10,6 +10,11 @@ its own). The *relative base* of a rounded cell is base / |published value|.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sdc_tasks.model.results import Publication
+    from sdc_tasks.model.table import Bools
 
 MINIMUM_CELLS = 10  # a block with fewer movable cells shows no deviation
 TOP_VISIBLE = 100
@@ -79,6 +84,13 @@ class Loss:
     visible: int
     withheld: int
     size: int
+
+    @classmethod
+    def of(cls, publication: Publication, mask: Bools, size: int = 0) -> Loss:
+        """Of the cells of a publication in `mask`: (cells,)."""
+        kinds = (publication.exact, publication.rounded, publication.visible, publication.withheld)
+        exact, rounded, visible, withheld = (int((kind & mask).sum()) for kind in kinds)
+        return cls(exact, rounded, visible, withheld, size)
 
     @property
     def total(self) -> int:

@@ -227,13 +227,7 @@ def _classes(ratio: npt.ArrayLike) -> Ints:
 def _loss(publication: Publication, mask: Bools) -> Loss:
     rounded = publication.rounded & mask
     median = np.median(_relative_base(publication)[rounded]) if rounded.any() else 0.0
-    return Loss(
-        exact=int((publication.exact & mask).sum()),
-        rounded=int(rounded.sum()),
-        visible=int((publication.visible & mask).sum()),
-        withheld=int((publication.withheld & mask).sum()),
-        size=int(_classes(median)),
-    )
+    return Loss.of(publication, mask, int(_classes(median)))
 
 
 def _heat_maps(space: CellSpace, publication: Publication, label: _Labels) -> tuple[HeatMap, ...]:

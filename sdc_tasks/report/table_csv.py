@@ -20,7 +20,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -31,7 +31,6 @@ from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.results import STATUS, Publication, State
 from sdc_tasks.model.table import CellSpace, Floats, Ints
-from sdc_tasks.report.files import write_whole
 
 ENVELOPE = ("STRUCTURE", "STRUCTURE_ID", "ACTION")
 OBSERVATION = ("TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "ROUNDING_BASE")
@@ -45,15 +44,15 @@ NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 PUBLISHING_ACTIONS = {"", "I", "A", "R", "M"}  # information, append, replace, merge: each of them publishes
 
 
-def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publication: Publication) -> None:
-    """Writes the whole file or nothing. Raises ValueError as `table_text`."""
-    write_whole(path, table_text(domain, space, period, publication))
-
-
 def table_text(domain: Domain, space: CellSpace, period: str, publication: Publication) -> str:
     """The table as SDMX-CSV. Raises ValueError for a publication with cells that are not aggregates."""
+    return csv_text(table_rows(domain, space, period, publication))
+
+
+def csv_text(rows: Iterable[Sequence[str]]) -> str:
+    """Rows of texts as `table.csv` has them."""
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows(table_rows(domain, space, period, publication))
+    csv.writer(buffer, lineterminator="\n").writerows(rows)
     return buffer.getvalue()
 
 
@@ -112,7 +111,7 @@ def read_table(path: Path, domain: Domain, space: CellSpace, period: str) -> Pub
 
 
 def read_own(path: Path, domain: Domain, space: CellSpace, period: str) -> Publication:
-    """A table as `write_table` writes it: every cell has a row, and every value is a multiple of its base. Raises InvalidInput as
+    """A table as `table_text` tells it: every cell has a row, and every value is a multiple of its base. Raises InvalidInput as
     `read_table` does, and for a missing cell or another base.
     """
     found = _clear(path, read_published(path, domain, space, period))

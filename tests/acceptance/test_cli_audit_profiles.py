@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sdc_tasks import intake, report
+from sdc_tasks import intake
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Role
 from sdc_tasks.model.results import Publication
 from support.demo import quick_demo
 from support.desk import Ended, sdc
+from support.small_tables import write_table
 
 PROFILES = ("external", "internal", "coalition")
 
@@ -27,8 +28,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tables = [intake.read(path, domain, "2024").table for path in sorted((folder / "inbox").glob("*.csv"))]
     total = np.sum([table.value for table in tables if table is not None], axis=0)
     cells = np.arange(len(total)) + len(domain.countries) * domain.space.national_size
-    report.write_table(folder / "exact.csv", domain, domain.space, "2024", Publication(cells, total, np.zeros(len(total))))
-    report.write_table(folder / "nothing.csv", domain, domain.space, "2024", Publication.nothing(cells))
+    write_table(folder / "exact.csv", domain, domain.space, "2024", Publication(cells, total, np.zeros(len(total))))
+    write_table(folder / "nothing.csv", domain, domain.space, "2024", Publication.nothing(cells))
     return folder
 
 

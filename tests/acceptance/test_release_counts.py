@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 import yaml
 
-from sdc_tasks import intake, pipeline, report
+from sdc_tasks import intake, pipeline
 from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import load_domain
 from sdc_tasks.model.results import Publication
 from support.desk import Ended, sdc
+from support.small_tables import write_table
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,7 @@ def test_an_exact_table_is_not_safe_and_its_certificate_is_verified_as_such(desk
     problem = pipeline.build_problem([intake.read(path, domain, "2024").table for path in sorted((desk / "inbox").glob("*.csv"))], domain)
     assert problem.integral.all()
     cells = np.flatnonzero(problem.aggregate)
-    report.write_table(desk / "exact.csv", domain, problem.space, "2024", Publication(cells, problem.a[cells], np.zeros(len(cells))))
+    write_table(desk / "exact.csv", domain, problem.space, "2024", Publication(cells, problem.a[cells], np.zeros(len(cells))))
     files = ("--published", desk / "exact.csv", "--json", desk / "exact.json", "--witnesses", desk / "exact.npz")
     assert sdc("audit", *where(desk), *files).code == 3
     ended = sdc(

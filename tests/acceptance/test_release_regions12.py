@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sdc_tasks import intake, report
+from sdc_tasks import intake
 from sdc_tasks.domains import load_domain
 from sdc_tasks.model.results import Publication
 from support.desk import Ended, sdc
+from support.small_tables import write_table
 
 DATA = Path(__file__).parents[3] / "shared/data/regions12/deliveries"
 DOMAIN = Path(__file__).with_name("regions12.yaml")
@@ -61,7 +62,7 @@ def test_the_exact_table_breaks_777_requirements(tmp_path):
     tables = [intake.read(path, domain, "2024").table for path in sorted(DATA.glob("*.csv"))]
     total = np.sum([table.value for table in tables if table is not None], axis=0)
     cells = np.arange(len(total)) + len(domain.countries) * domain.space.national_size
-    report.write_table(tmp_path / "exact.csv", domain, domain.space, "2024", Publication(cells, total, np.zeros(len(total))))
+    write_table(tmp_path / "exact.csv", domain, domain.space, "2024", Publication(cells, total, np.zeros(len(total))))
     ended = sdc("audit", *WHERE, "--published", tmp_path / "exact.csv", "--json", tmp_path / "certificate.json")
     assert ended.code == 3
     assert "NOT SAFE: 777 one-sided requirements" in ended.said

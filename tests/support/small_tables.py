@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import CellSpace
+from sdc_tasks.report import table_text, write_whole
 
 DOMAIN = """
 id: small
@@ -39,6 +41,11 @@ def publication(domain: Domain, cells: list[tuple[float, ...]]) -> Publication:
     first = domain.space.size - domain.space.national_size
     value, base, covers = np.array([(*cell, 0.0)[:3] for cell in cells]).T
     return Publication(np.arange(first, domain.space.size), value, base, covers)
+
+
+def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publication: Publication) -> None:
+    """Writes `table.csv` of any publication, small or not."""
+    write_whole(path, table_text(domain, space, period, publication))
 
 
 WITHHELD = (np.nan, np.inf)

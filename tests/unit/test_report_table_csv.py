@@ -15,9 +15,9 @@ from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.model.results import Publication
-from sdc_tasks.report.table_csv import printed, read_own, read_table, write_table
+from sdc_tasks.report.table_csv import printed, read_own, read_table
 from support.laws import law
-from support.small_tables import CELLS, DOMAIN, MIXED, VISIBLE, publication, small_domain
+from support.small_tables import CELLS, DOMAIN, MIXED, VISIBLE, publication, small_domain, write_table
 
 UNITS = "UNIT_MEASURE,UNIT_MULT,DECIMALS"
 HEADER = (

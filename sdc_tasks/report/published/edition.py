@@ -10,7 +10,7 @@ from functools import cached_property
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
-from sdc_tasks.report.table_csv import ENVELOPE, OBSERVATION, table_rows
+from sdc_tasks.report.table_csv import DECIMALS, ENVELOPE, OBSERVATION, table_rows
 
 NUMBERS = ("OBS_VALUE", "ROUNDING_BASE", "VISIBLE_SHARE")  # columns of decimal numbers
 
@@ -69,6 +69,16 @@ class Edition:
         """The columns after the value."""
         return self.columns[self.columns.index(OBSERVATION[1]) + 1 :]
 
+    @property
+    def whole(self) -> tuple[str, ...]:
+        """The columns of whole numbers."""
+        return tuple(name for name in (DECIMALS, self.domain.attributes.unit_multiplier) if name is not None)
+
+    def header(self, schema: str) -> dict[str, object]:
+        """The header of a message of SDMX-JSON that this schema describes."""
+        return {"schema": schema, "id": self.name, "prepared": self.instant, "test": False, "sender": {"id": self.agency}}
+
+    @cached_property
     def observations(self) -> Sequence[dict[str, str]]:
         """Of each cell: column → text, without the envelope, and without what is empty."""
         at = range(len(ENVELOPE), len(self.columns))

@@ -16,7 +16,7 @@ from sdc_tasks.report.published.package import descriptor
 from sdc_tasks.report.published.parquet import parquet
 from sdc_tasks.report.published.sdmx_json import sdmx_json
 from sdc_tasks.report.published.sdmx_ml import sdmx_ml
-from sdc_tasks.report.table_csv import table_text
+from sdc_tasks.report.table_csv import csv_text
 
 _WRITERS: Mapping[TableFormat, tuple[str, Callable[[Edition], bytes]]] = {
     "sdmx-ml": ("table.xml", sdmx_ml),
@@ -30,7 +30,7 @@ def public_files(edition: Edition, page: Callable[[ReferenceMetadata], str]) -> 
     page of the reference metadata. Raises ValueError for a publication with cells that are not aggregates.
     """
     told = metadata_of(edition)
-    files = {TABLE: table_text(edition.domain, edition.space, edition.period, edition.publication).encode()}
+    files = {TABLE: csv_text(edition.lines).encode()}
     files |= {name: write(edition) for name, write in (_WRITERS[each] for each in edition.domain.dissemination.formats)}
     files |= {METADATA_PAGE: page(told).encode(), METADATA: told.message().encode()}
     files[DESCRIPTOR] = descriptor(edition, files, PUBLIC_FILES)

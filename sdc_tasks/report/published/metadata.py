@@ -17,7 +17,7 @@ import numpy as np
 
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.profiles import PROFILES
-from sdc_tasks.model.table import Bools, Ints
+from sdc_tasks.model.table import Ints
 from sdc_tasks.report.facts import Header, Loss
 from sdc_tasks.report.published.edition import Edition
 
@@ -71,7 +71,7 @@ class ReferenceMetadata:
     @cached_property
     def overall(self) -> Loss:
         """The cells of the whole table."""
-        return _loss(self.edition, np.ones(len(self.edition.publication.cells), dtype=bool))
+        return Loss.of(self.edition.publication, np.ones(len(self.edition.publication.cells), dtype=bool))
 
     def message(self) -> str:
         """As a metadata message of SDMX-JSON 2.0. The figures are parts of the concept `ACCURACY_OVERALL`."""
@@ -83,8 +83,11 @@ class ReferenceMetadata:
                     {"id": "AREA", "value": each.area.code},
                     {"id": "INDICATOR", "value": each.indicator.code},
                     *({"id": name.upper(), "value": getattr(each.cells, name)} for name in ("exact", "rounded", "visible", "withheld")),
-                    *({"id": "MEDIAN_RELATIVE_BASE", "value": each.median} for _ in [0] if each.median is not None),
-                    *({"id": "LARGEST_RELATIVE_BASE", "value": each.largest} for _ in [0] if each.largest is not None),
+                    *(
+                        {"id": f"{name}_RELATIVE_BASE", "value": size}
+                        for name, size in (("MEDIAN", each.median), ("LARGEST", each.largest))
+                        if size is not None
+                    ),
                 ],
             }
             for each in self.costs
@@ -98,8 +101,7 @@ class ReferenceMetadata:
             "targets": [edition.urn],
             "attributes": [*map(_attribute, self.concepts), {"id": "ACCURACY_OVERALL", "attributes": losses}],
         }
-        about = {"schema": _SCHEMA, "id": edition.name, "prepared": edition.instant, "test": False, "sender": {"id": edition.agency}}
-        return json.dumps({"meta": about, "data": {"metadataSets": [report]}}, ensure_ascii=False, indent=1) + "\n"
+        return json.dumps({"meta": edition.header(_SCHEMA), "data": {"metadataSets": [report]}}, ensure_ascii=False, indent=1) + "\n"
 
 
 def metadata_of(edition: Edition) -> ReferenceMetadata:
@@ -218,15 +220,7 @@ def _costs(edition: Edition) -> Iterator[Cost]:
             yield Cost(
                 Header(code, domain.labels[domain.areas.dimension].get(code) or code),
                 Header(each.code, each.label),
-                _loss(edition, mine),
+                Loss.of(publication, mine),
                 float(np.median(sizes)) if len(sizes) else None,
                 float(sizes.max()) if len(sizes) else None,
             )
-
-
-def _loss(edition: Edition, mine: Bools) -> Loss:
-    published = edition.publication
-    exact, rounded, visible, withheld = (
-        int((kind & mine).sum()) for kind in (published.exact, published.rounded, published.visible, published.withheld)
-    )
-    return Loss(exact, rounded, visible, withheld, size=0)

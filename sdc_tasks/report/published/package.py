@@ -10,7 +10,6 @@ from typing import Any
 
 from sdc_tasks.report.published.edition import NUMBERS, Edition
 from sdc_tasks.report.published.words import COLUMNS
-from sdc_tasks.report.table_csv import DECIMALS
 
 _PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 TABULAR = (".csv", ".parquet")
@@ -49,7 +48,6 @@ def descriptor(edition: Edition, files: Mapping[str, bytes], about: Mapping[str,
 def _schema(edition: Edition) -> dict[str, Any]:
     """Of the columns of the table. What a column holds is told by its label, or by `COLUMNS`."""
     domain = edition.domain
-    whole = (DECIMALS, domain.attributes.unit_multiplier)
     told = {
         **COLUMNS,
         **{source.dimension: source.name for source in (domain.areas, *domain.hierarchies)},
@@ -59,7 +57,7 @@ def _schema(edition: Edition) -> dict[str, Any]:
     }
     fields: list[dict[str, Any]] = []
     for name in edition.columns:
-        kind = "number" if name in NUMBERS else "integer" if name in whole else "string"
+        kind = "number" if name in NUMBERS else "integer" if name in edition.whole else "string"
         required = {"constraints": {"required": True}} if name in edition.dimensions else {}
         fields.append({"name": name, "type": kind, "title": told.get(name, name), **required})
     return {"fields": fields, "primaryKey": list(edition.dimensions), "missingValues": [""]}

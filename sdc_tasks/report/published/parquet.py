@@ -8,18 +8,16 @@ import io
 from importlib import import_module
 
 from sdc_tasks.report.published.edition import NUMBERS, Edition
-from sdc_tasks.report.table_csv import DECIMALS
 
 
 def parquet(edition: Edition) -> bytes:
     """The file. It is the same for the same edition and version of pyarrow."""
     pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
-    whole = (DECIMALS, edition.domain.attributes.unit_multiplier)
     found = {}
     for name, texts in zip(edition.columns, zip(*edition.lines[1:], strict=True), strict=True):
         if name in NUMBERS:
             found[name] = pa.array([float(text) if text else None for text in texts], pa.float64())
-        elif name in whole:
+        elif name in edition.whole:
             found[name] = pa.array([int(text) if text else None for text in texts], pa.int32())
         else:
             found[name] = pa.array([text or None for text in texts], pa.string()).dictionary_encode()

@@ -11,7 +11,7 @@ from typing import Any
 
 from sdc_tasks.report.published.edition import NUMBERS, Edition
 from sdc_tasks.report.published.words import CONF_STATUS, OBS_STATUS
-from sdc_tasks.report.table_csv import DECIMALS, OBSERVATION
+from sdc_tasks.report.table_csv import OBSERVATION
 
 _SCHEMA = "https://raw.githubusercontent.com/sdmx-twg/sdmx-json/master/data-message/tools/schemas/2.0.0/sdmx-json-data-schema.json"
 _TIME, _VALUE = OBSERVATION[:2]
@@ -19,7 +19,7 @@ _TIME, _VALUE = OBSERVATION[:2]
 
 def sdmx_json(edition: Edition) -> bytes:
     """The message, in UTF-8."""
-    plain = (*NUMBERS, DECIMALS, str(edition.domain.attributes.unit_multiplier))
+    plain = (*NUMBERS, *edition.whole)
     codes = {name: edition.codes(name) for name in (*edition.dimensions, *edition.attributes) if name not in plain}
     at = {name: {code: i for i, code in enumerate(listed)} for name, listed in codes.items()}
     links = [{"urn": edition.urn, "rel": "dataflow"}]
@@ -45,13 +45,12 @@ def sdmx_json(edition: Edition) -> bytes:
             ]
         },
     }
-    about = {"schema": _SCHEMA, "id": edition.name, "prepared": edition.instant, "test": False, "sender": {"id": edition.agency}}
     rows = ",\n".join(
         f'"{":".join(str(at[name][each[name]]) for name in edition.dimensions)}": [{", ".join(_contents(edition, each, at))}]'
-        for each in edition.observations()
+        for each in edition.observations
     )
     return f"""{{
-"meta": {_written(about)},
+"meta": {_written(edition.header(_SCHEMA))},
 "data": {{
 "structures": [{_written(structure)}],
 "dataSets": [{{"structure": 0, "action": "Information", "links": {json.dumps(links)}, "observations": {{

@@ -30,5 +30,5 @@ xmlns:ss="{_SCHEMAS}/data/structurespecific" xmlns:com="{_SCHEMAS}/common" xmlns
 </mes:Structure>
 </mes:Header>
 <mes:DataSet ss:structureRef="TABLE" xsi:type="ns1:DataSetType" action="Information">"""
-    rows = (" ".join(f"{name}={quoteattr(text)}" for name, text in each.items()) for each in edition.observations())
+    rows = (" ".join(f"{name}={quoteattr(text)}" for name, text in each.items()) for each in edition.observations)
     return "\n".join([head, *(f"<Obs {row}/>" for row in rows), "</mes:DataSet>\n</mes:StructureSpecificData>\n"]).encode()
