@@ -29,7 +29,12 @@ ATTACK = CACHE / "attack"
 REGIONS = HERE.parents[2] / "shared/data/regions12/deliveries"
 RULES = ("minimum-uncertainty", "cta")
 REPAIR = "repair"  # by the audit alone: no rule that a domain may ask for, but a safe table of a large release in minutes
-LADDERS = {"1-2-5": (1.0, 2.0, 5.0), "fine": (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)}
+LADDERS = {
+    "1-2-5": (1.0, 2.0, 5.0),
+    "1-1.5-2-3-5-7": (1.0, 1.5, 2.0, 3.0, 5.0, 7.0),
+    "1-to-9": (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0),
+    "fine": (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0),
+}
 NEVER = 100.0  # a relative base that hardly any cell reaches
 
 

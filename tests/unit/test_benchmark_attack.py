@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from benchmarks import attack_document
 from benchmarks.attack_measure import Job, Naive, Record, jobs, lost
 from benchmarks.attack_registry import LADDERS, REGISTRY, RELEASES, TINY, Variant
+from benchmarks.ladders_run import COMPARED
 from sdc_tasks.domains import load_domain
 from support.laws import law
 from support.oracles.attack import one_cell_release, published, reaches, releases
@@ -33,6 +34,12 @@ def test_every_way_to_choose_bases_is_one_that_a_domain_may_ask_for(name):
     for variant in REGISTRY[name].variants:
         chosen = variant.of(load_domain("sbs")).bases
         assert (chosen.weights, chosen.mantissas) == (variant.weights, LADDERS[variant.ladder])
+
+
+@pytest.mark.parametrize("ladder", COMPARED)
+def test_a_ladder_that_is_compared_is_one_that_a_domain_may_ask_for(ladder):
+    asked = Variant(ladder=ladder).of(load_domain("sbs")).bases
+    assert asked.mantissas == LADDERS[ladder] == tuple(sorted(set(LADDERS[ladder])))
 
 
 def test_a_publication_is_made_before_it_is_audited():
