@@ -31,7 +31,7 @@ from sdc_tasks.domains import Domain
 from sdc_tasks.methods import attack
 from sdc_tasks.methods.bases.rules import least_loss
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Adjustment, AuditReport, Publication
+from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Rung
 from sdc_tasks.model.weights import Weights, aggregate_weights
 
 SOURCES = Path(pipeline.__file__).parent
@@ -126,15 +126,23 @@ def _bases(problem: ProtectionProblem, domain: Domain, job: Job, release: Releas
         for rung in range(len(chosen.cta.ladder)):
             adjustment = pipeline.climb(problem, requirements, chosen, rung, adjustment)
     adjusted = time.perf_counter()
-    kept: dict[str, Publication | Adjustment] = {}
-    publication = pipeline.choose_bases(problem, requirements, adjustment, chosen, keep=kept.__setitem__)
+    publication, rungs = choose(problem, requirements, adjustment, chosen)
     done = time.perf_counter()
     keep(publication, job)
     figures: Figures = {"baseline s": based - began, "cta s": adjusted - based, "bases s": done - adjusted}
-    rules = kept["rules"]
-    if isinstance(rules, Adjustment):
-        figures["ladder bound"] = next((rung.bound for rung in rules.rungs if rung.bound is not None), None)
+    figures["ladder bound"] = next((rung.bound for rung in rungs if rung.bound is not None), None)
     return done - began, figures | lost(problem, publication, variant, domain) | moved(problem, adjustment)
+
+
+def choose(
+    problem: ProtectionProblem, requirements: attack.Requirements, adjustment: Adjustment, domain: Domain
+) -> tuple[Publication, tuple[Rung, ...]]:
+    """The publication, and what each rule that was tried told of its loss and bound."""
+    kept: dict[str, Publication | Adjustment] = {}
+    publication = pipeline.choose_bases(problem, requirements, adjustment, domain, keep=kept.__setitem__)
+    rules = kept["rules"]
+    assert isinstance(rules, Adjustment)
+    return publication, rules.rungs
 
 
 def lost(problem: ProtectionProblem, publication: Publication, variant: Variant, domain: Domain) -> Figures:

@@ -13,13 +13,12 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 
-from benchmarks.attack_measure import lost
+from benchmarks.attack_measure import choose, lost
 from benchmarks.attack_registry import REGISTRY, Variant
 from benchmarks.document import as_number, as_table, machine, write_document
 from benchmarks.registry import HERE
-from sdc_tasks import pipeline
 from sdc_tasks.methods import attack
-from sdc_tasks.model.results import Adjustment, Publication
+from sdc_tasks.model.results import Adjustment
 
 LEGEND = """\
 *loss*: what the search minimises: Σ w·b/2 of the rounded cells, a charge for each of them, and twice the largest allowed base for a
@@ -54,19 +53,19 @@ def measured(release: str) -> list[Row]:
     requirements, _ = attack.baseline(problem, ("external",))
     found = []
     for ladder in COMPARED:
-        variant, kept = Variant(weights=str(domain.bases.weights), ladder=ladder), dict[str, Publication | Adjustment]()
+        variant = Variant(weights=str(domain.bases.weights), ladder=ladder)
         load, began = os.getloadavg()[0], time.process_time()
-        publication = pipeline.choose_bases(problem, requirements, Adjustment(), variant.of(domain), keep=kept.__setitem__)
+        publication, rungs = choose(problem, requirements, Adjustment(), variant.of(domain))
         cpu = time.process_time() - began
-        rules = kept["rules"]
-        assert isinstance(rules, Adjustment)
-        taken = next(rung for rung in rules.rungs if rung.chosen)
+        taken = next(rung for rung in rungs if rung.chosen)
+        if taken.objective is None or taken.bound is None:
+            raise ValueError(f"{release} {ladder}: the rule that was taken, {taken.method}, told no loss or no bound to compare")
         told = lost(problem, publication, variant, domain)
         row = Row(
             release=release,
             ladder=ladder,
-            loss=float(taken.objective or 0.0),
-            bound=float(taken.bound or 0.0),
+            loss=taken.objective,
+            bound=taken.bound,
             half_widths=float(told["loss"] or 0.0),
             rounded=int(publication.rounded.sum()),
             withheld=int(publication.withheld.sum()),
