@@ -37,7 +37,7 @@ def _known(release: str) -> Any:
     """What the warehouse knows of a published release. Raises AirflowFailException where it was not published."""
     from sdc_tasks.warehouse import reader
 
-    found = next((each for each in reader.history(_office(None)) if each["release_id"] == release), None)
+    found = reader.of_release(_office(None), release)
     if found is None or found["version"] is None:
         raise AirflowFailException(f"release {release} was not published: there is nothing to take back")
     return found

@@ -77,8 +77,8 @@ def newer(desk: Desk, release_id: str) -> Newer:
 
 def followed(desk: Desk, release_id: str) -> str | None:
     """The release that took the place of this one before it was published (`reader.history`)."""
-    known = reader.history(desk.engine, desk.domain.id)
-    return next((each["followed"] for each in known if each["release_id"] == release_id), None)
+    known = reader.of_release(desk.engine, release_id)
+    return known["followed"] if known else None
 
 
 def close(desk: Desk, release_id: str) -> str | None:

@@ -96,6 +96,11 @@ def history(engine: Engine, domain: str | None = None) -> list[Record]:
     return [{**each, "followed": _follower(each, found)} for each in found if domain is None or each["domain"] == domain]
 
 
+def of_release(engine: Engine, release_id: str) -> Record | None:
+    """The release in `history`; None where nobody knows it."""
+    return next((each for each in history(engine) if each["release_id"] == release_id), None)
+
+
 def _follower(mine: Record, known: list[Record]) -> str | None:
     def rank(each: Record) -> tuple[bool, datetime]:
         return not each["newer"], each["started_at"]

@@ -23,7 +23,7 @@ KINDS = {REPORT: ("Report", "text/html"), **PUBLIC_FILES}  # title and media typ
 
 def certified(engine: Engine, release_id: str) -> tuple[ReleaseLine, str | None] | None:
     """A release and the certificate of its newest audit; None for an unknown release."""
-    line = next((each for each in reader.history(engine) if each["release_id"] == release_id), None)
+    line = reader.of_release(engine, release_id)
     if line is None:
         return None
     audits = reader.audits(engine, release_id)
