@@ -12,6 +12,7 @@ import sdc_listener
 from airflow.plugins_manager import AirflowPlugin
 from sdc_alerts import CycleDeadline, Queued
 from sdc_timetable import CycleTimetable
+from sdc_ui.away import DatabaseAway
 
 
 class Pages:
@@ -28,6 +29,7 @@ class ReleasePlugin(AirflowPlugin):
 
     name = "sdc"
     fastapi_apps = [{"app": Pages(), "url_prefix": "/sdc", "name": "Releases"}]  # noqa: RUF012
+    fastapi_root_middlewares = [{"middleware": DatabaseAway, "name": "A database that does not answer"}]  # noqa: RUF012
     external_views = [  # noqa: RUF012
         {"name": "Releases", "href": "sdc/", "destination": "nav", "url_route": "releases", "nav_top_level": True},
         {"name": "Release", "href": "sdc/run/{DAG_ID}/{RUN_ID}", "destination": "dag_run", "url_route": "release"},

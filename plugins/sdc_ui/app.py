@@ -213,7 +213,7 @@ def away(request: Request, error: Exception) -> Response:
     if isinstance(error, Retriable):
         detail = "the warehouse does not answer. Nothing that was stored is lost"
     else:
-        detail = "the warehouse or Airflow's database does not answer, or the warehouse is empty before the first release"
+        detail = "the warehouse or Airflow's database does not answer. Nothing that was stored is lost. Or there was no release yet"
     answer = _error(request, HTTPStatus.SERVICE_UNAVAILABLE, f"{detail}. Try again in a minute; the log of the api-server has the reason")
     answer.headers["Retry-After"] = "60"
     return answer

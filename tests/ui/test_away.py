@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -61,3 +62,45 @@ def test_so_it_does_where_airflow_s_own_database_does_not_answer(client: Any, mo
     monkeypatch.setattr(DagModel, "get_team_name", away)
     for path in addresses():
         says_so(viewer.get(path), path)
+
+
+@pytest.fixture
+def browser(server: Any, client: Any) -> Iterator[Any]:
+    """A browser of an operator: it sends a cookie, which Airflow looks up in its database before any page is asked."""
+    from airflow.api_fastapi.auth.managers.base_auth_manager import COOKIE_NAME_JWT_TOKEN
+    from fastapi.testclient import TestClient
+
+    token = client("operator").headers["Authorization"].removeprefix("Bearer ")
+    with TestClient(server, raise_server_exceptions=False, cookies={COOKIE_NAME_JWT_TOKEN: token}) as found:
+        found.headers["Accept"] = "text/html,application/xhtml+xml,*/*;q=0.8"
+        yield found
+
+
+def test_a_browser_is_told_so_where_airflow_cannot_look_up_its_cookie(browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from airflow.models.revoked_token import RevokedToken
+
+    assert browser.get("/plugin/releases").status_code == 200
+
+    def away(*_: Any, **__: Any) -> None:
+        raise OperationalError("SELECT 1", {}, Exception(f"connection to 127.0.0.1 as {SECRET} failed"))
+
+    monkeypatch.setattr(RevokedToken, "is_revoked", away)
+    for path in (*addresses(), "/", "/plugin/releases", "/dags/eu_release_sbs/runs/r/plugin/release"):
+        answer = browser.get(path)
+        says_so(answer, path)
+        for kind in ("style.css", "page.js"):
+            assert f'"/sdc/assets/{kind}"' in answer.text, path
+    assert "--" in browser.get("/sdc/assets/style.css").text, "the page has its colours"
+    assert browser.get("/sdc/assets/page.js").headers["content-type"].startswith("text/javascript")
+    assert browser.get("/sdc/assets/other.css").status_code == 503
+    assert browser.get("/api/v2/dags", headers={"Accept": "application/json"}).status_code == 500, "a program gets Airflow's own answer"
+
+
+def test_an_error_that_no_database_made_is_airflow_s_own(browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from airflow.models.revoked_token import RevokedToken
+
+    def wrong(*_: Any, **__: Any) -> None:
+        raise LookupError
+
+    monkeypatch.setattr(RevokedToken, "is_revoked", wrong)
+    assert browser.get("/sdc/").status_code == 500
