@@ -192,9 +192,7 @@ def audit_aggregates(df: Table, tables: Tables, domain: Domain | str | Path, per
     """The audit of a table of aggregates against the national tables. A cell without a row counts as withheld."""
     case = _case(tables, domain, period)
     frame = as_frame(df, "the published frame")
-    text = _told_by_row(
-        lambda: report.read_published(Path("the published frame"), case.spec, case.problem.space, period, _sdmx(frame, case.spec))
-    )
+    text = _told_by_row(lambda: _published(frame, case))
     requirements, _ = pipeline.baseline(case.problem, case.spec)
     found = _audited(case, requirements, text.publication, None, teller(progress))
     key, cells = case.problem.space.key, text.publication.cells
@@ -247,6 +245,12 @@ def _by_country(tables: Tables, spec: Domain) -> dict[str, pd.DataFrame]:
     if unknown := sorted(set(found) - set(spec.countries)):
         raise InvalidInput(f"{', '.join(unknown)}: no country of the domain. Remedy: name one of {', '.join(spec.countries)}")
     return found
+
+
+def _published(frame: pd.DataFrame, case: ReleaseCase) -> report.ReadTable:
+    name = Path("the published frame")
+    told = report.told_by_csv(name, _sdmx(frame, case.spec))
+    return report.read_published(name, case.spec, case.problem.space, case.period, told)
 
 
 def _sdmx(frame: pd.DataFrame, spec: Domain) -> str:

@@ -76,6 +76,7 @@ class CaseOptions:
         in which the receiver had set secondaries.
         """
         from sdc_tasks import pipeline, report
+        from sdc_tasks.api.published import told_by
 
         tables = self.earlier or ()
         if self.earlier_inbox and len(self.earlier_inbox) != len(tables):
@@ -86,7 +87,10 @@ class CaseOptions:
         thens: list[ProtectionProblem] = []
         for each in sent:
             thens.append(secured(each, self.spec, thens))
-        told = [(then, report.read_table(path, self.spec, then.space, self.period)) for path, then in zip(tables, thens, strict=True)]
+        told = []
+        for path, then in zip(tables, thens, strict=True):
+            found = told_by(path, self.spec, then.space)
+            told.append((then, report.read_table(path, self.spec, then.space, self.period, found)))
         came = [pipeline.as_delivered(each.problem, then, self.spec) for each, then in zip(sent, thens, strict=True)]
         return told, [each for one in came for each in one]
 

@@ -115,7 +115,8 @@ def findings(
 def audit(
     case: CaseOptions,
     published: Annotated[
-        Path | None, typer.Option("--published", help="any table of the aggregates, SDMX-CSV, ROUNDING_BASE optional")
+        Path | None,
+        typer.Option("--published", help="any table of the aggregates, in any format that is written; ROUNDING_BASE optional"),
     ] = None,
     national: Annotated[
         bool, typer.Option("--national", help="without aggregates: audits the national tables alone against the promised levels")
@@ -150,6 +151,7 @@ def audit(
     import numpy as np
 
     from sdc_tasks import pipeline, report
+    from sdc_tasks.api.published import told_by
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods import attack
     from sdc_tasks.model.results import Publication
@@ -172,7 +174,7 @@ def audit(
             attack.promised(problem, pipeline.profiles_of(problem, spec)),
         )
     else:
-        read = report.read_published(published, spec, problem.space, case.period)
+        read = report.read_published(published, spec, problem.space, case.period, told_by(published, spec, problem.space))
         publication = read.publication
         requirements, _ = pipeline.baseline(problem, spec)
     chunks = range(spec.audit.chunks)

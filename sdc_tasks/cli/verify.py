@@ -25,12 +25,13 @@ SHOWN_FAULTS = 20  # lines on the terminal
 @about_a_case
 def verify_certificate(
     case: CaseOptions,
-    published: Annotated[Path, typer.Option("--published", help="the table that the certificate is about, SDMX-CSV")],
+    published: Annotated[Path, typer.Option("--published", help="the table that the certificate is about, in any format that is written")],
     certificate: Annotated[Path, typer.Option("--certificate", help="audit.json, or the file that `sdc audit --json` wrote")],
     witnesses: Annotated[Path, typer.Option("--witnesses", help="the file that `sdc audit --witnesses` wrote; confidential")],
 ) -> None:
     """Recomputes every statement of a certificate from deliveries, table and witnesses. Exit code 3 if a statement does not follow."""
     from sdc_tasks import report
+    from sdc_tasks.api.published import told_by
     from sdc_tasks.methods.recheck import told_before
 
     spec = case.spec
@@ -40,7 +41,7 @@ def verify_certificate(
         raise InvalidInput(f"{certificate}, {witnesses}: cannot be read. Remedy: name the files that `sdc audit` wrote") from error
     salt, evidence = evidence_of(content)
     problem, beside = case.problem(told_before, salt)
-    publication = report.read_own(published, spec, problem.space, case.period)
+    publication = report.read_own(published, spec, problem.space, case.period, told_by(published, spec, problem.space))
     wrong, found, verdict = examine(spec, case.period, problem, publication, text, evidence, beside)
     if found is not None:
         profiles = ", ".join(asked_of(spec, problem))

@@ -88,12 +88,12 @@ def _multipliers(keys: Keys, found: Findings) -> Ints:
     """(records,): exponents of the power of ten between the sent unit and the unit of the indicator."""
     records, attributes, indicators = keys.records, keys.domain.attributes, keys.domain.indicators
     units, at_cell = keys.domain.unit_at
-    at = np.append(at_cell, len(units))[keys.cell]  # −1, the last: a key that is not known whole
+    at = np.append(at_cell, len(units)).astype(np.int32)[keys.cell]  # −1, the last: a key that is not known whole
     if attributes.unit is not None:
         by_indicator = [each.unit for each in indicators]
         named = list(dict.fromkeys((*(unit for unit, _ in units), *by_indicator)))
-        due = np.array([*(named.index(unit) for unit, _ in units), -1])[at]
-        of_indicator = np.array([*map(named.index, by_indicator), -1])[keys.indicator]
+        due = np.array([*(named.index(unit) for unit, _ in units), -1], dtype=np.int32)[at]
+        of_indicator = np.array([*map(named.index, by_indicator), -1], dtype=np.int32)[keys.indicator]
         due = np.where(keys.cell >= 0, due, of_indicator)
         for number, unit in sorted(enumerate(named), key=lambda each: each[1]):
             wrong = (due == number) & ~records.where(attributes.unit, unit.__eq__)
@@ -103,8 +103,8 @@ def _multipliers(keys: Keys, found: Findings) -> Ints:
     column = attributes.unit_multiplier
     wrong = records.where(column, lambda text: not _is_multiplier(text))
     found.each("SDC/unit", np.flatnonzero(wrong), records.line, f"{column} must be a power of ten such as 0, 3 or 6", keys.name)
-    sent = _of_texts(records, column, lambda text: int(text) if _is_multiplier(text) else 0).astype(np.int64)
-    expected = np.array([*(power for _, power in units), 0], dtype=np.int64)[at]
+    sent = _of_texts(records, column, lambda text: int(text) if _is_multiplier(text) else 0).astype(np.int32)
+    expected = np.array([*(power for _, power in units), 0], dtype=np.int32)[at]
     scale = np.where((keys.cell >= 0) & ~wrong, sent - expected, 0)
     if (other := np.flatnonzero(scale)).size:
         message = f"{column} is not the one of the domain in {other.size} records, from this line on: their values were converted"

@@ -11,6 +11,7 @@ import numpy as np
 from sdc_tasks.domains.schema import Domain, Role
 from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats.packed import inner_name, is_packed, peek, unpack
+from sdc_tasks.intake.formats.records import Records
 from sdc_tasks.intake.formats.registry import FORMATS, discover
 from sdc_tasks.intake.numbers import read_share, read_units, read_values
 from sdc_tasks.intake.structure import Keys, concepts, read_keys
@@ -83,7 +84,11 @@ def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str 
     found = Findings()
     country, entries = None, None
     try:
-        country, entries = _read(data, file, domain, period, found)
+        records = _records(data, file, domain, found)
+        del data  # half a gigabyte for a million records of generic SDMX-ML: unless the caller keeps it, it is free for what follows
+        if records is not None:
+            keys = read_keys(records, domain, period, found)
+            country, entries = keys.sender, _entries(keys, found)
     except Exception as error:  # the sender's bytes must not stop the release, nor show in a traceback
         found.add("SDC/reader", f"the reader failed ({type(error).__name__}): tell the maintainers, and try plain SDMX-CSV")
     named = countries_of(file, domain)
@@ -106,22 +111,18 @@ def most_bytes(domain: Domain, file: str) -> int:
     return SPARE_BYTES + each * domain.space.national_size
 
 
-def _read(data: bytes, file: str, domain: Domain, period: str, found: Findings) -> tuple[str | None, Entries | None]:
+def _records(data: bytes, file: str, domain: Domain, found: Findings) -> Records | None:
     size = domain.space.national_size
     if len(data) > (most := most_bytes(domain, file)):
         found.add("140", f"the file has more than {most} bytes; no table of {size} cells needs so many: send the table and nothing else")
-        return None, None
+        return None
     if (content := unpack(data, file, lambda name: most_bytes(domain, name), found)) is None:
-        return None, None
+        return None
     data, file = content
     if (kind := discover(file)) is None:
         found.add("140", "no format has the suffix of this file: send SDMX-CSV, such as AT_2024.csv, or SDMX-ML, such as AT_2024.xml")
-        return None, None
-    records = kind.read(data, concepts(domain), found, SPARE_LINES + 4 * size)
-    if records is None:
-        return None, None
-    keys = read_keys(records, domain, period, found)
-    return keys.sender, _entries(keys, found)
+        return None
+    return kind.read(data, concepts(domain), found, SPARE_LINES + 4 * size)
 
 
 def _entries(keys: Keys, found: Findings) -> Entries | None:

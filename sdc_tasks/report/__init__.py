@@ -4,7 +4,7 @@ from sdc_tasks.report.facts import DeliveryFact, FindingFact, ReportFacts, StepF
 from sdc_tasks.report.files import write_whole
 from sdc_tasks.report.page import metadata_page, render
 from sdc_tasks.report.published import Edition, public_files
-from sdc_tasks.report.table_csv import ReadTable, read_own, read_published, read_table, table_text
+from sdc_tasks.report.table_csv import ReadTable, read_own, read_published, read_table, table_text, told_by_csv
 
 __all__ = [
     "DeliveryFact",
@@ -20,5 +20,6 @@ __all__ = [
     "read_table",
     "render",
     "table_text",
+    "told_by_csv",
     "write_whole",
 ]

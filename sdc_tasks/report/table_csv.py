@@ -10,6 +10,7 @@ of the members whose value is public, not the total (OBS_STATUS D, definition di
 is in [OBS_VALUE, OBS_VALUE / s].
 
 `read_published` reads such a table, also one made elsewhere, for an audit; `read_table` is for a table of exactly the cells of the domain.
+They take the rows from this file, or from another reader (`api/published.py`).
 A table made elsewhere may give LOWER and UPPER of a cell, the interval of its total. A value that is not a multiple of its ROUNDING_BASE
 counts as exact, unless these columns, or a domain whose values are additive or rounded as whole tables, explain it. Messages name file,
 line, key and remedy. They repeat no OBS_VALUE, because such a table may hold confidential values by mistake.
@@ -63,7 +64,7 @@ def table_rows(domain: Domain, space: CellSpace, period: str, publication: Publi
     asked = domain.bases.visible_share is not None or bool(publication.visible.any())
     indicators = {indicator.code: indicator for indicator in domain.indicators}
     columns = [*OBSERVATION, *_unit(domain, 0, ""), *([VISIBLE_SHARE] if asked else [])]
-    yield [*ENVELOPE, "FREQ", *_dimensions(domain), *columns]
+    yield [*ENVELOPE, "FREQ", *dimensions_of(domain), *columns]
     told = (array.tolist() for array in (publication.cells, publication.value, publication.base, publication.covers))
     for cell, value, base, covers in zip(*told, strict=True):
         key = _key(space, cell)
@@ -88,6 +89,14 @@ def printed(value: float, decimals: int, noise: float = 0.0) -> str:
 
 
 @dataclass(frozen=True)
+class Told:
+    """A table as texts, however it was read: its columns, and each row with the line on which it stands."""
+
+    header: Sequence[str]
+    rows: Iterable[tuple[int, Sequence[str]]] = field(repr=False)
+
+
+@dataclass(frozen=True)
 class ReadTable:
     """The publication of a table, and the parts of the table that cannot be judged.
 
@@ -103,18 +112,18 @@ class ReadTable:
     contradicted: tuple[str, ...]
 
 
-def read_table(path: Path, domain: Domain, space: CellSpace, period: str) -> Publication:
+def read_table(path: Path, domain: Domain, space: CellSpace, period: str, told: Told | None = None) -> Publication:
     """As `read_published`. Raises InvalidInput also for a row whose cell is not in the domain, and for a status that contradicts value and
     base.
     """
-    return _clear(path, read_published(path, domain, space, period)).publication
+    return _clear(path, read_published(path, domain, space, period, told)).publication
 
 
-def read_own(path: Path, domain: Domain, space: CellSpace, period: str) -> Publication:
+def read_own(path: Path, domain: Domain, space: CellSpace, period: str, told: Told | None = None) -> Publication:
     """A table as `table_text` tells it: every cell has a row, and every value is a multiple of its base. Raises InvalidInput as
     `read_table` does, and for a missing cell or another base.
     """
-    found = _clear(path, read_published(path, domain, space, period))
+    found = _clear(path, read_published(path, domain, space, period, told))
     for cells, wrong in (
         (found.absent, "has no row; a withheld cell has a row without an OBS_VALUE. Remedy: use the published table"),
         (found.off_base, "is not a multiple of its ROUNDING_BASE. Remedy: use the published table"),
@@ -131,9 +140,9 @@ def _clear(path: Path, found: ReadTable) -> ReadTable:
     return found
 
 
-def read_published(path: Path, domain: Domain, space: CellSpace, period: str, text: str | None = None) -> ReadTable:
-    """Reads a published table: SDMX-CSV 1.0 or 2.0. ROUNDING_BASE, VISIBLE_SHARE, LOWER and UPPER are optional. `text`: what the file
-    holds, where there is none; then `path` is what messages call it.
+def read_published(path: Path, domain: Domain, space: CellSpace, period: str, told: Told | None = None) -> ReadTable:
+    """Reads a published table: SDMX-CSV 1.0 or 2.0, or `told`, what another reader found; then `path` is what messages call it.
+    ROUNDING_BASE, VISIBLE_SHARE, LOWER and UPPER are optional.
 
     Raises InvalidInput, with file, line, key and remedy, for anything that does not say clearly what is published.
     """
@@ -145,7 +154,7 @@ def read_published(path: Path, domain: Domain, space: CellSpace, period: str, te
     seen: dict[int, int] = {}
     stated: dict[int, tuple[_Row, float]] = {}
     unknown, off_base, contradicted = [], [], []
-    for row in _rows(path, domain, _text(path) if text is None else text):
+    for row in _rows(path, domain, told_by_csv(path) if told is None else told):
         try:
             i = _position(row, domain, space, period, position)
         except _UnknownCell as beside:
@@ -215,7 +224,8 @@ def _refuse_beyond(values: Floats, space: CellSpace, stated: dict[int, tuple[_Ro
             raise row.error(f"ROUNDING_BASE of {key} is larger than its value; give the base of the rounding, or withhold the cell")
 
 
-def _dimensions(domain: Domain) -> list[str]:
+def dimensions_of(domain: Domain) -> list[str]:
+    """The columns of codes that identify a cell."""
     return [domain.areas.dimension, domain.indicator_dimension, *(source.dimension for source in domain.hierarchies)]
 
 
@@ -276,20 +286,38 @@ def _text(path: Path) -> str:
         raise InvalidInput(f"{path}: byte {error.start} is not UTF-8; save the table as UTF-8") from error
 
 
-def _rows(path: Path, domain: Domain, text: str) -> Iterator[_Row]:
-    """The records of the file, each as wide as its header."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+def told_by_csv(path: Path, text: str | None = None) -> Told:
+    """The rows of a CSV file, or of `text` that messages call `path`, each as wide as its header. Raises InvalidInput."""
+    reader = csv.reader(io.StringIO(_text(path) if text is None else text, newline=""), strict=True)
+
+    def rows() -> Iterator[tuple[int, Sequence[str]]]:
+        try:
+            for record in reader:
+                if len(record) not in (0, len(header)):
+                    raise InvalidInput(
+                        f"{path}, line {reader.line_num}: {len(record)} fields, the header has {len(header)}; was the file cut?"
+                    )
+                if record:
+                    yield reader.line_num, record
+        except csv.Error as error:
+            raise _not_csv(path, reader.line_num, error) from error
+
     try:
-        header = [name.strip() for name in next(reader, [])]
-        _check_header(path, header, domain)
-        for record in reader:
-            if not record:
-                continue
-            if len(record) != len(header):
-                raise InvalidInput(f"{path}, line {reader.line_num}: {len(record)} fields, the header has {len(header)}; was the file cut?")
-            yield _Row(path, reader.line_num, dict(zip(header, (field.strip() for field in record), strict=True)))
+        header = next(reader, [])
     except csv.Error as error:
-        raise InvalidInput(f"{path}, line {reader.line_num}: not CSV ({error}); was the file cut inside a quoted field?") from error
+        raise _not_csv(path, reader.line_num, error) from error
+    return Told(header, rows())
+
+
+def _not_csv(path: Path, line: int, error: csv.Error) -> InvalidInput:
+    return InvalidInput(f"{path}, line {line}: not CSV ({error}); was the file cut inside a quoted field?")
+
+
+def _rows(path: Path, domain: Domain, told: Told) -> Iterator[_Row]:
+    header = [name.strip() for name in told.header]
+    _check_header(path, header, domain)
+    for line, record in told.rows:
+        yield _Row(path, line, dict(zip(header, (field.strip() for field in record), strict=True)))
 
 
 def _check_header(path: Path, header: list[str], domain: Domain) -> None:
@@ -302,12 +330,12 @@ def _check_header(path: Path, header: list[str], domain: Domain) -> None:
     if repeated:
         raise InvalidInput(f"{path}, line 1: repeated columns {', '.join(repeated)}; keep one of each")
     named = ["STRUCTURE_ID"] if header[0] == "STRUCTURE" else []
-    missing = [name for name in [*named, *_dimensions(domain), "TIME_PERIOD", "OBS_VALUE"] if name not in header]
+    missing = [name for name in [*named, *dimensions_of(domain), "TIME_PERIOD", "OBS_VALUE"] if name not in header]
     if missing:
         raise InvalidInput(f"{path}, line 1: missing columns {', '.join(missing)}; add them under these names")
     attributes = domain.attributes
     stated = (attributes.unit, attributes.unit_multiplier, attributes.obs_status, attributes.conf_status)
-    known = {*BESIDE, *OBSERVATION, VISIBLE_SHARE, *BOUNDS, *_dimensions(domain), *(name for name in stated if name)}
+    known = {*BESIDE, *OBSERVATION, VISIBLE_SHARE, *BOUNDS, *dimensions_of(domain), *(name for name in stated if name)}
     if unknown := [name for name in header if name not in known]:
         raise InvalidInput(
             f"{path}, line 1: unknown columns {', '.join(map(_quoted, unknown))} cannot be judged; remove them, or "
@@ -318,7 +346,7 @@ def _check_header(path: Path, header: list[str], domain: Domain) -> None:
 def _position(row: _Row, domain: Domain, space: CellSpace, period: str, position: dict[tuple[str, ...], int]) -> int:
     """The aggregate cell of the row."""
     _check_envelope(row, domain, period)
-    key = tuple(row.get(name) for name in _dimensions(domain))
+    key = tuple(row.get(name) for name in dimensions_of(domain))
     found = position.get(key)
     if found is not None:
         _check_unit(row, domain, found % space.national_size, ".".join(key[1:]) if domain.unit_by_code(key[1]) else key[1])
@@ -327,7 +355,7 @@ def _position(row: _Row, domain: Domain, space: CellSpace, period: str, position
     area = key[0]
     if area in domain.countries:
         raise row.error(f"{area} is a country; a published table holds {', '.join(aggregates)} only: remove the rows of countries")
-    parts = zip(_dimensions(domain), key, (aggregates, *space.axes), strict=True)
+    parts = zip(dimensions_of(domain), key, (aggregates, *space.axes), strict=True)
     name, code, known = next((name, code, known) for name, code, known in parts if code not in known)
     allowed = f"allowed: {', '.join(known)}" if len(known) <= 12 else f"see its code list in domain {domain.id}"
     raise _UnknownCell(f"{name} {_quoted(code)} is unknown; {allowed}")

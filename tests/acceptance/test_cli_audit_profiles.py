@@ -143,3 +143,9 @@ def test_the_certificate_of_a_release_is_verified_with_its_witnesses(demo, tmp_p
     ended = verified(demo, "exact", **files)
     assert ended.code == 0, ended.text
     assert "verified: passed" in ended.said
+    for name in ("table.xml", "table.json"):  # the same table in another format is the same publication
+        ended = verified(demo, "exact", **files | {"published": tmp_path / name})
+        assert (ended.code, "verified: passed" in ended.said) == (0, True), ended.text
+    tables = ("table.csv", "table.xml", "table.json")
+    said = {sdc("audit", *where(demo), "--published", tmp_path / name).said for name in tables}
+    assert len(said) == 1, said

@@ -207,7 +207,7 @@ FILES: dict[str, tuple[str, Callable[[Table, Path], None], float | None, float |
     "SDMX-CSV": (".csv", sdmx_csv, 5, None),
     "Parquet": (".parquet", parquet, 2, None),
     "SDMX-ML 2.1 structure-specific": (".xml", sdmx_ml, 30, 1e9),
-    "SDMX-ML 2.1 generic": (".xml", lambda of, path: sdmx_ml(of, path, generic=True), None, None),
+    "SDMX-ML 2.1 generic": (".xml", lambda of, path: sdmx_ml(of, path, generic=True), 30, 1e9),
     "SDMX-JSON": (".json", sdmx_json, None, None),
     "Eurostat TSV": (".tsv", eurostat_tsv, None, None),
     "Excel": (".xlsx", excel, None, None),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
-from sdc_tasks.report import table_text, write_whole
+from sdc_tasks.report import Edition, table_text, write_whole
 
 DOMAIN = """
 id: small
@@ -25,6 +27,7 @@ indicators:
 hierarchies: [{dimension: ACTIVITY, codelist: activity.csv}, {dimension: SIZECLASS, codelist: size.csv}]
 flags: {F: {role: public}}
 """
+INSTANT = datetime(2025, 3, 1, 11, 0, 0, 123456, tzinfo=UTC)
 
 
 def small_domain(folder: Path, text: str = DOMAIN, areas: str = "AT,EU\nBE,EU\n") -> Domain:
@@ -41,6 +44,11 @@ def publication(domain: Domain, cells: list[tuple[float, ...]]) -> Publication:
     first = domain.space.size - domain.space.national_size
     value, base, covers = np.array([(*cell, 0.0)[:3] for cell in cells]).T
     return Publication(np.arange(first, domain.space.size), value, base, covers)
+
+
+def edition(domain: Domain, cells: Any) -> Edition:
+    """A first version with these cells, released at INSTANT."""
+    return Edition(domain, domain.space, "2024", publication(domain, list(cells)), 1, INSTANT, ("external",))
 
 
 def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publication: Publication) -> None:

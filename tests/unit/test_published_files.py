@@ -6,7 +6,6 @@ import csv
 import hashlib
 import io
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,9 @@ from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake import read_sheet
 from sdc_tasks.model.public_files import PUBLIC_FILES
-from sdc_tasks.report import Edition, metadata_page, public_files
+from sdc_tasks.report import metadata_page, public_files
 from support.laws import law
-from support.small_tables import CELLS, DOMAIN, MIXED, VISIBLE, publication, small_domain
+from support.small_tables import CELLS, DOMAIN, INSTANT, MIXED, VISIBLE, edition, small_domain
 
 ALL = "dissemination: {formats: [sdmx-ml, sdmx-json, parquet]}\n"
 RULES = """
@@ -30,7 +29,6 @@ flags:
   A: {role: primary, rule: {kind: p_percent, p: 13.7}}
   S: {role: secondary}
 """
-INSTANT = datetime(2025, 3, 1, 11, 0, 0, 123456, tzinfo=UTC)
 ENVELOPE = ("STRUCTURE", "STRUCTURE_ID", "ACTION")
 Cells = tuple[tuple[float, ...], ...]
 
@@ -38,10 +36,6 @@ Cells = tuple[tuple[float, ...], ...]
 @pytest.fixture(scope="module")
 def domain(tmp_path_factory: pytest.TempPathFactory) -> Domain:
     return small_domain(tmp_path_factory.mktemp("small"), DOMAIN + ALL)
-
-
-def edition(domain: Domain, cells: Any = MIXED) -> Edition:
-    return Edition(domain, domain.space, "2024", publication(domain, list(cells)), 1, INSTANT, ("external",))
 
 
 def files(domain: Domain, cells: Any = MIXED) -> dict[str, bytes]:
@@ -231,7 +225,7 @@ def test_our_own_intake_reads_what_we_write(domain, tmp_path, name):
 
 
 def test_a_national_cell_is_in_no_file(domain):
-    leak = edition(domain)
+    leak = edition(domain, MIXED)
     object.__setattr__(leak, "publication", type(leak.publication)(np.array([0]), np.array([7.0]), np.array([0.0])))
     with pytest.raises(ValueError, match="aggregate cells only"):
         public_files(leak, metadata_page)

@@ -1,7 +1,7 @@
 """The records of an SDMX message as they are gathered: what is said at the data set, a group, a series or an observation.
 
 The readers of SDMX-ML and SDMX-JSON find what a message says, and where; what makes records of it is here, once. Each distinct text is
-kept once, and a record is a number for each concept.
+kept once, and a record is a number for each concept, of one byte where a concept has few texts: most have.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import numpy as np
 
 from sdc_tasks.intake.findings import Findings, shown
 from sdc_tasks.intake.formats.groups import UNSAID, Group, spread
-from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
+from sdc_tasks.intake.formats.records import Concepts, Numbers, Records, WireFormat
 from sdc_tasks.model.findings import Severity
-from sdc_tasks.model.table import Ints
 
+_WIDER = {127: "h", 2**15 - 1: "i"}  # where a concept has so many texts, its numbers get this type of `array`
 ACTIONS = {"Append": "A", "Replace": "R", "Information": "I", "Delete": "D", "Merge": "M"}
 
 
@@ -32,7 +32,7 @@ class Gathered:
     def __init__(self, concepts: Concepts, most: int) -> None:
         self._concepts, self._most = concepts, most
         self.texts: dict[str, dict[str, int]] = {name: {} for name in (*concepts.required, *concepts.optional, "DATAFLOW", "ACTION")}
-        self._which: dict[str, array[int]] = {name: array("i") for name in self.texts}
+        self._which: dict[str, array[int]] = {name: array("b") for name in self.texts}
         self._columns = [(name, texts, self._which[name].append) for name, texts in self.texts.items()]
         self._lines = array("i")
         self._records = 0
@@ -74,7 +74,21 @@ class Gathered:
             self.seen(said, line)
         for name, texts, append in self._columns:
             text = said.get(name)
-            append(UNSAID if text is None else texts[text] if text in texts else texts.setdefault(text, len(texts)))
+            if text is None:
+                append(UNSAID)
+            elif text in texts:
+                append(texts[text])
+            else:
+                self._first(name, text)
+
+    def _first(self, name: str, text: str) -> None:
+        """A text that no record before had."""
+        texts = self.texts[name]
+        texts[text] = len(texts)
+        if wider := _WIDER.get(len(texts)):
+            self._which[name] = array(wider, self._which[name])
+            self._columns = [(each, of, self._which[each].append) for each, of in self.texts.items()]
+        self._which[name].append(texts[text])
 
     def records(self, wire: WireFormat, found: Findings, plain: Callable[[str, str], str] | None = None) -> Records | None:
         """All that was read, with findings on what is missing, said twice or not known. `plain(name, text)` makes the text of a record."""
@@ -89,7 +103,9 @@ class Gathered:
                 found.add("150/007", message, line, severity=Severity.WARNING)
         if not self._records:
             found.add("140", "the message has no observation: send the complete table")
-        which: dict[str, Ints] = {name: np.array(self._which.pop(name), dtype=np.int64) for name in list(self._which)}
+        which: dict[str, Numbers] = {name: np.array(self._which.pop(name)) for name in list(self._which)}
+        if self._groups:  # they may add texts
+            which = {name: numbers.astype(np.int64) for name, numbers in which.items()}
         for name in sorted(spread(self._groups, self.texts, which)):
             self._twice.setdefault(name, self._names[name])
         for name, line in self._twice.items():

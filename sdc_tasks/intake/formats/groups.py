@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, MutableMapping
 
 import numpy as np
 
+from sdc_tasks.intake.formats.records import Numbers
 from sdc_tasks.model.table import Ints
 
 UNSAID = -1
 Group = tuple[Mapping[str, str], Mapping[str, str]]  # the part of a key, and what is said of it
 
 
-def spread(groups: Iterable[Group], texts: Mapping[str, MutableMapping[str, int]], which: Mapping[str, Ints]) -> set[str]:
+def spread(groups: Iterable[Group], texts: Mapping[str, MutableMapping[str, int]], which: Mapping[str, Numbers]) -> set[str]:
     """Gives the records of each group what it says, in place. Returns the concepts of which a record or another group says something else.
 
     `texts`: the number of each text of a concept. `which`: (records,) for each concept, UNSAID where a record does not say it.
@@ -36,7 +37,7 @@ def spread(groups: Iterable[Group], texts: Mapping[str, MutableMapping[str, int]
     return differently
 
 
-def _rows_by_part(names: tuple[str, ...], which: Mapping[str, Ints]) -> dict[tuple[int, ...], Ints]:
+def _rows_by_part(names: tuple[str, ...], which: Mapping[str, Numbers]) -> dict[tuple[int, ...], Ints]:
     """The records of each part of a key, as the numbers of its texts."""
     records = len(next(iter(which.values())))
     if not records:

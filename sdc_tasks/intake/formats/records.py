@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sdc_tasks.model.table import Bools, Floats, Ints
 
+Numbers = npt.NDArray[np.signedinteger[Any]]  # of texts: some columns have few, and their numbers need a byte
 A_NUMBER = "0"
 _PLAIN = re.compile(r"[+-]?[0-9]++(?:\.[0-9]*+)?+")  # most numbers, with a point if any
 _ALL_PLAIN = re.compile(rf"(?:{_PLAIN.pattern}\n)*+")  # seen at once, as a million texts are slow one by one
@@ -49,7 +52,7 @@ class Records:
 
     format: WireFormat
     line: Ints = field(repr=False)
-    columns: Mapping[str, tuple[list[str], Ints]] = field(repr=False)
+    columns: Mapping[str, tuple[list[str], Numbers]] = field(repr=False)
     numbers: Mapping[str, Floats] = field(repr=False, default_factory=dict)
     _plain: dict[str, bool] = field(repr=False, compare=False, default_factory=dict)
 
@@ -63,7 +66,7 @@ class Records:
         """The texts of a column."""
         return self.columns[column][0]
 
-    def which(self, column: str) -> Ints:
+    def which(self, column: str) -> Numbers:
         """(records,): the position of each record's text in `texts`."""
         return self.columns[column][1]
 
@@ -85,9 +88,9 @@ class Records:
         """(records,): the records whose text passes the test. The test runs once for each distinct text."""
         return np.array([test(text) for text in self.texts(column)], dtype=bool)[self.which(column)]
 
-    def positions(self, column: str, index: Mapping[str, int]) -> Ints:
+    def positions(self, column: str, index: Mapping[str, int]) -> Numbers:
         """(records,): the index of each record's code, −1 where it has none."""
-        return np.array([index.get(text, -1) for text in self.texts(column)], dtype=np.int64)[self.which(column)]
+        return np.array([index.get(text, -1) for text in self.texts(column)], dtype=np.int32)[self.which(column)]
 
     def text(self, column: str, row: int) -> str:
         texts, which = self.columns[column]

@@ -66,6 +66,7 @@ class _Message:
         self._series: dict[str, str] = {}
         self._own: dict[str, str] = {}
         self._here: dict[str, str] | None = None  # what a generic Value belongs to
+        self._value = ""  # the whole name of a Value, as this message writes it
         self._header, self._ref = "", ""
         self.parser = ParserCreate(namespace_separator=" ")
         self.parser.buffer_text = True
@@ -78,10 +79,16 @@ class _Message:
         raise UnfitMessage("a document type (DOCTYPE), which no data message has: send the message without it")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
+        here = self._here
+        if name == self._value and here is not None:  # nine of ten elements of a generic message: as in `_say`
+            concept, text = attributes.get("id", ""), attributes.get("value", "")
+            if here.setdefault(concept, text) != text:
+                self.gathered.differs(concept, self.parser.CurrentLineNumber)
+            return
         local = name.rpartition(" ")[2]
-        if local == "Value" and self._here is not None:  # nine of ten elements of a generic message
+        if local == "Value" and here is not None:
             self._path.append(local)
-            self._say(self._here, attributes.get("id", ""), attributes)
+            self._say(here, attributes.get("id", ""), attributes)
             return
         if not self._path:
             kind = _KIND.fullmatch(name)
@@ -147,8 +154,11 @@ class _Message:
             raise UnfitMessage(UNKNOWN)
 
     def _end(self, name: str) -> None:
+        if name == self._value and self._here is not None:
+            return
         local = self._path.pop()
         if local == "Value":
+            self._value = self._value or name
             return
         if self._said is not None and self._path[1:2] == ["Header"]:
             self._end_header(local, "".join(self._said).strip())
