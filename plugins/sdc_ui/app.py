@@ -211,10 +211,11 @@ def away(request: Request, error: Exception) -> Response:
     """
     log.warning("a database cannot be read: %s: %s", type(error).__name__, str(error).split("\n", maxsplit=1)[0])
     if isinstance(error, Retriable):
-        detail = "the warehouse does not answer. Nothing that was stored is lost"
+        detail = "the warehouse does not answer"
     else:
-        detail = "the warehouse or Airflow's database does not answer. Nothing that was stored is lost. Or there was no release yet"
-    answer = _error(request, HTTPStatus.SERVICE_UNAVAILABLE, f"{detail}. Try again in a minute; the log of the api-server has the reason")
+        detail = "the warehouse or Airflow's database does not answer, or the warehouse is empty before the first release"
+    detail += ". Nothing that was stored is lost. Try again in a minute; the log of the api-server has the reason"
+    answer = _error(request, HTTPStatus.SERVICE_UNAVAILABLE, detail)
     answer.headers["Retry-After"] = "60"
     return answer
 

@@ -75,6 +75,23 @@ def test_a_cycle_shows_the_country_that_failed_and_where_to_look(page: Page) -> 
     assert f'href="/sdc/cycle/{DOMAIN}/2024/findings/CY"' in html
 
 
+def test_before_there_is_a_release_the_domain_file_says_how_many_must_agree(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sdc_tasks.warehouse import reader
+
+    monkeypatch.setattr(reader, "history", lambda *_: [])
+    said = text(page(f"/cycle/{DOMAIN}/2024"))
+    assert "nothing made yet" in said
+    assert re.search(r"Approval .{,80} 0 of 1 given", said), said
+
+
+def test_what_started_a_run_is_said_in_words(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sdc_tasks.warehouse import reader
+
+    known = reader.dag_runs
+    monkeypatch.setattr(reader, "dag_runs", lambda *asked: [{**each, "triggered_by": "scheduled"} for each in known(*asked)])
+    assert "by the calendar, failed" in text(page(f"/cycle/{DOMAIN}/2024"))
+
+
 def test_findings_say_what_to_do(page: Page) -> None:
     said = text(page(f"/cycle/{DOMAIN}/2024/findings/CY"))
     assert "CY_2024.csv refused" in said

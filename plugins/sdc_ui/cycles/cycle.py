@@ -20,6 +20,7 @@ from sdc_ui.shared.steps import Instance, Step, of_release, of_tasks
 
 DUE = ("delivery_due", "protection_due", "approval_due", "embargo")
 INGEST = "ingest"  # the task to clear so that a country's file is read again
+NOBODY = {"": "the scheduler", "scheduled": "the calendar", "asset_triggered": "a new file", "backfill": "a backfill", "manual": "hand"}
 NAMELESS = "_"  # in addresses, for files without a country
 
 
@@ -37,7 +38,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class DagRun:
-    """The newest run of a DAG of this cycle."""
+    """The newest run of a DAG of this cycle. `triggered_by` is a person, or Airflow's word for what started it."""
 
     dag_id: str
     run_id: str
@@ -45,6 +46,11 @@ class DagRun:
     triggered_by: str
     started_at: datetime | None
     finished_at: datetime | None
+
+    @property
+    def by(self) -> str:
+        """Who started it, in words."""
+        return NOBODY.get(self.triggered_by, self.triggered_by)
 
 
 @dataclass(frozen=True)
@@ -94,7 +100,9 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
     if cycle is None and not files and not releases and run is None:
         return None
     newest = releases[0] if releases else None
-    labels = labels_of(domain, reader.settings_of(engine, domain))
+    settings = reader.settings_of(engine, domain)
+    labels = labels_of(domain, settings)
+    asked = newest.approvals_asked if newest else int(settings.get("governance", {}).get("approvals", 0))
     unread = [each["file"] for each in reader.unread(engine) if (each["domain"], each["period"]) == (domain, period)]
     found = countries(cycle["areas"] if cycle else (), files, unread)
     codes = [each.code for each in found]
@@ -112,7 +120,9 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
             *(each["file"] for each in files if each["country"] is None and each["state"] not in OVER),
             *(file for file in unread if named_by(file, codes) is None),
         ),
-        deadlines=_deadlines(cycle, found, files, newest, audits, approval, now) if cycle and any(cycle[name] for name in DUE) else (),
+        deadlines=_deadlines(cycle, found, files, newest, audits, asked, approval, now)
+        if cycle and any(cycle[name] for name in DUE)
+        else (),
         alerts=tuple(reader.alerts(engine, domain, period)),
         run=dag_run_of(run) if run else None,
         steps=steps,
@@ -159,6 +169,7 @@ def _deadlines(
     files: Sequence[Mapping[str, Any]],
     newest: ReleaseLine | None,
     audits: Sequence[Mapping[str, Any]],
+    asked: int,
     approval: Approval | None,
     now: datetime,
 ) -> tuple[Deadline, ...]:
@@ -170,7 +181,6 @@ def _deadlines(
     out = None
     if newest and newest.released_at and newest.visible:
         out = max(newest.released_at, newest.embargo or newest.released_at)
-    asked = newest.approvals_asked if newest else 0
     agreed = approval.done_at if approval and asked else released
     return (
         deadline(
@@ -184,6 +194,5 @@ def _deadlines(
 
 
 def _agreement(asked: int, approval: Approval | None) -> str:
-    if not asked or approval is None:
-        return "none asked for"
-    return f"{asked - approval.missing} of {asked} given"
+    given = asked - approval.missing if approval else 0
+    return f"{given} of {asked} given" if asked else "none asked for"
