@@ -6,8 +6,9 @@ import gzip
 import os
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from pyexpat import ParserCreate, XMLParserType
 from typing import IO, TextIO
 
 from sdc_tasks.errors import InvalidInput
@@ -76,6 +77,20 @@ def lines(path: Path, stream: TextIO) -> Iterator[str]:
 
 def _too_large(path: Path, most: int) -> InvalidInput:
     return InvalidInput(f"{path}: unpacks to more than {most} bytes. Remedy: check that this is the right file, and unpack it first")
+
+
+def xml_parser(refused: Callable[[str], Exception], encoding: str | None = None) -> XMLParserType:
+    """A parser of XML whose names have their namespace before a blank. It raises `refused(why)` for a document type, so that nothing that
+    one declares is ever expanded.
+    """
+
+    def no_doctype(*_: object) -> None:
+        raise refused("a document type (DOCTYPE), which no such file has")
+
+    parser = ParserCreate(encoding, namespace_separator=" ")
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = no_doctype
+    return parser
 
 
 def formula(text: str) -> bool:

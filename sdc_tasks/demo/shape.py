@@ -60,7 +60,7 @@ def _shipped_shape() -> tuple[int, int, int]:
 def _codelists() -> dict[str, str]:
     """dimension → file of `sbs`: areas, activities, size classes."""
     domain = load_domain("sbs")
-    return {source.dimension: source.codelist for source in (domain.areas, *domain.hierarchies)}
+    return {source.dimension: str(source.codelist) for source in (domain.areas, *domain.hierarchies)}
 
 
 def _read(codelist: str) -> Rows:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from sdc_tasks.domains.structures import StructureLists
+from sdc_tasks.domains.registry.folder import SUFFIXES, Registry
 from sdc_tasks.domains.validity import Span
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.strict import Strict
@@ -24,12 +24,13 @@ class CodelistSource(Strict):
     """A dimension: its id on the wire, its code list, and what reports call it, such as size class."""
 
     dimension: str = Field(description="its id on the wire, a column of the deliveries")
-    codelist: str = Field(
-        description="CSV file with the columns code, parent and perhaps label, from, until, unit; or a structure message of SDMX-ML (.xml) "
-        "with code lists; relative to the domain file"
+    codelist: str | None = Field(
+        default=None,
+        description="CSV file with the columns code, parent and perhaps label, from, until, unit; or a structure message (SDMX-ML, "
+        "SDMX-JSON) with code lists, or a folder of them; relative to the domain file. Without it, the list that `structures` gives",
     )
     codelist_id: str | None = Field(
-        default=None, description="of a structure message with several code lists, the identifier of this one, such as CL_ACTIVITY"
+        default=None, description="of several code lists, the identifier of this one: CL_ACTIVITY, or NSI:CL_ACTIVITY(1.0)"
     )
     label: str | None = Field(default=None, description="what reports call it; without it, the id")
 
@@ -59,10 +60,9 @@ class Code(NamedTuple):
 
 def read_codelist(path: Path, dimension: str, identifier: str | None = None) -> list[Code]:
     """The rows in file order; of a structure message, those of the code list of this identifier. Raises InvalidInput naming the file."""
+    if of_registry(path):
+        return printable_codes(path, (Code(*row) for row in Registry(path).codelist(identifier)))
     text = settings_text(path, CODELIST_BYTES, f"code list of {dimension}")
-    if path.suffix.lower() == ".xml":
-        rows = [Code(*row) for row in StructureLists(text, path).named(identifier)]
-        return _printable(path, rows)
     if identifier is not None:
         raise InvalidInput(f"{path}: a CSV file holds one code list. Remedy: leave out codelist_id {identifier}")
     try:
@@ -73,10 +73,17 @@ def read_codelist(path: Path, dimension: str, identifier: str | None = None) -> 
         _ = [row.span for row in rows]
     except (ValueError, csv.Error) as error:
         raise InvalidInput(f"{path}: {error}") from error
-    return _printable(path, rows)
+    return printable_codes(path, rows)
 
 
-def _printable(path: Path, rows: list[Code]) -> list[Code]:
+def of_registry(path: Path) -> bool:
+    """Whether a code list there is one of structure messages."""
+    return path.suffix.lower() in SUFFIXES or path.is_dir()
+
+
+def printable_codes(path: Path, codes: Iterable[Code]) -> list[Code]:
+    """The rows. Raises InvalidInput for none, and for what cannot stand in a table or on a page."""
+    rows = list(codes)
     for row in rows:
         refuse_unprintable(str(path), row.code, row.label, row.unit)
     if not rows:

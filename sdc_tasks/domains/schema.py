@@ -19,10 +19,20 @@ import numpy as np
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from sdc_tasks.domains.calendar import Calendar, reference
-from sdc_tasks.domains.codelists import Code, CodelistSource, read_codelist, refuse_repeated, refuse_unprintable
+from sdc_tasks.domains.codelists import (
+    Code,
+    CodelistSource,
+    of_registry,
+    printable_codes,
+    read_codelist,
+    refuse_repeated,
+    refuse_unprintable,
+)
 from sdc_tasks.domains.deliveries import Attributes, CheckOptions, Expected, InboxOptions, read_keys
 from sdc_tasks.domains.dissemination import DisseminationOptions
 from sdc_tasks.domains.messages import told
+from sdc_tasks.domains.registry.folder import Registry
+from sdc_tasks.domains.structures import DomainColumns, Structure
 from sdc_tasks.domains.validity import Bound, Span, stretches
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.bases.options import BasesOptions
@@ -32,10 +42,10 @@ from sdc_tasks.methods.receiver.options import SuppressionOptions
 from sdc_tasks.methods.rounding.options import Rounding, SmallCountRounding
 from sdc_tasks.model.profiles import EXTERNAL, named
 from sdc_tasks.model.strict import Strict
-from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy, Ints
+from sdc_tasks.model.table import Aggregate, Bools, CellSpace, Hierarchy, Ints
 
 HERE = Path(__file__).parent
-_OF_NO_TABLE = ("calendar", "dissemination")  # keys that change nothing in a table
+_OF_NO_TABLE = ("calendar", "dissemination", "structures")  # keys that change nothing in a table; what structures say is added
 
 
 class Role(StrEnum):
@@ -199,6 +209,12 @@ class Domain(Strict):
     id: str = Field(pattern=r"^[a-z0-9_]+$", description="its name, in ids of releases and DAGs")
     title: str = Field(description="its name for readers")
     structure_id: str = Field(description="SDMX dataflow of the deliveries, AGENCY:ID(VERSION)")
+    structures: str | None = Field(
+        default=None,
+        description="structure message (SDMX-ML, SDMX-JSON), or a folder of them as exported from a registry, relative to the domain file. "
+        "The columns and codes of the domain must be those of the data structure of structure_id, and its content constraints say which "
+        "keys may be reported",
+    )
     frequency: str = Field(default="A", description="SDMX frequency of the deliveries")
     areas: CodelistSource = Field(description="the dimension of the countries")
     aggregates: tuple[AggregateSpec, ...] = Field(min_length=1, description="the compositions whose tables are released")
@@ -307,7 +323,7 @@ class Domain(Strict):
     @cached_property
     def labels(self) -> dict[str, dict[str, str]]:
         """dimension → code → label, for reports."""
-        found = {source.dimension: {row.code: row.label for row in self._codelist(source)} for source in (self.areas, *self.hierarchies)}
+        found = {source.dimension: {row.code: row.label for row in self.rows(source)} for source in (self.areas, *self.hierarchies)}
         found[self.areas.dimension].update({spec.code: spec.label for spec in self.aggregates})
         found[self.indicator_dimension] = {indicator.code: indicator.label for indicator in self.indicators}
         return found
@@ -315,7 +331,7 @@ class Domain(Strict):
     @property
     def settings(self) -> dict[str, Any]:
         """All that the digest is of, as JSON knows it, with the code lists: dimension → [code, parent, label] in file order."""
-        lists = {source.dimension: [list(row[:3]) for row in self._codelist(source)] for source in self.hierarchies}
+        lists = {source.dimension: [list(row[:3]) for row in self.rows(source)] for source in self.hierarchies}
         lists[self.areas.dimension] = [list(row[:3]) for row in self.area_rows]
         return {**self.model_dump(mode="json", exclude_none=True, exclude=set(_OF_NO_TABLE)), "codelists": lists}
 
@@ -324,7 +340,7 @@ class Domain(Strict):
         """(unit, power of ten) of every cell of a national table."""
         own = {each.code: (each.unit, each.unit_multiplier) for each in self.indicators}
         by_code = {
-            source.dimension: {row.code: (row.unit, row.unit_multiplier) for row in self._codelist(source)} for source in self.hierarchies
+            source.dimension: {row.code: (row.unit, row.unit_multiplier) for row in self.rows(source)} for source in self.hierarchies
         }
         at = {source.dimension: 1 + i for i, source in enumerate(self.hierarchies)}
         of = {each.code: each.unit_of for each in self.indicators}
@@ -370,30 +386,69 @@ class Domain(Strict):
         )
 
     def _hierarchy(self, source: CodelistSource) -> Hierarchy:
-        rows = self._codelist(source)
+        rows = self.rows(source)
         try:
             return Hierarchy(source.dimension, tuple(row.code for row in rows), tuple(row.parent or None for row in rows))
         except ValueError as error:
-            raise InvalidInput(f"{self._folder / source.codelist}: {error}") from error
+            raise InvalidInput(f"{self._list(source)}: {error}") from error
 
     @cached_property
     def area_rows(self) -> list[Code]:
         """The areas of the code list that are valid then, in file order."""
-        rows = self._codelist(self.areas)
+        rows = self.rows(self.areas)
         span = self._span
         return rows if span is None else [row._replace(since="", until="") for row in rows if row.span.covers(span)]
 
-    def _codelist(self, source: CodelistSource) -> list[Code]:
-        """The rows in file order."""
-        return read_codelist(self._folder / source.codelist, source.dimension, source.codelist_id)
+    def rows(self, source: CodelistSource) -> list[Code]:
+        """The codes of a dimension, in the order of their list."""
+        if source.codelist is not None:
+            return read_codelist(self._list(source), source.dimension, source.codelist_id)
+        if self.structure is None:
+            raise InvalidInput(f"{self.id}: {source.dimension} has no codelist. Remedy: name one, or a registry's export as structures")
+        if source.codelist_id is not None:
+            return printable_codes(self._list(source), (Code(*row) for row in self.structure.registry.codelist(source.codelist_id)))
+        return printable_codes(self._list(source), (Code(*row) for row in self.structure.rows(source.dimension)))
+
+    def _list(self, source: CodelistSource) -> Path:
+        """Where the code list of a dimension is."""
+        return self._folder / (source.codelist or self.structures or "")
+
+    @property
+    def structure(self) -> Structure | None:
+        """The data structure that the domain must have; None where it names no structures."""
+        return None if self.structures is None else Structure(Registry(self._folder / self.structures), self.structure_id)
+
+    @cached_property
+    def reportable(self) -> Bools | None:
+        """(countries, cells of a national table): which records content constraints allow; None where there is none."""
+        return None if self.structure is None else self.structure.reportable(self._columns)
+
+    @property
+    def _columns(self) -> DomainColumns:
+        """What a data structure must have."""
+        attributes, must = self.attributes, ("conf_status", "obs_status", "unit", "unit_multiplier")
+        named = {key: getattr(attributes, key) for key in (*must, *sorted(attributes.model_fields_set))}
+        codes = {"FREQ": (self.frequency,), attributes.conf_status: tuple(self.flags)}
+        if attributes.unit is not None:
+            codes[attributes.unit] = tuple(dict.fromkeys(each.unit for each in self.indicators if each.unit))
+        return DomainColumns(
+            axes={
+                self.areas.dimension: self.countries,
+                self.indicator_dimension: tuple(each.code for each in self.indicators),
+                **{each.dimension: each.codes for each in self.space.hierarchies},
+            },
+            attributes={key: column for key, column in named.items() if column is not None},
+            codes=codes,
+            unsaid={each.code for each in self.indicators if each.absent is None},
+        )
 
     def settle(self, folder: Path) -> None:
         """Binds the domain to its folder, and refuses what only the code lists can show."""
         self._folder = folder
         self._compositions = frozenset(spec.code for spec in self.aggregates)  # of any time: none of them is ever a country
         for source in self.hierarchies:
-            if any(not row.span.endless for row in self._codelist(source)):
-                raise InvalidInput(f"{folder / source.codelist}: from and until are for areas. Remedy: leave the columns out")
+            if any(not row.span.endless for row in self.rows(source)):
+                raise InvalidInput(f"{self._list(source)}: from and until are for areas. Remedy: leave the columns out")
         self._digest = self._sum()
         if self._lasts:
             self._check(self.id)
@@ -415,13 +470,18 @@ class Domain(Strict):
         h = hashlib.sha256(self.model_dump_json(exclude=set(_OF_NO_TABLE)).encode())  # defaults count as if they were written
         h.update(repr([tuple(row) for row in self.area_rows]).encode())
         for source in self.hierarchies:
-            h.update((self._folder / source.codelist).read_bytes())
+            if source.codelist is None or of_registry(self._list(source)):
+                h.update(repr([tuple(row) for row in self.rows(source)]).encode())
+            else:
+                h.update(self._list(source).read_bytes())
+        if self.structure is not None:
+            h.update(repr((self.structure.identity, self.structure.registry.contents)).encode())
         h.update(repr(sorted(self.expected_keys)).encode())
         return h.hexdigest()
 
     def _check(self, name: str) -> None:
         """Refuses what contradicts itself, as a domain of countries and compositions that do not change."""
-        refuse_repeated(f"{self.areas.codelist}: areas", self.countries)
+        refuse_repeated(f"{self._list(self.areas).name}: areas", self.countries)
         refuse_repeated("dimensions", (source.dimension for source in (self.areas, *self.hierarchies)))
         refuse_repeated("indicators", (indicator.code for indicator in self.indicators))
         for relation in self.indicator_relations:
@@ -450,9 +510,11 @@ class Domain(Strict):
             if spec.members != "all":
                 refuse_repeated(f"members of aggregate {spec.code}", spec.members)
                 if unknown := sorted(set(spec.members) - set(self.countries)):
-                    raise InvalidInput(f"{name}: aggregate {spec.code}: members {unknown} are not in {self.areas.codelist}")
+                    raise InvalidInput(f"{name}: aggregate {spec.code}: members {unknown} are not in {self._list(self.areas).name}")
         _ = self.space
         self._check_units(name)
+        if self.structure is not None:
+            self.structure.check(self._columns)
 
     def _check_units(self, name: str) -> None:
         """Every cell has a unit, and no sum is of several."""
@@ -460,10 +522,10 @@ class Domain(Strict):
         for indicator in self.indicators:
             if indicator.unit_of is not None and indicator.unit_of not in lists:
                 raise InvalidInput(f"{name}: indicator {indicator.code}: unit_of {indicator.unit_of} is no hierarchy of the domain")
-            bare = [row.code for row in self._codelist(lists[indicator.unit_of]) if not row.unit] if indicator.unit_of else []
+            bare = [row.code for row in self.rows(lists[indicator.unit_of]) if not row.unit] if indicator.unit_of else []
             if bare:
                 raise InvalidInput(
-                    f"{lists[str(indicator.unit_of)].codelist}: {', '.join(bare[:5])} ({len(bare)} in all) without a unit, which "
+                    f"{self._list(lists[str(indicator.unit_of)]).name}: {', '.join(bare[:5])} ({len(bare)} in all) without a unit, which "
                     f"{indicator.code} needs. Remedy: fill the column unit"
                 )
         different, at = self.unit_at

@@ -1,86 +1,145 @@
-"""A code list of a structure message of SDMX-ML 2.1, 3.0 or 3.1, as a registry or an NSI sends it: codes, parents, English names."""
+"""What the structures of a registry say of a domain: its columns and codes are those of the data structure, and constraints say which keys
+may be reported.
+"""
 
 from __future__ import annotations
 
-import re
-from pyexpat import ExpatError, ParserCreate
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 
+import numpy as np
+
+from sdc_tasks.domains.registry.artefacts import Component, Constraint, Listed, Row
+from sdc_tasks.domains.registry.folder import Registry
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.table import Bools
 
-_SPACE = re.compile(r"http://www\.sdmx\.org/resources/sdmxml/schemas/v(?:2_1|3_0|3_1)/(message|structure|common) (\w+)")
-_LANGUAGE = "http://www.w3.org/XML/1998/namespace lang"
-ENGLISH = "en"
+TOLD_CODES = 5  # codes in a message
+FREQ, TIME = "FREQ", "TIME_PERIOD"
+_ANY = Listed(False, ())  # a dimension that a region does not name
 
 
-class StructureLists:
-    """The code lists of a message: identifier → rows (code, parent, label). Raises InvalidInput naming the file, line and remedy."""
+@dataclass(frozen=True)
+class DomainColumns:
+    """What a domain has. `axes`: the codes of area, indicator and each hierarchy, in this order. `attributes`: key of the domain file →
+    column; `codes`: the codes of a column that is no axis. `unsaid`: the indicators that do not say what a cell without a record means.
+    """
 
-    def __init__(self, text: str, path: object) -> None:
-        self.lists: dict[str, list[tuple[str, str, str]]] = {}
-        self._path, self._where = path, list[str]()
-        self._list: list[tuple[str, str, str]] | None = None
-        self._code, self._parent = "", ""
-        self._names: dict[str, str] = {}
-        self._language, self._said = "", ""
-        self._parser = ParserCreate("utf-8", namespace_separator=" ")
-        self._parser.buffer_text = True
-        self._parser.StartElementHandler, self._parser.EndElementHandler = self._start, self._end
-        self._parser.CharacterDataHandler, self._parser.StartDoctypeDeclHandler = self._text, self._no_doctype
-        try:
-            self._parser.Parse(text.encode(), True)
-        except ExpatError as error:
-            raise InvalidInput(f"{path}, line {error.lineno}: not well-formed XML. Remedy: get the structure again") from error
-        if not self.lists:
-            raise InvalidInput(f"{path}: no code list. Remedy: name a structure message of SDMX-ML with a Codelist, or a CSV file")
+    axes: Mapping[str, Sequence[str]]
+    attributes: Mapping[str, str]
+    codes: Mapping[str, Sequence[str]]
+    unsaid: Collection[str]
+
+    @property
+    def dimensions(self) -> list[str]:
+        return [FREQ, *self.axes]
+
+    @property
+    def frequency(self) -> str:
+        return self.codes[FREQ][0]
+
+
+class Structure:
+    """The data structure of a domain's data flow, in a registry. Raises InvalidInput naming the file, the key and the remedy."""
+
+    def __init__(self, registry: Registry, structure_id: str) -> None:
+        self.registry = registry
+        self.identity, components = registry.structure(structure_id)
+        flow = registry.named(structure_id)
+        self.components: Mapping[str, Component] = {each.id: each for each in components}
+        self.constraints = registry.constraints({self.identity, flow})
+
+    def rows(self, dimension: str) -> list[Row]:
+        """The codes of a dimension: those of its code list that some key may have."""
+        component = self.components.get(dimension)
+        found = self.registry.codes(component) if component else None
+        if found is None:
+            raise InvalidInput(
+                f"{self.registry.path}: {self.identity} has no code list for {dimension}. Remedy: name one, as codelist of the dimension"
+            )
+        return [row for row in found[1] if all(_some_key(each, dimension, row[0]) for each in self.constraints)]
+
+    def check(self, mine: DomainColumns) -> None:
+        """Refuses a domain whose columns or codes are not those of the data structure."""
+        self._columns(mine)
+        for name, codes in {**mine.axes, **mine.codes}.items():
+            self._codes(name, codes)
+        self._sendable(mine)
+
+    def reportable(self, mine: DomainColumns) -> Bools | None:
+        """(areas, cells of a national table): which records the constraints allow; None without one."""
+        if not self.constraints:
+            return None
+        shape = tuple(map(len, mine.axes.values()))
+        allowed = np.ones(shape, dtype=np.bool_)
+        for constraint in self.constraints:
+            here = np.full(shape, not any(each.included for each in constraint.regions))
+            for region in sorted(constraint.regions, key=lambda each: not each.included):  # what is taken out, last
+                if region.keys.get(FREQ, _ANY).has(mine.frequency):
+                    here[np.ix_(*(_chosen(codes, region.keys.get(name, _ANY)) for name, codes in mine.axes.items()))] = region.included
+            allowed &= here
+        return allowed.reshape(shape[0], math.prod(shape[1:]))
+
+    def _columns(self, mine: DomainColumns) -> None:
+        theirs = [each.id for each in self.components.values() if each.kind == "dimension"]
+        if lacking := [name for name in mine.dimensions if name not in theirs]:
+            raise self._refused(f"{', '.join(lacking)}: no dimension of it. Remedy: its dimensions are {', '.join(theirs)}")
+        if more := [name for name in theirs if name not in mine.dimensions]:
+            raise self._refused(f"the domain file lacks its dimensions {', '.join(more)}. Remedy: add each to hierarchies")
+        if not any(each.kind == "time" and each.id == TIME for each in self.components.values()):
+            raise self._refused(f"no time dimension {TIME}. Remedy: deliveries need one")
+        theirs = [each.id for each in self.components.values() if each.kind == "attribute"]
+        for key, name in sorted(mine.attributes.items()):
+            if name not in theirs:
+                raise self._refused(f"attributes.{key} {name}: no attribute of it. Remedy: name one of {', '.join(theirs)}, or null")
+        for constraint in self.constraints:
+            for name in sorted({name for region in constraint.regions for name in region.keys} - set(mine.dimensions)):
+                raise InvalidInput(
+                    f"{self.registry.path}: content constraint {constraint.identity} is on {name}, which is not read here. "
+                    f"Remedy: one on {', '.join(mine.dimensions)}"
+                )
+
+    def _codes(self, name: str, codes: Iterable[str]) -> None:
+        component = self.components.get(name)
+        found = self.registry.codes(component) if component else None
+        if found is None:
+            return
+        known = {row[0] for row in found[1]}
+        if unknown := [code for code in codes if code not in known]:
+            told = ", ".join(unknown[:TOLD_CODES]) + (f" … ({len(unknown)} in all)" if len(unknown) > TOLD_CODES else "")
+            raise self._refused(f"{name} {told}: not in code list {found[0]}. Remedy: correct them, or get the newer list")
+
+    def _sendable(self, mine: DomainColumns) -> None:
+        """A cell that nobody may report has no record, and somebody must say what that means."""
+        allowed = self.reportable(mine)
+        if allowed is None:
+            return
+        areas, *axes = mine.axes.values()
+        for area, row in zip(areas, allowed, strict=True):
+            if not row.any():
+                raise self._refused(f"its content constraints allow no record of {area}. Remedy: correct them, or take {area} out")
+        everywhere: list[bool] = np.all(allowed, axis=0).tolist()
+        for key, every in zip(product(*axes), everywhere, strict=True):
+            if not every and key[0] in mine.unsaid:
+                raise self._refused(
+                    f"its content constraints allow no record of {'.'.join(key)}, and indicator {key[0]} does not say what a cell without "
+                    "a record means. Remedy: give the indicator absent: zero, or absent: missing"
+                )
 
     def _refused(self, why: str) -> InvalidInput:
-        return InvalidInput(f"{self._path}, line {self._parser.CurrentLineNumber}: {why}")
+        return InvalidInput(f"{self.registry.path}: data structure {self.identity}: {why}")
 
-    def _no_doctype(self, *_: object) -> None:
-        raise self._refused("a document type (DOCTYPE), which no structure message has. Remedy: get the structure again")
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        match = _SPACE.fullmatch(name)
-        local = match[2] if match else name
-        if not self._where and (match is None or match[1] != "message" or local != "Structure"):
-            raise self._refused("no structure message of SDMX-ML 2.1, 3.0 or 3.1. Remedy: get the structure as one, or write a CSV file")
-        inside = self._where[-1] if self._where else ""
-        self._where.append(local)
-        self._said = ""
-        if match and local == "Codelist":
-            identifier = attributes.get("id", "")
-            if identifier in self.lists:
-                raise self._refused(f"code list {identifier} stands twice. Remedy: keep one version in the file")
-            self._list = self.lists.setdefault(identifier, [])
-        elif local == "Code" and inside == "Codelist":
-            self._code, self._parent, self._names = attributes.get("id", ""), "", {}
-        elif local == "Ref" and inside == "Parent":
-            self._parent = attributes.get("id", "")
-        elif local == "Name":
-            self._language = attributes.get(_LANGUAGE, ENGLISH)
+def _chosen(codes: Iterable[str], listed: Listed) -> Bools:
+    return np.fromiter((listed.has(code) for code in codes), dtype=np.bool_)
 
-    def _text(self, text: str) -> None:
-        self._said += text
 
-    def _end(self, name: str) -> None:
-        local = self._where.pop()
-        inside = self._where[-1] if self._where else ""
-        if local == "Name" and inside == "Code":
-            self._names[self._language] = self._said.strip()
-        elif local == "Parent" and inside == "Code":
-            self._parent = self._parent or self._said.strip()
-        elif local == "Code" and inside == "Codelist" and self._list is not None:
-            label = self._names.get(ENGLISH) or next(iter(self._names.values()), "")
-            self._list.append((self._code, self._parent, label or self._code))
-        elif local == "Codelist":
-            self._list = None
-        self._said = ""
-
-    def named(self, identifier: str | None) -> list[tuple[str, str, str]]:
-        """The list of this identifier; without one, the only list of the file."""
-        known = ", ".join(self.lists)
-        if identifier is None and len(self.lists) > 1:
-            raise InvalidInput(f"{self._path}: several code lists. Remedy: say which as codelist_id: one of {known}")
-        if identifier is not None and identifier not in self.lists:
-            raise InvalidInput(f"{self._path}: no code list {identifier}. Remedy: name one of {known}")
-        return self.lists[identifier] if identifier is not None else next(iter(self.lists.values()))
+def _some_key(constraint: Constraint, dimension: str, code: str) -> bool:
+    """Whether a constraint leaves a key with this code."""
+    regions = constraint.regions
+    within = [each for each in regions if each.included]
+    if within and not any(each.keys.get(dimension, _ANY).has(code) for each in within):
+        return False
+    return not any(not each.included and set(each.keys) == {dimension} and each.keys[dimension].has(code) for each in regions)

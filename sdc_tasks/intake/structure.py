@@ -87,6 +87,7 @@ def read_keys(records: Records, domain: Domain, period: str, found: Findings) ->
     found.each("SDC/missing", np.flatnonzero(unsent), records.line, message, keys.name)
     _one_country(keys, found)
     _duplicates(keys, found)
+    _constrained(keys, found)
     return keys
 
 
@@ -200,6 +201,17 @@ def _one_country(keys: Keys, found: Findings) -> None:
     for name, row in zip(names[1:], known[first[order]][1:], strict=True):
         message = f"{keys.domain.areas.dimension} {name} beside {names[0]}: one delivery holds one country"
         found.add("SDC/area", message, int(keys.records.line[row]))
+
+
+def _constrained(keys: Keys, found: Findings) -> None:
+    """Adds a finding for each record of a key that the content constraints of the structure do not allow."""
+    allowed = keys.domain.reportable
+    if allowed is None:
+        return
+    whole = np.flatnonzero((keys.country >= 0) & (keys.cell >= 0))
+    barred = whole[~allowed[keys.country[whole], keys.cell[whole]]]
+    message = "a content constraint of the structure does not allow this key: leave the record out, or have the constraint corrected"
+    found.each("SDC/constraint", barred, keys.records.line, message, keys.name)
 
 
 def _duplicates(keys: Keys, found: Findings) -> None:

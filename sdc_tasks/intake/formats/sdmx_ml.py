@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pyexpat import ExpatError, ParserCreate, errors
+from pyexpat import ExpatError, errors
 
 from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats.gathered import ACTIONS, Gathered, UnfitMessage
 from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
+from sdc_tasks.untrusted import xml_parser
 
 SDMX_ML = WireFormat("SDMX-ML", ".", ("DATAFLOW",))
 OF_A_SET = {"structureRef", "action", "setID", "dataScope", "validFromDate", "validToDate", "publicationYear", "publicationPeriod"}
@@ -68,15 +69,10 @@ class _Message:
         self._here: dict[str, str] | None = None  # what a generic Value belongs to
         self._value = ""  # the whole name of a Value, as this message writes it
         self._header, self._ref = "", ""
-        self.parser = ParserCreate(namespace_separator=" ")
-        self.parser.buffer_text = True
+        self.parser = xml_parser(lambda why: UnfitMessage(f"{why}: send the message without it"))
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
-        self.parser.StartDoctypeDeclHandler = self._no_doctype
-
-    def _no_doctype(self, *_: object) -> None:
-        raise UnfitMessage("a document type (DOCTYPE), which no data message has: send the message without it")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         here = self._here

@@ -12,9 +12,10 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from pyexpat import ParserCreate, XMLParserType
+from pyexpat import XMLParserType
 
 from sdc_tasks.intake.formats.packed import directory
+from sdc_tasks.untrusted import xml_parser
 
 MOST_PARTS = 1024
 _DIRECTORY_BYTES = 1 << 20
@@ -172,8 +173,7 @@ class Package:
         """Parses a part: calls a function at the start or the end of each element of these names."""
         if path not in self._names:
             raise UnfitWorkbook("a part of the workbook is missing: save it again")
-        parser = ParserCreate(namespace_separator=" ")
-        parser.buffer_text = True
+        parser = xml_parser(lambda why: UnfitWorkbook(f"{why}: save the workbook again"))
         at_start = {f"{space} {name}": call for space in spaces for name, call in starts.items()}
         at_end = {f"{space} {name}": call for space in spaces for name, call in (ends or {}).items()}
 
@@ -185,7 +185,7 @@ class Package:
             if (call := at_end.get(name)) is not None:
                 call()
 
-        parser.StartElementHandler, parser.EndElementHandler, parser.StartDoctypeDeclHandler = start, end, _no_doctype
+        parser.StartElementHandler, parser.EndElementHandler = start, end
         if text is not None:
             parser.CharacterDataHandler = text
         _fed(parser, self._pieces(path, self._most if most is None else most))
@@ -207,10 +207,6 @@ def _fed(parser: XMLParserType, pieces: Iterator[bytes]) -> None:
     for piece in pieces:
         parser.Parse(piece, False)
     parser.Parse(b"", True)
-
-
-def _no_doctype(*_: object) -> None:
-    raise UnfitWorkbook("a document type (DOCTYPE), which no workbook has: save it again")
 
 
 def natural(text: str | None) -> int:

@@ -1,0 +1,94 @@
+"""What structure messages hold, however they are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from sdc_tasks.errors import InvalidInput
+
+_URN = re.compile(r"(?:urn:sdmx:[\w.]+=)?([\w.-]+):([\w@$-]+)\(([\w.+*~-]+)\)(?:\.([\w@$-]+))?")
+Row = tuple[str, str, str]  # code, parent, label
+Kind = Literal["dimension", "time", "measure", "attribute"]
+
+
+class Identity(NamedTuple):
+    """What names an artefact."""
+
+    agency: str
+    id: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.agency}:{self.id}({self.version})"
+
+
+class Component(NamedTuple):
+    """A column of a data structure. `codes`: its own code list; without one, that of its `concept`, a scheme and an item of it."""
+
+    id: str
+    kind: Kind
+    codes: Identity | None
+    concept: tuple[Identity, str] | None
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The codes of a dimension that a region has, or, where `included` is False, does not have."""
+
+    included: bool
+    codes: tuple[str, ...]
+
+    def has(self, code: str) -> bool:
+        return (code in self.codes) == self.included
+
+
+class Region(NamedTuple):
+    """Keys that may be reported, or, where `included` is False, may not. A dimension that is not named has any code."""
+
+    included: bool
+    keys: Mapping[str, Listed]
+
+
+class Constraint(NamedTuple):
+    """Which keys may be reported of the artefacts `of`."""
+
+    identity: Identity
+    of: tuple[Identity, ...]
+    regions: tuple[Region, ...]
+
+
+@dataclass
+class Artefacts:
+    """All artefacts of a file or of a folder. `concepts`: the code list of an item of a concept scheme."""
+
+    codelists: dict[Identity, list[Row]] = field(default_factory=dict)
+    concepts: dict[tuple[Identity, str], Identity] = field(default_factory=dict)
+    structures: dict[Identity, tuple[Component, ...]] = field(default_factory=dict)
+    dataflows: dict[Identity, Identity] = field(default_factory=dict)
+    constraints: dict[Identity, Constraint] = field(default_factory=dict)
+
+    def add(self, kind: str, identity: Identity, content: object) -> None:
+        """Raises InvalidInput where another artefact of this identity says something else. Files of a folder repeat what they refer to."""
+        kept = vars(self)[kind]
+        if kept.setdefault(identity, content) != content:
+            raise InvalidInput(f"{_CALLED[kind]} {identity.id} stands twice, differently. Remedy: keep one version of {identity}")
+
+    def include(self, other: Artefacts) -> None:
+        for kind, found in vars(other).items():
+            for identity, content in found.items():
+                if kind == "concepts":
+                    self.concepts.setdefault(identity, content)
+                else:
+                    self.add(kind, identity, content)
+
+
+_CALLED = {"codelists": "code list", "structures": "data structure", "dataflows": "data flow", "constraints": "content constraint"}
+
+
+def referred(urn: str) -> tuple[Identity, str] | None:
+    """The artefact that a URN of SDMX names, and an item of it, empty without one; also without the beginning of a URN."""
+    match = _URN.fullmatch(urn.strip())
+    return (Identity(match[1], match[2], match[3]), match[4] or "") if match else None

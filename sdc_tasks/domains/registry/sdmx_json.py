@@ -1,0 +1,101 @@
+"""Structure messages of SDMX-JSON 1.0, 2.0 and 2.1."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sdc_tasks.domains.registry.artefacts import Artefacts, Component, Constraint, Identity, Kind, Listed, Region, Row, referred
+from sdc_tasks.errors import InvalidInput
+
+_COMPONENTS: tuple[tuple[str, str, Kind], ...] = (
+    ("dimensionList", "dimensions", "dimension"),
+    ("dimensionList", "measureDimensions", "dimension"),
+    ("dimensionList", "timeDimensions", "time"),
+    ("dimensionList", "timeDimension", "time"),
+    ("measureList", "measures", "measure"),
+    ("measureList", "primaryMeasure", "measure"),
+    ("attributeList", "attributes", "attribute"),
+)
+
+
+def read(text: str, path: object) -> Artefacts:
+    """The artefacts of a message. Raises InvalidInput naming the file and the remedy."""
+    try:
+        data = json.loads(text)["data"]
+        return _artefacts(data)
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InvalidInput(f"{path}: no structure message of SDMX-JSON. Remedy: get the structure as one, or as SDMX-ML") from error
+
+
+def _artefacts(data: Mapping[str, Any]) -> Artefacts:
+    found = Artefacts()
+    for each in _own(data, "codelists"):
+        found.add("codelists", _identity(each), [_row(code) for code in each.get("codes", [])])
+    for each in _own(data, "conceptSchemes"):
+        for item in each.get("concepts", []):
+            if codes := _enumerated(item.get("coreRepresentation")):
+                found.concepts[_identity(each), item["id"]] = codes
+    for each in _own(data, "dataStructures"):
+        found.add("structures", _identity(each), tuple(_components(each.get("dataStructureComponents", {}))))
+    for each in _own(data, "dataflows"):
+        if structure := referred(each.get("structure", "")):
+            found.add("dataflows", _identity(each), structure[0])
+    for each in (*_own(data, "dataConstraints"), *_own(data, "contentConstraints")):
+        if each.get("role", each.get("type", "Allowed")) == "Allowed":
+            attached = each.get("constraintAttachment", {})
+            urns = [urn for kind in ("dataflows", "dataStructures") for urn in attached.get(kind, [])]
+            of = tuple(sorted({to[0] for to in map(referred, urns) if to}))
+            found.add("constraints", _identity(each), Constraint(_identity(each), of, tuple(_regions(each))))
+    return found
+
+
+def _own(data: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
+    return [each for each in data.get(kind, []) if not each.get("isExternalReference", False)]
+
+
+def _identity(each: Mapping[str, Any]) -> Identity:
+    return Identity(str(each.get("agencyID", "")), str(each["id"]), str(each.get("version", "1.0")))
+
+
+def _row(code: Mapping[str, Any]) -> Row:
+    name = str(code["id"])
+    label = code.get("names", {}).get("en") or code.get("name") or name
+    return name, str(code.get("parent") or ""), str(label)
+
+
+def _components(given: Mapping[str, Any]) -> Iterator[Component]:
+    for listed, name, kind in _COMPONENTS:
+        parts = given.get(listed, {}).get(name, [])
+        for part in parts if isinstance(parts, list) else [parts]:
+            concept = referred(part.get("conceptIdentity", ""))
+            yield Component(str(part.get("id") or (concept or ("", ""))[1]), kind, _enumerated(part.get("localRepresentation")), concept)
+
+
+def _enumerated(represented: Mapping[str, Any] | None) -> Identity | None:
+    found = referred((represented or {}).get("enumeration", ""))
+    return found[0] if found else None
+
+
+def _regions(constraint: Mapping[str, Any]) -> Iterator[Region]:
+    for region in constraint.get("cubeRegions", []):
+        if region.get("attributes") or region.get("components"):
+            raise InvalidInput("a constraint on attributes, which is not read here. Remedy: list the flags in the domain file, and drop it")
+        included = region.get("include", region.get("isIncluded", True))
+        yield Region(bool(included), dict(map(_listed, region.get("keyValues", []))))
+    for keys in constraint.get("dataKeySets", []):
+        for key in keys.get("keys", []):
+            yield Region(bool(keys.get("isIncluded", True)), dict(map(_listed, key.get("keyValues", []))))
+
+
+def _listed(given: Mapping[str, Any]) -> tuple[str, Listed]:
+    name, values = str(given["id"]), given.get("values", [given["value"]] if "value" in given else [])
+    plain = [each if isinstance(each, dict) else {"value": each} for each in values]
+    if given.get("timeRange") or given.get("cascadeValues") or any(each.get("cascadeValues") for each in plain):
+        raise InvalidInput(f"{name} by a range of time, or with all codes below one: not read here. Remedy: list each code")
+    if given.get("removePrefix"):
+        raise InvalidInput(f"{name} by codes without their prefix: not read here. Remedy: list each code")
+    return name, Listed(bool(given.get("include", True)), tuple(sorted({str(each["value"]) for each in plain})))

@@ -1,0 +1,175 @@
+"""Structure messages of SDMX-ML 2.1, 3.0 and 3.1. The message is small, so it is read as a tree; a document type is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pyexpat import ExpatError
+
+from sdc_tasks.domains.registry.artefacts import Artefacts, Component, Constraint, Identity, Kind, Listed, Region, Row, referred
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.untrusted import xml_parser
+
+_MESSAGE = re.compile(r"http://www\.sdmx\.org/resources/sdmxml/schemas/v(?:2_1|3_0|3_1)/message Structure")
+_LANGUAGE = "http://www.w3.org/XML/1998/namespace lang"
+_KINDS: dict[str, Kind] = {
+    "Dimension": "dimension",
+    "MeasureDimension": "dimension",
+    "TimeDimension": "time",
+    "PrimaryMeasure": "measure",
+    "Measure": "measure",
+    "Attribute": "attribute",
+}
+_DEEPEST = 100
+
+
+@dataclass
+class _Node:
+    name: str
+    attributes: dict[str, str]
+    line: int
+    parts: list[_Node] = field(default_factory=list)
+    text: str = ""
+
+    def all(self, *names: str) -> Iterator[_Node]:
+        """What stands directly in this element."""
+        return (each for each in self.parts if each.name in names)
+
+    def within(self, *names: str) -> Iterator[_Node]:
+        """What stands anywhere in it, in order."""
+        left = list(reversed(self.parts))
+        while left:
+            node = left.pop()
+            if node.name in names:
+                yield node
+            left.extend(reversed(node.parts))
+
+    def one(self, *path: str) -> _Node | None:
+        node: _Node | None = self
+        for name in path:
+            node = next(node.all(name), None) if node else None
+        return node
+
+
+def read(text: str, path: object) -> Artefacts:
+    """The artefacts of a message. Raises InvalidInput naming the file, the line and the remedy."""
+    found, root = Artefacts(), _tree(text, path)
+    for node in root.within("Codelist", "ConceptScheme", "DataStructure", "Dataflow", "ContentConstraint", "DataConstraint"):
+        if "id" not in node.attributes or node.attributes.get("isExternalReference") == "true":
+            continue  # a reference, or what only says where the artefact is
+        identity = Identity(*(node.attributes.get(name, usual) for name, usual in (("agencyID", ""), ("id", ""), ("version", "1.0"))))
+        try:
+            if node.name == "Codelist":
+                found.add("codelists", identity, [_row(code) for code in node.all("Code")])
+            elif node.name == "ConceptScheme":
+                found.concepts |= {
+                    (identity, item.attributes.get("id", "")): codes
+                    for item in node.all("Concept")
+                    if (codes := _enumerated(item.one("CoreRepresentation")))
+                }
+            elif node.name == "DataStructure":
+                found.add("structures", identity, tuple(_components(node)))
+            elif node.name == "Dataflow":
+                if structure := _reference(node.one("Structure")):
+                    found.add("dataflows", identity, structure[0])
+            elif node.attributes.get("type", node.attributes.get("role", "Allowed")) == "Allowed":  # not what is there: what may be
+                found.add("constraints", identity, Constraint(identity, tuple(sorted(set(_attached(node)))), tuple(_regions(node))))
+        except InvalidInput as error:
+            raise InvalidInput(f"{path}, line {node.line}: {error}") from None
+    return found
+
+
+def _tree(text: str, path: object) -> _Node:
+    root = _Node("", {}, 0)
+    open_: list[_Node] = [root]
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        if len(open_) == 1 and _MESSAGE.fullmatch(name) is None:
+            raise refused("no structure message of SDMX-ML 2.1, 3.0 or 3.1. Remedy: get the structure as one, or write a CSV file")
+        if len(open_) > _DEEPEST:
+            raise refused(f"more than {_DEEPEST} levels. Remedy: get the structure again")
+        node = _Node(name.rpartition(" ")[2], attributes, parser.CurrentLineNumber)
+        open_[-1].parts.append(node)
+        open_.append(node)
+
+    def say(text: str) -> None:
+        open_[-1].text += text
+
+    def refused(why: str) -> InvalidInput:
+        return InvalidInput(f"{path}, line {parser.CurrentLineNumber}: {why}")
+
+    parser = xml_parser(lambda why: refused(f"{why}. Remedy: get the structure again"), "utf-8")
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, lambda _: open_.pop(), say
+    try:
+        parser.Parse(text.encode(), True)
+    except ExpatError as error:
+        raise InvalidInput(f"{path}, line {error.lineno}: not well-formed XML. Remedy: get the structure again") from error
+    return root
+
+
+def _row(code: _Node) -> Row:
+    parent = code.one("Parent")
+    above = "" if parent is None else (ref.attributes.get("id", "") if (ref := parent.one("Ref")) else parent.text.strip())
+    names = {each.attributes.get(_LANGUAGE, "en"): each.text.strip() for each in code.all("Name")}
+    name = code.attributes.get("id", "")
+    return name, above, names.get("en") or next(iter(names.values()), "") or name
+
+
+def _components(structure: _Node) -> Iterator[Component]:
+    for parts in structure.all("DataStructureComponents"):
+        for listed in parts.all("DimensionList", "AttributeList", "MeasureList"):
+            for node in listed.all(*_KINDS):
+                concept = _reference(node.one("ConceptIdentity"))
+                name = node.attributes.get("id") or (concept[1] if concept else "")
+                yield Component(name, _KINDS[node.name], _enumerated(node.one("LocalRepresentation")), concept)
+
+
+def _enumerated(represented: _Node | None) -> Identity | None:
+    found = _reference(represented.one("Enumeration") if represented else None)
+    return found[0] if found else None
+
+
+def _reference(node: _Node | None) -> tuple[Identity, str] | None:
+    """The artefact that an element refers to, and an item of it: by Ref or URN in 2.1, by a text since 3.0."""
+    if node is None:
+        return None
+    if (ref := node.one("Ref")) is not None:
+        said = ref.attributes
+        if "maintainableParentID" in said:
+            return Identity(said["agencyID"], said["maintainableParentID"], said.get("maintainableParentVersion", "1.0")), said.get(
+                "id", ""
+            )
+        return Identity(said.get("agencyID", ""), said.get("id", ""), said.get("version", "1.0")), ""
+    urn = node.one("URN")
+    return referred((urn or node).text)
+
+
+def _attached(constraint: _Node) -> Iterator[Identity]:
+    for attachment in constraint.all("ConstraintAttachment"):
+        for node in attachment.all("Dataflow", "DataStructure"):
+            if found := _reference(node):
+                yield found[0]
+
+
+def _regions(constraint: _Node) -> Iterator[Region]:
+    for node in constraint.all("CubeRegion"):
+        if node.one("Attribute") or node.one("Component"):
+            raise InvalidInput("a constraint on attributes, which is not read here. Remedy: list the flags in the domain file, and drop it")
+        yield Region(_true(node.attributes.get("include", "true")), dict(map(_listed, node.all("KeyValue"))))
+    for keys in constraint.all("DataKeySet"):
+        for key in keys.all("Key"):
+            yield Region(_true(keys.attributes.get("isIncluded", "true")), dict(map(_listed, key.all("KeyValue"))))
+
+
+def _listed(node: _Node) -> tuple[str, Listed]:
+    name = node.attributes.get("id", "")
+    if node.one("TimeRange") or any(_true(each.attributes.get("cascadeValues", "false")) for each in node.all("Value")):
+        raise InvalidInput(f"{name} by a range of time, or with all codes below one: not read here. Remedy: list each code")
+    if _true(node.attributes.get("removePrefix", "false")):
+        raise InvalidInput(f"{name} by codes without their prefix: not read here. Remedy: list each code")
+    return name, Listed(_true(node.attributes.get("include", "true")), tuple(sorted({each.text.strip() for each in node.all("Value")})))
+
+
+def _true(text: str) -> bool:
+    return text not in ("false", "0")
