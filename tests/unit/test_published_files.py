@@ -260,3 +260,10 @@ def test_parquet_without_its_package_is_refused_at_once(domain, monkeypatch):
     with pytest.raises(InvalidInput, match=r"sdc-release\[parquet\]"):
         domain.dissemination.refuse_unwritable(domain.id)
     DisseminationOptions().refuse_unwritable(domain.id)
+
+
+def test_the_page_names_the_concepts_as_sims_does(domain):
+    page = files(domain)["metadata.html"].decode()
+    assert "STAT_PROCESS · SIMS S.18 · 20 in the ESMS of 2009" in page
+    assert "DATA_COMP · SIMS S.18.5 · 20.5 in the ESMS of 2009" in page
+    assert "CONF_DATA_TR · SIMS S.7.2</p>" in page

@@ -1,6 +1,8 @@
 """Reference metadata of a published table: how it is protected, and what that cost. As a message of SDMX-JSON 2.0, by concepts of ESMS.
 
-Confidentiality is concept 7 of both. Statistical processing is concept 20 of ESMS and 18 of SIMS 2.0; its id is STAT_PROCESS in both.
+Confidentiality is concept 7 everywhere. Statistical processing was concept 20 of the first ESMS (21 concepts, Commission Recommendation
+2009/498/EC). SIMS 2.0 and the ESMS that follows it have 19 concepts, because they join accessibility with clarity, and comparability with
+coherence: it is S.18 there. The ids, such as STAT_PROCESS and DATA_COMP, did not change.
 It is made of public facts alone: of the domain file the kinds of the rules but no parameter (who knows p of the p% rule narrows an
 interval by it), and counts that everybody can make in `table.csv`. Nothing here says how many cells a country hides, or why.
 """
@@ -37,11 +39,11 @@ _ROUNDINGS = {
 
 @dataclass(frozen=True)
 class Concept:
-    """A concept with its numbers in ESMS and SIMS 2.0, the sentences that fill it, and its parts."""
+    """A concept with its number in SIMS 2.0, its number in the ESMS of 2009, the sentences that fill it, and its parts."""
 
     id: str
-    esms: str
     sims: str
+    before: str
     name: str
     sentences: tuple[str, ...] = ()
     parts: tuple[Concept, ...] = ()
@@ -111,18 +113,18 @@ def metadata_of(edition: Edition) -> ReferenceMetadata:
         edition,
         (
             Concept(
-                "CONF", "7", "S.7", "Confidentiality",
+                "CONF", "S.7", "7", "Confidentiality",
                 parts=(
-                    Concept("CONF_POLICY", "7.1", "S.7.1", "Confidentiality - policy", (domain.dissemination.policy,)),
-                    Concept("CONF_DATA_TR", "7.2", "S.7.2", "Confidentiality - data treatment", tuple(_treatment(edition))),
+                    Concept("CONF_POLICY", "S.7.1", "7.1", "Confidentiality - policy", (domain.dissemination.policy,)),
+                    Concept("CONF_DATA_TR", "S.7.2", "7.2", "Confidentiality - data treatment", tuple(_treatment(edition))),
                 ),
             ),
             Concept(
-                "STAT_PROCESS", "20", "S.18", "Statistical processing",
+                "STAT_PROCESS", "S.18", "20", "Statistical processing",
                 parts=(
-                    Concept("SOURCE_TYPE", "20.1", "S.18.1", "Source data", tuple(_sources(edition))),
-                    Concept("DATA_VALIDATION", "20.4", "S.18.4", "Data validation", tuple(_validation(domain))),
-                    Concept("DATA_COMP", "20.5", "S.18.5", "Data compilation", tuple(_compilation(edition))),
+                    Concept("SOURCE_TYPE", "S.18.1", "20.1", "Source data", tuple(_sources(edition))),
+                    Concept("DATA_VALIDATION", "S.18.4", "20.4", "Data validation", tuple(_validation(domain))),
+                    Concept("DATA_COMP", "S.18.5", "20.5", "Data compilation", tuple(_compilation(edition))),
                 ),
             ),
         ),
