@@ -12,6 +12,7 @@ import numpy as np
 
 from sdc_tasks.argus.apriori import apriori_text, split_arguments, with_apriori
 from sdc_tasks.argus.batch import Command, Specified, read_batch, specified
+from sdc_tasks.argus.linking import as_one
 from sdc_tasks.argus.metadata import Metadata, read_metadata
 from sdc_tasks.argus.outputs import Protected, write, written
 from sdc_tasks.argus.places import find, whole_in
@@ -28,6 +29,8 @@ from sdc_tasks.methods.rounding.separable import Search
 from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.names import PatternMethod
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.table import Bools
 from sdc_tasks.model.weights import Weights, weights_of
 from sdc_tasks.solver.clock import Limit
 
@@ -182,8 +185,7 @@ def _read(batch: _Batch, command: Command) -> None:
 
 def _table(batch: _Batch, command: Command, number: int) -> _Table:
     if not 1 <= number <= len(batch.tables) or batch.tables[number - 1].held is None:
-        linked = " Linked tables are protected by `sdc suppress FILE… --link`." if number == 0 else ""
-        raise command.refused(f"no table {number} was read.{linked} Remedy: name one that was")
+        raise command.refused(f"no table {number} was read. Remedy: name one that was")
     return batch.tables[number - 1]
 
 
@@ -206,6 +208,9 @@ def _suppress(batch: _Batch, command: Command) -> None:
     if len(calls) != 1:
         raise command.refused("one method is expected. Remedy: one of GH, MOD, OPT, NET, RND, CTA")
     name, arguments = calls[0]
+    if name in METHODS and whole_in(command.line, arguments, 0, "the table", 1) == 0:
+        _linked(batch, command, name, arguments)
+        return
     table = _table(batch, command, whole_in(command.line, arguments, 0, "the table", 1))
     assert table.held is not None
     if name in METHODS:
@@ -220,17 +225,39 @@ def _suppress(batch: _Batch, command: Command) -> None:
 
 def _pattern(batch: _Batch, command: Command, held: Held, name: str, arguments: list[str]) -> Protected:
     method, said = METHODS[name]
-    seconds = math.inf
-    if name == "OPT":
-        seconds = MINUTE * whole_in(command.line, arguments, 1, "the minutes", SILENT_MINUTES)
     _differs(batch, said)
     problem = held.crossed.problem
-    found = suppress(problem, PatternOptions(method, seconds))
+    hidden = _searched(batch, command, problem, name, PatternOptions(method, _seconds(command, name, arguments)))
+    return Protected(held, "suppressed", hidden, problem.a)
+
+
+def _linked(batch: _Batch, command: Command, name: str, arguments: list[str]) -> None:
+    """All tables that were read, as one."""
+    tables = {str(number): each.held for number, each in enumerate(batch.tables, start=1) if each.held is not None}
+    if len(tables) < 2:
+        raise command.refused("table 0 means all tables together, and fewer than two were read. Remedy: name the table")
+    both = as_one(tables)
+    shared = sum(len(held.crossed.keys) for held in tables.values()) - len(both.problem.a)
+    if not shared:
+        raise command.refused("the tables share no cell: none has the response of another. Remedy: name each table by its number")
+    _differs(batch, f"{name}: {len(tables)} linked tables as one, with {shared} shared cells, by our own choice of method, and verified")
+    hidden = _searched(batch, command, both.problem, name, PatternOptions(seconds=_seconds(command, name, arguments)))
+    for number, pattern in both.patterns(hidden).items():
+        table = batch.tables[int(number) - 1]
+        table.protected = Protected(tables[number], "suppressed", pattern, tables[number].crossed.problem.a)
+
+
+def _seconds(command: Command, name: str, arguments: list[str]) -> float:
+    return MINUTE * whole_in(command.line, arguments, 1, "the minutes", SILENT_MINUTES) if name == "OPT" else math.inf
+
+
+def _searched(batch: _Batch, command: Command, problem: SuppressionProblem, name: str, options: PatternOptions) -> Bools:
+    found = suppress(problem, options)
     if found.pattern is None or found.cost is None:
         raise Unprotectable(f"{command.line.place}: no safe pattern in the time given. Remedy: give more minutes")
     secondaries, gap = int((found.pattern & ~problem.primary).sum()), f", gap {found.gap:.2%}" if name == "OPT" else ""
     _tell(batch, f"{name}: {secondaries} secondaries, all {len(problem.primaries)} primaries protected{gap}")
-    return Protected(held, "suppressed", found.pattern, problem.a)
+    return found.pattern
 
 
 def _rounded(batch: _Batch, command: Command, held: Held, arguments: list[str]) -> Protected:

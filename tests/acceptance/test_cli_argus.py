@@ -230,7 +230,7 @@ def test_microdata_at_fixed_places_by_rules_and_as_counts(tmp_path: Path):
         (("<READTABLE>", "<SAFETYRULE> P(80,1)"), "the table has rules already, or was read without them"),
         (("<SAFETYRULE> P(80,1)", "<SAFETYRULE> MAN(1)"), "the table has rules already"),
         (("<READTABLE>", "<SUPPRESS> OPT(1)", '<APRIORI> "a.hst",1,";"', '<WRITETABLE> (1,2,,"x.csv")'), "not protected yet"),
-        (("<READTABLE>", "<SUPPRESS> GH(0,75)"), "no table 0 was read. Linked tables"),
+        (("<READTABLE>", "<SUPPRESS> GH(0,75)"), "table 0 means all tables together, and fewer than two were read"),
         (("<READTABLE>", "<SUPPRESS> CKM(1)"), "CKM is not one of our methods"),
         (("<READTABLE>", "<SUPPRESS> RND(1,0)"), "RND takes a base of 1 or more"),
         (("<READTABLE>", '<WRITETABLE> (1,2,,"x.csv")'), "the table is not protected yet"),
@@ -246,6 +246,48 @@ def test_what_is_not_ours_is_refused_with_its_line(folder: Path, commands: tuple
     assert message in ended.complained
     assert "Remedy: " in ended.complained
     assert SECRET not in ended.text
+
+
+KINDS = """   <SEPARATOR> ";"
+Region
+   <RECODEABLE>
+   <TOTCODE> "All"
+Size
+   <RECODEABLE>
+   <TOTCODE> "All"
+Kind
+   <RECODEABLE>
+   <TOTCODE> "All"
+Turnover
+   <NUMERIC>
+   <DECIMALS> 0
+Other
+   <NUMERIC>
+   <DECIMALS> 0
+"""
+
+
+@pytest.mark.parametrize("method", ["GH(0,75,0,1)", "MOD(0,5)", "OPT(0,1)"])
+def test_linked_tables_are_protected_as_one(tmp_path: Path, method: str):
+    chance = random.Random(5)
+    rows = [(f"R{i % 4}", f"S{i % 3}", f"K{i // 7 % 3}", chance.randint(10, 900)) for i in range(160)]
+    rows = [row for row in rows if row[:2] != ("R1", "S2")] + [("R1", "S2", "K1", 7777)]
+    (tmp_path / "firms.rda").write_text(KINDS)
+    (tmp_path / "firms.asc").write_text("".join(f"{region};{size};{kind};{value};1\n" for region, size, kind, value in rows))
+    head = '<OPENMICRODATA> "firms.asc"\n<OPENMETADATA> "firms.rda"\n'
+    tables = "".join(f'<SPECIFYTABLE> "Region""{other}"|"Turnover"||-2\n<SAFETYRULE> P(20,1)\n' for other in ("Size", "Kind"))
+    written = [f'<WRITETABLE> ({number},2,AS+,"{number}.csv")' for number in (1, 2)]
+    ended = sdc("argus", batch(tmp_path, "<READMICRODATA>", f"<SUPPRESS> {method}", *written, head=head + tables))
+    assert ended.code == 0, ended.text
+    assert "2 linked tables as one, with 5 shared cells" in ended.said
+    one, two = (list(csv.DictReader((tmp_path / f"{number}.csv").open())) for number in (1, 2))
+    margins = [{row["Region"]: row["Turnover"] for row in rows if row[other] == "All"} for rows, other in ((one, "Size"), (two, "Kind"))]
+    assert margins[0] == margins[1], "a cell that both tables have is hidden in both, or shown in both"
+    assert "7777" not in (tmp_path / "1.csv").read_text() + (tmp_path / "2.csv").read_text()
+    assert {row["Status"] for row in one if (row["Region"], row["Size"]) == ("R1", "S2")} == {"U"}
+    apart = head + tables.replace('"Region""Kind"|"Turnover"', '"Region""Kind"|"Other"')
+    ended = sdc("argus", batch(tmp_path, "<READMICRODATA>", f"<SUPPRESS> {method}", head=apart))
+    assert (ended.code, "the tables share no cell" in ended.complained) == (2, True), ended.text
 
 
 @pytest.mark.parametrize(
