@@ -20,7 +20,7 @@ from sdc_ui.shared.steps import Instance, Step, of_release, of_tasks
 
 DUE = ("delivery_due", "protection_due", "approval_due", "embargo")
 INGEST = "ingest"  # the task to clear so that a country's file is read again
-NOBODY = {"": "the scheduler", "scheduled": "the calendar", "asset_triggered": "a new file", "backfill": "a backfill", "manual": "hand"}
+NO_PERSON = {"": "the scheduler", "scheduled": "the calendar", "asset_triggered": "a new file", "backfill": "a backfill", "manual": "hand"}
 NAMELESS = "_"  # in addresses, for files without a country
 
 
@@ -50,7 +50,7 @@ class DagRun:
     @property
     def by(self) -> str:
         """Who started it, in words."""
-        return NOBODY.get(self.triggered_by, self.triggered_by)
+        return NO_PERSON.get(self.triggered_by, self.triggered_by)
 
 
 @dataclass(frozen=True)
