@@ -95,7 +95,7 @@ class AdjustResult(MovedTable):
         from sdc_tasks.report.cta_figures import plot_history
 
         told = relative(self.history, self.loss)
-        return Picture(lambda image: plot_history(told, "CTA, distance at the end = 1", image))
+        return Picture(lambda image: plot_history(told, "CTA, relative distance", image))
 
 
 @checks_options

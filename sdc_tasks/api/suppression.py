@@ -196,7 +196,7 @@ class SuppressResult(OfTable):
         from sdc_tasks.report.cta_figures import plot_history
 
         told = relative(self.search.history, self.loss)
-        return Picture(lambda image: plot_history(told, "Suppression, cost at the end = 1", image, "pattern"))
+        return Picture(lambda image: plot_history(told, "Suppression, relative cost", image, "pattern"))
 
 
 @checks_options

@@ -25,6 +25,14 @@ class Findings:
         if self._seen[code, severity] <= KEPT_PER_CODE:
             self._kept.append(Finding(code, severity, message, line, cell))
 
+    def missing(self, concept: str, remedy: str = "add it", line: int | None = None) -> None:
+        """A concept that every delivery must have."""
+        self.add("150/003", f"{concept} is missing: {remedy}", line)
+
+    def unread(self, concept: str, line: int | None = None) -> None:
+        """A concept that the domain does not have."""
+        self.add("150/007", f"{concept} is not in the structure and is not read", line, severity=Severity.WARNING)
+
     def each(
         self,
         code: str,

@@ -14,7 +14,6 @@ import numpy as np
 from sdc_tasks.intake.findings import Findings, shown
 from sdc_tasks.intake.formats.groups import UNSAID, Group, spread
 from sdc_tasks.intake.formats.records import Concepts, Numbers, Records, WireFormat
-from sdc_tasks.model.findings import Severity
 
 _WIDER = {127: "h", 2**15 - 1: "i"}  # where a concept has so many texts, its numbers get this type of `array`
 ACTIONS = {"Append": "A", "Replace": "R", "Information": "I", "Delete": "D", "Merge": "M"}
@@ -95,12 +94,11 @@ class Gathered:
         known = self.texts.keys()
         for name in self._concepts.required:
             if name not in self._names:
-                found.add("150/003", f"concept {name} is missing: add it, at the observation, its series, a group or the data set")
+                found.missing(f"concept {name}", "add it, at the observation, its series, a group or the data set")
         for name, line in self._names.items():
             if name not in known:
                 told = shown(name, known)
-                message = f"concept{f' {told}' if told else ''} is not in the structure and is not read"
-                found.add("150/007", message, line, severity=Severity.WARNING)
+                found.unread(f"concept{f' {told}' if told else ''}", line)
         if not self._records:
             found.add("140", "the message has no observation: send the complete table")
         which: dict[str, Numbers] = {name: np.array(self._which.pop(name)) for name in list(self._which)}

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 from sdc_tasks.intake.findings import Findings, shown
 from sdc_tasks.intake.formats.records import Concepts, WireFormat
-from sdc_tasks.model.findings import Severity
 
 SEPARATORS = ",;\t"
 _SDMX_1, _SDMX_2 = ("DATAFLOW",), ("STRUCTURE", "STRUCTURE_ID")
@@ -129,13 +128,12 @@ def columns_fit(names: Sequence[str], known: Set[str], required: tuple[str, ...]
     labelled = "STRUCTURE_NAME" in names
     for column in required:
         if column not in names:
-            found.add("150/003", f"column {column} is missing: add it", 1)
+            found.missing(f"column {column}", line=1)
     for number, name in enumerate(names, start=1):
         if name in known and name in names[: number - 1]:
             found.add("150/007", f"{_called(number, name, known)} repeats an earlier column: send each column once", 1)
         elif name not in known and name not in _UNREAD and not (labelled and names[number - 2] in known):
-            message = f"{_called(number, name, known)} is not in the structure and is not read"
-            found.add("150/007", message, 1, severity=Severity.WARNING)
+            found.unread(_called(number, name, known), 1)
 
 
 def _called(number: int, name: str, known: Set[str]) -> str:
