@@ -220,6 +220,9 @@ def test_messages_that_are_none_are_refused_with_file_and_remedy(tmp_path):
     (tmp_path / "r").mkdir()
     with pytest.raises(InvalidInput, match=r"no structure message \(\.xml, \.json\) in this folder. Remedy: export"):
         domain(tmp_path, "r")
+    for name, told in (("areas.csv", "and no folder of them"), ("nowhere", "and no folder of them"), ("nowhere.xml", "cannot read")):
+        with pytest.raises(InvalidInput, match=told):
+            domain(tmp_path, name)
     for content in ("{", "[]", '{"data": []}', json.dumps({"data": {"codelists": [{"codes": [{}]}]}}), "[" * 10**5):
         (tmp_path / "r" / "a.json").write_text(content)
         with pytest.raises(InvalidInput, match=r"a\.json: no structure message of SDMX-JSON. Remedy"):

@@ -26,6 +26,8 @@ class Registry:
             files = sorted(each for each in path.rglob("*") if each.suffix.lower() in SUFFIXES)
             if not files:
                 raise InvalidInput(f"{path}: no structure message (.xml, .json) in this folder. Remedy: export them from the registry")
+        elif path.suffix.lower() not in SUFFIXES:
+            raise InvalidInput(f"{path}: no structure message (.xml, .json), and no folder of them. Remedy: name one, as structures")
         self._all = Artefacts()
         for each in files:
             try:
