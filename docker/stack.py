@@ -91,7 +91,9 @@ class Stack:
             "SDC_POSTGRES": f"{HOST}:{self.postgres}", "SDC_REDIS": f"{HOST}:{self.redis}",
             "SDC_API": f"{HOST}:{self.port}", "SDC_API_HOST": HOST, "SDC_API_PORT": str(self.port),
         }  # fmt: skip
-        return services({**{name: value for name, value in os.environ.items() if name.startswith(("SDC_SOLVER", "SDC_ALERT"))}, **here})
+        return services(
+            {**{name: value for name, value in os.environ.items() if name.startswith(("SDC_SOLVER", "SDC_TASK", "SDC_ALERT"))}, **here}
+        )
 
 
 # --- up -----------------------------------------------------------------------------------------------------------------------

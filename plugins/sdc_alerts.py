@@ -129,11 +129,13 @@ def alert(kind: str, domain: str, dag_id: str, run_id: str, unread: bool = False
     """
     from sdc_places import warehouse
 
-    from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse import reader
+    from sdc_tasks.warehouse.database.engine import open_warehouse
+    from sdc_tasks.warehouse.database.migrations import migrate
     from sdc_tasks.warehouse.operations import cycles
 
-    engine = open_office(warehouse())
+    engine = open_warehouse(warehouse(), None, os.environ.get("SDC_ACTOR", "airflow"))  # not by `steps`, whose solvers would stay
+    migrate(engine)
     try:
         run = reader.dag_run(engine, dag_id, run_id)
         if run is None or not run["period"]:  # it began after the instant, and its first task has not said yet what it works on

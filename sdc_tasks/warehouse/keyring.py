@@ -21,7 +21,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.warehouse.forms.packing import digest_of
+from sdc_tasks.warehouse.forms.canonical import digest_of
 
 KEY_BYTES = 32
 NONCE_BYTES = 12

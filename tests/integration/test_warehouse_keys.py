@@ -22,8 +22,7 @@ from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.engine import open_warehouse, reading, writing
 from sdc_tasks.warehouse.database.migrations import migrate
 from sdc_tasks.warehouse.database.schema import artefact, delivery, payload, secret, step
-from sdc_tasks.warehouse.forms.canonical import digest_of_printed, sha256_hex
-from sdc_tasks.warehouse.forms.packing import digest_of
+from sdc_tasks.warehouse.forms.canonical import digest_of, digest_of_printed, sha256_hex
 from sdc_tasks.warehouse.keyring import Keyring, key_file, new_key
 from sdc_tasks.warehouse.log import entries
 from sdc_tasks.warehouse.operations.journal import record_step, start_run, submit

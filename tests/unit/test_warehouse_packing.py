@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from sdc_tasks.warehouse.forms.packing import digest_of, pack, unpack
+from sdc_tasks.warehouse.forms.canonical import digest_of
+from sdc_tasks.warehouse.forms.packing import pack, unpack
 
 DTYPES = st.one_of(
     hnp.boolean_dtypes(),

@@ -26,7 +26,7 @@ from sdc_tasks.model.series import Series, series_of
 from sdc_tasks.warehouse.confidential.secret import key_in_use, salt_of, secret_of
 from sdc_tasks.warehouse.database.engine import keys_of, reading, relaxed, serialise, writing
 from sdc_tasks.warehouse.database.schema import DeliveryState, artefact, check_result, delivery, finding, inbox, payload, unread
-from sdc_tasks.warehouse.forms.packing import digest_of
+from sdc_tasks.warehouse.forms.canonical import digest_of
 from sdc_tasks.warehouse.keyring import TamperedError
 from sdc_tasks.warehouse.log import record
 

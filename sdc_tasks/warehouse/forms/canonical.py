@@ -14,8 +14,6 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
 from sdc_tasks.warehouse.forms.people import is_person
 
 PORTION = 10_000  # rows of a publication that are in memory at a time
@@ -138,9 +136,14 @@ def register(connection: sqlite3.Connection) -> Inserted:
     return inserted
 
 
+def digest_of(content: bytes) -> str:
+    """SHA-256 of the bytes, in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
 def sha256_hex(text: str) -> str:
     """SHA-256 of a text in UTF-8, in hexadecimal."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    return digest_of(text.encode())
 
 
 def _text(name: str, column: Sequence[Any]) -> str:
@@ -150,6 +153,8 @@ def _text(name: str, column: Sequence[Any]) -> str:
     missing = column.count(None)
     if missing == len(column):
         return NO_NUMBER * missing
+    import numpy as np  # here, because the pages and Airflow's own servers digest no table
+
     digits = (np.array(column, dtype=float) + 0.0).astype(">f8").tobytes().hex()  # missing numbers are overwritten below
     if not missing:
         return digits

@@ -6,7 +6,6 @@ time stamps, entries in alphabetical order. No pickle, in or out.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from io import BytesIO
@@ -21,11 +20,6 @@ KINDS = "biufU"  # booleans, integers, floats, text
 NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 Arrays = dict[str, npt.NDArray[Any]]
-
-
-def digest_of(content: bytes) -> str:
-    """SHA-256 of the bytes, in hexadecimal."""
-    return hashlib.sha256(content).hexdigest()
 
 
 def pack(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.model.profiles import named
-from sdc_tasks.model.results import AuditReport, Rung
 from sdc_tasks.warehouse.confidential.store import put_rows
 from sdc_tasks.warehouse.database.engine import actor_of, reading, serialise, writing
 from sdc_tasks.warehouse.database.schema import RunState, audit, run, rung, step, submission, terms
 from sdc_tasks.warehouse.forms.canonical import instant, sha256_hex
 from sdc_tasks.warehouse.forms.people import person
 from sdc_tasks.warehouse.log import record
+
+if TYPE_CHECKING:
+    from sdc_tasks.model.results import AuditReport, Rung
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class Terms:
     settings: str = "{}"
 
     def __post_init__(self) -> None:
+        from sdc_tasks.model.profiles import named  # numpy and scipy, which those who record a task of Airflow do not need
+
         named(self.profiles)
 
     @property

@@ -19,7 +19,7 @@ from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.engine import open_warehouse
 from sdc_tasks.warehouse.database.migrations import current_revision
 from sdc_tasks.warehouse.database.schema import delivery, step
-from sdc_tasks.warehouse.forms.packing import digest_of
+from sdc_tasks.warehouse.forms.canonical import digest_of
 from sdc_tasks.warehouse.keyring import Keyring
 from sdc_tasks.warehouse.log import broken, entries
 from support.deliveries import PERIOD
