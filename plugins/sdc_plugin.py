@@ -11,8 +11,8 @@ from typing import Any
 import sdc_listener
 from airflow.plugins_manager import AirflowPlugin
 from sdc_alerts import CycleDeadline, Queued
+from sdc_away import DatabaseAway
 from sdc_timetable import CycleTimetable
-from sdc_ui.away import DatabaseAway
 
 
 class Pages:

@@ -1,7 +1,6 @@
 """The pages of the release pipeline in the Airflow UI: what is late, what failed and why, who must approve, when it is published.
 
 app.py        routes: one page each
-away.py       what a browser is told at every address when a database does not answer
 access.py     who may read: Airflow's own users and roles
 source.py     the warehouse of the deployment, opened once
 board.py, country.py, cycles/, releases/

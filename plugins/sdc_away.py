@@ -39,7 +39,6 @@ class DatabaseAway:
             if begun or not _of_a_browser(scope) or not isinstance(error, SQLAlchemyError):
                 raise
             from fastapi import Request
-
             from sdc_ui.app import ASSETS, HEADERS, asset, away
 
             name = scope["path"].partition(f"{PREFIX}/assets/")[2]
