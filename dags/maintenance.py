@@ -6,8 +6,7 @@ from typing import Any
 
 import sdc_places
 from airflow.sdk import DAG, chain, task
-from airflow.sdk.exceptions import AirflowFailException
-from sdc_dags.tasks import DEFAULTS, log
+from sdc_dags.tasks import DEFAULTS, log, refused
 
 ABOUT = """
 Keeps the warehouse in order. Nothing here changes what is published.
@@ -68,7 +67,7 @@ def _require(wrong: list[str]) -> None:
     for line in wrong:
         log.error("%s", line)
     if wrong:
-        raise AirflowFailException(f"{len(wrong)} wrong, first: {wrong[0]}")
+        raise refused(f"{len(wrong)} wrong, first: {wrong[0]}")
 
 
 with DAG(

@@ -7,9 +7,9 @@ from typing import Any
 
 import sdc_places
 from airflow.sdk import DAG, Param, chain, get_current_context
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowSkipException
 from sdc_dags.question import Question
-from sdc_dags.tasks import DEFAULTS, log, step
+from sdc_dags.tasks import DEFAULTS, log, refused, step
 
 RETRACT, KEEP = "Retract", "Keep"
 ABOUT = """
@@ -39,7 +39,7 @@ def _known(release: str) -> Any:
 
     found = reader.of_release(_office(None), release)
     if found is None or found["version"] is None:
-        raise AirflowFailException(f"release {release} was not published: there is nothing to take back")
+        raise refused(f"release {release} was not published: there is nothing to take back")
     return found
 
 
@@ -75,7 +75,7 @@ class Agreement(Question):
             log.info("this answer does not count: %s triggered the run. Somebody else has to answer", person)
             return self.execute(context)
         if event["chosen_options"] != [RETRACT]:
-            raise AirflowFailException(f"{person} keeps the release")
+            raise refused(f"{person} keeps the release")
         log.info("%s agrees", person)
         return None
 

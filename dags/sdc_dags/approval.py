@@ -13,6 +13,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from sdc_dags.question import Question
 from sdc_dags.run import desk, place
+from sdc_dags.tasks import refused
 
 AGREE, AGREE_ALTHOUGH, REFUSE = "Approve", "Approve without newer deliveries", "Reject"
 WITHOUT = "without"  # what the task leaves for `publish`: digests of deliveries
@@ -81,9 +82,7 @@ class Approval(Question):
             at.say(f"agreed elsewhere: {', '.join(agreed)}")
             return True
         if steps.rejections(at, release_id) > context["ti"].xcom_pull(task_ids=self.task_id, key="rejections"):
-            raise AirflowFailException(
-                f"publication {publication[:12]} was rejected elsewhere: nothing is published; the log of the release says who"
-            )
+            raise refused(f"publication {publication[:12]} was rejected elsewhere: nothing is published; the log of the release says who")
         if later := steps.close(at, release_id):
             at.say(f"superseded: {later} took the place of this release; nobody is asked about this one any more")
             raise AirflowSkipException("superseded")
@@ -118,7 +117,7 @@ class Approval(Question):
             cycles.raise_alert(at.engine, at.domain.id, at.period, "own", release_id, f"an answer does not count: {refusal}")
             return self.execute(context)
         if not yes:
-            raise AirflowFailException(f"{person} rejected publication {publication[:12]}: nothing is published. {note}".rstrip())
+            raise refused(f"{person} rejected publication {publication[:12]}: nothing is published. {note}".rstrip())
         if normal(person) in agreed:
             at.say(f"{person} agreed before; somebody else must agree")
             return self.execute(context)
@@ -126,7 +125,7 @@ class Approval(Question):
 
 
 def _another(publication: str) -> AirflowFailException:
-    return AirflowFailException(
+    return refused(
         f"publication {publication[:12]} is not the one that this run asked about. "
         "Remedy: trigger the DAG again; it repeats no computation, and asks about this publication"
     )

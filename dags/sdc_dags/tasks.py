@@ -46,9 +46,17 @@ def _step(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         except Retriable:
             raise
         except SdcError as refusal:
-            raise AirflowFailException(f"{type(refusal).__name__}: {refusal}") from None
+            raise refused(f"{type(refusal).__name__}: {refusal}") from None
 
     return task(**options)(refusing)
+
+
+def refused(said: str) -> AirflowFailException:
+    """The end of a task that somebody must answer, to be raised. Airflow logs the frames above it, which do not help: they stand in a group
+    that its pages fold, until the listener ends the group and says the sentence again.
+    """
+    log.info("::group::Where the program stopped")
+    return AirflowFailException(said)
 
 
 if TYPE_CHECKING:  # typed as Airflow's own
