@@ -84,6 +84,26 @@ def test_before_there_is_a_release_the_domain_file_says_how_many_must_agree(page
     assert re.search(r"Approval .{,80} 0 of 1 given", said), said
 
 
+def test_a_second_file_is_asked_about_and_not_cleared(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The task that read it failed, and would fail again; the file before counts, so nobody misses the country."""
+    from sdc_tasks.warehouse import reader
+
+    known = reader.deliveries
+
+    def with_second(*asked: Any) -> list[dict[str, Any]]:
+        found = known(*asked)
+        broken = next(each for each in found if each["country"] == "CY")
+        return [*(each for each in found if each["country"] != "CY"), {**broken, "state": "accepted"}, {**broken, "state": "waiting"}]
+
+    assert "Clear CY_2024" in page(f"/cycle/{DOMAIN}/2024")
+    monkeypatch.setattr(reader, "deliveries", with_second)
+    html = page(f"/cycle/{DOMAIN}/2024")
+    said = text(html)
+    assert "A second file of Cyprus waits. No release is made meanwhile. Say what it is" in said
+    assert "Clear CY_2024" not in html
+    assert "missing: BG" in said
+
+
 def test_what_started_a_run_is_said_in_words(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     from sdc_tasks.warehouse import reader
 

@@ -20,7 +20,7 @@ from sdc_ui.shared.steps import Instance, Step, of_release, of_tasks
 
 DUE = ("delivery_due", "protection_due", "approval_due", "embargo")
 INGEST = "ingest"  # the task to clear so that a country's file is read again
-NO_PERSON = {"": "the scheduler", "scheduled": "the calendar", "asset_triggered": "a new file", "backfill": "a backfill", "manual": "hand"}
+STARTED_BY = {"": "the scheduler", "scheduled": "the calendar", "asset_triggered": "a new file", "backfill": "a backfill", "manual": "hand"}
 NAMELESS = "_"  # in addresses, for files without a country
 
 
@@ -50,7 +50,7 @@ class DagRun:
     @property
     def by(self) -> str:
         """Who started it, in words."""
-        return NO_PERSON.get(self.triggered_by, self.triggered_by)
+        return STARTED_BY.get(self.triggered_by, self.triggered_by)
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,15 @@ class CycleFacts:
 
     @property
     def failed(self) -> tuple[Instance, ...]:
-        """The tasks that read a country's files and failed, in the newest run."""
-        return tuple(each for step in self.steps if step.name == INGEST for each in step.instances if each.state == "failed")
+        """The tasks that read a country's files and failed, in the newest run. Those of a second file fail again until it is answered."""
+        asked = {PurePath(each.file).stem for each in self.waiting if each.file}
+        failed = (each for step in self.steps if step.name == INGEST for each in step.instances if each.state == "failed")
+        return tuple(each for each in failed if not asked.intersection(each.label.split(" + ")))
+
+    @property
+    def waiting(self) -> tuple[Tile, ...]:
+        """The countries whose second file waits for an answer."""
+        return tuple(each for each in self.tiles if each.country.stage is Stage.WAITING)
 
     @property
     def ready(self) -> bool:
@@ -174,7 +181,7 @@ def _deadlines(
     now: datetime,
 ) -> tuple[Deadline, ...]:
     """The four deadlines, in order; without an instant in the calendar, a deadline shows what is known."""
-    missing = [each.code for each in found if each.stage is not Stage.ACCEPTED]
+    missing = [each.code for each in found if each.stage is not Stage.ACCEPTED and not each.counts]
     accepted = [each["received_at"] for each in files if each["state"] == "accepted"]
     protected = audits[-1]["audited_at"] if audits and audits[-1]["passed"] else None
     released = newest.released_at if newest else None
