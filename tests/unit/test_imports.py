@@ -1,0 +1,40 @@
+"""The command line starts at once: what takes a second to load is loaded by who needs it. Modules are counted, not seconds."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+SLOW = {"airflow", "great_expectations", "matplotlib", "pandas", "sqlalchemy"}
+HEAVY = SLOW | {"alembic", "cryptography", "highspy", "jinja2", "numpy", "psutil", "pulp", "pyarrow", "scipy", "yaml"}
+
+
+@pytest.mark.parametrize("module", ["sdc_tasks.cli.app", "sdc_tasks.intake.tables.jj", "sdc_tasks.methods.cta.engine"])
+def test_neither_pandas_nor_what_draws_is_loaded(module):
+    script = f"import sys, {module}\nprint(*sorted({SLOW} & set(sys.modules)))"
+    assert _printed(script) == []
+
+
+def test_no_help_text_loads_what_a_command_works_with():
+    script = f"""
+import contextlib, io, sys
+from typer.main import get_command
+from sdc_tasks.cli.app import app
+command = get_command(app)
+told = io.StringIO()
+with contextlib.redirect_stdout(told):
+    for arguments in [["--help"], *([name, "--help"] for name in command.commands)]:
+        try:
+            command(arguments, prog_name="sdc")
+        except SystemExit as end:
+            assert end.code == 0, arguments
+assert told.getvalue().count("Usage: sdc") == 1 + len(command.commands)
+print(*sorted({HEAVY} & set(sys.modules)))
+"""
+    assert _printed(script) == []
+
+
+def _printed(script: str) -> list[str]:
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
