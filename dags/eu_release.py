@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from airflow.sdk import DAG, Asset, TaskGroup, chain, get_current_context
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowSkipException
 from sdc_alerts import deadlines
 from sdc_dags.approval import WITHOUT, approvals
 from sdc_dags.assets import assets_of
 from sdc_dags.domains import dags_of_domains
 from sdc_dags.params import period_param, place_param
 from sdc_dags.run import desk, measure, note_run, place
-from sdc_dags.tasks import DEFAULTS, HEAVY, log, mapped, step
+from sdc_dags.tasks import DEFAULTS, HEAVY, log, mapped, refused, step
 from sdc_places import INBOX, OUT
 from sdc_timetable import CycleTimetable
 
@@ -249,7 +249,7 @@ def publish(domain: str, published: Asset) -> int:
     try:
         version = steps.publish(at, _release(), without={digest for each in without for digest in each})
     except (NotApproved, Superseded) as refusal:  # a retry does not help: somebody must be asked, or the release made again
-        raise AirflowFailException(f"{type(refusal).__name__}: {refusal}") from None
+        raise refused(f"{type(refusal).__name__}: {refusal}") from None
     event = get_current_context()["outlet_events"][published]
     event.add_partitions(at.period)
     event.extra = {"release": _release(), "version": version, "made_of": {**reader.made_of(at.engine, _release())}}
@@ -289,7 +289,7 @@ def release_dag(domain: Domain, file: Path) -> DAG:
         schedule=CycleTimetable.of(domain.calendar),
         catchup=False,
         max_active_runs=SIDE_BY_SIDE,
-        default_args=DEFAULTS,
+        default_args=DEFAULTS | {"priority_weight": domain.calendar.priority, "weight_rule": "absolute"},
         deadline=deadlines(domain),
         tags=["release", domain.id],
         params={

@@ -42,6 +42,7 @@ class Calendar(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     time_zone: str = Field(default="UTC", description="of instants without an offset, such as Europe/Luxembourg")
+    priority: int = Field(default=1, ge=1, le=1000, description="of tasks that wait for workers, those of the larger number go first")
     cycles: dict[str, Cycle] = Field(default_factory=dict, description="reference period, such as 2024 or 2024-Q3, to its instants")
 
     @model_validator(mode="after")

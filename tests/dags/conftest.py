@@ -59,7 +59,10 @@ def small_domains() -> None:
         PLAIN: {},
         RECEIVER: {"suppression": {"receiver": "when_missing"}},
         AGREED: {"governance": {"approvals": 2}},
-        CYCLES: {"calendar": {"time_zone": "Europe/Luxembourg", "cycles": cycles}, "audit": {"profiles": ["external", "vintage"]}},
+        CYCLES: {
+            "calendar": {"time_zone": "Europe/Luxembourg", "priority": 7, "cycles": cycles},
+            "audit": {"profiles": ["external", "vintage"]},
+        },
     }.items():
         written = yaml.safe_load(DOMAIN) | {"id": name} | settings
         (SMALL / f"{name}.yaml").write_text(yaml.safe_dump(written, sort_keys=False), encoding="utf-8")

@@ -113,6 +113,13 @@ def test_a_run_that_waits_for_people_holds_up_no_other(bag: Any) -> None:
     assert TaskInstanceState.AWAITING_INPUT not in EXECUTION_STATES
 
 
+def test_the_priority_of_a_domain_is_that_of_all_its_tasks(bag: Any) -> None:
+    """Where tasks of two domains wait for one solver, those of the larger number go first."""
+    for domain, number in ((PLAIN, 1), (CYCLES, 7)):
+        tasks = bag.dags[f"eu_release_{domain}"].tasks
+        assert {(task.priority_weight, str(task.weight_rule)) for task in tasks} == {(number, "absolute")}
+
+
 def test_a_limit_on_every_task(bag: Any) -> None:
     dag = bag.dags["eu_release_sbs"]
     assert all(task.execution_timeout is not None for task in dag.tasks)
