@@ -278,3 +278,15 @@ def test_a_task_that_loads_the_plugin_does_not_load_the_pages() -> None:
     program = f"import sys; sys.path.insert(0, {str(PLUGINS)!r}); import sdc_plugin; print('sdc_ui' in sys.modules)"
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_who_only_records_or_shows_loads_nothing_that_computes() -> None:
+    """The api-server, the scheduler and the triggerer keep what they once imported."""
+    ours = ("reader", "operations.cycles", "database.migrations")
+    needed = ", ".join(["sdc_listener", "sdc_alerts", *(f"sdc_tasks.warehouse.{each}" for each in ours)])
+    program = f"import sys; sys.path.insert(0, {str(PLUGINS)!r}); import {needed}; print(*sorted({COMPUTING} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+COMPUTING = {"numpy", "scipy", "pandas", "highspy", "pulp", "pyarrow", "great_expectations"}
