@@ -99,12 +99,9 @@ def outdated(domain: str, stale: Asset) -> list[str]:
 def _desks(domain: str) -> list[Any]:
     """A desk for each period of this run: the periods of the events that started it, or the period of its parameter."""
     context = get_current_context()
-    told = {
-        event.extra["payload"]["period"]
-        for events in context["triggering_asset_events"].values()
-        for event in events
-        if "payload" in event.extra
-    }
+    events = [event for each in context["triggering_asset_events"].values() for event in each]
+    payloads = [event.extra["payload"] for event in events if "payload" in event.extra]
+    told = {period for each in payloads for period in each.get("periods") or [each["period"]]}  # one: told by a version before this one
     if context["params"].get("period") or not told:
         return [desk(domain)]
     return [desk(domain, period) for period in sorted(told)]

@@ -19,7 +19,7 @@ Marks = dict[str, dict[str, str]]  # period → file → a mark that changes wit
 
 
 class InboxTrigger(BaseEventTrigger):
-    """Reports each period whose inbox has new or changed files, with the names of these files.
+    """Reports the periods whose inboxes have new or changed files, with the names of these files: period → names.
 
     `inbox` is an address in which `{period}` is the name of a folder; it is read every `seconds`.
     """
@@ -39,8 +39,8 @@ class InboxTrigger(BaseEventTrigger):
             except OSError as error:  # the share may come back; a failed look counts as none
                 self.log.warning("inbox not read (%s)", type(error).__name__)
             else:
-                for period, files in looks.news(now):
-                    yield TriggerEvent({"period": period, "files": files})
+                if news := dict(looks.news(now)):  # one event: of two at a time Airflow's scheduler can lose the second
+                    yield TriggerEvent({"periods": news})
             await asyncio.sleep(self.seconds)
 
 
