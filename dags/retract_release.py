@@ -11,6 +11,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 from sdc_dags.question import Question
 from sdc_dags.tasks import DEFAULTS, log, refused, step
 
+MAY = "May this release be taken back?"
 RETRACT, KEEP = "Retract", "Keep"
 ABOUT = """
 Takes a published release back. Trigger it with the id of the release and the reason. The world is shown the reason in place of the table,
@@ -55,6 +56,7 @@ class Agreement(Question):
         if not about["approvals_asked"]:
             log.info("nobody else has to agree: the domain file asks for no approval")
             return None
+        self.subject = f"{MAY} {about['domain']} {about['period']}, version {about['version']}"  # what Required Actions lists
         self.body = f"**{about['domain']} {about['period']}**, version {about['version']}: `{release}`\n\n**Reason** {reason}"
         return super().execute(context)
 
@@ -108,7 +110,7 @@ with DAG(
 ) as dag:
     agree = Agreement(
         task_id="agree",
-        subject="May this release be taken back?",
+        subject=MAY,
         options=[RETRACT, KEEP],
         doc_md=Agreement.__doc__,
     )

@@ -16,6 +16,7 @@ from sdc_dags.run import desk, place
 from sdc_dags.tasks import refused
 
 AGREE, AGREE_ALTHOUGH, REFUSE = "Approve", "Approve without newer deliveries", "Reject"
+MAY = "May this publication go out?"
 WITHOUT = "without"  # what the task leaves for `publish`: digests of deliveries
 
 
@@ -51,6 +52,7 @@ class Approval(Question):
             at.say(f"agreed: {', '.join(agreed)}")
             return None
         self._require_fresh(context, at, publication)
+        self.subject = f"{MAY} {at.domain.id} {at.period}, {release_id}"  # what Required Actions lists
         self.body = outputs.brief(at, release_id)
         outputs.write_out(at, release_id, place("out", at))  # people read it before they answer
         context["ti"].xcom_push(key="publication", value=publication)
@@ -143,7 +145,7 @@ def _question(source: str, number: int) -> Approval:
         task_id=f"approve_{number}",
         source=source,
         number=number,
-        subject="May this publication go out?",
+        subject=MAY,
         options=[AGREE, AGREE_ALTHOUGH, REFUSE],
         params={
             "note": Param("", type=["null", "string"], title="Note", description="kept with the answer"),
