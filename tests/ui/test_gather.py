@@ -169,6 +169,8 @@ def test_standings(row: dict[str, Any], expected: str) -> None:
     assert line.standing == expected
     assert line.rejected == (("bert", "odd") if row.get("decision") == "reject" else None)
     assert set(TONES) == set(NEXT) == set(Standing)
+    if line.newer and line.standing is Standing.APPROVAL:
+        assert line.next.startswith("Run the release again: it takes in the newer deliveries. Or somebody other than the submitter")
 
 
 def test_blocks_sum_up_their_codes() -> None:

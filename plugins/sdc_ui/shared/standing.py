@@ -39,6 +39,7 @@ class Standing(StrEnum):
 
 
 AGAIN = "Run the release again: it takes in the newer deliveries."
+NEVERTHELESS = "Or somebody other than the submitter answers 'Approve without newer deliveries' in Required Actions."
 ASKED = "Say what the second file is, on the page of its country; then run the release again."
 NEXT = {
     Standing.RUNNING: "",
@@ -106,8 +107,9 @@ class ReleaseLine:
         """What somebody does next."""
         if self.followed and self.standing is Standing.SUPERSEDED:
             return f"Nothing: {self.followed} took its place."
-        if self.newer and self.standing not in (Standing.RUNNING, Standing.APPROVAL):
-            return ASKED if self.second else AGAIN
+        if self.newer and self.standing is not Standing.RUNNING:
+            again = ASKED if self.second else AGAIN
+            return f"{again} {NEVERTHELESS}" if self.standing is Standing.APPROVAL else again
         return self.standing.next
 
     @property
