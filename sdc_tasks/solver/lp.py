@@ -154,9 +154,23 @@ class LiveLP:
             reduced=np.array(solution.col_dual if reduced else ()),
         )
 
-    def objective(self) -> float:
-        """Solves, and returns the optimal value only; infinite where there is no optimum or time ran out."""
-        return float(self._highs.getInfo().objective_function_value) if self._run() is Status.OPTIMAL else np.inf
+    def objective(self, most: float = np.inf, fresh: bool = False) -> float:
+        """Solves, and returns the optimal value only; infinite where there is no optimum or time ran out.
+
+        `most`: the dual simplex stops as soon as the optimum is known to be larger, and the value is infinite. `fresh`: from scratch.
+        """
+        if fresh:
+            self._highs.clearSolver()
+        if np.isinf(most):
+            return self._value(self._run())
+        self._highs.setOptionValue("objective_bound", most)
+        status = self._try(highspy.kHighsIInf)
+        self._highs.setOptionValue("objective_bound", np.inf)
+        value = self._value(status)
+        return value if value <= most else np.inf  # it may also end at an optimum without having looked at the limit
+
+    def _value(self, status: Status) -> float:
+        return float(self._highs.getInfo().objective_function_value) if status is Status.OPTIMAL else np.inf
 
     def _try(self, most: int) -> Status:
         return self._spanned(lambda: self._limited(most))

@@ -58,11 +58,11 @@ class SenseLP:
         self._up, self._down = problem.upper[part], -problem.lower[part]
         self.can_rise, self.can_fall = problem.can_rise[self.which], problem.can_fall[self.which]
         n, s = len(part), len(self.at)
-        self._n, self._s, self._rho = n, s, rho
+        self._n, self._s = n, s
         self._rises = np.ones(s, dtype=bool)
         own_A = sp.csr_array(sp.csc_array(self.A)[:, self.at])
         self._live = LiveLP(
-            np.concatenate([w, w, *2 * [self._shortage()]]),
+            np.concatenate([w, w, *2 * [self._shortage(rho)]]),
             sp.csr_array(sp.hstack([self.A, -self.A, -own_A, own_A], format="csr")),
             r,
             r,
@@ -75,12 +75,13 @@ class SenseLP:
         """Simplex iterations so far, with START for each solve."""
         return self._live.iterations + START * self._live.solves
 
-    def penalise(self, rho: float) -> None:
-        self._rho = rho
-        self._live.set_cost(2 * self._n + np.arange(2 * self._s), np.tile(self._shortage(), 2))
+    def penalise(self, rho: float, firm: Bools | None = None) -> None:
+        """Sets the price of shortfalls; that of the cells `firm` (s,) is `FIRM`."""
+        shortage = self._shortage(rho) if firm is None else np.where(firm, self._shortage(FIRM), self._shortage(rho))
+        self._live.set_cost(2 * self._n + np.arange(2 * self._s), np.tile(shortage, 2))
 
-    def _shortage(self) -> Floats:
-        return self._rho * (self._dearest if self._rho >= FIRM else self._value) - self.w[self.at]
+    def _shortage(self, rho: float) -> Floats:
+        return rho * (self._dearest if rho >= FIRM else self._value) - self.w[self.at]
 
     def possible(self, up: Bools) -> Bools:
         """(s,): the senses, changed where bounds leave no room for them."""
@@ -121,10 +122,13 @@ class SenseLP:
         price = np.where(self._rises, reduced[self.at], reduced[n + self.at])
         return Fixed(z, up + down, price, reduced[n : 2 * n] - reduced[:n], found.objective)
 
-    def cost(self, seconds: float = math.inf) -> float:
-        """Solves, and returns the cost only, which is faster than the whole solution."""
+    def cost(self, seconds: float = math.inf, most: float = math.inf, fresh: bool = False) -> float:
+        """Solves, and returns the cost only, which is faster than the whole solution; infinite as soon as it is known to exceed `most`.
+
+        `fresh`: from scratch. After a change of a heavy cell this takes a tenth of the iterations: its detour touches the whole table.
+        """
         self._live.limit(seconds)
-        return self._live.objective()
+        return self._live.objective(most, fresh)
 
 
 def _dearest(A: sp.csr_array, w: Floats) -> Floats:

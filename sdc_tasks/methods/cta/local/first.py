@@ -6,7 +6,8 @@ with a low price ρ for shortfalls: cells that are cheap to protect reach their 
 duals of the relations make moving cheaper, and ρ rises. Random senses, in contrast, are almost never feasible.
 
 Where a few sensitive cells cause most of the cost (weight 1), these are decided first, with all others free; then the next ones
-join, each on the side to which it has moved. Their LPs are fast, and the heavy cells decide most of the cost.
+join, each on the side to which it has moved. Their LPs are fast, and the heavy cells decide most of the cost: so their senses are exchanged
+(`heavy.py`) before others join.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
+from sdc_tasks.methods.cta.local.heavy import exchange
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import FIRM, Fixed, SenseLP, refined
@@ -30,6 +32,7 @@ SOFT_SHARE = 0.1  # share of the median size by which any cell may change at lea
 PRICES = ((3.0, 6.0, 12.0), (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 30.0))  # in steps of ρ, coarse and fine
 HEAVY_SHARE = 2 / 3  # if a tenth of the sensitive cells has this share of all weight · level, these cells go first
 SCALES = (0.01, 0.03, 0.1)  # of the sensitive cells, the heaviest
+EXCHANGED = 0.03  # share of the sensitive cells up to which senses are exchanged (`heavy.py`): with more, each LP takes long
 FEW_PRICES, REST_PRICES = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0), (4.0, 8.0)  # while only the heaviest count; once all do
 ALIKE = 100.0  # ratio of the largest to the smallest weight up to which weights count as alike; presolve adds up weights
 STILL_SHARE = 0.999  # share of its level that a cell falls short by when it does not move
@@ -101,14 +104,15 @@ def _settled(problem: CtaProblem, run: Run, model: SenseLP, up: Bools, prices: S
     """The last solution, at the firm price; None where time ran out before any."""
     both, counts, found = model.can_rise & model.can_fall, np.zeros(len(up), dtype=bool), None
     model.ignore(np.arange(len(up)))
-    for which, ladder in _schedule(problem, prices):
+    for which, ladder, heavy in _schedule(problem, prices):
         if found is not None:
             up = model.possible(np.where(counts, up, _leaning(found, problem.sensitive, up)))
         model.set(which, up[which])
+        firm = counts.copy()  # cells that joined before stay while these find their sides
         counts[which] = True
         many, patience = True, None
         for rho in ladder:
-            model.penalise(rho)
+            model.penalise(rho, firm)
             before = model.effort
             solved = model.solve(run.left, many, patience)
             patience = (model.effort - before) // IMPATIENT if patience is None else patience  # in terms of a fresh solve
@@ -118,16 +122,22 @@ def _settled(problem: CtaProblem, run: Run, model: SenseLP, up: Bools, prices: S
             level = np.where(counts, np.where(up, model.upl, model.lpl), np.inf)
             if rho == FIRM and not (found.short > NO_SHORTFALL * level).any():
                 return found
-            turn = _to_turn(found, level, both, rho, rng)
+            turn = _to_turn(found, level, both & ~firm if rho < FIRM else both, rho, rng)
             up = up ^ turn
             model.set(np.flatnonzero(turn), up[turn])
             many = int(turn.sum()) > counts.sum() / FRESH_ONE_IN
+        if heavy:
+            model.penalise(FIRM)
+            exchanged, up = exchange(model, run, up, counts, rng)
+            if exchanged is None:
+                return found
+            found = exchanged
     return found
 
 
-def _schedule(problem: CtaProblem, prices: Sequence[float]) -> Iterator[tuple[Ints, Sequence[float]]]:
-    """(positions of the sensitive cells that count from now on, prices to solve at): the heaviest cells first, if a few have most of the
-    cost.
+def _schedule(problem: CtaProblem, prices: Sequence[float]) -> Iterator[tuple[Ints, Sequence[float], bool]]:
+    """(positions of the sensitive cells that count from now on, prices to solve at, whether senses are exchanged then): the heaviest cells
+    first, if a few have most of the cost.
 
     All cells at once if some have no weight, as in a release: there the cost is in other cells.
     """
@@ -137,10 +147,10 @@ def _schedule(problem: CtaProblem, prices: Sequence[float]) -> Iterator[tuple[In
     done = 0
     if s > 0 and weight.min() > 0 and weight[order[: s // 10]].sum() > HEAVY_SHARE * weight.sum():
         for share in SCALES:
-            yield order[done : int(share * s)], FEW_PRICES
+            yield order[done : int(share * s)], FEW_PRICES, share <= EXCHANGED
             done = int(share * s)
         prices = REST_PRICES
-    yield order[done:], [*prices, *[FIRM] * REPAIRS]
+    yield order[done:], [*prices, *[FIRM] * REPAIRS], False
 
 
 def _balancer(problem: CtaProblem, t: Floats) -> Callable[[np.random.Generator], Floats]:

@@ -44,6 +44,7 @@ BETTER = 1e-9  # relative
 PAST_WEIGHT = 0.8  # weight of the past in the gain of a kind of region
 SELDOM = 0.7  # factor on a cell's chance to be a centre again, after a visit
 IDLE_CHANCE = 0.1  # of the mean cost per sensitive cell: a chance for cells without excess cost around them
+GREED = 2.0  # power of the gain per effort in the chance of a kind of region, where time ends the search; 1 where rounds do
 CURIOUS_SHARE = 0.1  # share of regions whose kind is drawn independently of its gain
 REGION_NODES, REGION_GAP = 20, 0.003  # of a region's MILP
 REACH_LEVELS = 4.0  # levels, or twice the present deviation: how far a region's MILP lets a sensitive cell move
@@ -78,7 +79,8 @@ def improve(
     `dimension` (m,): the dimension of each relation (`regions.dimensions`). `relaxation`: its rows are valid inequalities for the MILPs;
     its sizes show where a table costs more than it may have to.
     """
-    search, valid = _Search(problem, starts, relaxation.t, dimension, seed), Inequalities(relaxation.rows, relaxation.least)
+    search = _Search(problem, starts, relaxation.t, dimension, seed, GREED if rounds is None else 1.0)
+    valid = Inequalities(relaxation.rows, relaxation.least)
     with ThreadPoolExecutor(threads) as pool:
         for number in count():
             if run.over or number == rounds or search.stale > max(len(problem.sensitive), TWICE * len(search.kinds)):
@@ -94,8 +96,8 @@ def improve(
 class _Search:
     """The table, and the statistics that choose the next regions."""
 
-    def __init__(self, problem: CtaProblem, starts: Sequence[Floats], t: Floats, dimension: Ints, seed: int) -> None:
-        self._problem, self._t = problem, t
+    def __init__(self, problem: CtaProblem, starts: Sequence[Floats], t: Floats, dimension: Ints, seed: int, greed: float) -> None:
+        self._problem, self._t, self._greed = problem, t, greed
         size = 1.0 / np.maximum(np.diff(problem.A.indptr), 1)
         self._near = sp.csr_array(sp.diags_array(np.sqrt(size)) @ problem.A.astype(bool).astype(float))
         self._map = Map(problem.A, dimension)
@@ -143,7 +145,8 @@ class _Search:
         if len(untried):
             return int(untried[self._rng.integers(len(untried))])
         some = len(self.kinds)
-        chance = self._won / self._won.sum() if self._won.sum() > 0 else np.full(some, 1 / some)
+        won = self._won**self._greed
+        chance = won / won.sum() if won.sum() > 0 else np.full(some, 1 / some)
         return int(self._rng.choice(some, p=(1 - CURIOUS_SHARE) * chance + CURIOUS_SHARE / some))
 
     def _centre(self) -> int:
