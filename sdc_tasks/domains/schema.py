@@ -515,6 +515,24 @@ class Domain(Strict):
         self._check_units(name)
         if self.structure is not None:
             self.structure.check(self._columns)
+        if self.bases.rule_aware:
+            self._check_aware(name)
+
+    def _check_aware(self, name: str) -> None:
+        """Refuses what bases.rule_aware is not offered with: what the program then tells is not known."""
+        with_it = {
+            "suppression": self.suppression.active,
+            f"audit.profiles other than {EXTERNAL}": self.audit.profiles != (EXTERNAL,),
+            "sliding in the rule of a flag": any(flag.rule is not None and flag.rule.sliding for flag in self.flags.values()),
+            **{f"indicator {each.code}: rounding": each.rounding is not None for each in self.indicators},
+            **{f"indicator {each.code}: kind: count or integer": each.rounding is None and each.whole for each in self.indicators},
+            **{f"indicator {each.code}: signed": each.signed for each in self.indicators},
+        }
+        if taken := [what for what, is_set in with_it.items() if is_set]:
+            raise InvalidInput(
+                f"{name}: bases.rule_aware is not offered together with {'; '.join(taken)}. What that tells somebody who has the program "
+                "is not known. Remedy: leave out rule_aware, or the other"
+            )
 
     def _check_units(self, name: str) -> None:
         """Every cell has a unit, and no sum is of several."""

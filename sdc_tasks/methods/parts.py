@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.attack import Requirements, knowledge_of
-from sdc_tasks.model.problem import COLUMNS, ROWS, Earlier, ProtectionProblem
+from sdc_tasks.model.problem import COLUMNS, ROWS, Earlier, Levels, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Bools, Ints
 
@@ -91,7 +91,9 @@ def part_of(problem: ProtectionProblem, indicators: Collection[str]) -> Part:
     names = ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known", "integral", "least", "withheld")
     arrays = {name: getattr(problem, name)[cells] for name in names}
     told = _earlier(problem.earlier, cells, mine)
-    return Part(problem, ProtectionProblem(own, **arrays, deliveries=problem.deliveries, earlier=told, salt=problem.salt), cells)
+    levels = None if problem.levels is None else Levels(problem.levels.slope[cells], problem.levels.least[cells])
+    part = ProtectionProblem(own, **arrays, deliveries=problem.deliveries, earlier=told, levels=levels, salt=problem.salt)
+    return Part(problem, part, cells)
 
 
 def _earlier(before: Earlier, cells: Ints, mine: Bools) -> Earlier:

@@ -153,6 +153,17 @@ def protection_levels(
     return level, level.copy(), rule.sliding * 2 * level
 
 
+def level_lines(units: Ints, share_1: Floats, share_2: Floats, rule: LevelRule) -> tuple[Floats, Floats]:
+    """(slope, least) of the cells of one rule, each (cells,): the level of a cell with the value X is max(slope · |X|, least), if flags,
+    units and shares stay as they are. Arguments as for `protection_levels`.
+    """
+    one = np.ones(len(units))
+    few = (units >= 1) & (units <= rule.few_units)
+    known = rule.level(one, share_1, share_2)
+    slope = np.where(few, max(rule.percent, rule.most_percent) / 100, np.where(np.isnan(known), rule.percent / 100, known))
+    return np.maximum(slope, 0.0), np.maximum(np.where(few, rule.few_units_minimum, 0.0), rule.minimum)
+
+
 def _largest(X: Floats, share_1: Floats, share_2: Floats, error: tuple[float, float]) -> tuple[Floats, Floats]:
     """Upper bounds of (x1, x1 + x2); NaN where a share was not sent."""
     x1 = (share_1 + error[0]) / 100 * X

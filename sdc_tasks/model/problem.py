@@ -46,6 +46,18 @@ class NationalTable:
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
 
+@dataclass(frozen=True)
+class Levels:
+    """The protection level of a cell as a function of its value X: max(slope · |X|, least). Arrays (space.size,); 0 where there is none."""
+
+    slope: Floats = field(repr=False)
+    least: Floats = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("slope", "least"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+
 ROWS, COLUMNS = ("row_lower", "row_upper", "rounded", "assumed"), ("lower", "upper", "area", "code", "integral")
 
 
@@ -123,8 +135,9 @@ class ProtectionProblem:
     suppressed cell whose number of units was not sent: then profiles of respondents cannot be attacked. `earlier` holds the earlier
     releases of the same period. `integral` cells hold whole numbers, and everybody knows it. `least` is above 0 under small count
     rounding: no published count may be in 1 … least − 1, and no count that follows from published ones (methods/attack/small.py).
-    `withheld` aggregate cells have a member that is not available: they are never published. `salt` keys the digests that people see
-    and the seeds of roundings; only confidential files hold it. Raises ValueError for arrays that contradict this.
+    `withheld` aggregate cells have a member that is not available: they are never published. `levels`: the levels as functions of the
+    values, for a rule that withstands somebody who has the program; they follow from flags, units and shares. `salt` keys the digests that
+    people see and the seeds of roundings; only confidential files hold it. Raises ValueError for arrays that contradict this.
     """
 
     space: CellSpace
@@ -142,6 +155,7 @@ class ProtectionProblem:
     integral: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
     least: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     withheld: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
+    levels: Levels | None = None
     salt: Secret = field(default_factory=Secret.fresh, repr=False)
 
     def __post_init__(self) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from sdc_tasks.domains.schema import Domain, MissingCountry, Role
 from sdc_tasks.errors import InvalidInput, Retriable
-from sdc_tasks.methods.primary import protection_levels
-from sdc_tasks.model.problem import NationalTable, ProtectionProblem
+from sdc_tasks.methods.primary import level_lines, protection_levels
+from sdc_tasks.model.problem import Levels, NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Publication, Secondaries
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
@@ -69,6 +69,7 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret 
         integral=_integral(space, domain, value),
         least=np.tile(least, len(space.areas)),
         withheld=_withheld(space, available),
+        levels=_lines(ordered, domain, len(totals)) if domain.bases.rule_aware else None,
         salt=salt or Secret.fresh(),
     )
 
@@ -218,6 +219,18 @@ def _levels(tables: Sequence[NationalTable], domain: Domain) -> tuple[Floats, Fl
             for level, part in zip(levels, protection_levels(value[at], units[at], share_1[at], share_2[at], spec.rule), strict=True):
                 level[at] = part
     return levels[0], levels[1], levels[2]
+
+
+def _lines(tables: Sequence[NationalTable], domain: Domain, decided: int) -> Levels:
+    """The levels as functions of the values; 0 where a cell is not primary, and in the `decided` aggregates."""
+    slope, least = (np.zeros(sum(len(table.value) for table in tables) + decided) for _ in range(2))
+    flag, units, share_1, share_2 = (
+        np.concatenate([getattr(table, name) for table in tables]) for name in ("flag", "units", "share_1", "share_2")
+    )
+    for code, spec in sorted(domain.flags.items()):
+        if spec.rule is not None and (at := np.flatnonzero(flag == code)).size:
+            slope[at], least[at] = level_lines(units[at], share_1[at], share_2[at], spec.rule)
+    return Levels(slope, least)
 
 
 def _totals(space: CellSpace, value: Floats) -> Floats:

@@ -302,5 +302,6 @@ class ReportFacts:
     steps: tuple[StepFact, ...]
     audit: AuditFacts
     deliveries: tuple[DeliveryFact, ...]  # refused ones first
+    rule_aware: bool  # bases withstand somebody who has the program (METHOD §9)
     rounding: tuple[RoundingFact, ...] = ()
     common: tuple[CommonFinding, ...] = ()  # findings of several deliveries; `deliveries` hold the others

@@ -115,6 +115,7 @@ def gather(
         audit=_audit(problem, report, label, together if report.passed else None, receiver or {}),
         deliveries=tuple(sorted(own, key=lambda delivery: delivery.state != "refused")),
         common=common,
+        rule_aware=domain.bases.rule_aware,
         rounding=tuple(_rounding(domain, problem, publication, label)),
     )
 

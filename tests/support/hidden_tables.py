@@ -11,9 +11,13 @@ from dataclasses import replace
 import numpy as np
 
 from sdc_tasks.methods import attack
+from sdc_tasks.methods.bases.aware.floors import Floors, floors_of
+from sdc_tasks.methods.bases.aware.rule import Tests, aware, left_by
+from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.policy import case_of, safe_bases
-from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.methods.bases.rules import Case
+from sdc_tasks.model.problem import Levels, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Floats, Hierarchy
 
@@ -36,7 +40,10 @@ def of_inner(inner: Floats, hidden: Floats, primary: Floats) -> ProtectionProble
     public = ~secret
     public[space.first_aggregate :] = False
     level = np.where(whole(primary), PERCENT / 100 * a, 0.0)
-    return ProtectionProblem(space, a, np.zeros(n), np.full(n, np.inf), level, level, np.zeros(n), public, whole(primary), ())
+    levels = Levels(np.where(whole(primary), PERCENT / 100, 0.0), np.zeros(n))
+    return ProtectionProblem(
+        space, a, np.zeros(n), np.full(n, np.inf), level, level, np.zeros(n), public, whole(primary), (), levels=levels
+    )  # fmt: skip
 
 
 def moved(problem: ProtectionProblem, z: Floats) -> ProtectionProblem:
@@ -68,8 +75,39 @@ def drawn(seed: int) -> ProtectionProblem:
     return of_inner(inner, hidden, primary)
 
 
+AWARE = BasesOptions(rule_aware=True)
+
+
 def publish(problem: ProtectionProblem, options: BasesOptions | None = None) -> Publication:
     """What the program publishes."""
     needs, _ = attack.baseline(problem, ("external",))
     case = case_of(problem, needs, options or BasesOptions(), 1, lambda _: None, lambda _: None)
     return safe_bases(case, Adjustment(), 0.0, [0], lambda *_: None)
+
+
+def keyed(problem: ProtectionProblem, floors: Floors | None = None, options: BasesOptions = AWARE) -> Case:
+    """The case of the rule that withstands somebody who has the program, with what its key leaves, or with given floors."""
+    needs, _ = attack.baseline(problem, ("external",))
+    case = case_of(problem, needs, options, 1, lambda _: None, lambda _: None)
+    if floors is None:
+        return case
+    return replace(case, ladder=left_by(ladder_of(problem, case.weights, options, floors.down), floors))
+
+
+def publish_aware(problem: ProtectionProblem, floors: Floors | None = None, options: BasesOptions = AWARE) -> Publication:
+    """What the rule publishes, before printed values are made possible: that follows from the publication."""
+    return aware(keyed(problem, floors, options), options, None, False, lambda *_: None, [0])
+
+
+def key_of(problem: ProtectionProblem, publication: Publication, options: BasesOptions = AWARE) -> Floors:
+    """What a key leaves that takes away everything finer than this publication, and no more; it rounds the totals of the problem to it."""
+    first = floors_of(problem, options, np.zeros(len(publication.cells), dtype=bool)).first
+    total = problem.a[publication.cells]
+    return Floors(first, publication.base, publication.rounded & np.isclose(total, publication.upper))
+
+
+def gives(problem: ProtectionProblem, publication: Publication, options: BasesOptions = AWARE) -> bool:
+    """Is there a key with which the program gives this publication for the problem? By Theorem 3 that of `key_of`, or none."""
+    case = keyed(problem, key_of(problem, publication, options), options)
+    finest = case.ladder.at_least(np.zeros(len(publication.cells)))
+    return case.ladder.publication(finest).digest == publication.digest and Tests(case, [0]).pass_(finest)

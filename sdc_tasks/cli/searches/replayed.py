@@ -31,6 +31,11 @@ def replayed(case: CaseOptions, problem: ProtectionProblem, publication: Publica
     from sdc_tasks.methods.attack import replay
 
     spec = case.spec
+    if spec.bases.rule_aware:
+        raise InvalidInput(
+            "--replay: bases.rule_aware draws the bases by the secret of a warehouse, so runs with another key say nothing. Remedy: read "
+            "section 9 of the method for what these bases keep; it follows from the table, whatever the key"
+        )
     run = program(delivered_by(spec, case.inbox, case.period, problem.salt).tables, problem, spec)
 
     def chance(z: np.ndarray) -> float:

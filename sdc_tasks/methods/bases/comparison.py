@@ -11,7 +11,7 @@ from sdc_tasks.methods.bases.rules import AUDIT, CTA, LEAST, SUPPRESSION, Case, 
 from sdc_tasks.methods.bases.suppression import by_suppression, published_again
 from sdc_tasks.methods.bases.whole import whole
 from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung
-from sdc_tasks.model.table import Floats
+from sdc_tasks.model.table import Floats, Ints
 
 ALONE = "the CTA rule alone"
 LOST = "information lost (weight · half-width, withheld cells included)"
@@ -19,7 +19,12 @@ Keep = Callable[[str, Publication | Adjustment], None]
 
 
 def least_lossy(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, keep: Keep) -> Publication:
-    """The safe publication that loses least. `x` (cells,): the adjusted table, if there is one. The CTA rule starts from it if `trusted`.
+    """The safe publication that loses least, as `best_choice` finds it."""
+    return case.ladder.publication(best_choice(case, options, x, trusted, keep))
+
+
+def best_choice(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, keep: Keep) -> Ints:
+    """The safe choice that loses least. `x` (cells,): the adjusted table, if there is one. The CTA rule starts from it if `trusted`.
 
     The CTA rule is skipped unless its choice, before any repair, loses less than the choice by the audit: repair only adds loss. The rule
     suppression stands beside the audit alone.
@@ -62,4 +67,4 @@ def least_lossy(case: Case, options: BasesOptions, x: Floats | None, trusted: bo
         if name != best:
             keep(name, ladder.publication(choice))
     keep("rules", Adjustment(rungs=tuple(rungs)))
-    return ladder.publication(found[best])
+    return found[best]

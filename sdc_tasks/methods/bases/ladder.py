@@ -18,9 +18,10 @@ from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 HIDING_TERMS = 10  # cells: a sum over this many tells none of its terms
 
 
-def nearest_multiple(value: Floats, base: Floats) -> Floats:
-    """The multiple of the base nearest to the value; a tie goes up."""
-    return base * np.floor(value / base + 0.5)
+def nearest_multiple(value: Floats, base: Floats, down: Bools | None = None) -> Floats:
+    """The multiple of the base nearest to the value; a tie goes up, or down where `down` says so."""
+    up = base * np.floor(value / base + 0.5)
+    return up if down is None else np.where(down, base * np.ceil(value / base - 0.5), up)
 
 
 @dataclass(frozen=True)
@@ -111,13 +112,18 @@ class Ladder:
         return np.asarray(np.where(enough.any(axis=1), enough.argmax(axis=1), last))
 
 
-def ladder_of(problem: ProtectionProblem, weights: Floats, options: BasesOptions) -> Ladder:
-    """All options of the aggregate cells. `weights` is the loss per unit of half-width, one for each aggregate cell."""
+def ladder_of(problem: ProtectionProblem, weights: Floats, options: BasesOptions, down: Bools | None = None) -> Ladder:
+    """All options of the aggregate cells. `weights` is the loss per unit of half-width, one for each aggregate cell.
+
+    `down` (cells,): a tie goes down there. With it, what is allowed depends on the printed value, not on the true one (METHOD §9).
+    """
     cells = np.flatnonzero(problem.aggregate)
     truth = problem.a[cells]
-    bases = _bases(options, options.maximum_relative_base * float(np.abs(truth).max(initial=0.0)))
-    allowed = bases[None, :] <= options.maximum_relative_base * np.abs(truth)[:, None]
-    rounded = nearest_multiple(truth[:, None], bases[None, :])
+    highest = float(np.abs(truth).max(initial=0.0)) * (1 if down is None else 2)  # a printed value is at most twice the true one
+    bases = _bases(options, options.maximum_relative_base * highest)
+    rounded = nearest_multiple(truth[:, None], bases[None, :], None if down is None else down[:, None])
+    size = np.broadcast_to(np.abs(truth)[:, None], rounded.shape) if down is None else np.abs(rounded)
+    allowed = bases[None, :] <= options.maximum_relative_base * size
     nothing, never = np.zeros((len(cells), 1)), np.full((len(cells), 1), np.inf)
     base = np.hstack([nothing, np.where(allowed, bases, np.inf), never])
     value = np.hstack([truth[:, None], np.where(allowed, rounded, np.nan), np.full((len(cells), 1), np.nan)])

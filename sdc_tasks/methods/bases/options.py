@@ -32,6 +32,8 @@ class BasesOptions(Strict):
 
     `strata`: cells of one composition and indicator share a base, separately by `level` or `code` of the named hierarchies; {}: of none.
     `sharpen`: no cell is coarser than the interval that the other published cells leave. `additive`: values of a composition add up.
+    `rule_aware`: the choice of bases withstands somebody who has the program (METHOD §9). A secret key takes the exact figure and finer
+    bases of a cell away with the chance `removed`, and every primary keeps an interval as wide as both its levels together.
     `visible_share`: the sum of the visible countries replaces a withheld total if it covers at least this share and is safe.
     """
 
@@ -55,6 +57,26 @@ class BasesOptions(Strict):
     visible_share: float | None = Field(
         default=None, gt=0, lt=1, description="for a withheld total, print the sum of the visible countries if it covers this share"
     )
+
+    rule_aware: bool = Field(
+        default=False, description="bases withstand somebody who runs the program for every hidden table; drawn by the warehouse's secret"
+    )
+    removed: float = Field(default=0.1, gt=0, lt=1, description="rule_aware: the chance that the key takes the exact figure of a cell away")
+    epoch: int = Field(default=1, ge=1, description="rule_aware: another number draws anew")
+
+    @model_validator(mode="after")
+    def _aware(self) -> BasesOptions:
+        if not self.rule_aware:
+            if idle := sorted(self.model_fields_set & {"removed", "epoch"}):
+                raise ValueError(f"{', '.join(idle)}: only with rule_aware: true. Remedy: leave out {', '.join(idle)}")
+            return self
+        taken = {"strata": self.strata is not None, "additive": self.additive, "visible_share": self.visible_share is not None}
+        if wrong := [name for name, is_set in taken.items() if is_set] + (["rule: suppression"] if self.rule == "suppression" else []):
+            raise ValueError(
+                f"rule_aware: not offered with {', '.join(wrong)}, because what these choices tell somebody who has the program is "
+                f"not known. Remedy: leave out {', '.join(wrong)}, or rule_aware"
+            )
+        return self
 
     @model_validator(mode="after")
     def _one_base_each(self) -> BasesOptions:

@@ -14,6 +14,8 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Attacker, Requirements, whole_attacks
+from sdc_tasks.methods.bases.aware.floors import floors_of
+from sdc_tasks.methods.bases.aware.rule import aware, left_by
 from sdc_tasks.methods.bases.comparison import Keep, least_lossy
 from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
@@ -38,7 +40,11 @@ def case_of(problem: ProtectionProblem, requirements: Requirements, options: Bas
     """The ladder, the weights and the attacker, as the options ask. `seed`: of the attacks."""
     wishes = wishes_of(problem, options.cells)
     weights = aggregate_weights(problem, options.weights) * wishes.cost
-    ladder = ladder_of(problem, weights, options).keeping(wishes.exact, wishes.published)
+    if options.rule_aware:
+        floors = floors_of(problem, options, wishes.exact)
+        ladder = left_by(ladder_of(problem, weights, options, floors.down).keeping(wishes.exact, wishes.published), floors)
+    else:
+        ladder = ladder_of(problem, weights, options).keeping(wishes.exact, wishes.published)
     if problem.withheld.any():
         note(f"{int(problem.withheld.sum())} aggregate cells are withheld: they need a national cell that is not available")
     if options.rule == "suppression":
@@ -57,7 +63,11 @@ def safe_bases(case: Case, adjustment: Adjustment, accept_short: float, decimals
     options = case.options
     short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
     try:
-        publication = least_lossy(case, options, adjustment.x, short <= accept_short * len(case.requirements.cells), keep)
+        trusted = short <= accept_short * len(case.requirements.cells)
+        if options.rule_aware:
+            publication = aware(case, options, adjustment.x, trusted, keep, decimals)
+        else:
+            publication = least_lossy(case, options, adjustment.x, trusted, keep)
     except Stuck as stuck:
         raise _impossible(case, stuck) from stuck
     if options.additive:

@@ -44,10 +44,10 @@ def strata_of(problem: ProtectionProblem, by: Mapping[str, By], exact: Bools) ->
                 axes.append(np.zeros(len(hierarchy.codes), dtype=np.int64))
     keys = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
     number = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
-    return np.where(_hides_something(problem) & ~exact, number, -1)
+    return np.where(hides_something(problem) & ~exact, number, -1)
 
 
-def _hides_something(problem: ProtectionProblem) -> Bools:
+def hides_something(problem: ProtectionProblem) -> Bools:
     """Aggregate cells with a member that is not public."""
     space = problem.space
     secret = problem.suppressed[: space.first_aggregate].reshape(len(space.countries), -1)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sdc_tasks.methods.attack import Requirements
-from sdc_tasks.model.problem import Earlier, ProtectionProblem
+from sdc_tasks.model.problem import Earlier, Levels, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Evidence, Multipliers, Outcome, Publication, Rung, Secondaries
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
@@ -24,8 +24,12 @@ def to_bytes(item: Artefact) -> bytes:
     arrays = {}
     for each in fields(item):
         value = getattr(item, each.name)
+        if value is None and each.name == "levels":  # an earlier version did not know it
+            continue
         if isinstance(value, np.ndarray):
             arrays[each.name] = value
+        elif isinstance(value, Levels):
+            arrays |= {f"levels.{part.name}": getattr(value, part.name) for part in fields(value)}
         elif isinstance(value, CellSpace):
             header[each.name] = asdict(value)
         elif isinstance(value, Secret):
@@ -61,7 +65,7 @@ def _requirements(header: dict[str, Any], arrays: dict[str, Any]) -> Requirement
 
 def _problem(header: dict[str, Any], arrays: dict[str, Any]) -> ProtectionProblem:
     space = header["space"]
-    earlier = _part("earlier.", arrays)
+    earlier, levels = _part("earlier.", arrays), _part("levels.", arrays)
     return ProtectionProblem(
         space=CellSpace(
             countries=tuple(space["countries"]),
@@ -73,6 +77,7 @@ def _problem(header: dict[str, Any], arrays: dict[str, Any]) -> ProtectionProble
         deliveries=tuple(header["deliveries"]),
         salt=Secret.of_hex(header["salt"]) if "salt" in header else Secret.fresh(),  # an older version had none
         earlier=Earlier.of(earlier),
+        levels=Levels(**levels) if levels else None,
         **arrays,
     )
 

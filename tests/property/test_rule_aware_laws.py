@@ -1,0 +1,154 @@
+"""Bases that withstand somebody who has the program: every key, every hidden table, and linear programs of another library."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from sdc_tasks.methods.attack import baseline, promised
+from sdc_tasks.methods.attack.replay import Fitting, support
+from sdc_tasks.methods.attack.replay.left import left
+from sdc_tasks.methods.bases.aware.floors import NOTHING, Floors, Steps, floors_of
+from sdc_tasks.methods.bases.ladder import ladder_of
+from sdc_tasks.methods.bases.options import BasesOptions
+from sdc_tasks.methods.primary import NKRule, PercentRule, PPercentRule, PQRule, level_lines, protection_levels
+from sdc_tasks.model.secret import Secret
+from support.hidden_tables import AWARE, PERCENT, drawn, gives, key_of, keyed, moved, pair, publish, publish_aware
+from support.oracles.wide import Oracle
+
+OFTEN = BasesOptions(rule_aware=True, removed=0.9)
+
+
+def secret(number: int) -> Secret:
+    return Secret(bytes([number]) * 32)
+
+
+def some_publication(problem, rng):
+    """A choice from the ladder, safe or not."""
+    ladder = ladder_of(problem, np.ones(int(problem.aggregate.sum())), AWARE)
+    count = [np.flatnonzero(np.isfinite(base)) for base in ladder.base]
+    return ladder.publication(np.array([0, *(int(rng.choice([0, *each[-3:], ladder.withheld])) for each in count[1:])]))
+
+
+def test_a_publication_is_wide_only_where_cold_programs_say_so():
+    """It may be called narrow although it is wide: it then becomes coarser. But seldom."""
+    wide = found_wide = 0
+    for seed in range(12):
+        problem, rng = drawn(seed), np.random.default_rng(seed)
+        needs, _ = baseline(problem, ("external",))
+        assert not needs.cut.any(), "the oracle knows no cuts"
+        for _ in range(4):
+            publication = some_publication(problem, rng)
+            is_wide = Oracle(problem, publication, PERCENT / 100).wide()
+            found = not left(problem, needs.strongest, publication, np.full(problem.space.size, 1e-6)).narrow.any()
+            assert is_wide or not found, seed
+            wide, found_wide = wide + is_wide, found_wide + found
+    assert 48 > wide > 10
+    assert found_wide >= 0.9 * wide
+
+
+@pytest.mark.parametrize("tables", [(132, 204), pytest.param(range(0, 301, 12), marks=pytest.mark.slow)])
+def test_every_key_and_every_table_give_the_support_of_theorem_3(tables):
+    """The whole program, search included, for each of 16 keys and some tables: a table has a chance if and only if it passes both tests."""
+    options = BasesOptions(rule_aware=True, mantissas=(1.0,), smallest=50.0, maximum_relative_base=1.0)
+    truth = pair(143)
+    publication = publish_aware(truth, None, options)
+    assert publication.rounded.any()
+    given = [0.0, 50.0, 500.0, np.inf]
+    first = floors_of(truth, options, np.zeros(3, dtype=bool)).first
+    for x in tables:
+        problem = pair(x) if x else moved(truth, np.array([-143.0, 143.0]))
+        fits = Oracle(problem, publication, PERCENT / 100)
+        total = problem.a[publication.cells]
+        inside = bool(((total >= publication.lower) & (total <= publication.upper)).all())
+        chance = 0
+        for one, other in product(given, given):
+            floors = Floors(first, np.array([0.0, one, other]), key_of(problem, publication, options).down)
+            chance += publish_aware(problem, floors, options).digest == publication.digest
+        assert (chance > 0) == (inside and fits.passes(problem) and fits.wide()), x
+        assert (chance > 0) == (inside and gives(problem, publication, options)), x
+
+
+@pytest.mark.parametrize("seed", [2, 3, pytest.param(14, marks=pytest.mark.slow), pytest.param(29, marks=pytest.mark.slow)])
+def test_every_primary_keeps_both_levels_for_somebody_who_has_the_program(seed):
+    problem = replace(drawn(seed), salt=secret(seed))
+    publication = publish_aware(problem)
+    tables = Fitting.of(problem, publication, np.ones(int(problem.suppressed.sum()))).every(150)
+    assert tables is not None
+    found = support(problem, promised(problem, ("external",)), tables, lambda z: float(gives(moved(problem, z), publication)))
+    assert not found.narrow.any()
+
+
+def test_the_default_rule_leaves_one_of_these_tables_less():
+    problem = drawn(3)
+    publication = publish(problem)
+    tables = Fitting.of(problem, publication, np.ones(int(problem.suppressed.sum()))).every(150)
+    found = support(
+        problem, promised(problem, ("external",)), tables, lambda z: float(publish(moved(problem, z)).digest == publication.digest)
+    )
+    assert found.broken.any()
+
+
+def test_the_same_key_gives_the_same_bytes_and_other_keys_others():
+    told = {number: publish_aware(replace(drawn(3), salt=secret(number)), None, OFTEN).digest for number in (1, 2, 3, 4)}
+    assert publish_aware(replace(drawn(3), salt=secret(1)), None, OFTEN).digest == told[1]
+    assert len(set(told.values())) > 1
+
+
+def test_a_draw_depends_on_the_key_the_epoch_and_the_cell_and_on_no_value():
+    problem = replace(drawn(12), salt=secret(1))
+    options = BasesOptions(rule_aware=True, removed=0.9)
+    none = np.zeros(int(problem.aggregate.sum()), dtype=bool)
+    one = floors_of(problem, options, none)
+    other = floors_of(moved(problem, np.array([1.0, -1.0] + [0.0] * (int(problem.suppressed.sum()) - 2))), options, none)
+    assert np.array_equal(one.finest, other.finest)
+    assert np.array_equal(one.down, other.down)
+    assert not np.array_equal(one.finest, floors_of(problem, BasesOptions(rule_aware=True, removed=0.9, epoch=2), none).finest)
+    assert one.finest[0] == 0, "everybody can add this cell up: the key decides nothing"
+    assert not floors_of(problem, options, ~none).finest.any(), "cells that must be exact stay so"
+
+
+def test_the_chances_of_the_draws_are_those_that_are_stated():
+    steps = Steps.of(AWARE, 4321.0)
+    assert steps.base(steps.first) == 5, "the first base of at least a thousandth"
+    drawn_ = np.array([steps.finest(u) for u in (np.arange(200_000) + 0.5) / 200_000])
+    assert np.isinf(drawn_).mean() == pytest.approx(NOTHING, abs=1e-4)
+    for number in range(steps.first, steps.first + 8):
+        assert (drawn_ == steps.base(number)).mean() == pytest.approx(steps.chance(steps.base(number)), abs=1e-4)
+    assert drawn_.min() == steps.base(steps.first)
+
+
+@pytest.mark.parametrize(
+    "rule", [PercentRule(), PPercentRule(p=15), PQRule(p=10, q=60), NKRule(n=1, k=85), NKRule(n=2, k=90, minimum=3, few_units_minimum=7)]
+)
+def test_a_level_is_the_function_of_the_value_that_is_stated(rule):
+    rng = np.random.default_rng(1)
+    n = 400
+    units = rng.integers(-1, 6, n)
+    one = np.where(rng.random(n) < 0.2, np.nan, rng.uniform(30, 99, n))
+    two = (100 - one) * rng.random(n)
+    slope, least = level_lines(units, one, two, rule)
+    for value in (rng.uniform(0, 5, n), rng.uniform(0, 1e6, n)):
+        assert np.allclose(np.maximum(slope * value, least), protection_levels(value, units, one, two, rule)[0], rtol=1e-12)
+
+
+def test_a_tie_goes_down_where_the_key_says_so():
+    problem = pair(150)
+    ladder = ladder_of(problem, np.ones(3), AWARE, np.array([False, True, False]))
+    at = int(np.flatnonzero(ladder.base[1] == 20)[0])
+    assert problem.a[problem.aggregate][1] == 480
+    assert ladder.value[1, at] == 480
+    other = ladder_of(pair(140), np.ones(3), AWARE, np.array([False, True, False]))
+    assert (other.value[1, at], ladder_of(pair(140), np.ones(3), AWARE).value[1, at]) == (460, 480)
+
+
+def test_the_case_has_only_what_the_key_leaves():
+    problem = replace(drawn(12), salt=secret(4))
+    options = BasesOptions(rule_aware=True, removed=0.9)
+    floors = floors_of(problem, options, np.zeros(int(problem.aggregate.sum()), dtype=bool))
+    ladder = keyed(problem, None, options).ladder
+    assert (ladder.base >= floors.finest[:, None])[np.isfinite(ladder.loss)].all()
+    assert floors.finest.any()
