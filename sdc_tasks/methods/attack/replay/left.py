@@ -36,11 +36,11 @@ from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import LiveLP, Status
 
-FAR = 2.5  # levels down from the public value: as far as W is asked to reach at first
-PASSES = 10  # over all relations
-INSIDE = 1e-7  # relative: by so much S is smaller than what was found, against the noise of solvers
-FREE = 1e-6  # relative: as near to the end of the national tables
-MARGIN = 1.05  # times what one primary alone needs: the cuts of the others count too
+LEVELS_DOWN = 2.5  # levels down from the public value: as far as W is asked to reach at first
+ENDS_PASSES = 10  # over all relations
+SMALLER_BY = 1e-7  # relative: by so much S is smaller than what was found, against the noise of solvers
+AT_END = 1e-6  # relative: as near to the end of the national tables
+BESIDE_OTHERS = 1.05  # times what one primary alone needs: the cuts of the others count too
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,12 @@ def left(problem: ProtectionProblem, needs: Requirements, publication: Publicati
     at = middle.a[cells]
     ends = lowest, np.minimum(highest, public.among(cells)[1])
     low, high, top, lps = _reach(middle, public, needs, publication, level, step[cells], ends, seed)
-    near = FREE * (1 + at)
+    near = AT_END * (1 + at)
     with np.errstate(invalid="ignore"):
-        lower = np.where(low <= lowest + near, lowest, level.above(low) * (1 + INSIDE))
-        upper = np.where(high >= highest - near, highest, level.below(high) * (1 - INSIDE))
-        lower = np.ceil(lower / step[cells] - INSIDE) * step[cells]
-        upper = np.floor(upper / step[cells] + INSIDE) * step[cells]
+        lower = np.where(low <= lowest + near, lowest, level.above(low) * (1 + SMALLER_BY))
+        upper = np.where(high >= highest - near, highest, level.below(high) * (1 - SMALLER_BY))
+        lower = np.ceil(lower / step[cells] - SMALLER_BY) * step[cells]
+        upper = np.floor(upper / step[cells] + SMALLER_BY) * step[cells]
     told = _in_steps(publication, step[publication.cells])
     inside = Public.of(problem, told).middle((cells, lower, upper)) if (lower <= upper).all() else None
     if inside is None:
@@ -122,7 +122,7 @@ def _ends(problem: ProtectionProblem, cells: Ints) -> tuple[Floats, Floats]:
 
 def _in_steps(publication: Publication, step: Floats) -> Publication:
     """The publication whose intervals end at multiples of the step."""
-    lower, upper = np.ceil(publication.lower / step - INSIDE) * step, np.floor(publication.upper / step + INSIDE) * step
+    lower, upper = np.ceil(publication.lower / step - SMALLER_BY) * step, np.floor(publication.upper / step + SMALLER_BY) * step
     rounded = publication.rounded & (lower <= upper)
     with np.errstate(invalid="ignore"):
         value = np.where(rounded, (lower + upper) / 2, publication.value)
@@ -141,12 +141,12 @@ def _reach(
 ) -> tuple[Floats, Floats, Floats, int]:
     """(lo, hi) of the primaries in W, top, and the LPs solved. `ends`: W goes no farther.
 
-    W is asked to reach down by FAR levels, and up by what a primary needs then. If one side ends before, the other one is asked for as much
-    as the primary needs beside it.
+    W is asked to reach down by LEVELS_DOWN levels, and up by what a primary needs then. If one side ends before, the other one is asked for
+    as much as the primary needs beside it.
     """
     at = middle.a[needs.primaries]
     lowest, highest = np.minimum(ends[0], at), np.maximum(ends[1], at)
-    down = np.minimum(FAR * level(at) + 2 * step, at - lowest)
+    down = np.minimum(LEVELS_DOWN * level(at) + 2 * step, at - lowest)
     top, lps, most_of = level.below(highest), 0, np.full(len(at), np.inf)
     up = _up(at, np.where(down < at - lowest, level.above(at - down), lowest), level, step, top, highest)
     for again in (True, False):
@@ -163,7 +163,7 @@ def _reach(
         most_of[known] = public.highest(needs.primaries[known])
         lps += len(known)
         top = np.minimum(top, level.below(most_of))
-        beside = level.below(high) - MARGIN * 2 * level(top) - 2 * step
+        beside = level.below(high) - BESIDE_OTHERS * 2 * level(top) - 2 * step
         farther = np.clip(at - (beside - level(beside)), down, np.maximum(at - lowest, down))
         more = np.where(ended[1], farther, down)
         above = np.where(low <= lowest, lowest, level.above(low))
@@ -176,7 +176,7 @@ def _reach(
 
 def _up(at: Floats, lower: Floats, level: _Level, step: Floats, top: Floats, highest: Floats) -> Floats:
     """How far up from the public value W should reach, if S begins at `lower`."""
-    end = np.maximum(lower + MARGIN * 2 * level(top), at) + 2 * step  # ends are multiples of a step
+    end = np.maximum(lower + BESIDE_OTHERS * 2 * level(top), at) + 2 * step  # ends are multiples of a step
     with np.errstate(invalid="ignore"):
         wanted = np.minimum(end + level(end), highest) - at
     return np.minimum(np.maximum(np.where(np.isfinite(wanted), wanted, 0.0), level(at)), np.maximum(highest - at, 0.0))
@@ -228,7 +228,7 @@ class Public:
         lower, upper = self.told.lb[self.cells] / self.unit, np.full(len(self.cells), np.inf)
         by_row = sp.csr_array(self.A)
         row, cell, plus = np.repeat(np.arange(by_row.shape[0]), np.diff(by_row.indptr)), by_row.indices, by_row.data > 0
-        for _ in range(PASSES):
+        for _ in range(ENDS_PASSES):
             before = lower, upper
             least, most = np.where(plus, lower[cell], -upper[cell]), np.where(plus, upper[cell], -lower[cell])
             up, down = self.row_upper[row] - _others(row, least), self.row_lower[row] - _others(row, most)

@@ -1,9 +1,9 @@
 """The finest option that a secret key leaves each aggregate cell (METHOD §9, Theorem 3).
 
 A cell that hides a national cell keeps its exact figure with the chance 1 − `removed`. Otherwise the key draws the finest base that is
-left: the first step of the ladder that is at least SMALLEST of a public estimate of the cell (finer bases are not offered), or a coarser
-step, each RATIO times as likely as the one before it; or, with the chance NOTHING, only to withhold is left. So every option of the cell
-has a chance above 0, which is public: coarse bases and withheld cells cost most, and are drawn least.
+left: the first step of the ladder that is at least FINEST_SHARE of a public estimate of the cell (finer bases are not offered), or a
+coarser step, each NEXT_STEP times as likely as the one before it; or, with the chance NO_BASE_LEFT, only to withhold. So each option
+of the cell has a chance above 0, which is public: coarse bases and withheld cells cost most, and are drawn least.
 
 A draw depends on the key, the epoch and the cell: not on values, and not on the version. The same key gives the same bytes.
 """
@@ -21,9 +21,9 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, read_only
 
-SMALLEST = 1e-3  # relative to the estimate: finer bases are not offered
-RATIO = 2 / 3  # chance of a step, relative to the step before it
-NOTHING = 0.02  # chance that no base is left to a cell that has lost its exact figure
+FINEST_SHARE = 1e-3  # relative to the estimate: finer bases are not offered
+NEXT_STEP = 2 / 3  # chance of a step, relative to the step before it
+NO_BASE_LEFT = 0.02  # chance that no base is left to a cell that has lost its exact figure
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,16 @@ class Floors:
 
 
 @dataclass(frozen=True)
-class Steps:
+class CellBases:
     """The bases of one cell: number i stands for mantissas[i mod m] · 10^(i div m) · smallest. `first`: the number of the finest one."""
 
     options: BasesOptions
     first: int
 
     @classmethod
-    def of(cls, options: BasesOptions, size: float) -> Steps:
+    def of(cls, options: BasesOptions, size: float) -> CellBases:
         """`size`: about the value of the cell."""
-        return cls(options, _number(options, SMALLEST * size))
+        return cls(options, _number(options, FINEST_SHARE * size))
 
     def base(self, number: int) -> float:
         mantissas = sorted(self.options.mantissas)
@@ -61,16 +61,16 @@ class Steps:
 
     def finest(self, drawn: float) -> float:
         """The finest base that a draw in [0, 1) leaves a cell without its exact figure."""
-        if drawn < NOTHING:
+        if drawn < NO_BASE_LEFT:
             return np.inf
-        above = (1 - drawn) / (1 - NOTHING)
-        return self.base(self.first + int(np.floor(np.log(above) / np.log(RATIO))))
+        above = (1 - drawn) / (1 - NO_BASE_LEFT)
+        return self.base(self.first + int(np.floor(np.log(above) / np.log(NEXT_STEP))))
 
     def chance(self, base: float) -> float:
         """The chance of this draw."""
         if np.isinf(base):
-            return NOTHING
-        return (1 - NOTHING) * (1 - RATIO) * RATIO ** (_number(self.options, base) - self.first)
+            return NO_BASE_LEFT
+        return (1 - NO_BASE_LEFT) * (1 - NEXT_STEP) * NEXT_STEP ** (_number(self.options, base) - self.first)
 
 
 def floors_of(problem: ProtectionProblem, options: BasesOptions, exact: Bools) -> Floors:
@@ -83,7 +83,7 @@ def floors_of(problem: ProtectionProblem, options: BasesOptions, exact: Bools) -
         key = problem.salt.derive("finest base", str(options.epoch), problem.space.key(int(cells[k]))).key
         exact_too, base = (int.from_bytes(key[at : at + 6], "big") / 2**48 for at in (0, 6))
         down[k] = bool(key[12] & 1)
-        steps = Steps.of(options, float(size[k]))
+        steps = CellBases.of(options, float(size[k]))
         first[k] = steps.base(steps.first)
         if exact_too < options.removed:
             finest[k] = steps.finest(base)

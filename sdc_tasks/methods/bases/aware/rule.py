@@ -34,10 +34,11 @@ from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-FIRST, MORE = 2.1, 1.6  # sliding level at first, as a multiple of both levels; times so much for a primary that is narrow again
-AWARE = "somebody who has the program"
-TRIES = 8  # searches; then the cells over narrow primaries are withheld
-LOWERING = 1500  # linear programs of the tests after which no base is lowered any more
+FIRST_SLIDE = 2.1  # sliding level of a primary that is narrow at first, as a multiple of both levels
+WIDER_SLIDE = 1.6  # times so much where it is narrow again
+SOMEBODY = "somebody who has the program"
+WIDENINGS = 8  # searches; then the cells over narrow primaries are withheld
+LOWERING_LPS = 1500  # linear programs of the tests after which no base is lowered any more
 
 
 def require_fit(problem: ProtectionProblem, requirements: Requirements) -> None:
@@ -66,21 +67,21 @@ def aware(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, ke
     require_fit(case.problem, case.requirements)
     tests = Tests(case, decimals)
     if tests.without:
-        case.note(f"{AWARE}: {tests.without} primaries have no claim, because the test fails for them with nothing published")
+        case.note(f"{SOMEBODY}: {tests.without} primaries have no claim, because the test fails for them with nothing published")
     finest = case.ladder.at_least(np.zeros(len(case.ladder.cells)))
     if tests.pass_(finest):
-        case.note(f"{AWARE}: the finest choice that the key leaves passes both tests")
+        case.note(f"{SOMEBODY}: the finest choice that the key leaves passes both tests")
         keep("rules", Adjustment(rungs=(_rung(case, finest, None),)))
         return case.ladder.publication(finest)
     before = dict[str, Publication | Adjustment]()
     choice = best_choice(case, options, x, trusted, before.__setitem__)
     asked = np.zeros(len(tests.needs.primaries))
-    for number in range(TRIES):
+    for number in range(WIDENINGS):
         narrow = tests.narrow(choice)
-        case.progress(f"{AWARE}, test {number}: {int(narrow.sum())} of {len(narrow)} primaries are left too little")
+        case.progress(f"{SOMEBODY}, test {number}: {int(narrow.sum())} of {len(narrow)} primaries are left too little")
         if not narrow.any():
             break
-        asked[narrow] = np.where(asked[narrow] > 0, asked[narrow] * MORE, FIRST)
+        asked[narrow] = np.where(asked[narrow] > 0, asked[narrow] * WIDER_SLIDE, FIRST_SLIDE)
         with suppress(Stuck):
             choice = _sliding(case, tests.needs, asked).safe(choice)
     around = np.zeros(case.problem.space.size, dtype=bool)
@@ -95,7 +96,7 @@ def aware(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, ke
 
 
 def _rung(case: Case, choice: Ints, bound: float | None) -> Rung:
-    return Rung(AWARE, Outcome.FEASIBLE, case.ladder.loss_of(choice), bound, None, 0.0, "drawn and tested", chosen=True)
+    return Rung(SOMEBODY, Outcome.FEASIBLE, case.ladder.loss_of(choice), bound, None, 0.0, "drawn and tested", chosen=True)
 
 
 class Tests:
@@ -131,7 +132,7 @@ class Tests:
 
 def _lowered(case: Case, tests: Tests, choice: Ints) -> Ints:
     """The choice with bases lowered, the dearest first, as long as both tests pass and the work is not done."""
-    ladder, end = case.ladder, tests.lps + LOWERING
+    ladder, end = case.ladder, tests.lps + LOWERING_LPS
     for k in np.argsort(-ladder.loss[np.arange(len(choice)), choice], kind="stable").tolist():
         now = ladder.loss[k, choice[k]]
         for option in np.flatnonzero(ladder.loss[k] < now)[np.argsort(ladder.loss[k][ladder.loss[k] < now], kind="stable")].tolist():
