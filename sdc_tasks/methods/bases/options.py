@@ -61,7 +61,7 @@ class BasesOptions(Strict):
     rule_aware: bool = Field(
         default=False, description="bases withstand somebody who runs the program for every hidden table; drawn by the warehouse's secret"
     )
-    removed: float = Field(default=0.05, gt=0, lt=1, description="rule_aware: the chance that the key takes the exact figure of a cell away")
+    removed: float = Field(default=0.05, gt=0, lt=1, description="rule_aware: the chance that the key takes the exact figure of a cell")
     epoch: int = Field(default=1, ge=1, description="rule_aware: another number draws anew")
 
     @model_validator(mode="after")
