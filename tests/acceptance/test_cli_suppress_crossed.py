@@ -217,7 +217,8 @@ def test_who_stands_behind_cells_counts(table):
 
     def behind(column: str, of: dict[tuple[str, str], str]) -> set[tuple[str, str]]:
         lines = both.splitlines()
-        told = [line + "," + of.get((line.split(",")[0], line.split(",")[1]), "") for line in lines[1:]]
+        nobody = "0" if column == "SINGLETON" else ""
+        told = [line + "," + of.get((line.split(",")[0], line.split(",")[1]), nobody) for line in lines[1:]]
         table.write_text("\n".join([f"{lines[0]},{column}", *told, ""]))
         ended, rows = suppressed(table, *(() if column.isupper() else ("--respondent", column)))
         assert ended.code == 0, ended.complained
@@ -228,7 +229,7 @@ def test_who_stands_behind_cells_counts(table):
     others = [behind("RESPONDENT", {**of, ("M2", "P3"): "b"}), behind("SINGLETON", {**of, ("M2", "P1"): "1", ("M2", "P3"): "1"})]
     assert others[0] == others[1]
     assert sum(town == "M2" for town, _ in others[0]) >= 1
-    table.write_text(table.read_text().replace("M1,P1,20,s,,,1,5,", "M1,P1,20,s,,,1,5,1"))
+    table.write_text(table.read_text().replace("M1,P1,20,s,,,1,5,0", "M1,P1,20,s,,,1,5,1"))
     ended, _ = suppressed(table)
     assert ended.refused("M1.P1: a singleton that is no primary cell", "Remedy: ")
 

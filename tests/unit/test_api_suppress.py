@@ -17,7 +17,7 @@ def figure_11(**columns: dict[tuple[str, str], object]) -> pd.DataFrame:
     rows = [{"TOWN": town, "JOB": job, "VALUE": value} for (town, job), value in INNER.items()]
     frame = pd.DataFrame(rows)
     for name, told in {"STATUS": {("M2", "P3"): "u"}, "LPL": {("M2", "P3"): 10}, "UPL": {("M2", "P3"): 10}, **columns}.items():
-        frame[name] = [told.get(key) for key in INNER]
+        frame[name] = [told.get(key, "s" if name == "STATUS" else None) for key in INNER]
     return frame
 
 
@@ -60,7 +60,8 @@ def test_costs_of_a_column(column):
     frame = figure_11(**{column: dear})
     margins = {("M1", "TOTAL"): 72, ("M2", "TOTAL"): 116, ("M3", "TOTAL"): 121, ("TOTAL", "P1"): 98, ("TOTAL", "P2"): 101,
                ("TOTAL", "P3"): 110, ("TOTAL", "TOTAL"): 309}  # fmt: skip
-    totals = pd.DataFrame([{"TOWN": town, "JOB": job, "VALUE": value, column: 9.0} for (town, job), value in margins.items()])
+    totals = pd.DataFrame([{"TOWN": town, "JOB": job, "VALUE": value} for (town, job), value in margins.items()])
+    totals = totals.assign(**{"STATUS": "s", column: 9.0})
     result = sdc.suppress(pd.concat([frame, totals]), ["TOWN", "JOB"], cost="COST" if column == "COST" else "frequency")
     found = result.table
     assert result.loss == 3.0
@@ -74,7 +75,15 @@ def test_costs_of_a_column(column):
         ({}, {"cost": "COST"}, "no column COST"),
         ({"COUNT": dict.fromkeys(INNER, 1)}, {"cost": "frequency"}, "M1.TOTAL|TOTAL.* more: no COUNT"),
         ({"STATUS": {("M1", "P1"): "x"}}, {}, "row 0: M1.P1: its STATUS is none of s u m z"),
-        ({"LPL": {}, "UPL": {}}, {}, "row 5: M2.P3: primary without a level"),
+        ({"LPL": {}, "UPL": {}}, {}, "row 5: M2.P3: primary without a level in LPL"),
+        ({"LPL": {}}, {}, "row 5: M2.P3: primary without a level in LPL. Remedy: give its level, 0 where none is asked"),
+        ({"UPL": {("M2", "P3"): float("nan")}}, {}, "row 5: M2.P3: primary without a level in UPL"),
+        ({"SPL": {("M2", "P3"): ""}}, {}, "row 5: M2.P3: primary without a level in SPL"),
+        ({"STATUS": {("M2", "P3"): "u", ("M1", "P1"): None}}, {}, "row 0: M1.P1: no STATUS. Remedy: s where the cell is safe"),
+        ({"STATUS": {("M2", "P3"): "u", ("M1", "P2"): ""}}, {}, "row 1: M1.P2: no STATUS"),
+        ({"SECRET": {("M2", "P3"): 1}}, {"primary": "SECRET"}, "row 0: no SECRET. Remedy: mark with 1"),
+        ({"SINGLETON": {("M2", "P3"): 1}}, {}, "row 0: no SINGLETON. Remedy: mark with 1"),
+        ({"LPL": {("M2", "P3"): float("inf")}}, {}, "row 5: LPL is not finite"),
         ({}, {"hierarchies": {"TOWN": {"M1": None, "M2": "M9", "M3": "M1"}}}, "parents .* are not codes"),
         ({}, {"hierarchies": {"TOWN": {"ALL": None, "M1": "ALL", "M2": "ALL"}}}, "row 6: TOWN M3 is none of the codes in its hierarchy"),
     ],
@@ -83,6 +92,30 @@ def test_what_is_no_table_is_told(change, options, message):
     with pytest.raises(InvalidInput, match=message) as refused:
         sdc.suppress(figure_11(**change), **{"dims": ["TOWN", "JOB"], **options})
     assert "Remedy: " in str(refused.value)
+
+
+def two_by_two(lower: object, **columns: list[object]) -> pd.DataFrame:
+    return pd.DataFrame({"R": list("aabb"), "C": list("xyxy"), "VALUE": [100, 5, 5, 3], "LPL": [lower, 0, 0, 0], "UPL": [5, 0, 0, 0],
+                         "STATUS": ["u", "m", "m", "m"], **columns})  # fmt: skip
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan"), "", pd.NA])
+def test_a_level_that_is_missing_on_one_side_is_not_taken_for_none(nothing):
+    """With a lower level of 20 the pattern is not safe; without a word of it nobody knows."""
+    assert not sdc.audit(two_by_two(20), ["R", "C"]).safe
+    functions = {sdc.audit: {}, sdc.suppress: {}, sdc.adjust: {}, sdc.round_table: {"base": 5}}
+    for function, options in functions.items():
+        with pytest.raises(InvalidInput, match=r"row 0: a\.x: primary without a level in LPL"):
+            function(two_by_two(nothing), ["R", "C"], **options)
+    with pytest.raises(InvalidInput, match=r"levels UPL and none for the other side\. Remedy: add LPL"):
+        sdc.suppress(two_by_two(nothing).drop(columns="LPL"), ["R", "C"])
+
+
+def test_a_level_beyond_the_bound_is_cut_at_it():
+    """Everybody knows that a value is at least 0, so no pattern could let it seem lower: METHOD, §2."""
+    wide = two_by_two(200, UPL=[200, 0, 0, 0], VALUE=[100, 500, 500, 300])
+    assert sdc.audit(wide, ["R", "C"]).safe
+    assert sdc.audit(wide, ["R", "C"]).intervals()["LOW"].tolist()[0] == 0.0
 
 
 def test_what_nothing_protects_is_named_by_its_codes():
@@ -107,7 +140,7 @@ def test_a_minimum_of_contributors_and_dearer_totals():
         for job in ("P1", "P2", "P3", "TOTAL")
         if "TOTAL" in (town, job)
     ]
-    frame = pd.concat([figure_11(COUNT=counts), pd.DataFrame(margins).assign(COUNT=20)])
+    frame = pd.concat([figure_11(COUNT=counts), pd.DataFrame(margins).assign(COUNT=20, STATUS="s")])
     least = sdc.suppress(frame, ["TOWN", "JOB"], minimum=7)
     more = sdc.suppress(frame, ["TOWN", "JOB"], minimum=8, margins=10.0)
     found = more.table

@@ -8,7 +8,7 @@ without a line is empty, where the reader allows that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.intake.tables.codes import read_tree
 from sdc_tasks.intake.tables.counts import FLAGS
-from sdc_tasks.intake.tables.jj import LARGER_UNIT, LARGEST, STATUSES, Letters
+from sdc_tasks.intake.tables.jj import LARGER_UNIT, LARGEST, LEVELS, STATUSES, Letters
 from sdc_tasks.intake.tables.rows import TextRows, read_rows
 from sdc_tasks.intake.tables.totals import NONE, known_total, unnamed
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
@@ -51,8 +51,9 @@ class KeyedTable:
 class Columns:
     """The columns that tell more of a cell than its value. None: the usual name, where the table has such a column.
 
-    `primary` (1, 0, true, false, empty: 0) may stand in the place of a status, `level` in that of `lpl` and `upl`. `singleton` (1, 0):
-    one respondent stands behind the cell; `respondent`: who that is, or his holding, empty where there are several.
+    `primary` (1, 0, true, false) may stand in the place of a status, `level` in that of `lpl` and `upl`. `singleton` (1, 0): one
+    respondent stands behind the cell; `respondent`: who that is, or his holding, empty where there are several. An empty bound is none; an
+    empty status or mark, and an empty level of a primary cell, are refused.
     """
 
     status: str | None = None
@@ -122,7 +123,7 @@ def keyed_table(
         )
     a = _complete(records, axes, keys, cell, numbers)
     status = np.full(len(a), "s")
-    status[cell] = _statuses(records, columns)
+    status[cell] = _statuses(records, columns, lambda i: ".".join(keys[int(cell[i])]))
     table = _table(records, columns, space, a, status, cell, given, keys)
     return KeyedTable(table, tuple(dimensions), axes, keys, cell, given, status == "z")
 
@@ -218,17 +219,17 @@ def _cells(records: TextRows, dimensions: Sequence[str], axes: Sequence[Hierarch
     return cell
 
 
-def numbers_in(records: TextRows, column: str, empty: float | None = None) -> Floats:
-    """A column of numbers; what an empty field means, where it may be."""
+def numbers_in(records: TextRows, column: str, empty: float | None = None, endless: bool = False) -> Floats:
+    """A column of numbers. `empty`: what an empty field means, where it may be. `endless`: infinity may be, as of a bound."""
     found = np.zeros(len(records.rows))
     for i, text in enumerate(records.column(column)):
         try:
             found[i] = empty if empty is not None and not text else float("none" if "_" in text else text)  # Python reads 1_000
         except ValueError:
             raise InvalidInput(f"{records.at(i)}: {column} is not a number. Remedy: digits and a decimal point, no separators") from None
-        if text and not np.isfinite(found[i]) and (empty is None or np.isnan(found[i])):
+        if text and not np.isfinite(found[i]) and (not endless or np.isnan(found[i])):
             raise InvalidInput(f"{records.at(i)}: {column} is not finite. Remedy: give its value")
-        if empty is None and abs(found[i]) > LARGEST:
+        if text and not endless and abs(found[i]) > LARGEST:
             raise InvalidInput(f"{records.at(i)}: {column} is above {LARGEST:g}, so that sums are not exact. Remedy: {LARGER_UNIT}")
     return found
 
@@ -258,18 +259,27 @@ def _share(whole: float, told: float) -> float:
     return abs(told - whole) / abs(whole) if whole else 1.0
 
 
-def _statuses(records: TextRows, columns: Columns) -> list[str]:
-    """(records): the status of each."""
+def _statuses(records: TextRows, columns: Columns, key: Callable[[int], str]) -> list[str]:
+    """(records): the status of each. An empty one is no word of safety: a join that found no row leaves it."""
     if columns.primary is not None:
         return ["u" if mark else "s" for mark in marks_in(records, columns.primary)]
     named = columns.of(records, "status")
-    return ["s"] * len(records.rows) if named is None else [text or "s" for text in records.column(named)]
+    if named is None:
+        return ["s"] * len(records.rows)
+    texts = records.column(named)
+    if "" in texts:
+        i = texts.index("")
+        more = and_more(texts.count("") - 1)
+        raise InvalidInput(f"{records.at(i)}: {key(i)}{more}: no {named}. Remedy: s where the cell is safe, u where it is primary")
+    return texts
 
 
-def marks_in(records: TextRows, column: str) -> list[bool]:
-    texts = [text.lower() for text in records.column(column)]
-    if (odd := next((i for i, text in enumerate(texts) if text not in FLAGS), None)) is not None:
-        raise InvalidInput(f"{records.at(odd)}: {column} is neither 1 nor 0. Remedy: mark with 1 what it is true of, with 0 all else")
+def marks_in(records: TextRows, column: str, empty: str = "") -> list[bool]:
+    """(records): what a column of 1 and 0 marks. `empty`: what an empty field means; refused where it means nothing."""
+    texts = [text.lower() or empty for text in records.column(column)]
+    if (odd := next((i for i, text in enumerate(texts) if not text or text not in FLAGS), None)) is not None:
+        what = f"{column} is neither 1 nor 0" if texts[odd] else f"no {column}"
+        raise InvalidInput(f"{records.at(odd)}: {what}. Remedy: mark with 1 what it is true of, with 0 all else")
     return [FLAGS[text] for text in texts]
 
 
@@ -286,9 +296,11 @@ def _table(
     n = len(a)
     ends = {"lb": -np.inf if (a < 0).any() else 0.0, "ub": np.inf, "lpl": 0.0, "upl": 0.0, "spl": 0.0}
     told = {name: np.full(n, empty) for name, empty in ends.items()}
-    for name in ends:
+    for name in ("lb", "ub"):
         if (column := columns.of(records, name)) is not None:
-            told[name][cell] = numbers_in(records, column, ends[name])
+            told[name][cell] = numbers_in(records, column, ends[name], endless=True)
+    for name, level in _levels(records, columns, status[cell] == "u", lambda i: ".".join(keys[int(cell[i])])).items():
+        told[name][cell] = level
     levels = np.array([told["lpl"], told["upl"], told["spl"]])
     faults = (
         (~np.isin(status, STATUSES), "its STATUS is none of s u m z. Remedy: s safe, u primary, m secondary, z fixed"),
@@ -307,3 +319,20 @@ def _table(
         fixed=(status == "z") | (told["lb"] == told["ub"]) | empty, primary=p,
         lpl=told["lpl"][p], upl=told["upl"][p], spl=told["spl"][p], label=lambda i: ".".join(keys[i]),
     )  # fmt: skip
+
+
+def _levels(records: TextRows, columns: Columns, primary: Bools, key: Callable[[int], str]) -> dict[str, Floats]:
+    """(records) each: lpl, upl, spl. A primary cell tells both sides, and the sliding level where there is a column of it: what is missing
+    would count as 0, less than anybody asked for.
+    """
+    named = {name: columns.of(records, name) for name in LEVELS}
+    if primary.any() and len(one := [name for name in ("lpl", "upl") if named[name] is not None]) == 1:
+        other = "UPL" if one == ["lpl"] else "LPL"
+        which = f"levels {named[one[0]]} and none for the other side"
+        raise InvalidInput(f"{records.name}: {which}. Remedy: add {other}, 0 where none is asked")
+    found = {name: numbers_in(records, column, np.nan) for name, column in named.items() if column is not None}
+    for name, level in found.items():
+        if len(gone := np.flatnonzero(primary & np.isnan(level))):
+            where, more = f"{records.at(int(gone[0]))}: {key(int(gone[0]))}", and_more(len(gone) - 1)
+            raise InvalidInput(f"{where}{more}: primary without a level in {named[name]}. Remedy: give its level, 0 where none is asked")
+    return {name: np.where(np.isnan(level), 0.0, level) for name, level in found.items()}

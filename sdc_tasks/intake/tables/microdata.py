@@ -157,7 +157,7 @@ def _holders(records: TextRows, columns: ContributorColumns, rules: Contribution
             raise InvalidInput(f"{records.at(gone)}: no {columns.contributor}. Remedy: say who contributes")
         texts = [text or f"- {i}" for i, text in enumerate(texts)]
         holder = np.unique(np.array(texts), return_inverse=True)[1].astype(np.int64)
-    waives = np.zeros(n, dtype=bool) if columns.waiver is None else np.array(marks_in(records, columns.waiver))
+    waives = np.zeros(n, dtype=bool) if columns.waiver is None else np.array(marks_in(records, columns.waiver, "0"))
     percent = np.full(n, np.nan)
     if columns.request is None and rules.requests:
         raise InvalidInput(f"{records.name}: no column says who asked to be protected. Remedy: name the column of requests")
