@@ -125,6 +125,8 @@ def read_metadata(path: Path, tabular: bool) -> Metadata:
     if not columns:
         raise InvalidInput(f"{path}: no column. Remedy: describe the columns of the data")
     letters = {of_file.get("UNSAFE", "U"): "u", of_file.get("PROTECT", "P"): "z", of_file.get("SAFE", "S"): "s"}
+    if len(letters) < 3:
+        raise InvalidInput(f"{path}: one letter for two of <UNSAFE>, <PROTECT> and <SAFE>. Remedy: give each its own")
     separator = of_file.get("SEPARATOR")
     if tabular and not separator:
         separator = ","

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sdc_tasks.argus.batch import Command
-from sdc_tasks.argus.places import number_in, whole_in
+from sdc_tasks.argus.places import number_in
 from sdc_tasks.methods.contributions import ContributionRules
 
 MANUAL = 20.0  # percent: the margin of a cell whose status was given, where nothing says another one
@@ -30,11 +30,15 @@ def safety_of(command: Command) -> Safety:
     found: dict[bool, list[tuple[str, list[float]]]] = {False: [], True: []}
     count = {"P": 0, "NK": 0, "FREQ": 0}
     manual, weighted = MANUAL, False
+    once: set[str] = set()
     for name, texts in command.calls:
         numbers = [number_in(command.line, text, f"{name}: an argument") for text in texts]
+        if name in once:
+            raise command.refused(f"{name} twice. Remedy: keep one of them")
+        once |= {name} - set(count)
         if name in count:
-            if len(numbers) < 2 and not (name == "P" and numbers):
-                raise command.refused(f"{name} takes two numbers. Remedy: give both")
+            if not (2 <= len(numbers) <= (3 if name == "P" else 2) or (name == "P" and len(numbers) == 1)):
+                raise command.refused(f"{name} takes {'one, two or three' if name == 'P' else 'two'} numbers. Remedy: give them")
             holding = count[name] >= (1 if name == "FREQ" else 2)
             count[name] += 1
             if numbers[0] > 0 and name != "P" and numbers[1] <= 0:
@@ -42,10 +46,10 @@ def safety_of(command: Command) -> Safety:
                 raise command.refused(f"{name} with a second number of 0: left out, less would be protected. Remedy: {remedy}")
             if numbers[0] > 0:
                 found[holding].append((name, numbers))
-        elif name == "MAN":
+        elif name == "MAN" and len(numbers) == 1:
             manual = numbers[0]
-        elif name == "WGT":
-            weighted = whole_in(command.line, texts, 0, "WGT", 0) == 1
+        elif name == "WGT" and numbers in ([0.0], [1.0]):
+            weighted = numbers == [1.0]
         elif name == "MIS" and numbers == [0.0]:
             pass  # cells with a missing code are judged as all others
         else:
@@ -72,12 +76,19 @@ def _rules(command: Command, chosen: list[tuple[str, list[float]]]) -> Contribut
         p, *others = percent[0]
         if len(others) == 2:
             q = others[0]
-        intruders = int(others[-1]) if others else 1
+        intruders = _whole(command, "P", others[-1]) if others else 1
     return ContributionRules(
         p=p,
         q=q,
-        nk=tuple((int(numbers[0]), numbers[1]) for name, numbers in chosen if name == "NK"),
-        minimum=int(minimum[0][0]) if minimum else None,
+        nk=tuple((_whole(command, "NK", numbers[0]), numbers[1]) for name, numbers in chosen if name == "NK"),
+        minimum=_whole(command, "FREQ", minimum[0][0]) if minimum else None,
         range=minimum[0][1] if minimum else 10.0,
         intruders=max(intruders, 1),
     )
+
+
+def _whole(command: Command, name: str, number: float) -> int:
+    """A number of contributors. Cut to a whole one, 2.7 would ask for less than it says."""
+    if number != int(number):
+        raise command.refused(f"{name}({number:g}): a number of contributors is whole. Remedy: correct it")
+    return int(number)

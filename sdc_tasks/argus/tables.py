@@ -182,7 +182,7 @@ def _of_cells(
             raise InvalidInput(f"{metadata.path}: rules need a column <FREQUENCY>. Remedy: describe it")
         return problem_of_cells(rows, replace(wanted, columns=Columns(cost=cost)), rules, count, top, costs).table
     value = np.abs(numbers_in(rows, wanted.value))
-    many = None if count is None else numbers_in(rows, count, 0.0)
+    many = None if count is None else _frequencies(rows, count, value)
     if rules is not None and rules.minimum is not None:
         if many is None:
             raise InvalidInput(f"{metadata.path}: a minimum of contributors needs a column <FREQUENCY>. Remedy: describe it")
@@ -207,11 +207,11 @@ def _given(rows: TextRows, metadata: Metadata, safety: Safety, value: Floats) ->
     told = metadata.having("STATUS")
     if not told:
         raise InvalidInput(f"{metadata.path}: neither a rule nor a column <STATUS> says which cells are primary. Remedy: give one")
-    meaning = {"E": "s", "M": "s", "": "s", **metadata.statuses}  # E: an empty cell, a public zero; M: secondaries are sought anew
+    meaning = {"E": "s", "M": "s", **metadata.statuses}  # E: an empty cell, a public zero; M: secondaries are sought anew
     texts = rows.column(told[0].name)
     if (odd := next((i for i, text in enumerate(texts) if text not in meaning), None)) is not None:
         raise InvalidInput(
-            f"{rows.at(odd)}: its status is none of {' '.join(filter(None, meaning))}. Remedy: correct it, or <UNSAFE>, <PROTECT>"
+            f"{rows.at(odd)}: its status is none of {' '.join(filter(None, meaning))}. Remedy: correct it, or <UNSAFE>, <PROTECT>, <SAFE>"
         )
     status = [meaning[text] for text in texts]
     if (full := next((i for i, text in enumerate(texts) if text == "E" and value[i] != 0), None)) is not None:
@@ -220,9 +220,22 @@ def _given(rows: TextRows, metadata: Metadata, safety: Safety, value: Floats) ->
     levels = {}
     for name, keyword in ((LPL, "LOWERPL"), (UPL, "UPPERPL")):
         column = metadata.having(keyword)
-        levels[name] = numbers_in(rows, column[0].name, 0.0) if column else np.zeros(len(value))
-    none = (levels[LPL] == 0) & (levels[UPL] == 0)
+        levels[name] = numbers_in(rows, column[0].name, np.nan) if column else np.full(len(value), np.nan)
+    lower, upper = levels.values()
+    half = (np.array(status) == "u") & (np.isnan(lower) != np.isnan(upper))
+    if len(sides := np.flatnonzero(half)):
+        raise InvalidInput(f"{rows.at(int(sides[0]))}: a level for one side alone. Remedy: give both, or none for MAN percent of the value")
+    none = np.nan_to_num(np.maximum(lower, upper)) == 0
     return status, {name: np.where(none, manual, level) for name, level in levels.items()}
+
+
+def _frequencies(rows: TextRows, column: str, value: Floats) -> Floats:
+    """(rows): the contributors of each; a cell that has a value has some."""
+    many = numbers_in(rows, column, np.nan)
+    wrong = ~np.isnan(many) & ((many < 0) | (many != np.floor(many))) | (value != 0) & ~(many > 0)
+    if len(odd := np.flatnonzero(wrong)):
+        raise InvalidInput(f"{rows.at(int(odd[0]))}: {column} is no number of contributors. Remedy: a whole number, 1 or more")
+    return np.nan_to_num(many)
 
 
 def _recomputed(rows: TextRows, wanted: Wanted) -> TextRows:

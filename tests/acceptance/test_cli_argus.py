@@ -224,6 +224,12 @@ def test_microdata_at_fixed_places_by_rules_and_as_counts(tmp_path: Path):
         (("<SAFETYRULE> P(20,1)|P(10,1)",), "two p% rules"),
         (("<SAFETYRULE> P(20,1)|FREQ(4,0)",), "FREQ with a second number of 0: left out, less would be protected"),
         (("<SAFETYRULE> P(20,1)|NK(2,0)",), "NK with a second number of 0"),
+        (("<SAFETYRULE> FREQ(2.7,20)",), "FREQ(2.7): a number of contributors is whole"),
+        (("<SAFETYRULE> NK(2.9,75)",), "NK(2.9): a number of contributors is whole"),
+        (("<SAFETYRULE> P(20,100,2.9)",), "P(2.9): a number of contributors is whole"),
+        (("<SAFETYRULE> P(20,100,1,1)",), "P takes one, two or three numbers"),
+        (("<SAFETYRULE> MAN(50)|MAN(1)",), "MAN twice"),
+        (("<SAFETYRULE> P(20,1)|WGT(2)",), "the rule WGT is not ours, and without it less is protected"),
         (("<SAFETYRULE> P(20,3)", "<READTABLE>"), "the rules look at 4 contributions of a cell, but 2 are named"),
         (("<SAFETYRULE> P(20,1)", "<READTABLE> 0T"), "statuses of the file beside rules"),
         (("<READTABLE> 2",), "a table must add up"),
@@ -305,9 +311,35 @@ def test_apriori_files_that_cannot_be(folder: Path, text: str, message: str):
     assert sdc("argus", batch(folder, "<READTABLE>", '<APRIORI> "a.hst",1,";",0')).refused(message, "Remedy: ")
 
 
+LEVELS = "LevelDown\n   <LOWERPL>\nLevelUp\n   <UPPERPL>\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "rule", "message"),
+    [
+        (";U;10;10", ";U;;10", "MAN(10)", "a level for one side alone. Remedy: give both, or none"),
+        (";U;10;10", ";U;10;", "MAN(10)", "a level for one side alone. Remedy: give both, or none"),
+        (";U;10;10", ";;10;10", "MAN(10)", "its status is none of E M U P S"),
+        (";9;", ";;", "FREQ(10,20)", "Firms is no number of contributors"),
+        (";9;", ";2.5;", "MAN(10)", "Firms is no number of contributors"),
+    ],
+)
+def test_doubt_of_a_table_is_refused_with_its_line(folder: Path, before: str, after: str, rule: str, message: str):
+    """A level, a status or a frequency that is not there protects less than the one that was meant."""
+    (folder / "table.rda").write_text(RDA + LEVELS)
+    told = "\r\n".join(f"{line};10;10" if line.endswith("U") else f"{line};;" for line in lines())
+    assert before in told
+    commands = (f"<SAFETYRULE> {rule}", "<READTABLE> 0", "<SUPPRESS> OPT(1)")
+    (folder / "table.tab").write_text(told, newline="")
+    assert sdc("argus", batch(folder, *commands)).code == 0
+    (folder / "table.tab").write_text(told.replace(before, after, 1), newline="")
+    assert sdc("argus", batch(folder, *commands)).refused(message, "table.tab, line 1")
+
+
 def test_metadata_and_data_that_do_not_fit(folder: Path):
     good = (folder / "table.rda").read_text()
     for wrong, message in ((good + "<SECRET>", "<SECRET> is not understood"), (good + "More\n", "8 columns"),
+                           (good.replace('<UNSAFE> "U"', '<UNSAFE> "S"'), "one letter for two of <UNSAFE>, <PROTECT> and <SAFE>"),
                            (good.replace('"C:\\data\\REGION.HRC"', '"none.hrc"'), "the file none.hrc is not in")):  # fmt: skip
         (folder / "table.rda").write_text(wrong)
         assert sdc("argus", batch(folder, "<READTABLE>")).refused(message)
