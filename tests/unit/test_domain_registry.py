@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -216,6 +217,80 @@ def test_a_constraint_that_leaves_a_doubt_is_refused(tmp_path, regions, told):
         domain(tmp_path, "r")
 
 
+AGREEMENT = "urn:sdmx:org.sdmx.infomodel.registry.ProvisionAgreement=NSI:PA(1.0)"
+IN_3_0, IN_2_1, IN_JSON = FORMATS[1], FORMATS[0], FORMATS[3]
+CUBE = r"<str:CubeRegion.*</str:CubeRegion>"
+KEY_SET = '<str:DataKeySet isIncluded="{}"><str:Key><str:KeyValue id="ACTIVITY"><str:Value>C</str:Value></str:KeyValue>{}</str:Key>'
+KEY_SET += "</str:DataKeySet>"
+TO_FLOW = r"<str:Dataflow>.*?</str:Dataflow>"
+TO_URN = rf'"dataflows": \["{re.escape(FLOW)}"\]'
+PERIOD_OF = '<str:ReferencePeriod startTime="2019-01-01T00:00:00" endTime="2020-12-31T00:00:00"/>'
+FLAG = '<str:Component id="CONF_STATUS"><str:Value>F</str:Value></str:Component>'
+ONE = '<str:KeyValue id="ACTIVITY"><str:Value>D</str:Value></str:KeyValue>'
+DOUBTS: list[tuple[str, str, str, str]] = [
+    (IN_3_0, TO_FLOW, f"<str:ProvisionAgreement>{AGREEMENT}</str:ProvisionAgreement>", "ProvisionAgreement"),
+    (IN_2_1, TO_FLOW, '<str:ProvisionAgreement><Ref agencyID="NSI" id="PA"/></str:ProvisionAgreement>', "Provision"),
+    (IN_JSON, TO_URN, f'"provisionAgreements": ["{AGREEMENT}"]', "attached to prov"),
+    (IN_3_0, TO_FLOW, "<str:Dataflow>everything</str:Dataflow>", "attached to a reference that is none"),
+    (IN_3_0, r"<str:ConstraintAttachment>.*?</str:ConstraintAttachment>", "", "attached to nothing"),
+    (IN_3_0, "<str:Value>C", '<str:Value validTo="2020">C', "a code of ACTIVITY says validTo"),
+    (IN_3_0, '<str:KeyValue id="ACTIVITY"', '<str:KeyValue id="ACTIVITY" validTo="2020"', "ACTIVITY says validTo"),
+    (IN_JSON, r'\{"value": "C"\}', '{"value": "C", "validTo": "2020"}', "a code of ACTIVITY says validTo"),
+    (IN_2_1, "<str:CubeRegion", f"{PERIOD_OF}<str:CubeRegion", "ReferencePeriod"),
+    (IN_3_0, CUBE, KEY_SET.format("true", FLAG), "a key of a key set says Component"),
+    (IN_3_0, CUBE, KEY_SET.format("no", ""), "isIncluded is neither true nor false"),
+    (IN_3_0, 'role="Allowed"', 'role="allowed"', "neither Allowed nor Actual"),
+    (IN_2_1, ' type="Allowed"', "", "neither Allowed nor Actual"),
+    (IN_JSON, '"role": "Allowed"', '"role": "ALLOWED"', "neither Allowed nor Actual"),
+    (IN_3_0, '<str:KeyValue id="ACTIVITY"', f'{ONE}<str:KeyValue id="ACTIVITY"', "ACTIVITY stands twice in one region"),
+    (IN_JSON, '"cubeRegions": \\[\\{', '"cubeRegions": [{"include": "false", ', "include is neither true nor false"),
+]
+
+
+@pytest.mark.parametrize(("form", "pattern", "instead", "told"), DOUBTS)
+def test_what_a_constraint_says_and_nobody_understands_refuses_it(tmp_path, form, pattern, instead, told):
+    """Left out, it would let a record pass that nobody may send, or take out a country that reports."""
+    path = write(tmp_path / "dsd", [*structures(), constraint([({"ACTIVITY": ["TOTAL", "C"]}, True)])], form)
+    text = path.read_text()
+    path.write_text(re.sub(pattern, lambda _: instead, text, count=1, flags=re.DOTALL))
+    assert path.read_text() != text
+    with pytest.raises(InvalidInput, match=told) as caught:
+        domain(tmp_path, path.name)
+    assert "Remedy: " in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(("version", "applied"), [("1.0", True), ("1.0+", True), ("2.0+", False), ("1.1", False), ("*", True)])
+def test_a_constraint_on_another_version_of_the_flow_is_none_of_ours(tmp_path, version, applied):
+    path = write(tmp_path / "dsd", [*structures(), constraint([({"ACTIVITY": ["TOTAL", "C"]}, True)])], IN_3_0)
+    text = path.read_text()
+    attached = text.index("<str:ConstraintAttachment")
+    path.write_text(text[:attached] + text[attached:].replace("SMALL(1.0)", f"SMALL({version})", 1))
+    found = domain(tmp_path, path.name, lambda text: text.replace("unit_multiplier: 3}", "unit_multiplier: 3, absent: zero}"))
+    assert (found.reportable is not None) == applied
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("kind", ["extended", "partial"])
+def test_a_list_that_does_not_hold_all_its_codes_is_refused(tmp_path, form, kind):
+    """An EU of all members would lack the country whose code stands elsewhere."""
+    path = write(tmp_path / "dsd", structures(), form)
+    if form == IN_JSON:
+        message = json.loads(path.read_text())
+        area = next(each for each in message["data"]["codelists"] if each["id"] == "CL_AREA")
+        area |= {"isPartial": True} if kind == "partial" else {"codelistExtensions": [{"codelist": FLOW}]}
+        path.write_text(json.dumps(message))
+    else:
+        pattern = r'<str:Codelist [^>]*id="CL_AREA"[^>]*>'
+        head = re.search(pattern, path.read_text())[0]
+        ext = "<str:CodelistExtension><str:Codelist>x</str:Codelist></str:CodelistExtension>"
+        new = re.sub(r'isPartial="\w+"', 'isPartial="true"', head) if kind == "partial" else head + ext
+        assert new != head
+        path.write_text(path.read_text().replace(head, new))
+    with pytest.raises(InvalidInput, match=r"code list NSI:CL_AREA\(1.0\): it .*Remedy: get the whole list"):
+        domain(tmp_path, path.name, without_lists)
+
+
 def test_messages_that_are_none_are_refused_with_file_and_remedy(tmp_path):
     (tmp_path / "r").mkdir()
     with pytest.raises(InvalidInput, match=r"no structure message \(\.xml, \.json\) in this folder. Remedy: export"):
@@ -227,7 +302,8 @@ def test_messages_that_are_none_are_refused_with_file_and_remedy(tmp_path):
         (tmp_path / "r" / "a.json").write_text(content)
         with pytest.raises(InvalidInput, match=r"a\.json: no structure message of SDMX-JSON. Remedy"):
             domain(tmp_path, "r")
-    cascaded = {"id": "C", "cubeRegions": [{"keyValues": [{"id": "ACTIVITY", "values": [{"value": "C", "cascadeValues": True}]}]}]}
+    cascaded: dict[str, Any] = {"id": "C", "constraintAttachment": {"dataflows": [FLOW]}}
+    cascaded["cubeRegions"] = [{"keyValues": [{"id": "ACTIVITY", "values": [{"value": "C", "cascadeValues": True}]}]}]
     (tmp_path / "r" / "a.json").write_text(json.dumps({"data": {"dataConstraints": [cascaded]}}))
     with pytest.raises(InvalidInput, match=r"a\.json: ACTIVITY by a range of time, or with all codes below one: not read here"):
         domain(tmp_path, "r")

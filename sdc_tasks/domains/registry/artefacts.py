@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -62,13 +62,16 @@ class Constraint(NamedTuple):
 
 @dataclass
 class Artefacts:
-    """All artefacts of a file or of a folder. `concepts`: the code list of an item of a concept scheme."""
+    """All artefacts of a file or of a folder. `concepts`: the code list of an item of a concept scheme; `partial`: the code lists of which
+    not all codes are there, and why.
+    """
 
     codelists: dict[Identity, list[Row]] = field(default_factory=dict)
     concepts: dict[tuple[Identity, str], Identity] = field(default_factory=dict)
     structures: dict[Identity, tuple[Component, ...]] = field(default_factory=dict)
     dataflows: dict[Identity, Identity] = field(default_factory=dict)
     constraints: dict[Identity, Constraint] = field(default_factory=dict)
+    partial: dict[Identity, str] = field(default_factory=dict)
 
     def add(self, kind: str, identity: Identity, content: object) -> None:
         """Raises InvalidInput where another artefact of this identity says something else. Files of a folder repeat what they refer to."""
@@ -79,13 +82,57 @@ class Artefacts:
     def include(self, other: Artefacts) -> None:
         for kind, found in vars(other).items():
             for identity, content in found.items():
-                if kind == "concepts":
-                    self.concepts.setdefault(identity, content)
+                if kind in ("concepts", "partial"):
+                    vars(self)[kind].setdefault(identity, content)
                 else:
                     self.add(kind, identity, content)
 
 
 _CALLED = {"codelists": "code list", "structures": "data structure", "dataflows": "data flow", "constraints": "content constraint"}
+
+
+EXTENDED = "it extends another list, whose codes are not read here"
+PARTIAL = "it holds only a part of its codes"
+
+
+def refuse_unread(what: str, said: Iterable[str], known: Collection[str]) -> None:
+    """What a constraint says and nobody here understands might take keys out: then it is not applied as it is meant."""
+    if odd := sorted(set(said) - set(known)):
+        raise InvalidInput(f"{what} says {odd[0]}, which is not read here. Remedy: list each key that is allowed, or drop the constraint")
+
+
+def may_be(role: str | None) -> bool:
+    """Whether a constraint says what may be reported; not what is there. Raises InvalidInput for one that says neither. Since SDMX 3.0 it
+    says what may be where it has no role, which the readers know.
+    """
+    if role not in ("Allowed", "Actual"):
+        raise InvalidInput("a content constraint that is neither Allowed nor Actual. Remedy: say which, or drop the constraint")
+    return role == "Allowed"
+
+
+def attached_to(references: Iterable[tuple[str, tuple[Identity, str] | None]]) -> tuple[Identity, ...]:
+    """The data flows and data structures of a constraint, by the kind of what it is attached to. Raises InvalidInput for another kind: one
+    for a single provider or provision agreement would be left out, or would count for all.
+    """
+    found = []
+    for kind, to in references:
+        if kind.lower().rstrip("s") not in ("dataflow", "datastructure") or to is None:
+            told = "a reference that is none" if to is None and kind.lower().startswith("data") else kind
+            raise InvalidInput(f"a content constraint attached to {told}: not read here. Remedy: attach it to a data flow, or drop it")
+        found.append(to[0])
+    if not found:
+        raise InvalidInput("a content constraint attached to nothing. Remedy: attach it to a data flow, or drop it")
+    return tuple(sorted(set(found)))
+
+
+def keys_of(listed: Iterable[tuple[str, Listed]]) -> Mapping[str, Listed]:
+    """The codes by dimension. Raises InvalidInput for a dimension that is named twice: the order would decide."""
+    found: dict[str, Listed] = {}
+    for name, codes in listed:
+        if name in found:
+            raise InvalidInput(f"{name} stands twice in one region of a constraint. Remedy: list its codes once")
+        found[name] = codes
+    return found
 
 
 def referred(urn: str) -> tuple[Identity, str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -14,6 +15,8 @@ from sdc_tasks.untrusted import settings_text
 STRUCTURE_BYTES = 1 << 24  # of a hundred thousand codes and more
 SUFFIXES = {".xml": sdmx_ml.read, ".json": sdmx_json.read}
 Found = TypeVar("Found")
+_PLAIN = re.compile(r"\d+(?:\.\d+)*")
+_LATER = re.compile(r"((?:\d+\.)*\d+)\+(?:\.\d+)*")  # the number before the sign is open
 
 
 class Registry:
@@ -50,14 +53,21 @@ class Registry:
         if identifier is None:
             if len(lists) > 1:
                 raise InvalidInput(f"{self.path}: several code lists. Remedy: say which as codelist_id: one of {known}")
-            return next(iter(lists.values()))
+            return self._whole(*next(iter(lists.items())))
         alike = [each for each in lists if identifier in (each.id, str(each))]
         if len(alike) > 1:
             names = ", ".join(map(str, sorted(alike)))
             raise InvalidInput(f"{self.path}: several code lists {identifier}. Remedy: say which as codelist_id: one of {names}")
         if not alike:
             raise InvalidInput(f"{self.path}: no code list {identifier}. Remedy: name one of {known}")
-        return lists[alike[0]]
+        return self._whole(alike[0], lists[alike[0]])
+
+    def _whole(self, identity: Identity, rows: list[Row]) -> list[Row]:
+        """The rows of a list. A country or an activity that is not among them would be left out without a word."""
+        if identity in self._all.partial:
+            why = self._all.partial[identity]
+            raise InvalidInput(f"{self.path}: code list {identity}: {why}. Remedy: get the whole list, or name a CSV file as codelist")
+        return rows
 
     def named(self, structure_id: str) -> Identity:
         """What a domain file calls the structure of its deliveries."""
@@ -81,7 +91,10 @@ class Registry:
     def codes(self, component: Component) -> tuple[Identity, list[Row]] | None:
         """The code list of a component, its own or that of its concept; None where it has none."""
         named = component.codes or (self._all.concepts.get(component.concept) if component.concept else None)
-        return self._got(named, self._all.codelists, "code list", f", which {component.id} refers to") if named else None
+        if named is None:
+            return None
+        identity, rows = self._got(named, self._all.codelists, "code list", f", which {component.id} refers to")
+        return identity, self._whole(identity, rows)
 
     def constraints(self, of: set[Identity]) -> list[Constraint]:
         """The content constraints that say which keys may be reported of these artefacts."""
@@ -98,8 +111,20 @@ class Registry:
 
 
 def _is(named: Identity, found: Identity) -> bool:
-    """Whether a reference means this artefact. One with an open version means every version, of which there must be one."""
-    return named[:2] == found[:2] and (named.version == found.version or any(sign in named.version for sign in "+*~"))
+    """Whether a reference means this artefact. One with an open version means every version, of which there must be one; 2.0+ means those
+    from 2.0 to below 3: what stands before the open number is the same.
+    """
+    if named[:2] != found[:2] or named.version == found.version:
+        return named[:2] == found[:2]
+    if (later := _LATER.fullmatch(named.version)) and _PLAIN.fullmatch(found.version):
+        least, here = _numbers(named.version.replace("+", "")), _numbers(found.version)
+        same = later[1].count(".")
+        return here >= least and here[:same] == least[:same]
+    return any(sign in named.version for sign in "+*~")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def _state(path: Path) -> tuple[int, int]:

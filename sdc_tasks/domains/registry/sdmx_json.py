@@ -6,9 +6,29 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sdc_tasks.domains.registry.artefacts import Artefacts, Component, Constraint, Identity, Kind, Listed, Region, Row, referred
+from sdc_tasks.domains.registry.artefacts import (
+    EXTENDED,
+    PARTIAL,
+    Artefacts,
+    Component,
+    Constraint,
+    Identity,
+    Kind,
+    Listed,
+    Region,
+    Row,
+    attached_to,
+    keys_of,
+    may_be,
+    referred,
+    refuse_unread,
+)
 from sdc_tasks.errors import InvalidInput
 
+_NAMED = ("id", "agencyID", "version", "name", "names", "description", "descriptions", "links", "annotations", "urn")
+_OF_CONSTRAINT = (*_NAMED, "isFinal", "role", "type", "constraintAttachment", "cubeRegions", "dataKeySets", "releaseCalendar")
+_OF_REGION = ("include", "isIncluded", "keyValues", "annotations", "links")
+_OF_KEY_VALUE = ("id", "include", "values", "value")
 _COMPONENTS: tuple[tuple[str, str, Kind], ...] = (
     ("dimensionList", "dimensions", "dimension"),
     ("dimensionList", "measureDimensions", "dimension"),
@@ -35,6 +55,8 @@ def _artefacts(data: Mapping[str, Any]) -> Artefacts:
     found = Artefacts()
     for each in _own(data, "codelists"):
         found.add("codelists", _identity(each), [_row(code) for code in each.get("codes", [])])
+        if each.get("codelistExtensions") or _yes(each, "isPartial", False):
+            found.partial[_identity(each)] = EXTENDED if each.get("codelistExtensions") else PARTIAL
     for each in _own(data, "conceptSchemes"):
         for item in each.get("concepts", []):
             if codes := _enumerated(item.get("coreRepresentation")):
@@ -44,17 +66,33 @@ def _artefacts(data: Mapping[str, Any]) -> Artefacts:
     for each in _own(data, "dataflows"):
         if structure := referred(each.get("structure", "")):
             found.add("dataflows", _identity(each), structure[0])
-    for each in (*_own(data, "dataConstraints"), *_own(data, "contentConstraints")):
-        if each.get("role", each.get("type", "Allowed")) == "Allowed":
+    for each in (*({"role": "Allowed", **since_2} for since_2 in _own(data, "dataConstraints")), *_own(data, "contentConstraints")):
+        if may_be(each.get("role", each.get("type"))):
+            refuse_unread(f"content constraint {each['id']}", _said(each), _OF_CONSTRAINT)
             attached = each.get("constraintAttachment", {})
-            urns = [urn for kind in ("dataflows", "dataStructures") for urn in attached.get(kind, [])]
-            of = tuple(sorted({to[0] for to in map(referred, urns) if to}))
+            of = attached_to((kind, referred(str(to))) for kind, every in attached.items() for to in _several(every))
             found.add("constraints", _identity(each), Constraint(_identity(each), of, tuple(_regions(each))))
     return found
 
 
 def _own(data: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
-    return [each for each in data.get(kind, []) if not each.get("isExternalReference", False)]
+    return [each for each in data.get(kind, []) if not _yes(each, "isExternalReference", False)]
+
+
+def _yes(given: Mapping[str, Any], name: str, usual: bool) -> bool:
+    told = given.get(name, usual)
+    if not isinstance(told, bool):
+        raise InvalidInput(f"{name} is neither true nor false. Remedy: get the structure again")
+    return told
+
+
+def _said(given: Mapping[str, Any]) -> list[str]:
+    """The keys that say something: a registry writes empty ones, too."""
+    return [name for name, told in given.items() if told not in (None, False, "", [], {})]
+
+
+def _several(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else [given]
 
 
 def _identity(each: Mapping[str, Any]) -> Identity:
@@ -84,11 +122,13 @@ def _regions(constraint: Mapping[str, Any]) -> Iterator[Region]:
     for region in constraint.get("cubeRegions", []):
         if region.get("attributes") or region.get("components"):
             raise InvalidInput("a constraint on attributes, which is not read here. Remedy: list the flags in the domain file, and drop it")
-        included = region.get("include", region.get("isIncluded", True))
-        yield Region(bool(included), dict(map(_listed, region.get("keyValues", []))))
+        refuse_unread("a cube region", _said(region), _OF_REGION)
+        yield Region(_yes(region, "include", _yes(region, "isIncluded", True)), keys_of(map(_listed, region.get("keyValues", []))))
     for keys in constraint.get("dataKeySets", []):
+        refuse_unread("a key set", _said(keys), ("isIncluded", "keys"))
         for key in keys.get("keys", []):
-            yield Region(bool(keys.get("isIncluded", True)), dict(map(_listed, key.get("keyValues", []))))
+            refuse_unread("a key of a key set", _said(key), ("keyValues", "annotations", "links"))
+            yield Region(_yes(keys, "isIncluded", True), keys_of(map(_listed, key.get("keyValues", []))))
 
 
 def _listed(given: Mapping[str, Any]) -> tuple[str, Listed]:
@@ -98,4 +138,6 @@ def _listed(given: Mapping[str, Any]) -> tuple[str, Listed]:
         raise InvalidInput(f"{name} by a range of time, or with all codes below one: not read here. Remedy: list each code")
     if given.get("removePrefix"):
         raise InvalidInput(f"{name} by codes without their prefix: not read here. Remedy: list each code")
-    return name, Listed(bool(given.get("include", True)), tuple(sorted({str(each["value"]) for each in plain})))
+    refuse_unread(name, _said(given), _OF_KEY_VALUE)
+    refuse_unread(f"a code of {name}", {said for each in plain for said in _said(each)}, ("value",))
+    return name, Listed(_yes(given, "include", True), tuple(sorted({str(each["value"]) for each in plain})))

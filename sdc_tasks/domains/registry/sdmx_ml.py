@@ -7,7 +7,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pyexpat import ExpatError
 
-from sdc_tasks.domains.registry.artefacts import Artefacts, Component, Constraint, Identity, Kind, Listed, Region, Row, referred
+from sdc_tasks.domains.registry.artefacts import (
+    EXTENDED,
+    PARTIAL,
+    Artefacts,
+    Component,
+    Constraint,
+    Identity,
+    Kind,
+    Listed,
+    Region,
+    Row,
+    attached_to,
+    keys_of,
+    may_be,
+    referred,
+    refuse_unread,
+)
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.untrusted import xml_parser
 
@@ -22,6 +38,9 @@ _KINDS: dict[str, Kind] = {
     "Attribute": "attribute",
 }
 _DEEPEST = 100
+_YES, _NO = ("true", "1"), ("false", "0")
+_MAINTAINED = ("id", "agencyID", "version", "urn", "uri", "isFinal", "isExternalReference", "Annotations", "Name", "Description", "Link")
+_OF_CONSTRAINT = (*_MAINTAINED, "type", "role", "ConstraintAttachment", "CubeRegion", "DataKeySet", "ReleaseCalendar")
 
 
 @dataclass
@@ -56,12 +75,16 @@ def read(text: str, path: object) -> Artefacts:
     """The artefacts of a message. Raises InvalidInput naming the file, the line and the remedy."""
     found, root = Artefacts(), _tree(text, path)
     for node in root.within("Codelist", "ConceptScheme", "DataStructure", "Dataflow", "ContentConstraint", "DataConstraint"):
-        if "id" not in node.attributes or node.attributes.get("isExternalReference") == "true":
-            continue  # a reference, or what only says where the artefact is
+        if "id" not in node.attributes:
+            continue  # a reference
         identity = Identity(*(node.attributes.get(name, usual) for name, usual in (("agencyID", ""), ("id", ""), ("version", "1.0"))))
         try:
+            if _yes(node, "isExternalReference", False):
+                continue  # it only says where the artefact is
             if node.name == "Codelist":
                 found.add("codelists", identity, [_row(code) for code in node.all("Code")])
+                if (extended := node.one("CodelistExtension") is not None) or _yes(node, "isPartial", False):
+                    found.partial[identity] = EXTENDED if extended else PARTIAL
             elif node.name == "ConceptScheme":
                 found.concepts |= {
                     (identity, item.attributes.get("id", "")): codes
@@ -73,8 +96,9 @@ def read(text: str, path: object) -> Artefacts:
             elif node.name == "Dataflow":
                 if structure := _reference(node.one("Structure")):
                     found.add("dataflows", identity, structure[0])
-            elif node.attributes.get("type", node.attributes.get("role", "Allowed")) == "Allowed":  # not what is there: what may be
-                found.add("constraints", identity, Constraint(identity, tuple(sorted(set(_attached(node)))), tuple(_regions(node))))
+            elif may_be(node.attributes.get("type", node.attributes.get("role", None if node.name == "ContentConstraint" else "Allowed"))):
+                refuse_unread(f"content constraint {identity.id}", _said(node), _OF_CONSTRAINT)
+                found.add("constraints", identity, Constraint(identity, attached_to(_attached(node)), tuple(_regions(node))))
         except InvalidInput as error:
             raise InvalidInput(f"{path}, line {node.line}: {error}") from None
     return found
@@ -145,31 +169,45 @@ def _reference(node: _Node | None) -> tuple[Identity, str] | None:
     return referred((urn or node).text)
 
 
-def _attached(constraint: _Node) -> Iterator[Identity]:
+def _attached(constraint: _Node) -> Iterator[tuple[str, tuple[Identity, str] | None]]:
     for attachment in constraint.all("ConstraintAttachment"):
-        for node in attachment.all("Dataflow", "DataStructure"):
-            if found := _reference(node):
-                yield found[0]
+        for node in attachment.parts:
+            yield node.name, _reference(node)
 
 
 def _regions(constraint: _Node) -> Iterator[Region]:
     for node in constraint.all("CubeRegion"):
         if node.one("Attribute") or node.one("Component"):
             raise InvalidInput("a constraint on attributes, which is not read here. Remedy: list the flags in the domain file, and drop it")
-        yield Region(_true(node.attributes.get("include", "true")), dict(map(_listed, node.all("KeyValue"))))
+        refuse_unread("a cube region", _said(node), ("include", "KeyValue", "Annotations"))
+        yield Region(_yes(node, "include", True), keys_of(map(_listed, node.all("KeyValue"))))
     for keys in constraint.all("DataKeySet"):
+        refuse_unread("a key set", _said(keys), ("isIncluded", "Key"))
         for key in keys.all("Key"):
-            yield Region(_true(keys.attributes.get("isIncluded", "true")), dict(map(_listed, key.all("KeyValue"))))
+            refuse_unread("a key of a key set", _said(key), ("KeyValue", "Annotations"))
+            yield Region(_yes(keys, "isIncluded", True), keys_of(map(_listed, key.all("KeyValue"))))
 
 
 def _listed(node: _Node) -> tuple[str, Listed]:
     name = node.attributes.get("id", "")
-    if node.one("TimeRange") or any(_true(each.attributes.get("cascadeValues", "false")) for each in node.all("Value")):
+    cascaded = {each.attributes.get("cascadeValues", "false").strip() for each in (node, *node.all("Value"))}
+    if node.one("TimeRange") or cascaded - {*_NO}:
         raise InvalidInput(f"{name} by a range of time, or with all codes below one: not read here. Remedy: list each code")
-    if _true(node.attributes.get("removePrefix", "false")):
+    if _yes(node, "removePrefix", False):
         raise InvalidInput(f"{name} by codes without their prefix: not read here. Remedy: list each code")
-    return name, Listed(_true(node.attributes.get("include", "true")), tuple(sorted({each.text.strip() for each in node.all("Value")})))
+    refuse_unread(name, _said(node), ("id", "include", "removePrefix", "cascadeValues", "Value"))
+    for each in node.all("Value"):
+        refuse_unread(f"a code of {name}", _said(each), ("cascadeValues", _LANGUAGE, "lang"))
+    return name, Listed(_yes(node, "include", True), tuple(sorted({each.text.strip() for each in node.all("Value")})))
 
 
-def _true(text: str) -> bool:
-    return text not in ("false", "0")
+def _said(node: _Node) -> list[str]:
+    """The names of its attributes and of what stands in it. Where the schema lies is none."""
+    return [*(name for name in node.attributes if "XMLSchema-instance" not in name), *(each.name for each in node.parts)]
+
+
+def _yes(node: _Node, name: str, usual: bool) -> bool:
+    text = node.attributes.get(name, "true" if usual else "false").strip()
+    if text not in (*_YES, *_NO):
+        raise InvalidInput(f"{name} is neither true nor false. Remedy: get the structure again")
+    return text in _YES
