@@ -12,13 +12,14 @@ from pathlib import Path
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.findings import Findings
+from sdc_tasks.intake.formats import delimited
 from sdc_tasks.intake.formats.header import OF_FORMAT
 from sdc_tasks.intake.formats.packed import unpack
 from sdc_tasks.intake.formats.records import Concepts, Records
 from sdc_tasks.intake.formats.registry import discover
 from sdc_tasks.intake.sheet import SPARE_BYTES, SPARE_LINES
 from sdc_tasks.model.table import CellSpace
-from sdc_tasks.report.table_csv import BESIDE, BOUNDS, OBSERVATION, VISIBLE_SHARE, Told, dimensions_of, told_by_csv
+from sdc_tasks.report.table_csv import BESIDE, BOUNDS, OBSERVATION, VISIBLE_SHARE, Told, dimensions_of, text_of, told_by_csv
 
 _NUMBERS = ("OBS_VALUE", "ROUNDING_BASE", VISIBLE_SHARE, *BOUNDS)
 _RECORDS_EACH, _BYTES_EACH = 4, 4096  # of a cell: more than any writer needs
@@ -44,6 +45,8 @@ def told_by(path: Path, domain: Domain, space: CellSpace) -> Told:
         raise InvalidInput(
             f"{path}: no format has this suffix. Remedy: a table as .csv (SDMX-CSV), .xml (SDMX-ML), .json (SDMX-JSON) or .parquet"
         )
+    if content is not None and kind is not None and kind.read is delimited.parse and not found.refused:
+        return told_by_csv(path, text_of(path, content[0]))  # as the file itself: a delivery may have labels and parts of keys
     records = None
     if content is not None and kind is not None:
         records = kind.read(content[0], _concepts(domain), found, SPARE_LINES + _RECORDS_EACH * space.size)

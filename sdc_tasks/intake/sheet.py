@@ -82,16 +82,27 @@ def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str 
     """
     domain = domain.of(period)
     found = Findings()
-    country, entries = None, None
+    country, entries, holds = None, None, file
     try:
-        records = _records(data, file, domain, found)
-        del data  # half a gigabyte for a million records of generic SDMX-ML: unless the caller keeps it, it is free for what follows
+        content = _unpacked(data, file, domain, found)
+        holds = content[1] if content else file
+        records = _records(*content, domain, found) if content else None
+        del (
+            data,
+            content,
+        )  # half a gigabyte for a million records of generic SDMX-ML: unless the caller keeps it, it is free for what follows
         if records is not None:
             keys = read_keys(records, domain, period, found)
             country, entries = keys.sender, _entries(keys, found)
     except Exception as error:  # the sender's bytes must not stop the release, nor show in a traceback
         found.add("SDC/reader", f"the reader failed ({type(error).__name__}): tell the maintainers, and try plain SDMX-CSV")
     named = countries_of(file, domain)
+    inside = countries_of(holds, domain) if holds != file else []
+    if country is not None and inside and country not in inside:
+        found.add(
+            "SDC/file-name", f"the file inside has {' and '.join(inside)} in its name, but holds records of {country}: pack the right file"
+        )
+        entries = None
     if country is not None and named and country not in named:
         found.add(
             "SDC/file-name",
@@ -111,18 +122,20 @@ def most_bytes(domain: Domain, file: str) -> int:
     return SPARE_BYTES + each * domain.space.national_size
 
 
-def _records(data: bytes, file: str, domain: Domain, found: Findings) -> Records | None:
+def _unpacked(data: bytes, file: str, domain: Domain, found: Findings) -> tuple[bytes, str] | None:
+    """The content and the name of what the file holds; None with a finding."""
     size = domain.space.national_size
     if len(data) > (most := most_bytes(domain, file)):
         found.add("140", f"the file has more than {most} bytes; no table of {size} cells needs so many: send the table and nothing else")
         return None
-    if (content := unpack(data, file, lambda name: most_bytes(domain, name), found)) is None:
-        return None
-    data, file = content
+    return unpack(data, file, lambda name: most_bytes(domain, name), found)
+
+
+def _records(data: bytes, file: str, domain: Domain, found: Findings) -> Records | None:
     if (kind := discover(file)) is None:
         found.add("140", "no format has the suffix of this file: send SDMX-CSV, such as AT_2024.csv, or SDMX-ML, such as AT_2024.xml")
         return None
-    return kind.read(data, concepts(domain), found, SPARE_LINES + 4 * size)
+    return kind.read(data, concepts(domain), found, SPARE_LINES + 4 * domain.space.national_size)
 
 
 def _entries(keys: Keys, found: Findings) -> Entries | None:

@@ -279,9 +279,15 @@ class _UnknownCell(Exception):
 
 def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return text_of(path, path.read_bytes())
     except OSError as error:
         raise InvalidInput(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def text_of(path: Path, data: bytes) -> str:
+    """The text in the bytes of a file that messages call `path`. Raises InvalidInput."""
+    try:
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{path}: byte {error.start} is not UTF-8; save the table as UTF-8") from error
 

@@ -59,11 +59,14 @@ def test_the_declared_encoding_is_read(domain, encoding):
 
 
 def test_annotations_say_nothing_of_the_data(domain):
+    """A warning says that they are not read, and never repeats them."""
     note = '<com:Annotations><com:Annotation id="N"><com:AnnotationText>748591</com:AnnotationText></com:Annotation></com:Annotations>'
     for generic in (False, True):
         text = message(sdmx_1(), generic=generic)
         at = text.index(">", text.index("DataSet ")) + 1
-        assert codes(reads(domain, text[:at] + note + text[at:])) == []
+        found = reads(domain, text[:at] + note + text[at:])
+        assert found.accepted
+        assert codes(found) == [("140", 7, None)]
 
 
 def test_what_is_wrong_is_said_with_its_line_and_cell(domain):
@@ -121,7 +124,7 @@ def test_an_attribute_that_is_at_no_level_is_not_there(domain):
     assert text.count('<Group REF_AREA="AT"') == 1
     found = reads(domain, text.replace('<Group REF_AREA="AT"', '<Group REF_AREA="BE"'))
     assert not found.accepted
-    assert {each.code for each in found.findings} == {"SDC/unit"}
+    assert {each.code for each in found.findings} == {"SDC/attribute"}
 
 
 def test_two_values_of_one_observation_refuse_the_file(domain):

@@ -85,6 +85,14 @@ def _hide_column(sheet: Any) -> None:
     sheet.column_dimensions[VALUE].hidden = True
 
 
+def _no_width(sheet: Any) -> None:
+    sheet.column_dimensions[VALUE].width = 0.01  # of zero, openpyxl writes nothing
+
+
+def _no_height(sheet: Any) -> None:
+    sheet.row_dimensions[5].height = 0.01
+
+
 def _second_sheet(sheet: Any) -> None:
     sheet.parent.create_sheet("Notes 2024")["B2"] = "see me"
 
@@ -114,6 +122,8 @@ DOUBTS: dict[str, tuple[Callable[[Any], object], str]] = {
     "merged cells": (lambda sheet: sheet.merge_cells("E3:F4"), "line 3: Delivery!E3 is merged"),
     "a hidden row": (_hide_row, "line 5: Delivery!A5 stands in a hidden row"),
     "a hidden column": (_hide_column, "Delivery!H1 stands in a hidden column"),
+    "a column without width": (_no_width, "Delivery!H1 stands in a hidden column"),
+    "a row without height": (_no_height, "line 5: Delivery!A5 stands in a hidden row"),
     "a stray cell": (_put("Z4", "checked by me"), "line 4: Delivery!Z4 stands beside the table"),
     "a code that was a number": (_put("E4", 1), "line 4: Delivery!E4 holds a code as a number"),
     "half a power of ten": (_put("J4", 2.5), "line 4: Delivery!J4 holds a number where a code belongs"),
@@ -136,7 +146,21 @@ def test_a_workbook_that_leaves_a_doubt_is_refused_with_its_place(domain, how):
     assert said in errors(reads(domain, changed(change)))
 
 
+def _cell(instead: str) -> bytes:
+    """The workbook with another cell H5, which holds 100 otherwise."""
+    return rewritten(lambda text: re.sub(r'<c r="H5".*?</c>', instead, text))
+
+
 DAMAGE: dict[str, tuple[Callable[[], bytes], str]] = {
+    "a value and a text": (lambda: _cell('<c r="H5" t="n"><v>700</v><is><t>9</t></is></c>'), "line 5: a cell of the sheet has two values"),
+    "a text and a value": (lambda: _cell('<c r="H5" t="inlineStr"><is><t>9</t></is><v>700</v></c>'), "has two values"),
+    "a text of a number": (lambda: _cell('<c r="H5" t="n"><is><t>700</t></is></c>'), "of another kind than it says"),
+    "two texts": (lambda: _cell('<c r="H5" t="inlineStr"><is><t>7</t></is><is><t>00</t></is></c>'), "has two values"),
+    "a text beside the value": (lambda: _cell('<c r="H5" t="n"><v>700</v><t>9</t></c>'), "a text that is not its value"),
+    "rows without height": (
+        lambda: rewritten(lambda text: re.sub(r"<sheetFormatPr[^>]*>", '<sheetFormatPr defaultRowHeight="0"/>', text)),
+        "the sheet hides its rows",
+    ),
     "a document type": (
         lambda: rewritten(lambda text: f'<!DOCTYPE worksheet [<!ENTITY e SYSTEM "file:///etc/passwd">]>{text.partition("?>")[2]}'),
         "a document type (DOCTYPE)",

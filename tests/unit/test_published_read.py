@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +77,39 @@ def test_a_column_that_nobody_would_judge_is_refused_with_its_line(domain: Domai
     assert "1234" not in str(refused.value)
 
 
+NOTE = "<com:Annotations><com:Annotation><com:AnnotationText>1234</com:AnnotationText></com:Annotation></com:Annotations>"
+COUNTRY = '<Group REF_AREA="AT" INDICATOR="TURNOVER" OBS_VALUE="1234"/>'
+OBSERVATION = re.compile(r'("[0-9:]*": \[[^]]*)\]')
+BESIDE: dict[str, tuple[str, Callable[[str], str], str]] = {
+    "a group with a country's value": ("table.xml", lambda text: text.replace("<Obs ", f"{COUNTRY}<Obs ", 1), "OBS_VALUE stands above"),
+    "an annotation": ("table.xml", lambda text: text.replace("<Obs ", f"{NOTE}<Obs ", 1), "annotations and comments"),
+    "a comment": ("table.xml", lambda text: text.replace("<Obs ", "<!-- 1234 --><Obs ", 1), "annotations and comments"),
+    "text": ("table.xml", lambda text: text.replace("<Obs ", "1234<Obs ", 1), "text where none may be"),
+    "a value behind the values": ("table.json", lambda text: OBSERVATION.sub(r"\1, null, 1234]", text, count=1), "more values"),
+    "an object": ("table.json", lambda text: text.replace('"action"', '"AT": 1234, "action"'), "not read here"),
+    "a label": ("table.csv.gz", lambda text: text.replace(",EU,", ",EU: AT = 1234,", 1), "is unknown"),
+    "a part of a key": ("table.csv.gz", lambda text: text + part(text), "is a country|is unknown"),
+}  # fmt: skip
+
+
+def part(text: str) -> str:
+    """A record of a country that has a value as its unit, and no key."""
+    header, record = (line.split(",") for line in text.splitlines()[:2])
+    row = dict.fromkeys(header, "") | dict(zip(header[:3], record[:3], strict=True))
+    return ",".join((row | {"TIME_PERIOD": "2024", "REF_AREA": "AT", "UNIT_MEASURE": "1234"}).values()) + "\n"
+
+
+@pytest.mark.parametrize("how", BESIDE)
+def test_a_value_that_stands_beside_the_table_refuses_it(domain: Domain, tmp_path: Path, how: str) -> None:
+    name, change, told = BESIDE[how]
+    text = write(domain, tmp_path)[name.removesuffix(".gz")].decode()
+    assert change(text) != text
+    content = change(text).encode()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    with pytest.raises(InvalidInput, match=told):
+        read(domain, tmp_path / name)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
@@ -82,7 +117,7 @@ def test_a_column_that_nobody_would_judge_is_refused_with_its_line(domain: Domai
         ("table.xml", b"<html/>", "no data message of SDMX-ML"),
         ("table.json", b"{", "not well-formed|not JSON|no message"),
         ("table.csv.gz", b"nothing", "not whole"),
-        ("table.csv.gz", gzip.compress(b"A,B\n1,2\n"), "no known column"),
+        ("table.csv.gz", gzip.compress(b"A,B\n1,2\n"), "not an SDMX-CSV header"),
     ],
 )
 def test_what_is_no_table_is_refused(domain: Domain, tmp_path: Path, name: str, content: bytes, told: str) -> None:

@@ -55,7 +55,7 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
         found.add("140", "the file has a header but no record: send the complete table")
     if not good.size:
         return None
-    records = Records(header.wire, layout.line[good], _columns(data, layout, good, separator, names))
+    records = Records(header.wire, layout.line[good], _columns(data, layout, good, separator, names, concepts.numbers))
     _refuse_several(records, header, found)
     return _without_partial(records, concepts, found) if header.partial else records
 
@@ -154,21 +154,21 @@ def _good_records(layout: _Layout, width: int, found: Findings) -> Ints:
 
 
 def _refuse_cut_field(last: bytes, column: int, line: int, found: Findings) -> None:
-    """Refuses a last field that may be cut short: the file has no final line break. An empty, quoted or one-letter field is whole."""
-    last = last.strip()
-    if last.endswith(b'"') or (len(last) <= 1 and not last.isdigit()):
-        return
-    found.add("140", f"the file ends inside column {column}, which may be cut short: end the last line with a line break", line)
+    """Refuses a last field that may be cut short, an empty one too: the file has no final line break. A quoted field is whole."""
+    if not last.strip().endswith(b'"'):
+        found.add("140", f"the file ends inside column {column}, which may be cut short: end the last line with a line break", line)
 
 
-def _columns(data: bytes, layout: _Layout, good: Ints, separator: str, names: Sequence[str | None]) -> dict[str, tuple[list[str], Ints]]:
+def _columns(
+    data: bytes, layout: _Layout, good: Ints, separator: str, names: Sequence[str | None], numbers: Sequence[str]
+) -> dict[str, tuple[list[str], Ints]]:
     """The good records as one column for each concept of the domain or the format."""
     labelled = LABEL.encode() in data
     split = None if layout.quoted else _split_by_bytes(data, layout, good, names)
     found = {}
     for name, (texts, which) in (split or _split_by_pandas(data, layout, good, separator, names)).items():
         plain = [text.strip() for text in texts]
-        found[name] = [_without_label(name, text) for text in plain] if labelled else plain, which
+        found[name] = [_without_label(text, name in numbers) for text in plain] if labelled else plain, which
     return found
 
 
@@ -213,15 +213,12 @@ def _split_by_pandas(
     return found
 
 
-def _without_label(name: str, text: str) -> str:
-    """The code of `LU: Luxembourg`. What may be a number has no label but itself, so that nothing is cut off a value."""
+def _without_label(text: str, number: bool) -> str:
+    """The code of `LU: Luxembourg`. What is a number has no label but itself, so that nothing is cut off a value."""
     code, separator, label = text.partition(LABEL)
-    if separator and name in _OWN_LABEL and label.strip() != code:
+    if separator and number and label.strip() != code:
         return text
     return code.strip()
-
-
-_OWN_LABEL = ("OBS_VALUE",)
 
 
 def _refuse_several(records: Records, header: CsvHeader, found: Findings) -> None:
@@ -246,7 +243,8 @@ def _without_partial(records: Records, concepts: Concepts, found: Findings) -> R
     groups: list[Group] = []
     for row in np.flatnonzero(partial).tolist():
         key = {name: records.text(name, row) for name in dimensions if not is_open[name][row]}
-        groups.append((key, {name: text for name in said if (text := records.text(name, row))}))
+        content = {name: text for name in said if (text := records.text(name, row))}
+        groups.append(Group(key, content, "a part of a key", int(records.line[row])))
     if partial.all():
         found.add("140", "no record has a value: send the complete table")
         return None
@@ -262,7 +260,7 @@ def _without_partial(records: Records, concepts: Concepts, found: Findings) -> R
         texts[name] = {}
         numbers = np.array([texts[name].setdefault(text, len(texts[name])) if text else UNSAID for text in mine], dtype=np.int64)
         which[name] = numbers[at[kept]]
-    for name in sorted(spread(groups, texts, which)):
+    for name in sorted(spread(groups, texts, which, found)):
         message = f"{name} is said twice of one observation, differently, by records of a part of its key: say it once"
         found.add("150/007", message, int(records.line[np.flatnonzero(partial)[0]]))
     columns = {name: ([*texts[name], ""], np.where(at == UNSAID, len(texts[name]), at)) for name, at in which.items()}

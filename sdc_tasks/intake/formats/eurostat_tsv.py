@@ -23,7 +23,8 @@ from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
 TSV = WireFormat("Eurostat TSV", ".", ())
 BEHIND = ("TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "CONF_STATUS")
 _CELL = re.compile(r"(?P<value>:|[^\s:@]+)? ?(?P<flags>[a-z]*) ?(?:@(?P<conf>[A-Z]))?")
-_MISSING, _CONFIDENTIAL, _UNSENT = "m", "c", "x"
+_MATTERS = "mohlq"  # of several flags, one that says that there is no value, or that it is hidden; else the first
+_CONFIDENTIAL, _UNSENT = "c", "x"
 
 
 def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
@@ -108,7 +109,7 @@ def _cell(cell: str) -> tuple[str, str, str]:
         if conf not in ("", _CONFIDENTIAL.upper()):
             return cell, "", ""
         conf, flags = _CONFIDENTIAL.upper(), flags.replace(_CONFIDENTIAL, "")
-    status = (_MISSING if _MISSING in flags else flags[:1]).upper()
+    status = next((flag for flag in flags if flag in _MATTERS), flags[:1]).upper()
     if value != ":":
         return value, status, conf
     if conf:

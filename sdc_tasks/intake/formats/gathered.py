@@ -7,15 +7,18 @@ kept once, and a record is a number for each concept, of one byte where a concep
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import replace
 
 import numpy as np
 
 from sdc_tasks.intake.findings import Findings, shown
-from sdc_tasks.intake.formats.groups import UNSAID, Group, spread
+from sdc_tasks.intake.formats.groups import MEASURE, UNSAID, Group, spread, unreached
 from sdc_tasks.intake.formats.records import Concepts, Numbers, Records, WireFormat
+from sdc_tasks.model.findings import Severity
 
 _WIDER = {127: "h", 2**15 - 1: "i"}  # where a concept has so many texts, its numbers get this type of `array`
+_NOTES = "annotations and comments are not read: check that they hold nothing of the data"
 ACTIONS = {"Append": "A", "Replace": "R", "Information": "I", "Delete": "D", "Merge": "M"}
 
 
@@ -37,7 +40,9 @@ class Gathered:
         self._records = 0
         self._names: dict[str, int | None] = {}  # → the line on which it stands first
         self._twice: dict[str, int | None] = {}
-        self._groups: list[Group] = []
+        self._sets: list[tuple[int, list[Group], int | None]] = []  # the first record, the groups and the line of each data set
+        self._unreached: list[Group] = []
+        self._notes: tuple[int | None] | None = None
 
     def seen(self, names: Iterable[str], line: int | None = None) -> None:
         """Notes that the message has these concepts."""
@@ -55,12 +60,51 @@ class Gathered:
                 self.differs(name, line)
         return {**before, **more}
 
-    def group(self, said: Mapping[str, str], line: int | None = None) -> None:
-        """A group, or attributes of a part of a key: what it says holds for every record with its dimensions."""
+    @property
+    def number(self) -> int:
+        """The records so far."""
+        return self._records
+
+    def data_set(self, line: int | None = None) -> None:
+        """A data set begins. What stands in it says nothing of another one."""
+        self._sets.append((self._records, [], line))
+
+    @property
+    def in_set(self) -> bool:
+        """Whether the data set has a record already."""
+        return self._records > self._sets[-1][0]
+
+    def note(self, line: int | None = None) -> None:
+        """Something that no reader understands, where the format allows it."""
+        self._notes = self._notes or (line,)
+
+    def group(self, said: Mapping[str, str], line: int | None = None, kind: str = "a group") -> None:
+        """A group, or attributes of a part of a key: what it says holds for every record of the data set with its dimensions."""
+        self.above(said)
         self.seen(said, line)
         dimensions = self._concepts.dimensions
         key = {name: text for name, text in said.items() if name in dimensions}
-        self._groups.append((key, {name: text for name, text in said.items() if name not in dimensions and name in self.texts}))
+        rest = {name: text for name, text in said.items() if name not in dimensions and name in self.texts}
+        self._sets[-1][1].append(Group(key, rest, kind, line))
+
+    def of_known(self, names: Set[str]) -> None:
+        """Raises UnfitMessage where one of these may be a dimension that is not in the structure."""
+        if not names <= self.texts.keys():
+            raise UnfitMessage(
+                "a group with a concept that is not in the structure, so it is not known of which records it speaks: correct it"
+            )
+
+    def series(self, said: Mapping[str, str], since: int, line: int | None = None, kind: str = "a series") -> None:
+        """A series ends that says this of the records that came `since`."""
+        self.above(said)
+        if self._records == since:
+            self.seen(said, line)
+            self._unreached.append(Group({}, {name: said[name] for name in said if name not in self._concepts.dimensions}, kind, line))
+
+    def above(self, said: Mapping[str, str]) -> None:
+        """Raises UnfitMessage where a data set, a series or a group says a value."""
+        if said.get(MEASURE):
+            raise UnfitMessage(f"{MEASURE} stands above an observation: a value stands at its own observation only")
 
     def record(self, said: Mapping[str, str], line: int | None = None) -> None:
         """One observation with all that is said of it. Raises UnfitMessage where there are too many."""
@@ -102,15 +146,14 @@ class Gathered:
         if not self._records:
             found.add("140", "the message has no observation: send the complete table")
         which: dict[str, Numbers] = {name: np.array(self._which.pop(name)) for name in list(self._which)}
-        if self._groups:  # they may add texts
-            which = {name: numbers.astype(np.int64) for name, numbers in which.items()}
-        for name in sorted(spread(self._groups, self.texts, which)):
-            self._twice.setdefault(name, self._names[name])
+        self._spread(which, found, plain)
         for name, line in self._twice.items():
             message = f"concept{f' {name}' if name in known else ''} is said twice of one observation, differently: say it once"
             found.add("150/007", message, line)
         if found.refused:
             return None
+        if self._notes:
+            found.add("140", _NOTES, self._notes[0], severity=Severity.WARNING)
         columns = {}
         for name in list(which):
             numbers = which.pop(name)
@@ -121,3 +164,28 @@ class Gathered:
                 columns[name] = [*texts, ""], numbers
         lines = np.array(self._lines, dtype=np.int64) if self._lines else np.arange(2, self._records + 2)
         return Records(wire, lines, columns)
+
+    def _spread(self, which: dict[str, Numbers], found: Findings, plain: Callable[[str, str], str] | None) -> None:
+        """Gives records what the groups of their data set say, in place. What reaches no record is a finding."""
+        ends = [first for first, _, _ in self._sets[1:]] + [self._records]
+        for end, (first, _, line) in zip(ends, self._sets, strict=True):
+            if first == end and self._records:
+                found.add("140", "a data set without an observation: send it with its observations, or take it away", line)
+        for each in self._unreached:
+            unreached(each.kind, each.said, self.texts, each.line, found)
+        concerned = {name for _, groups, _ in self._sets for group in groups for name in (*group.key, *group.said)}
+        for name in concerned:  # they are compared as they are read, and may add texts
+            merged: dict[str, int] = {}
+            at = [merged.setdefault(plain(name, text) if plain else text, len(merged)) for text in self.texts[name]]
+            self.texts[name], which[name] = merged, np.array([*at, UNSAID], dtype=np.int64)[which[name]]
+        for end, (first, groups, _) in zip(ends, self._sets, strict=True):
+            if plain:
+                groups = [replace(each, key=_plain(each.key, plain), said=_plain(each.said, plain)) for each in groups]
+            mine = {name: numbers[first:end] for name, numbers in which.items()}
+            if first < end:
+                for name in sorted(spread(groups, self.texts, mine, found)):
+                    self._twice.setdefault(name, self._names[name])
+
+
+def _plain(said: Mapping[str, str], plain: Callable[[str, str], str]) -> dict[str, str]:
+    return {name: plain(name, text) for name, text in said.items()}

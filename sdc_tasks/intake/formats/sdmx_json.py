@@ -1,24 +1,38 @@
 """SDMX-JSON 2.0 and 2.1, from bytes to records: data messages by series or flat, components at every level, values by index or as they are.
 
 The bytes are bounded before they are parsed. Numbers stay the texts that they are in the file. A name that stands twice in one object is
-refused, as a parser would keep the last one only. A record is counted as a row of a table below a header: the first one is line 2.
+refused, as a parser would keep the last one only; so is a name, a level or a value that has no place here, and what is said of a series or
+a group without an observation. A record is counted as a row of a table below a header: the first one is line 2.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from sdc_tasks.intake.findings import Findings
-from sdc_tasks.intake.formats.encoding import as_utf_8
+from sdc_tasks.intake.formats.encoding import as_utf_8, line_at
 from sdc_tasks.intake.formats.gathered import ACTIONS, Gathered, UnfitMessage
+from sdc_tasks.intake.formats.groups import MEASURE
 from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
 from sdc_tasks.intake.formats.sdmx_ml import structure_of
 
 SDMX_JSON = WireFormat("SDMX-JSON", ".", ("DATAFLOW",))
 _NO_MESSAGE = "no data message of SDMX-JSON 2.0 or 2.1: send one, or SDMX-CSV"
+_LEVELS = {
+    "dimensions": {"dataSet", "series", "observation"},
+    "measures": {"observation"},
+    "attributes": {"dataSet", "dimensionGroup", "series", "observation"},
+}
+_OF_A_MESSAGE, _OF_DATA = {"$schema", "meta", "data", "errors"}, {"structures", "dataSets"}
+_OF_A_SET = {
+    "structure", "action", "links", "annotations", "attributes", "dimensionGroupAttributes", "series", "observations", "setId",
+    "reportingBegin", "reportingEnd", "validFrom", "validTo", "publicationYear", "publicationPeriod",
+}  # fmt: skip
+_OF_A_SERIES = {"attributes", "observations", "annotations"}
+_LONG_NUMBER = re.compile(rb"[0-9]{4301}")
 _WRONG = (KeyError, IndexError, TypeError, AttributeError, ValueError)
 
 
@@ -28,6 +42,9 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     if found.refused:
         return None
     try:
+        if long := _LONG_NUMBER.search(text):
+            found.add("140", "a whole number of more digits than any table has: correct it", line_at(text, long.start()))
+            return None
         message = json.loads(text, object_pairs_hook=_once, parse_float=str, parse_constant=_no_constant)
         read = _Read(concepts, most)
         read.message(message)
@@ -102,16 +119,25 @@ class _Read:
         self.gathered = Gathered(concepts, most)
 
     def message(self, message: Mapping[str, Any]) -> None:
-        if message.get("meta", {}).get("test") is True:
+        _only(message, _OF_A_MESSAGE, "message")
+        if message.get("meta", {}).get("test", False) is not False:
             raise UnfitMessage("the message says that it is a test: send the delivery with test false")
+        if message.get("errors"):
+            raise UnfitMessage("the message has errors, in which a service says what went wrong: send a complete message without them")
+        _only(message["data"], _OF_DATA, "data")
         structures = message["data"]["structures"]
         for data_set in message["data"]["dataSets"]:
             self._data_set(data_set, structures[_natural(data_set.get("structure", 0))])
 
     def _data_set(self, data_set: Mapping[str, Any], structure: Mapping[str, Any]) -> None:
-        self._dimensions, self._attributes = _levels(structure.get("dimensions")), _levels(structure.get("attributes"))
-        measures = structure.get("measures")
-        self._measures = _levels(measures).get("observation", []) if measures is not None else [_Component({"id": "OBS_VALUE"})]
+        _only(data_set, _OF_A_SET, "data set")
+        self.gathered.data_set()
+        self._dimensions, self._attributes = _levels(structure, "dimensions"), _levels(structure, "attributes")
+        measures = _levels(structure, "measures")
+        self._measures = measures.get("observation", []) if structure.get("measures") is not None else [_Component({"id": MEASURE})]
+        self._notes = len(structure.get("annotations") or ())
+        if data_set.get("annotations"):
+            self.gathered.note()
         urn = next((link["urn"] for link in structure["links"] if structure_of(link.get("urn", ""))), None)
         if urn is None:
             raise UnfitMessage("the structure has no link with its urn: add it, with agency, id and version")
@@ -121,12 +147,17 @@ class _Read:
         for dimension in self._dimensions.get("dataSet", []):
             self._say(said, dimension, 0)
         said = self._attributed(said, self._attributes.get("dataSet", []), data_set.get("attributes", []))
+        self.gathered.above(said)
         self._group_attributes(data_set.get("dimensionGroupAttributes", {}))
         if "series" in data_set:
-            for key, series in data_set["series"].items():
-                mine = self._keyed(said, "series", key)
-                mine = self._attributed(mine, self._attributes.get("series", []), series.get("attributes", []))
-                self._observations(mine, series.get("observations", {}))
+            for number, (key, series) in enumerate(data_set["series"].items(), start=1):
+                _only(series, _OF_A_SERIES, "series")
+                if series.get("annotations"):
+                    self.gathered.note()
+                since = self.gathered.number
+                own = self._attributed({}, self._attributes.get("series", []), series.get("attributes", []))
+                self._observations(self._both(self._keyed(said, "series", key), own), series.get("observations", {}))
+                self.gathered.series(own, since, kind=f"a series (number {number} of its data set)")
         self._observations(said, data_set.get("observations", {}))
 
     def _observations(self, said: Mapping[str, str], observations: Mapping[str, Sequence[object]]) -> None:
@@ -142,11 +173,30 @@ class _Read:
         return found
 
     def _attributed(self, said: Mapping[str, str], components: Sequence[_Component], contents: Sequence[object]) -> dict[str, str]:
-        """With the values of these components; those at the end may be left out, and annotations may follow."""
+        """With the values of these components; those at the end may be left out, and the numbers of annotations may follow."""
+        if len(contents) > len(components):
+            self._beyond(contents[len(components) :])
         found = dict(said)
         for at, component in enumerate(components):
             self._say(found, component, contents[at] if at < len(contents) else None)
         return found
+
+    def _beyond(self, contents: Sequence[object]) -> None:
+        """What stands behind the values of the components."""
+        for content in contents:
+            if content is None:
+                continue
+            for note in content if isinstance(content, list) else [content]:
+                if not isinstance(note, int) or isinstance(note, bool) or not 0 <= note < self._notes:
+                    raise UnfitMessage("the data have more values than its structure has components: export the message again")
+            self.gathered.note()
+
+    def _both(self, said: dict[str, str], own: Mapping[str, str]) -> dict[str, str]:
+        """With what is said at a further level. Where they differ in a concept, it is noted."""
+        for name, text in own.items():
+            if said.setdefault(name, text) != text:
+                self.gathered.differs(name)
+        return said
 
     def _say(self, said: dict[str, str], component: _Component, content: object) -> None:
         text = component.text(content)
@@ -156,16 +206,25 @@ class _Read:
 
     def _group_attributes(self, groups: Mapping[str, Sequence[object]]) -> None:
         dimensions = sorted((each for level in self._dimensions.values() for each in level), key=lambda each: each.position)
-        for key, contents in groups.items():
+        for number, (key, contents) in enumerate(groups.items(), start=1):
             indices = zip(dimensions, key.split(":"), strict=True)
             part = {dimension.name: dimension.text(int(index)) for dimension, index in indices if index}
             if not part.keys() <= self.gathered.texts.keys():
                 raise UnfitMessage("attributes of a dimension that is not in the structure: send them with its dimensions")
-            self.gathered.group({**part, **self._attributed({}, self._attributes.get("dimensionGroup", []), contents)})
+            own = self._attributed({}, self._attributes.get("dimensionGroup", []), contents)
+            self.gathered.group({**part, **own}, kind=f"a group (number {number} of its data set)")
 
 
-def _levels(given: Mapping[str, Iterable[Mapping[str, Any]]] | None) -> dict[str, list[_Component]]:
-    return {level: [_Component(each) for each in components] for level, components in (given or {}).items()}
+def _levels(structure: Mapping[str, Any], of: str) -> dict[str, list[_Component]]:
+    given: Mapping[str, Iterable[Mapping[str, Any]]] = structure.get(of) or {}
+    if not given.keys() <= _LEVELS[of]:
+        raise UnfitMessage(f"a level that is not read here ({of}): send its values at the data set, a group, a series or an observation")
+    return {level: [_Component(each) for each in components] for level, components in given.items()}
+
+
+def _only(given: Mapping[str, Any], known: Set[str], what: str) -> None:
+    if not given.keys() <= known:
+        raise UnfitMessage(f"a name that is not read here ({what}): take it away")
 
 
 def _natural(content: object) -> int:

@@ -1,18 +1,20 @@
 """SDMX-ML 2.1, 3.0 and 3.1, from bytes to records: data messages, generic and structure-specific, by series or flat.
 
 An attribute may stand at the data set, a group, a series or an observation; a record has it wherever it stands, and two different ones are
-a finding. The parser reads as it goes and keeps each distinct text once. A document type is refused before anything in it is expanded.
-This module does not know the meaning of a concept.
+a finding. Nothing of a data set is passed over: an element, an attribute or a text that has no place here refuses the file, and so does
+what is said of a series or a group without an observation. The parser reads as it goes and keeps each distinct text once. A document type
+is refused before anything in it is expanded. This module does not know the meaning of a concept.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pyexpat import ExpatError, errors
 
 from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats.gathered import ACTIONS, Gathered, UnfitMessage
+from sdc_tasks.intake.formats.groups import MEASURE
 from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
 from sdc_tasks.untrusted import xml_parser
 
@@ -22,7 +24,32 @@ TAKEN = 1 << 16  # bytes; what the parser takes at a time, so that too long a fi
 _KIND = re.compile(r"http://www\.sdmx\.org/resources/sdmxml/schemas/v(2_1|3_0|3_1)/message (Generic|StructureSpecific)(TimeSeries)?Data")
 _URN = re.compile(r"(?:urn:sdmx:[\w.]+=)?([\w.-]+:[\w@$-]+\([\w.+*~]+\))")
 _OBSERVED = (["DataSet"], ["DataSet", "Series"])
+_XSI, _SDMX = "http://www.w3.org/2001/XMLSchema-instance ", "http://www.sdmx.org/resources/sdmxml/schemas/"
+_SAID = {"Value"}
+_NOTED = {
+    "Annotations": {"Annotation"},
+    "Annotation": {"AnnotationTitle", "AnnotationType", "AnnotationURL", "AnnotationText", "AnnotationValue"},
+}
+_NOTE = {"Annotations"}
+_SPECIFIC = _NOTED | {
+    "DataSet": {"Series", "Obs", "Group", "Atts"} | _NOTE,
+    "Series": {"Obs"} | _NOTE,
+    "Obs": _NOTE,
+    "Group": _NOTE,
+    "Atts": _NOTE,
+}
+_GENERIC = _NOTED | {
+    "DataSet": {"Attributes", "Group", "Series", "Obs"} | _NOTE,
+    "Group": {"GroupKey", "Attributes"} | _NOTE,
+    "Series": {"SeriesKey", "Attributes", "Obs"} | _NOTE,
+    "Obs": {"ObsKey", "ObsDimension", "ObsValue", "Attributes"} | _NOTE,
+    "GroupKey": _SAID, "SeriesKey": _SAID, "ObsKey": _SAID, "Attributes": _SAID,
+}  # fmt: skip
+_OF_A_RECORD = {"action", "type"}
 UNKNOWN = "an element of a data set that is not read here, such as a concept of several values: send one value of each"
+_UNREAD = "an attribute of the format that is not read here: a concept has no namespace, and stands where the format says"
+_TEXT = "text where none may be, between the elements of a data set: is it a value or a flag? Send it as an attribute"
+_BEHIND = "attributes of a series or a data set behind its observations: send them before"
 _MISSING = "NaN"  # of the standard, for a value that is not there
 
 
@@ -66,6 +93,8 @@ class _Message:
         self._set: dict[str, str] = {}
         self._series: dict[str, str] = {}
         self._own: dict[str, str] = {}
+        self._of_series: dict[str, str] = {}
+        self._since, self._line = 0, 0  # where the series began
         self._here: dict[str, str] | None = None  # what a generic Value belongs to
         self._value = ""  # the whole name of a Value, as this message writes it
         self._header, self._ref = "", ""
@@ -73,18 +102,23 @@ class _Message:
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
+        self.parser.CommentHandler = self._comment
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         here = self._here
         if name == self._value and here is not None:  # nine of ten elements of a generic message: as in `_say`
-            concept, text = attributes.get("id", ""), attributes.get("value", "")
+            if len(attributes) != 2 or "id" not in attributes or "value" not in attributes:
+                raise UnfitMessage(_UNREAD)
+            concept, text = attributes["id"], attributes["value"]
             if here.setdefault(concept, text) != text:
                 self.gathered.differs(concept, self.parser.CurrentLineNumber)
             return
         local = name.rpartition(" ")[2]
         if local == "Value" and here is not None:
             self._path.append(local)
-            self._say(here, attributes.get("id", ""), attributes)
+            if attributes.keys() != {"id", "value"}:
+                raise UnfitMessage(_UNREAD)
+            self._say(here, attributes["id"], attributes)
             return
         if not self._path:
             kind = _KIND.fullmatch(name)
@@ -97,9 +131,13 @@ class _Message:
             return
         if len(self._path) > 1 and self._path[1] == "Header":
             self._start_header(local, attributes)
-        elif local == "DataSet":
+        elif len(self._path) == 2:
+            if local == "Footer":
+                raise UnfitMessage("the message has a footer, in which a service says what went wrong: send a complete message without it")
+            if local != "DataSet":
+                raise UnfitMessage("an element beside header and data sets that is not read here: take it away")
             self._start_set(attributes)
-        elif len(self._path) > 2 and self._path[1] == "DataSet":
+        elif len(self._path) > 2:
             self._start_data(local, attributes)
 
     def _start_header(self, local: str, attributes: dict[str, str]) -> None:
@@ -112,7 +150,7 @@ class _Message:
             self._said = []
 
     def _start_set(self, attributes: dict[str, str]) -> None:
-        plain, of_format = _by_namespace(attributes)
+        plain, of_format = _by_namespace(attributes, OF_A_SET)
         for name in plain.keys() & OF_A_SET:  # some write them without a namespace, as a generic message does
             of_format.setdefault(name, plain.pop(name))
         self._ref = of_format.get("structureRef", "")
@@ -121,33 +159,45 @@ class _Message:
         self._set = {"DATAFLOW": self._structure[self._ref], **plain}
         if "action" in of_format:
             self._set["ACTION"] = ACTIONS.get(of_format["action"], of_format["action"])
+        self.gathered.data_set(self.parser.CurrentLineNumber)
+        self.gathered.above(plain)
         self._series = self._set
 
     def _start_data(self, local: str, attributes: dict[str, str]) -> None:
-        if "Annotations" in self._path:
-            return
-        if self._generic:
+        if local not in (_GENERIC if self._generic else _SPECIFIC).get(self._path[-2], ()):
+            raise UnfitMessage(UNKNOWN)
+        if local in _NOTED or self._path[-2] in _NOTED:
+            self.gathered.note(self.parser.CurrentLineNumber)
+        elif self._generic:
             self._start_generic(local, attributes)
         elif local == "Series":
-            self._series = self._with(self._set, _of_record(attributes))
-        elif local in ("Group", "Atts"):
-            self._group(_by_namespace(attributes)[0])
+            self._of_series = _of_record(attributes)
+            self._since, self._line = self.gathered.number, self.parser.CurrentLineNumber
+            self._series = self._with(self._set, self._of_series)
         elif local == "Obs":
             self._record(self._with(self._series, _of_record(attributes)))
         else:
-            raise UnfitMessage(UNKNOWN)
+            said = _of_record(attributes)
+            self.gathered.of_known(said.keys())
+            self._group(said)
 
     def _start_generic(self, local: str, attributes: dict[str, str]) -> None:
-        if local in ("Series", "Obs", "Group"):
-            self._own = {}
-        if local in ("SeriesKey", "ObsKey", "GroupKey", "Attributes"):
-            self._here = {} if self._path[-2] == "DataSet" else self._own
-        elif local == "ObsDimension":
+        if local == "ObsDimension":
             self._say(self._own, attributes.get("id", self._at_observation.get(self._ref, "TIME_PERIOD")), attributes)
         elif local == "ObsValue":
-            self._say(self._own, "OBS_VALUE", attributes)
-        elif local not in ("Series", "Obs", "Group"):
-            raise UnfitMessage(UNKNOWN)
+            self._say(self._own, attributes.get("id", MEASURE), attributes)
+        elif attributes and any(name != "type" and not name.startswith(_XSI) for name in attributes):
+            raise UnfitMessage(_UNREAD)
+        elif local in ("Obs", "Group"):
+            self._own = {}
+        elif local == "Series":
+            self._own = self._of_series = {}
+            self._since, self._line = self.gathered.number, self.parser.CurrentLineNumber
+        else:
+            above = self._path[-2]
+            if (above == "DataSet" and self.gathered.in_set) or (above == "Series" and self.gathered.number > self._since):
+                raise UnfitMessage(_BEHIND)
+            self._here = {} if above == "DataSet" else self._own
 
     def _end(self, name: str) -> None:
         if name == self._value and self._here is not None:
@@ -158,6 +208,9 @@ class _Message:
             return
         if self._said is not None and self._path[1:2] == ["Header"]:
             self._end_header(local, "".join(self._said).strip())
+        elif local == "Series":
+            self.gathered.series(self._of_series, self._since, self._line)
+            self._series = self._set
         elif self._generic and self._path[1:2] == ["DataSet"]:
             self._end_generic(local)
 
@@ -170,11 +223,12 @@ class _Message:
 
     def _end_generic(self, local: str) -> None:
         if local == "Attributes" and self._path[-1] == "DataSet":
+            self.gathered.above(self._here or {})
             self._set = self._series = self._with(self._set, self._here or {})
         elif local in ("SeriesKey", "Attributes") and self._path[-1] == "Series":
             self._series = self._with(self._set, self._own)
-        elif local == "Series":
-            self._series = self._set
+        elif local == "GroupKey":
+            self.gathered.of_known(self._own.keys())
         elif local == "Group":
             self._group(self._own)
         elif local == "Obs":
@@ -185,10 +239,17 @@ class _Message:
     def _text(self, text: str) -> None:
         if self._said is not None:
             self._said.append(text)
+        elif not text.isspace() and self._path[1:2] != ["Header"] and not self._path[-1].startswith("Annotation"):
+            raise UnfitMessage(_TEXT)
+
+    def _comment(self, _: str) -> None:
+        self.gathered.note(self.parser.CurrentLineNumber)
 
     def _say(self, here: dict[str, str], name: str, attributes: Mapping[str, str]) -> None:
         """Adds what a generic element says of a concept. Where that was said before, differently, it is noted."""
-        text = attributes.get("value", "")
+        if "value" not in attributes or len(attributes) > 1 + ("id" in attributes):
+            raise UnfitMessage(_UNREAD)
+        text = attributes["value"]
         if here.setdefault(name, text) != text:
             self.gathered.differs(name, self.parser.CurrentLineNumber)
 
@@ -210,16 +271,26 @@ def structure_of(urn: str) -> str | None:
 
 def _plain(name: str, text: str) -> str:
     text = text.strip()
-    return "" if name == "OBS_VALUE" and text == _MISSING else text
+    return "" if name == MEASURE and text == _MISSING else text
 
 
-def _by_namespace(attributes: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Attributes without a namespace, which are concepts, and those of the format by their local names."""
-    plain = {name: text for name, text in attributes.items() if " " not in name}
-    return plain, {name.rpartition(" ")[2]: text for name, text in attributes.items() if " " in name}
+def _by_namespace(attributes: Mapping[str, str], known: Set[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Attributes without a namespace, which are concepts, and those of the format by their local names. Raises UnfitMessage for an
+    attribute of the format that is not known.
+    """
+    plain, of_format = {}, {}
+    for name, text in attributes.items():
+        space, _, local = name.rpartition(" ")
+        if not space:
+            plain[name] = text
+        elif space.startswith(_SDMX) and local in known:
+            of_format[local] = text
+        elif not name.startswith(_XSI) or local == "nil":
+            raise UnfitMessage(_UNREAD)
+    return plain, of_format
 
 
 def _of_record(attributes: Mapping[str, str]) -> dict[str, str]:
     """The concepts of a series or an observation; SDMX-ML 3 allows it an action of its own."""
-    plain, of_format = _by_namespace(attributes)
+    plain, of_format = _by_namespace(attributes, _OF_A_RECORD)
     return plain | ({"ACTION": ACTIONS.get(of_format["action"], of_format["action"])} if "action" in of_format else {})

@@ -24,6 +24,7 @@ _MOST_ROWS = 1 << 20
 _PERIOD = "TIME_PERIOD"
 _REF = re.compile(r"([A-Z]{1,3})([1-9][0-9]{0,6})")
 _A_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_SEEN_FROM = 1.0  # of the size of a row or a column
 _LONGEST_NAME = "A" * 26 + "_2024"  # a sheet has 31 characters; a longer run of digits may be a value
 
 
@@ -51,14 +52,15 @@ class SheetCells:
         self._cells: dict[int, str | float] = {}
         self._kind, self._style, self._formula, self._aside = "n", "", False, False
         self._said: list[str] = []
-        self._heard = False
+        self._heard = self._in_text = False
 
     def read(self, package: Package) -> Records | None:
         """The records of the sheet; None with findings."""
         self._strings, self._styles = package.shared_texts(), package.number_formats()
         starts: dict[str, Callable[[Attributes], None]] = {
             "row": self._start_row, "c": self._start_cell, "v": self._start_value, "t": self._start_text, "f": self._start_formula,
-            "rPh": self._start_aside, "col": self._start_column, "mergeCell": self._start_merged, "sheetFormatPr": self._start_format,
+            "is": self._start_inline, "rPh": self._start_aside, "col": self._start_column, "mergeCell": self._start_merged,
+            "sheetFormatPr": self._start_format,
         }  # fmt: skip
         ends = {"row": self._end_row, "c": self._end_cell, "v": self._end_text, "t": self._end_text, "rPh": self._end_aside}
         package.parse(self._sheet.path, starts, ends, self._text)
@@ -71,11 +73,13 @@ class SheetCells:
         self._found.add(CODE, f"{self._place(column)} {why}", self._row)
 
     def _start_format(self, attributes: Attributes) -> None:
-        if attributes.get("zeroHeight") in ("1", "true"):
+        if attributes.get("zeroHeight") in ("1", "true") or _flat(attributes.get("defaultRowHeight")):
             raise UnfitWorkbook("the sheet hides its rows: show all rows, and check what was hidden")
+        if _flat(attributes.get("defaultColWidth")):
+            raise UnfitWorkbook("the sheet hides its columns: show all columns, and check what was hidden")
 
     def _start_column(self, attributes: Attributes) -> None:
-        if attributes.get("hidden") in ("1", "true"):
+        if attributes.get("hidden") in ("1", "true") or _flat(attributes.get("width")):
             first, last = attributes.get("min", ""), attributes.get("max", "")
             if first.isascii() and last.isascii() and first.isdigit() and last.isdigit():
                 self._hidden.append((int(first[:6]), int(last[:6])))
@@ -93,7 +97,7 @@ class SheetCells:
         if self._in_row or not self._row < row <= _MOST_ROWS:
             raise UnfitWorkbook("the rows of the sheet are not in their order: save it again", self._row or None)
         self._row, self._column, self._cells, self._in_row = row, 0, {}, True
-        self._hidden_row = attributes.get("hidden") in ("1", "true")
+        self._hidden_row = attributes.get("hidden") in ("1", "true") or _flat(attributes.get("ht"))
 
     def _start_cell(self, attributes: Attributes) -> None:
         column = self._column + 1
@@ -106,7 +110,7 @@ class SheetCells:
             raise UnfitWorkbook("the cells of the sheet are not in their order: save it again", self._row)
         self._column = column
         self._kind, self._style = attributes.get("t", "n"), attributes.get("s", "")
-        self._said, self._formula, self._inside, self._valued = [], False, True, False
+        self._said, self._formula, self._inside, self._valued, self._in_text = [], False, True, False, False
 
     def _numbered(self, letters: str) -> int:
         if not re.fullmatch("[A-Z]{1,3}", letters):
@@ -125,10 +129,19 @@ class SheetCells:
     def _start_value(self, attributes: Attributes) -> None:
         if self._valued:
             raise UnfitWorkbook("a cell of the sheet has two values: save it again", self._row)
+        if self._kind == "inlineStr":
+            raise UnfitWorkbook("a cell of the sheet has a value of another kind than it says: save it again", self._row)
         self._valued = True
-        self._start_text(attributes)
+        self._heard = self._inside and not self._aside
+
+    def _start_inline(self, _: Attributes) -> None:
+        if self._valued or (self._inside and self._kind != "inlineStr"):
+            raise UnfitWorkbook("a cell of the sheet has two values, or one of another kind than it says: save it again", self._row)
+        self._valued = self._in_text = True
 
     def _start_text(self, _: Attributes) -> None:
+        if self._inside and not self._in_text:
+            raise UnfitWorkbook("a cell of the sheet has a text that is not its value: save it again", self._row)
         self._heard = self._inside and not self._aside
 
     def _start_aside(self, _: Attributes) -> None:
@@ -263,6 +276,11 @@ def is_filled(package: Package, sheet: Worksheet) -> bool:
 
 class _Seen(Exception):
     """Enough of the sheet was read."""
+
+
+def _flat(size: str | None) -> bool:
+    """Whether a row (in points) or a column (in characters) is too low or too narrow for anybody to see what stands in it."""
+    return size is not None and not (_A_NUMBER.fullmatch(size) and float(size) >= _SEEN_FROM)
 
 
 def _seen(_: Attributes) -> None:
