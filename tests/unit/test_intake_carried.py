@@ -71,6 +71,9 @@ SPECIFIC: dict[str, tuple[str, str]] = {
         FLAT.replace(SETS, f'{SETS}<mes:DataSet ss:structureRef="S" ss:action="Replace">{group("D")}</mes:DataSet>'),
         "data set without an observation",
     ),
+    "a group of a record of another data set": (
+        last(FLAT, "<Obs ", f'{SETS}<mes:DataSet ss:structureRef="S" ss:action="Replace">{group("C")}<Obs '), "CONF_STATUS of a group",
+    ),
     "a group with a value": (first(message(TEXT), "<Series ", group("D", more=' OBS_VALUE="1"')), "OBS_VALUE stands above"),
     "a group with an unknown concept": (first(message(SILENT), "<Series ", group("D", more=' ACTIVTY="C"')), "of which records it speaks"),
     "attributes with a value": (first(message(TEXT), "<Series ", "<Atts OBS_VALUE='1'/>"), "OBS_VALUE stands above"),
