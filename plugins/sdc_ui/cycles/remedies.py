@@ -15,6 +15,7 @@ FINDINGS = {
     "SDC/additivity": "The totals around a value that is not available contradict each other. The NSI corrects them or their parts.",
     "SDC/area": "A file must hold the table of one country of the domain. The NSI sends a file of its own, with its own code.",
     "SDC/attribute": "Something is said of a key that no record has: perhaps a lost flag. The NSI corrects the key, or takes it away.",
+    "SDC/constraint": "The registry does not allow this key. The NSI leaves the record out, or the constraint is corrected.",
     "SDC/decimal": "Two ways of writing numbers are mixed, or one is unusual. The NSI uses one decimal sign and no thousands separators.",
     "SDC/duplicate": "A cell is in the file twice. The NSI decides which record is right and sends that one.",
     "SDC/expected": "The cells with a record are not the same as last time. Ask the NSI whether this is intended.",
