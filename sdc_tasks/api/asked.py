@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Literal, ParamSpec, TypeVar, get_args, get_origin
@@ -12,17 +12,20 @@ import numpy as np
 
 from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import InvalidInput, SdcError
+from sdc_tasks.intake.tables.microdata import ContributorColumns
+from sdc_tasks.methods.contributions import ContributionRules
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
+MOST = 1e15  # of a number: whole numbers beyond it are not exact
 
 
 def _is_number(told: object, fits: Callable[[float], bool]) -> bool:
-    return isinstance(told, int | float | np.integer | np.floating) and math.isfinite(told) and fits(float(told))
+    return isinstance(told, int | float | np.integer | np.floating) and bool(-MOST <= told <= MOST) and fits(float(told))
 
 
-def _is_whole(told: object, least: float) -> bool:
-    return isinstance(told, int | np.integer) and int(told) >= least
+def _is_whole(told: object, least: int, most: float = MOST) -> bool:
+    return isinstance(told, int | np.integer) and least <= int(told) <= most
 
 
 def _above_zero(told: object) -> bool:
@@ -39,7 +42,31 @@ NUMBERS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     "reach": ("a whole number, at least 1", lambda told: _is_whole(told, 1)),
     "max_order": ("a whole number, at least 1", lambda told: _is_whole(told, 1)),
     "max_round": ("a whole number, at least 1", lambda told: _is_whole(told, 1)),
-    "seed": ("a whole number", lambda told: _is_whole(told, -math.inf)),
+    "seed": ("a whole number, at least 0", lambda told: _is_whole(told, 0, math.inf)),
+}
+
+
+def _is_texts(told: object) -> bool:
+    return isinstance(told, Sequence | np.ndarray) and not isinstance(told, str) and all(isinstance(each, str) for each in told)
+
+
+# Annotation → what such an option must be, and whether it is.
+KINDS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
+    "str": ("a text", lambda told: isinstance(told, str)),
+    "Literal['one', 'inverse', 'sqrt'] | str": ("one, inverse, sqrt, or the name of a column", lambda told: isinstance(told, str)),
+    "Sequence[str]": ("a list of columns, such as ['REGION', 'BRANCH']", _is_texts),
+    "Sequence[Sequence[str]]": (
+        "a list of lists of columns",
+        lambda told: isinstance(told, Sequence) and not isinstance(told, str) and all(map(_is_texts, told)),
+    ),
+    "Totals": ("the code of totals, or a mapping from dimension to code", lambda told: isinstance(told, str | Mapping)),
+    **dict.fromkeys(
+        ("Hierarchies", "Mapping[str, Mapping[str, str | None] | str]"),
+        ("a mapping from dimension to what its codes add up to", lambda told: isinstance(told, Mapping)),
+    ),
+    "ContributionRules": ("rules, such as sdc.Rules(p=10)", lambda told: isinstance(told, ContributionRules)),
+    "ContributorColumns": ("columns, such as sdc.Contributors(holding='GROUP')", lambda told: isinstance(told, ContributorColumns)),
+    "int": ("a whole number", lambda told: _is_whole(told, 0, math.inf)),
 }
 
 
@@ -73,8 +100,11 @@ def _refuse_unfit(options: Signature, names: Mapping[str, object], given: Mappin
             raise InvalidInput(f"{name} is no yes or no. Remedy: give True or False")
         if name in NUMBERS and (isinstance(told, bool) or not NUMBERS[name][1](told)):
             raise InvalidInput(f"{name} is no such number. Remedy: give {NUMBERS[name][0]}")
+        kind = KINDS.get(str(option.annotation).removesuffix(" | None"))
+        if kind and not kind[1](told):
+            raise InvalidInput(f"{name} is not of its kind. Remedy: give {kind[0]}")
         choices = _choices(option, names)
-        if choices and told not in choices:
+        if choices and not (isinstance(told, str) and told in choices):
             raise InvalidInput(f"{name} is none of its choices. Remedy: give one of {', '.join(map(str, choices))}")
 
 

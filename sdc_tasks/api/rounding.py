@@ -19,7 +19,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.codes import read_hierarchy
 from sdc_tasks.intake.tables.counts import counts_of
 from sdc_tasks.intake.tables.jj import FORMULAS
-from sdc_tasks.intake.tables.keyed import Columns, Missing, keyed_table
+from sdc_tasks.intake.tables.keyed import Columns, Missing, keyed_table, refuse_own
 from sdc_tasks.intake.tables.rows import rows_of
 from sdc_tasks.methods.rounding.controlled import TableOptions
 from sdc_tasks.methods.rounding.controlled import round_table as round_controlled
@@ -308,6 +308,7 @@ def round_counts(
     >>> sorted(set(found.public["ROUNDED"]) & {1, 2}), len(found.public)
     ([], 11)
     """
+    refuse_own(CALLED, dims, ("ORIGINAL", "ROUNDED", "LOW", "HIGH"))
     cells = counts_of(CALLED, rows_of(as_frame(df), CALLED).column, list(dims), count).cells
     trees = {name: _tree(name, given) for name, given in (hierarchies or {}).items()}
     if unknown := sorted(set(trees) - set(cells.dimensions)):
@@ -320,7 +321,9 @@ def round_counts(
 def _tree(name: str, given: Mapping[str, str | None] | str) -> CodeTree:
     from pathlib import Path
 
-    if not isinstance(given, Mapping):
+    if isinstance(given, str | Path):
         return read_hierarchy(Path(given))
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"the hierarchy of {name} is none. Remedy: give each code its parent, or a file, code,parent or .hrc")
     pairs = tuple((code, parent) for code, parent in given.items() if parent is not None)
     return CodeTree(f"the hierarchy of {name}", pairs, tuple(code for code, parent in given.items() if parent is None))

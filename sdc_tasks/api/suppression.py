@@ -17,7 +17,7 @@ from sdc_tasks.api.results import Cells, Explanation, Picture, Result, relative
 from sdc_tasks.api.tables import Hierarchies, Totals, costs_of, totals_of, trees_of
 from sdc_tasks.errors import InvalidInput, Unprotectable, and_more
 from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, suppression_in
-from sdc_tasks.intake.tables.keyed import Columns, Missing
+from sdc_tasks.intake.tables.keyed import Columns, Missing, refuse_own
 from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rules, problem_of_cells
 from sdc_tasks.intake.tables.rows import rows_of
 from sdc_tasks.methods.contributions import ContributionRules
@@ -230,6 +230,7 @@ def primary(
     >>> found.table.query("REGION == 'N' and BRANCH == 'C'")[["VALUE", "STATUS", "LPL"]].to_string(index=False)
     ' VALUE STATUS  LPL\\n  94.0      u  9.0'
     """
+    refuse_own(CALLED, [value], ["COUNT"])
     protected = _by_rules(df, Wanted(tuple(dims), value), rules, total, hierarchies, contributors, count, top, "value", 1.0)
     return PrimaryResult(*protected)
 

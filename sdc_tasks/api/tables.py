@@ -29,9 +29,11 @@ def trees_of(hierarchies: Hierarchies | None) -> dict[str, Path | Hierarchy]:
     """The hierarchies by dimension. Raises InvalidInput for a code that is given twice, has an unknown parent, or is below itself."""
     found: dict[str, Path | Hierarchy] = {}
     for name, given in (hierarchies or {}).items():
-        if not isinstance(given, Mapping):
+        if isinstance(given, str | Path):
             found[name] = Path(given)
             continue
+        if not isinstance(given, Mapping):
+            raise InvalidInput(f"the hierarchy of {name} is none. Remedy: give each code its parent, or a file, code,parent or .hrc")
         try:
             found[name] = Hierarchy(name, tuple(given), tuple(given.values()))
         except ValueError as error:

@@ -18,8 +18,10 @@ hide it would protect nobody from him.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -48,6 +50,15 @@ class ContributionRules:
     def __post_init__(self) -> None:
         if self.p is None and not self.nk and self.minimum is None and not self.requests:
             raise InvalidInput("no rule says which cells are confidential. Remedy: give one: p%, (n,k), minimum frequency or requests")
+        kinds = (
+            (not all(each is None or _number(each) for each in (self.p, self.q, self.range)), "p, q and the range are numbers"),
+            (not _several(self.nk, _pair), "nk is a list of pairs (n, k), n a whole number"),
+            (not (self.minimum is None or _whole(self.minimum)), "a minimum of contributors is a whole number"),
+            (not _whole(self.intruders), "a number of intruders is whole"),
+            (not _several(self.requests, _number), "requests is a list of percentages"),
+        )
+        if wrong := [text for bad, text in kinds if bad]:
+            raise InvalidInput(f"{wrong[0]}. Remedy: correct the rule")
         faults = (
             (self.p is not None and not 0 < self.p <= self.q <= 100, "p is above 0 and at most q, and q at most 100"),
             (self.intruders < 1, "one contributor attacks at least"),
@@ -63,6 +74,22 @@ class ContributionRules:
     def most(self) -> int:
         """How many of the largest contributions the rules look at."""
         return max(1 + self.intruders, *(n for n, _ in self.nk), 2)
+
+
+def _number(told: object) -> bool:
+    return not isinstance(told, bool) and isinstance(told, Real) and math.isfinite(told)
+
+
+def _whole(told: object) -> bool:
+    return not isinstance(told, bool) and isinstance(told, Integral)
+
+
+def _pair(told: object) -> bool:
+    return isinstance(told, tuple | list) and len(told) == 2 and _whole(told[0]) and _number(told[1])
+
+
+def _several(told: object, each: Callable[[object], bool]) -> bool:
+    return isinstance(told, tuple | list) and all(map(each, told))
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ from sdc_tasks.model.table import SUM_SHARE, Bools, CellSpace, Floats, Hierarchy
 from sdc_tasks.untrusted import FORMULA, formula
 
 Missing = Literal["zero", "refuse"]
+READ = ("STATUS", "LPL", "UPL", "SPL", "LB", "UB", "SINGLETON", "RESPONDENT")  # columns that tell more of a cell, or a result has
+MADE = ("LOW", "HIGH", "ADJUSTED", "ROUNDED")  # columns of results
 MOST_CELLS = 5_000_000  # cells of a table, the empty ones included
 
 
@@ -139,6 +141,8 @@ def dimensions_in(
         raise InvalidInput(f"{path}: dimensions and values are columns of their own, each once. Remedy: name them so")
     if unknown := sorted(set(parents) - set(dimensions)):
         raise InvalidInput(f"{unknown[0]}: codes of a dimension that the table does not have. Remedy: name one of {', '.join(dimensions)}")
+    refuse_own(path, dimensions, (*READ, *MADE, "COST", "COUNT"))
+    refuse_own(path, [value], (*READ, "ADJUSTED", "ROUNDED"))
     codes = [records.column(name) for name in dimensions]
     if unknown := sorted(set(totals) - {"", *dimensions} | set(totals) & set(parents)):
         raise InvalidInput(
@@ -153,6 +157,12 @@ def dimensions_in(
     if (size := int(np.prod([float(len(axis.codes)) for axis in axes]))) > MOST_CELLS:
         raise InvalidInput(f"{path}: {size} cells, more than {MOST_CELLS}. Remedy: leave dimensions out, or round parts of the table")
     return codes, axes
+
+
+def refuse_own(where: str, columns: Sequence[str], own: Sequence[str]) -> None:
+    """Two columns of one name make one of a frame, and nobody can tell which."""
+    if mine := [name for name in columns if name in own]:
+        raise InvalidInput(f"{where}: {mine[0]} is the name of a column of ours, and no dimension and no value. Remedy: rename it")
 
 
 def _axis(records: TextRows, name: str, column: list[str], named: str | None, parents: Path | Hierarchy | None) -> Hierarchy:
