@@ -64,7 +64,7 @@ class ContributionRules:
             (self.intruders < 1, "one contributor attacks at least"),
             (any(n < 1 or not 0 < k < 100 for n, k in self.nk), "n is at least 1, and k between 0 and 100"),
             (self.minimum is not None and self.minimum < 1, "a minimum of contributors is at least 1"),
-            (not self.range > 0, "the range of cells below the minimum is above 0"),
+            (not 0 < self.range < math.inf, "the range of cells below the minimum is above 0"),
             (any(not 0 < percent < 100 for percent in self.requests), "shares of those who ask are between 0 and 100"),
         )
         if wrong := [text for bad, text in faults if bad]:
@@ -77,7 +77,7 @@ class ContributionRules:
 
 
 def _number(told: object) -> bool:
-    return not isinstance(told, bool) and isinstance(told, Real) and math.isfinite(told)
+    return not isinstance(told, bool) and isinstance(told, Real)
 
 
 def _whole(told: object) -> bool:

@@ -239,6 +239,8 @@ DOUBTS: list[tuple[str, str, str, str]] = [
     (IN_2_1, "<str:CubeRegion", f"{PERIOD_OF}<str:CubeRegion", "ReferencePeriod"),
     (IN_3_0, CUBE, KEY_SET.format("true", FLAG), "a key of a key set says Component"),
     (IN_3_0, CUBE, KEY_SET.format("no", ""), "isIncluded is neither true nor false"),
+    (IN_3_0, "<str:Value>C", "<str:Value>%", "ACTIVITY without codes, or with a wildcard"),
+    (IN_JSON, r'"values": \[[^\]]*\]', '"values": []', "ACTIVITY without codes, or with a wildcard"),
     (IN_3_0, 'role="Allowed"', 'role="allowed"', "neither Allowed nor Actual"),
     (IN_2_1, ' type="Allowed"', "", "neither Allowed nor Actual"),
     (IN_JSON, '"role": "Allowed"', '"role": "ALLOWED"', "neither Allowed nor Actual"),

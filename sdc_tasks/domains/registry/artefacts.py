@@ -126,11 +126,15 @@ def attached_to(references: Iterable[tuple[str, tuple[Identity, str] | None]]) -
 
 
 def keys_of(listed: Iterable[tuple[str, Listed]]) -> Mapping[str, Listed]:
-    """The codes by dimension. Raises InvalidInput for a dimension that is named twice: the order would decide."""
+    """The codes by dimension. Raises InvalidInput for a dimension that is named twice, where the order would decide, and for one without
+    codes or with a wildcard: a region that is taken out would take out nothing.
+    """
     found: dict[str, Listed] = {}
     for name, codes in listed:
         if name in found:
             raise InvalidInput(f"{name} stands twice in one region of a constraint. Remedy: list its codes once")
+        if not codes.codes or {"", "%", "*"} & {*codes.codes}:
+            raise InvalidInput(f"{name} without codes, or with a wildcard: not read here. Remedy: list each code")
         found[name] = codes
     return found
 
