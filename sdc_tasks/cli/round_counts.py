@@ -52,7 +52,7 @@ def round_counts(
     leverage: Annotated[
         bool, typer.Option("--leverage", help="also round small inner cells that follow from sums and differences")
     ] = False,
-    force: Annotated[str | None, typer.Option("--force", help="a column with 1 where an inner cell must be rounded")] = None,
+    force: Annotated[str | None, typer.Option("--force", help="a column with 1 where an inner cell must be rounded, 0 elsewhere")] = None,
     given: Annotated[str | None, typer.Option("--given", help="a column of rounded values that are fixed, empty where free")] = None,
     steps: Annotated[
         str | None, typer.Option("--steps", help="FORWARD,BACK,FINAL: how fillings and removals alternate [default: 0,0,1]")

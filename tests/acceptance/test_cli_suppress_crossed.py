@@ -130,7 +130,7 @@ def test_costs_of_columns_and_dearer_margins(table):
         (WHOLE.replace("M2,P3,40,u,10,10", "M2,P3,40,u,,"), (), "line 7: M2.P3: primary without a level"),
         (WHOLE.replace("M2,P3,40,u", "M2,P3,40,x"), (), "line 7: M2.P3: its STATUS is none of s u m z"),
         (WHOLE.replace("STATUS", "FLAG"), (), "nothing says which cells are primary"),
-        (WHOLE, ("--primary", "COUNT"), "line 2: COUNT is neither 1 nor 0"),
+        (WHOLE, ("--primary", "COUNT"), "line 2: M1.P1: COUNT is neither 1 nor 0"),
         (WHOLE, ("--primary", "COUNT", "--status", "STATUS"), "contradict one another"),
         (WHOLE, ("--level", "LPL", "--lpl", "LPL"), "contradict one another"),
         (WHOLE, ("--status", "FLAG"), "no column FLAG"),

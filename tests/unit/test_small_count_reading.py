@@ -178,7 +178,7 @@ def test_parquet_is_read_as_csv_is(tmp_path: Path) -> None:
 
 
 def test_forced_and_given_columns(tmp_path: Path) -> None:
-    found = read(tmp_path, "a,b,n,f,g\nq,u,2,1,\np,v,1,0,3\np,u,7,,0\n", force="f", given="g")
+    found = read(tmp_path, "a,b,n,f,g\nq,u,2,1,\np,v,1,0,3\np,u,7,0,0\n", force="f", given="g")
     assert [found.cells.key(i) for i in range(3)] == ["p.u", "p.v", "q.u"]
     assert found.force is not None
     assert found.force.tolist() == [False, False, True]
@@ -186,6 +186,8 @@ def test_forced_and_given_columns(tmp_path: Path) -> None:
     assert found.given.tolist() == [0, 3, -1]
     with pytest.raises(InvalidInput, match=r"p\.v occurs twice"):
         read(tmp_path, "a,b,n,f\np,v,1,0\np,v,1,1\n", force="f")
+    with pytest.raises(InvalidInput, match="line 3: column f: 1 or 0 is expected"):
+        read(tmp_path, "a,b,n,f\np,v,1,0\np,u,1,\n", force="f")
 
 
 SECRET = "748591"

@@ -29,7 +29,7 @@ from sdc_tasks.untrusted import FORMULA, RATIO, ROOM, formula, lines
 Codes = npt.NDArray[np.int32]
 CHUNK = 50_000  # lines that are held as text at once
 MOST_RECORDS = 2**31 - 1  # of Parquet
-FLAGS = {"": False, "0": False, "1": True, "false": False, "true": True}
+FLAGS = {"0": False, "1": True, "false": False, "true": True}
 REMEDIES = {
     "count": "counts are whole numbers, 0 or more. Remedy: correct it",
     "force": "1 or 0 is expected. Remedy: mark inner cells that must be rounded with 1",

@@ -108,7 +108,7 @@ def _respondents(records: TextRows, keyed: KeyedTable, columns: Columns) -> tupl
     """(n), (n): which cells have a single respondent, and a number for who he is, NOBODY where nobody told."""
     singleton, respondent = np.zeros(len(keyed.keys), dtype=bool), np.full(len(keyed.keys), NOBODY)
     if (column := columns.of(records, "singleton")) is not None:
-        singleton[keyed.cell] = marks_in(records, column)
+        singleton[keyed.cell] = marks_in(records, column, key=lambda i: ".".join(keyed.keys[int(keyed.cell[i])]))
     if (column := columns.of(records, "respondent")) is not None:
         texts = records.column(column)
         number = {text: i for i, text in enumerate(sorted(set(texts) - {""}))}

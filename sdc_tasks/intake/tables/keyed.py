@@ -272,7 +272,7 @@ def _share(whole: float, told: float) -> float:
 def _statuses(records: TextRows, columns: Columns, key: Callable[[int], str]) -> list[str]:
     """(records): the status of each. An empty one is no word of safety: a join that found no row leaves it."""
     if columns.primary is not None:
-        return ["u" if mark else "s" for mark in marks_in(records, columns.primary)]
+        return ["u" if mark else "s" for mark in marks_in(records, columns.primary, key=key)]
     named = columns.of(records, "status")
     if named is None:
         return ["s"] * len(records.rows)
@@ -284,12 +284,13 @@ def _statuses(records: TextRows, columns: Columns, key: Callable[[int], str]) ->
     return texts
 
 
-def marks_in(records: TextRows, column: str, empty: str = "") -> list[bool]:
-    """(records): what a column of 1 and 0 marks. `empty`: what an empty field means; refused where it means nothing."""
+def marks_in(records: TextRows, column: str, empty: str = "", key: Callable[[int], str] | None = None) -> list[bool]:
+    """(records): what a column of 1 and 0 marks. `empty`: what an empty field means; refused where it means nothing. `key` of a record."""
     texts = [text.lower() or empty for text in records.column(column)]
-    if (odd := next((i for i, text in enumerate(texts) if not text or text not in FLAGS), None)) is not None:
+    if (odd := next((i for i, text in enumerate(texts) if text not in FLAGS), None)) is not None:
         what = f"{column} is neither 1 nor 0" if texts[odd] else f"no {column}"
-        raise InvalidInput(f"{records.at(odd)}: {what}. Remedy: mark with 1 what it is true of, with 0 all else")
+        where = records.at(odd) if key is None else f"{records.at(odd)}: {key(odd)}"
+        raise InvalidInput(f"{where}: {what}. Remedy: mark with 1 what it is true of, with 0 all else")
     return [FLAGS[text] for text in texts]
 
 
