@@ -16,9 +16,9 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from support.ui.looks import PHONE, SCREEN, faults
 from support.ui.office import DOMAIN, Office, open_office
 from support.waiting import until
 
@@ -115,42 +115,16 @@ def test_every_page_at_every_size_and_in_both_colours(desk: Desk, sign_in: Calla
     grounds = {}
     for theme in ("light", "dark"):
         page.evaluate(f"localStorage.setItem('theme', '{theme}')")
-        for width in (1280, 390):
-            page.set_viewport_size({"width": width, "height": 860})
+        for size in (SCREEN, PHONE):
+            page.set_viewport_size(size)
             for name, address in desk.pages.items():
                 page.goto(desk.url + address)
-                assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} {theme} {width}: wider than the screen"
-                assert page.evaluate(OVERLAPS) == [], f"{name} {theme} {width}"
-                assert page.evaluate(EMPTY) == [], f"{name} {theme} {width}"
-                assert accessible(page) == [], f"{name} {theme} {width}"
+                assert faults(page) == [], f"{name} {theme} {size}"
                 grounds[theme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
-                suffix = ("" if width == 1280 else "-phone") + ("" if theme == "light" else "-dark")
+                suffix = ("" if size == SCREEN else "-phone") + ("" if theme == "light" else "-dark")
                 picture(page, name + suffix, full_page=True)
     assert grounds["light"] != grounds["dark"]
     assert [each for each in trouble if "404" not in each] == []
-
-
-def accessible(page: Page) -> list[str]:
-    """What axe-core finds against the page, every rule of it: the rule and the first places."""
-    found = Axe().run(page).response["violations"]
-    return [f"{each['id']}: {', '.join(str(node['target']) for node in each['nodes'][:3])}" for each in found]
-
-
-# Boxes that hold text of their own and lie on each other, of those that stand beside each other.
-OVERLAPS = """() => {
-  const found = [];
-  for (const group of document.querySelectorAll("ul, ol, tr, .head, dl, .keys")) {
-    const boxes = [...group.children].filter((each) => each.offsetParent && !each.matches(".sr"))
-      .map((each) => [each, each.getBoundingClientRect()]);
-    boxes.forEach(([one, a], i) => boxes.slice(i + 1).forEach(([two, b]) => {
-      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left), high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-      if (wide > 2 && high > 2 && !(getComputedStyle(one).position === "sticky")) found.push(one.innerText + " | " + two.innerText);
-    }));
-  }
-  return found;
-}"""
-EMPTY = """() => [...document.querySelectorAll("section, h1, h2, h3, td, th, .card, .tile")]
-  .filter((each) => !each.textContent.trim() && !each.matches(".text")).map((each) => each.outerHTML)"""
 
 
 @pytest.mark.parametrize("name", ["pages-board", "late", "pages-findings", "country", "release", "pages-waiting"])

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
@@ -31,9 +32,10 @@ from sdc_tasks.cli.terminal import Terminal
 PERIOD = "2024"
 COUNTRIES = ("AT", "BE", "BG", "CY")
 APPROVED = {"governance": {"approvals": 1}}
+DUE = datetime.now(UTC) - timedelta(days=2)  # so late are the deliveries of the week
+LATE = {"calendar": {"cycles": {PERIOD: {"opens": (DUE - timedelta(days=30)).isoformat(), "deliveries": DUE.isoformat()}}}}
 DOMAINS: dict[str, dict[str, Any]] = {  # id → what it sets otherwise than the demonstration
-    "story": APPROVED,
-    "desk": APPROVED,  # for the tests of the pages
+    "week": APPROVED | LATE,  # for the tests of the pages
     "open": {},
     "partial": {"missing_country": "partial"},
     "faults": {},
