@@ -224,7 +224,10 @@ class Domain(Strict):
     hierarchies: tuple[CodelistSource, ...] = Field(min_length=1, description="the other dimensions, each a tree of codes")
     attributes: Attributes = Field(default=Attributes(), description="the columns that carry attributes")
     flags: dict[str, Flag] = Field(description="codes of CONF_STATUS; a code that is not listed refuses the delivery")
-    flag_when_empty: str | None = Field(default=None, description="the flag of a record without one; without this, it is refused")
+    flag_when_empty: str | None = Field(
+        default=None,
+        description="the flag of a record without one; without this, it is refused. With it, a file with an unknown column is refused",
+    )
     checks: CheckOptions = Field(default=CheckOptions(), description="content checks of a delivery")
     suppression: SuppressionOptions = Field(
         default=SuppressionOptions(), description="secondaries that the receiver sets where a national table does not protect its primaries"

@@ -11,6 +11,7 @@ from sdc_tasks.model.table import Ints
 
 KEPT_PER_CODE = 100
 NAMED_IN_FINDING = 3  # cells
+UNREAD = "150/007"
 
 
 class Findings:
@@ -31,7 +32,11 @@ class Findings:
 
     def unread(self, concept: str, line: int | None = None) -> None:
         """A concept that the domain does not have."""
-        self.add("150/007", f"{concept} is not in the structure and is not read", line, severity=Severity.WARNING)
+        self.add(UNREAD, f"{concept} is not in the structure and is not read", line, severity=Severity.WARNING)
+
+    @property
+    def has_unread(self) -> bool:
+        return self._seen[UNREAD, Severity.WARNING] > 0
 
     def each(
         self,

@@ -162,6 +162,9 @@ def _flags(records: Records, unavailable: Bools, domain: Domain, found: Findings
     empty = records.where(column, lambda text: not text)
     allowed = ", ".join(domain.flags)
     if domain.flag_when_empty is not None:
+        if empty.any() and found.has_unread:
+            said = f"{column} is empty, and something is not read that may be the flags under another name"
+            found.add("150/904-2", f"{said}: correct its name, or take it out", int(records.line[np.flatnonzero(empty)[0]]))
         position = np.where(empty, list(domain.flags).index(domain.flag_when_empty), position)
     message = f"{column} is empty: every record needs one of {allowed}; or have flag_when_empty declared in the domain file"
     found.each("150/904-2", np.flatnonzero((position < 0) & empty & ~unavailable), records.line, message)

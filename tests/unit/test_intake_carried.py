@@ -249,3 +249,13 @@ def test_of_several_flags_of_eurostat_one_that_says_missing_is_not_lost(domain: 
 def test_the_name_in_a_zip_says_no_other_country(domain: Domain) -> None:
     assert errors(reads(domain, zipped("AT_2024.csv", TEXT.encode()), "AT_2024.zip")) == ""
     assert "SDC/file-name" in errors(reads(domain, zipped("BE_2024.csv", TEXT.encode()), "AT_2024.zip"))
+
+
+MISSPELT = "".join(f"{line},{'CONF_STATU' if not number else ''}\n" for number, line in enumerate(SILENT.splitlines()))
+
+
+@pytest.mark.parametrize(
+    ("data", "file"), [(MISSPELT, "AT_2024.csv"), (last(message(TEXT), 'CONF_STATUS="A"', 'CONF_STATU="A"'), "AT_2024.xml")]
+)
+def test_what_is_not_read_may_be_the_flags_where_an_empty_flag_is_free(domain, data, file):
+    assert "something is not read that may be the flags under another name" in errors(reads(domain, data, file))
