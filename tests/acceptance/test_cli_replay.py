@@ -7,20 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.desk import Desk, exact, new_desk, sdc
-
-HIDES = """
-            _T      S       L
-    TOTAL   600 F   300 F   300 F
-    C       300 F   240 D    60 A
-    D       300 F    60 D   240 D
-"""
-SHOWS = """
-            _T      S       L
-    TOTAL  1400 F   700 F   700 F
-    C       700 F   370 F   330 F
-    D       700 F   330 F   370 F
-"""
+from support.desk import HIDES, SHOWS, Desk, exact, new_desk, sdc
 
 
 @pytest.fixture(scope="module")

@@ -7,20 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.desk import Desk, new_desk
-
-HIDES = """
-            _T      S       L
-    TOTAL   600 F   300 F   300 F
-    C       300 F   240 D    60 A
-    D       300 F    60 D   240 D
-"""
-SHOWS = """
-            _T      S       L
-    TOTAL  1400 F   700 F   700 F
-    C       700 F   370 F   330 F
-    D       700 F   330 F   370 F
-"""
+from support.desk import HIDES, SHOWS, Desk, new_desk
 
 
 def of_desk(folder: Path, bases: str = "{rule_aware: true}", more: str = "") -> Desk:

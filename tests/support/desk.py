@@ -36,6 +36,19 @@ FREE = """
 """
 SECRETS = ("251409", "498591")
 SECRET_KEYS = {("C", "S"), ("C", "L"), ("D", "S"), ("D", "L")}
+# The same with few values that the hidden number may have, and a country that hides nothing.
+HIDES = """
+            _T      S       L
+    TOTAL   600 F   300 F   300 F
+    C       300 F   240 D    60 A
+    D       300 F    60 D   240 D
+"""
+SHOWS = """
+            _T      S       L
+    TOTAL  1400 F   700 F   700 F
+    C       700 F   370 F   330 F
+    D       700 F   330 F   370 F
+"""
 Rows = Iterable[tuple[str, str, str, float | str, str]]
 
 
