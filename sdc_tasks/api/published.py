@@ -21,6 +21,7 @@ from sdc_tasks.intake.sheet import SPARE_BYTES, SPARE_LINES
 from sdc_tasks.model.table import CellSpace
 from sdc_tasks.report.table_csv import BESIDE, BOUNDS, OBSERVATION, VISIBLE_SHARE, Told, dimensions_of, text_of, told_by_csv
 
+_JUDGES = "An audit judges every column, or refuses the table"
 _NUMBERS = ("OBS_VALUE", "ROUNDING_BASE", VISIBLE_SHARE, *BOUNDS)
 _RECORDS_EACH, _BYTES_EACH = 4, 4096  # of a cell: more than any writer needs
 _ITSELF = frozenset({"", ".csv", ".txt"})  # these are read as text
@@ -52,7 +53,9 @@ def told_by(path: Path, domain: Domain, space: CellSpace) -> Told:
         records = kind.read(content[0], _concepts(domain), found, SPARE_LINES + _RECORDS_EACH * space.size)
     for each in found.all():
         place = "" if each.line is None else f", line {each.line}"
-        raise InvalidInput(f"{path}{place}: {each.message}. An audit judges every column, or refuses the table")
+        raise InvalidInput(f"{path}{place}: {each.message}. {_JUDGES}")
+    if found.has_unread:
+        raise InvalidInput(f"{path}: labels in columns of their own, or keys of series. Remedy: leave them out. {_JUDGES}")
     if records is None:
         raise InvalidInput(f"{path}: cannot be read. Remedy: give the table as SDMX-CSV")
     names = sorted(records.columns, key=lambda name: name not in ("STRUCTURE", "DATAFLOW"))  # the header begins with one of them

@@ -20,6 +20,7 @@ class Findings:
     def __init__(self) -> None:
         self._kept: list[Finding] = []
         self._seen: Counter[tuple[str, Severity]] = Counter()
+        self._passed_over = False
 
     def add(self, code: str, message: str, line: int | None = None, cell: str | None = None, severity: Severity = Severity.ERROR) -> None:
         self._seen[code, severity] += 1
@@ -34,9 +35,14 @@ class Findings:
         """A concept that the domain does not have."""
         self.add(UNREAD, f"{concept} is not in the structure and is not read", line, severity=Severity.WARNING)
 
+    def pass_over(self) -> None:
+        """Something is not read that the format has for people, such as a label or an annotation."""
+        self._passed_over = True
+
     @property
     def has_unread(self) -> bool:
-        return self._seen[UNREAD, Severity.WARNING] > 0
+        """Whether anything of the file was not read."""
+        return self._passed_over or self._seen[UNREAD, Severity.WARNING] > 0
 
     def each(
         self,

@@ -16,7 +16,7 @@ from sdc_tasks.intake import Delivery, read_bytes
 from sdc_tasks.model.findings import Severity
 from support.deliveries import PERIOD, codes, sdmx_1, sdmx_2, small_domain
 from support.sdmx_ml import message
-from support.wire import FORMATS, sdmx_json, zipped
+from support.wire import FORMATS, sdmx_csv_2, sdmx_json, zipped
 
 TEXT = sdmx_1().replace("A,D,,,", "A,D,14,31.5,12").replace("EUR,3,A,A,,,", "EUR,3,A,A,2,81,19")
 SILENT = TEXT.replace("EUR,3,A,A,2,", "EUR,3,A,,2,")
@@ -259,3 +259,55 @@ MISSPELT = "".join(f"{line},{'CONF_STATU' if not number else ''}\n" for number, 
 )
 def test_what_is_not_read_may_be_the_flags_where_an_empty_flag_is_free(domain, data, file):
     assert "something is not read that may be the flags under another name" in errors(reads(domain, data, file))
+
+
+@pytest.mark.parametrize("value", [{"name": "A"}, {"ids": ["A"]}, {"id": "", "name": "A"}, {"id": "A", "value": "F"}, {}])
+def test_a_listed_value_without_a_code_is_no_empty_flag(domain, value):
+    assert "a listed value has no id and no value, or two that differ" in errors(reads(domain, listed(value), "AT_2024.json"))
+
+
+def test_a_flag_is_never_not_a_number(domain):
+    assert "is not a flag of this domain" in errors(reads(domain, listed({"id": "NaN"}), "AT_2024.json"))
+
+
+def listed(value: dict[str, Any]) -> str:
+    told = json.loads(sdmx_json(TEXT))
+    flags = next(each for each in told["data"]["structures"][0]["attributes"]["observation"] if each["id"] == "CONF_STATUS")
+    flags["values"] = [value if each["id"] == "A" else each for each in flags["values"]]
+    return json.dumps(told)
+
+
+def test_a_default_of_series_needs_series(domain):
+    told = json.loads(sdmx_json(SILENT))
+    told["data"]["structures"][0]["attributes"]["series"] = [{"id": "CONF_STATUS", "default": "A", "values": [{"id": "A"}]}]
+    assert "a default for series" in errors(reads(domain, json.dumps(told), "AT_2024.json"))
+
+
+def test_a_label_without_a_code_is_no_empty_flag(domain):
+    assert "is not a flag of this domain" in errors(reads(domain, TEXT.replace("EUR,3,A,A,2,", "EUR,3,A,: A,2,"), "AT_2024.csv"))
+
+
+def test_columns_of_labels_are_not_read_and_may_be_the_flags(domain):
+    rows = sdmx_csv_2(SILENT).splitlines()
+    at = rows[0].split(",").index("CONF_STATUS")
+    told = [[*row.split(",")[:at], "A" if number else "CONFIDENTIALITY", *row.split(",")[at:]] for number, row in enumerate(rows)]
+    text = "".join(f"{','.join(row)},{'' if number else 'STRUCTURE_NAME'}\n" for number, row in enumerate(told))
+    assert "something is not read that may be the flags" in errors(reads(domain, text, "AT_2024.csv"))
+
+
+def test_a_flag_in_the_namespace_of_schemas_is_no_concept(domain):
+    text = message(SILENT, flat=True)
+    instance = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:CONF_STATUS="A"'
+    assert "is not read here" in errors(reads(domain, last(text, "<Obs ", f"<Obs {instance} "), "AT_2024.xml"))
+
+
+def test_a_title_may_speak_of_a_group(domain):
+    """It says nothing of the records that the domain knows, so it need not be known of which."""
+    titled = first(message(TEXT), "<Series ", '<Group ACTIVITY="D" TITLE="x"/>')
+    assert errors(reads(domain, titled, "AT_2024.xml")) == ""
+
+
+def test_levels_without_components_are_none(domain):
+    told = json.loads(sdmx_json(TEXT))
+    told["data"]["structures"][0]["attributes"]["group"] = []
+    assert errors(reads(domain, json.dumps(told), "AT_2024.json")) == ""

@@ -124,7 +124,7 @@ def column(name: str, old: str, new: str, text: str = TEXT) -> str:
 
 
 DOUBTS = {
-    "a label without a code": (lambda: column("SIZECLASS", "S", ": Small"), "150/904-1", "SIZECLASS is empty"),
+    "a label without a code": (lambda: column("SIZECLASS", "S", ": Small"), "150/904-2", "SIZECLASS is not in the code list"),
     "a label at a value": (lambda: column("OBS_VALUE", "300", "300: many"), "SDC/value", "not a plain number"),
     "a line break within a value": (lambda: column("OBS_VALUE", "300", '"30\n0"'), "SDC/value", "not a plain number"),
     "to be deleted": (lambda: column("ACTION", "I", "D"), "SDC/action", "deletes nothing"),

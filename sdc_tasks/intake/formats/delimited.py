@@ -216,8 +216,8 @@ def _split_by_pandas(
 def _without_label(text: str, number: bool) -> str:
     """The code of `LU: Luxembourg`. What is a number has no label but itself, so that nothing is cut off a value."""
     code, separator, label = text.partition(LABEL)
-    if separator and number and label.strip() != code:
-        return text
+    if separator and (not code.strip() or (number and label.strip() != code)):
+        return text  # a label without a code is no code
     return code.strip()
 
 

@@ -87,6 +87,10 @@ class Gathered:
         rest = {name: text for name, text in said.items() if name not in dimensions and name in self.texts}
         self._sets[-1][1].append(Group(key, rest, kind, line))
 
+    def says(self, said: Mapping[str, str]) -> bool:
+        """Whether anything but dimensions is said of the records."""
+        return any(text for name, text in said.items() if name in self.texts and name not in self._concepts.dimensions)
+
     def of_known(self, names: Set[str]) -> None:
         """Raises UnfitMessage where one of these may be a dimension that is not in the structure."""
         if not names <= self.texts.keys():
@@ -154,6 +158,7 @@ class Gathered:
             return None
         if self._notes:
             found.add("140", _NOTES, self._notes[0], severity=Severity.WARNING)
+            found.pass_over()
         columns = {}
         for name in list(which):
             numbers = which.pop(name)

@@ -132,7 +132,9 @@ def columns_fit(names: Sequence[str], known: Set[str], required: tuple[str, ...]
     for number, name in enumerate(names, start=1):
         if name in known and name in names[: number - 1]:
             found.add("150/007", f"{_called(number, name, known)} repeats an earlier column: send each column once", 1)
-        elif name not in known and name not in _UNREAD and not (labelled and names[number - 2] in known):
+        elif name in _UNREAD or (name not in known and labelled and names[number - 2] in known):
+            found.pass_over()
+        elif name not in known:
             found.unread(_called(number, name, known), 1)
 
 

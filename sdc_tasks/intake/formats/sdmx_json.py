@@ -85,16 +85,28 @@ class _Component:
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.name = str(given["id"])
         values = given.get("values")
-        self.values = [_plain(each.get("id", each.get("value"))) for each in values] if values else None
+        self.values = list(map(self._listed, values)) if values else None
         self.default = _plain(given.get("default"))
         self.position = given.get("keyPosition", 0)
+
+    def _listed(self, value: Mapping[str, Any]) -> str:
+        """The code, or the value, of one in the list. One that is empty and has nothing else is none; a name alone is no code."""
+        told = {_plain(value.get(each)) for each in ("id", "value")} - {""}
+        if not told and value and value.keys() <= {"id", "value"}:
+            return ""
+        if len(told) != 1:
+            raise UnfitMessage("a listed value has no id and no value, or two that differ: export the message again")
+        return self._number(told.pop())
+
+    def _number(self, text: str) -> str:
+        return "" if text == "NaN" and self.name == MEASURE else text
 
     def text(self, content: object) -> str:
         """The text of what the data hold; that of the default where they hold nothing."""
         if content is None:
             return self.default
         if self.values is None:
-            return _plain(content)
+            return self._number(_plain(content))
         if not isinstance(content, int) or isinstance(content, bool) or not 0 <= content < len(self.values):
             raise UnfitMessage("the data name a value that the list of its concept does not have: export the message again")
         return self.values[content]
@@ -108,8 +120,7 @@ def _plain(content: object) -> str:
         return _plain(content[0])
     if isinstance(content, bool | dict | list):
         raise UnfitMessage("a concept of several values or languages: send one value of each")
-    text = str(content).strip()
-    return "" if text == "NaN" else text
+    return str(content).strip()
 
 
 class _Read:
@@ -149,6 +160,8 @@ class _Read:
         said = self._attributed(said, self._attributes.get("dataSet", []), data_set.get("attributes", []))
         self.gathered.above(said)
         self._group_attributes(data_set.get("dimensionGroupAttributes", {}))
+        if "series" not in data_set and any(each.default for each in self._attributes.get("series", [])):
+            raise UnfitMessage("a default for series, of which the data set has none: say it at the observations")
         if "series" in data_set:
             for number, (key, series) in enumerate(data_set["series"].items(), start=1):
                 _only(series, _OF_A_SERIES, "series")
@@ -217,7 +230,7 @@ class _Read:
 
 def _levels(structure: Mapping[str, Any], of: str) -> dict[str, list[_Component]]:
     given: Mapping[str, Iterable[Mapping[str, Any]]] = structure.get(of) or {}
-    if not given.keys() <= _LEVELS[of]:
+    if not {level for level, components in given.items() if components} <= _LEVELS[of]:
         raise UnfitMessage(f"a level that is not read here ({of}): send its values at the data set, a group, a series or an observation")
     return {level: [_Component(each) for each in components] for level, components in given.items()}
 

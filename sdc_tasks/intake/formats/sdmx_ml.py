@@ -25,6 +25,7 @@ _KIND = re.compile(r"http://www\.sdmx\.org/resources/sdmxml/schemas/v(2_1|3_0|3_
 _URN = re.compile(r"(?:urn:sdmx:[\w.]+=)?([\w.-]+:[\w@$-]+\([\w.+*~]+\))")
 _OBSERVED = (["DataSet"], ["DataSet", "Series"])
 _XSI, _SDMX = "http://www.w3.org/2001/XMLSchema-instance ", "http://www.sdmx.org/resources/sdmxml/schemas/"
+_OF_SCHEMAS = {"type", "schemaLocation", "noNamespaceSchemaLocation"}  # what a schema has at any element, but for nil: no value
 _SAID = {"Value"}
 _NOTED = {
     "Annotations": {"Annotation"},
@@ -178,7 +179,8 @@ class _Message:
             self._record(self._with(self._series, _of_record(attributes)))
         else:
             said = _of_record(attributes)
-            self.gathered.of_known(said.keys())
+            if self.gathered.says(said):  # a title, which is in no domain, may speak of any group
+                self.gathered.of_known(said.keys())
             self._group(said)
 
     def _start_generic(self, local: str, attributes: dict[str, str]) -> None:
@@ -285,7 +287,7 @@ def _by_namespace(attributes: Mapping[str, str], known: Set[str]) -> tuple[dict[
             plain[name] = text
         elif space.startswith(_SDMX) and local in known:
             of_format[local] = text
-        elif not name.startswith(_XSI) or local == "nil":
+        elif not name.startswith(_XSI) or local not in _OF_SCHEMAS:
             raise UnfitMessage(_UNREAD)
     return plain, of_format
 
