@@ -146,6 +146,7 @@ def test_costs_of_columns_and_dearer_margins(table):
         (WHOLE.encode("utf-16"), (), "line 1: not in UTF-8"),
         (WHOLE, ("--dims", ""), "which columns are dimensions?"),
         ("", (), "no cells"),
+        (WHOLE.rstrip("\n"), (), "line 17: the last line may be cut short. Remedy: end it with a line break"),
     ],
 )
 def test_what_is_no_table_is_told_by_line_and_remedy(table, content, options, message):

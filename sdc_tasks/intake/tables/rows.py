@@ -87,6 +87,8 @@ def _csv(path: Path) -> TextRows:
         raise InvalidInput(f"{path}, line {reader.line_num}: not CSV. Remedy: save it as CSV") from error
     if len(rows) < 2:
         raise InvalidInput(f"{path}: no cells. Remedy: a header, then a line for each cell")
+    if not text.endswith(("\n", "\r", '"')):
+        raise InvalidInput(f"{path}, line {len(rows)}: the last line may be cut short. Remedy: end it with a line break")
     return TextRows(str(path), [name.strip() for name in rows[0]], rows[1:])
 
 
