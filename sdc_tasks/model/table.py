@@ -23,6 +23,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 EXACT_BELOW = 2**53  # whole numbers that a float holds exactly
 SUM_SHARE = 1e-9  # relative error that adding binary fractions and printing decimals may leave in a sum
+MOST_PLACES = 9  # decimal places of a value, as in domain files
 
 
 def read_only(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
@@ -236,3 +237,8 @@ class CellSpace:
         """(m, size): the relations of every area, then those of the aggregates."""
         inside = sp.kron(sp.eye_array(len(self.areas)), self.national_relations, format="csr")
         return sp.csr_array(sp.vstack([inside, self.aggregate_relations], format="csr"))
+
+
+def places(value: Floats) -> int:
+    """The number of decimal places of the values, as far as binary fractions show it."""
+    return next((k for k in range(MOST_PLACES) if np.array_equal(np.round(value, k), value)), MOST_PLACES)

@@ -13,9 +13,7 @@ from sdc_tasks.methods.primary import level_lines, protection_levels
 from sdc_tasks.model.problem import Levels, NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Publication, Secondaries
 from sdc_tasks.model.secret import Secret
-from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
-
-MOST_PLACES = 9  # decimal places of a value, as in domain files
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, places
 
 
 def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret | None = None) -> ProtectionProblem:
@@ -238,15 +236,10 @@ def _totals(space: CellSpace, value: Floats) -> Floats:
     the parts, and would reveal them.
     """
     by_country = value.reshape(len(space.countries), len(space.indicators), -1)
-    places = [_places(by_country[:, k]) for k in range(len(space.indicators))]
+    told = [places(by_country[:, k]) for k in range(len(space.indicators))]
     number = {country: i for i, country in enumerate(space.countries)}
     sums = [by_country[[number[member] for member in aggregate.members]].sum(axis=0) for aggregate in space.aggregates]
-    return np.concatenate([np.round(row, most) for total in sums for row, most in zip(total, places, strict=True)])
-
-
-def _places(value: Floats) -> int:
-    """The number of decimal places of the values, as far as binary fractions show it."""
-    return next((k for k in range(MOST_PLACES) if np.array_equal(np.round(value, k), value)), MOST_PLACES)
+    return np.concatenate([np.round(row, most) for total in sums for row, most in zip(total, told, strict=True)])
 
 
 def _integral(space: CellSpace, domain: Domain, value: Floats) -> Bools:

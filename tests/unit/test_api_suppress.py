@@ -173,3 +173,11 @@ def test_what_was_protected_is_audited_as_it_is(monkeypatch):
     assert not sdc.audit(found).safe
     with pytest.raises(InvalidInput, match="brings its own columns"):
         sdc.audit(found, ["REGION", "BRANCH"])
+
+
+def test_totals_that_are_added_up_hold_no_error_of_binary_fractions():
+    """It depends on hidden parts: 0.1 + 0.2 is 0.30000000000000004."""
+    frame = pd.DataFrame({"R": list("aabb"), "C": list("xyxy"), "VALUE": [0.1, 0.2, 0.7, 0.1], "STATUS": list("ssss")})
+    assert {len(str(each)) for each in sdc.suppress(frame, ["R", "C"]).table["VALUE"]} == {3}
+    firms = pd.DataFrame({"R": ["a"] * 6 + ["b"] * 6, "C": list("xy") * 6, "VALUE": [0.1, 0.2, 0.7] * 4})
+    assert {len(str(each)) for each in sdc.suppress(firms, ["R", "C"], rules=sdc.Rules(p=1)).table["VALUE"]} == {3}

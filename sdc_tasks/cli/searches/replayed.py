@@ -80,7 +80,7 @@ def program(tables: Sequence[NationalTable], problem: ProtectionProblem, domain:
 
     from sdc_tasks import pipeline
     from sdc_tasks.model.results import Adjustment
-    from sdc_tasks.releases.assembly import MOST_PLACES
+    from sdc_tasks.model.table import MOST_PLACES
 
     if domain.suppression.active:
         raise InvalidInput("--replay: the receiver sets secondaries (suppression in the domain file), and a replay knows no rule for them")

@@ -21,7 +21,7 @@ from sdc_tasks.intake.tables.codes import read_tree
 from sdc_tasks.intake.tables.counts import FLAGS
 from sdc_tasks.intake.tables.jj import LARGER_UNIT, LARGEST, LEVELS, STATUSES, Letters
 from sdc_tasks.intake.tables.rows import TextRows, read_rows
-from sdc_tasks.intake.tables.totals import NONE, known_total, unnamed
+from sdc_tasks.intake.tables.totals import NONE, known_total, unnamed, without_noise
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
 from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.model.table import SUM_SHARE, Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
@@ -250,7 +250,7 @@ def _complete(records: TextRows, axes: Sequence[Hierarchy], keys: Sequence[tuple
     told = np.zeros(int(np.prod(shape)))
     told[cell] = numbers
     whole = added_up(np.where(inside(axes), told.reshape(shape), 0.0), axes)
-    found, size = whole.ravel(), float(np.abs(numbers).max(initial=0.0))
+    found, size = without_noise(whole.ravel(), numbers), float(np.abs(numbers).max(initial=0.0))
     off = np.abs(found[cell] - numbers) > SUM_SHARE * (np.abs(numbers) + 1e-3 * size)
     if off.any():
         line = int(np.flatnonzero(off)[0])

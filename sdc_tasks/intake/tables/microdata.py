@@ -16,6 +16,7 @@ from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, numbers_at_cells
 from sdc_tasks.intake.tables.keyed import dimensions_in, keyed_table, marks_in, numbers_in, refuse_totals
 from sdc_tasks.intake.tables.rows import TextRows
+from sdc_tasks.intake.tables.totals import without_noise
 from sdc_tasks.methods.contributions import ContributionRules, Contributions, Rule, gathered, levels
 from sdc_tasks.methods.suppression.costs import Priced, cell_costs
 from sdc_tasks.methods.suppression.grid import grid_of
@@ -82,7 +83,7 @@ def problem_by_rules(
     cells = gathered(cell, n, x[record], holder[record], weight[record], waives[record], percent[record], rules)
     told = np.zeros(n)
     told[inner] = sums
-    a = added_up(told.reshape(shape), axes).ravel()
+    a = without_noise(added_up(told.reshape(shape), axes).ravel(), x * weight)
     return _protected(records, wanted, axes, a, cells, rules, costs, margins)
 
 

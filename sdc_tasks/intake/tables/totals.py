@@ -13,10 +13,15 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
-from sdc_tasks.model.table import SUM_SHARE, Floats, Ints
+from sdc_tasks.model.table import SUM_SHARE, Floats, Ints, places
 
 KNOWN = (TOTAL, "_T", "Total")
 NONE = "none"  # what a user says who has no totals, where codes look as if he had
+
+
+def without_noise(sums: Floats, parts: Floats) -> Floats:
+    """Sums rounded to the decimal places of their parts. The error of adding binary fractions depends on the parts, and tells of them."""
+    return np.asarray(np.round(sums, places(parts)))
 
 
 def known_total(where: str, dimension: str, codes: Iterable[str]) -> str | None:
