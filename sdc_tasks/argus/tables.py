@@ -18,6 +18,7 @@ from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, suppress
 from sdc_tasks.intake.tables.keyed import Columns, dimensions_in, numbers_in
 from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rules, problem_of_cells
 from sdc_tasks.intake.tables.rows import TextRows
+from sdc_tasks.intake.tables.totals import without_noise
 from sdc_tasks.methods.suppression.names import CellCosts
 from sdc_tasks.model.table import Floats, Hierarchy, added_up, inside
 
@@ -248,7 +249,7 @@ def _recomputed(rows: TextRows, wanted: Wanted) -> TextRows:
     inner = inside(axes).ravel()[at]
     parts = np.zeros(int(np.prod(shape)))
     np.add.at(parts, at[inner], numbers[inner])
-    whole = added_up(parts.reshape(shape), axes).ravel()
+    whole = without_noise(added_up(parts.reshape(shape), axes).ravel(), numbers[inner])
     return _with(rows, wanted.value, [repr(float(each)) for each in np.where(inner, numbers, whole[at])])
 
 
