@@ -65,7 +65,7 @@ class Approval(Question):
         """Refuses another publication in the same run: Airflow keeps the text of a task's first question, also when the task is cleared."""
         from sdc_tasks.warehouse.operations import cycles
 
-        subject, said = f"{context['ti'].run_id} {self.task_id}", f"somebody else is asked to agree to publication {publication}"
+        subject, said = f"{context['ti'].run_id} {self.task_id}", f"somebody else is asked to agree to publication {publication[:12]}"
         key = (at.engine, at.domain.id, at.period, "asked", subject)
         if not cycles.raise_alert(*key, said) and cycles.raised(*key) != said:
             raise _another(publication)

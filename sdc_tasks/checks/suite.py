@@ -1,7 +1,7 @@
 """The Great Expectations suite of a national table, and its results in words.
 
 The suite sees a row for each answer: the check, the key of the cell, yes or no (`columns.py`). Results hold the keys of failing cells only.
-Great Expectations takes seconds to import, so only `check` imports it.
+Great Expectations and pandas take seconds to import, so only `check` imports them.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from sdc_tasks.checks.columns import Answers
 from sdc_tasks.checks.registry import CHECKS
@@ -22,6 +21,9 @@ from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.model.problem import NationalTable
 from sdc_tasks.model.table import Bools
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def check(table: NationalTable, domain: Domain, previous: NationalTable | None = None) -> tuple[CheckResult, ...]:
@@ -56,6 +58,8 @@ def _frame(domain: Domain, per_cell: Mapping[str, Answers], per_table: Mapping[s
     """A row for each answer: the check, the key of the cell, yes or no. A cell that a check does not concern has no row; a check of the
     table as a whole has one, without a key.
     """
+    import pandas as pd
+
     keys = np.array([".".join((country, *key)) for key in domain.space.national_keys], dtype=object)
     rows = [pd.DataFrame({_CHECK: name, _KEY: keys[each.asked], _HOLDS: each.holds[each.asked]}) for name, each in per_cell.items()]
     rows += [pd.DataFrame({_CHECK: name, _KEY: "", _HOLDS: [bool(some.any())]}) for name, some in per_table.items()]

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.table import Bools, Floats
@@ -31,6 +30,8 @@ def completed(value: Floats, available: Bools, domain: Domain) -> Floats | None:
     open_cells = np.flatnonzero(~available)
     if not len(open_cells):
         return value
+    from scipy.optimize import Bounds, LinearConstraint, milp  # imported here: few deliveries need it, and every worker would hold it
+
     M = domain.space.national_relations
     known = np.where(available, value, 0.0)
     touched = np.flatnonzero(abs(M) @ (~available).astype(float))

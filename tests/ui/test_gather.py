@@ -89,6 +89,20 @@ def test_steps_keep_the_order_of_the_graph_and_tell_how_long_it_took() -> None:
     assert [each.tone for each in found] == ["good", "bad", "bad", "none", "none"]
 
 
+def test_a_task_that_waits_for_a_person_is_not_said_to_run() -> None:
+    """Airflow tells nobody when a task goes to sleep: the last that was recorded of a question is that it began."""
+    from sdc_ui.shared.steps import of_tasks
+
+    begun = {"map_index": -1, "label": "", "state": "running", "tries": 1, "seconds": None, "said": "", "finished_at": None}
+    found = of_tasks([begun | {"task_id": name} for name in ("approve_1", "agree", "bases")])
+    assert {each.name: each.state for each in found} == {
+        "approve_1": "waiting for a person",
+        "agree": "waiting for a person",
+        "bases": "running",
+    }
+    assert [each.counts for each in found if each.name == "approve_1"] == [{"waiting for a person": 1}]
+
+
 def test_who_must_do_something_comes_first() -> None:
     from sdc_ui.cycles.countries import countries
 

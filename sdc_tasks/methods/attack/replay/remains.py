@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from sdc_tasks.methods.attack.replay.tables import GRID_NOISE, Fitting
 from sdc_tasks.methods.attack.requirements import Requirements
@@ -101,11 +101,11 @@ class Sampled:
 
     def at_least(self, confidence: float = 0.95) -> float:
         """The share of all sides that are proven in this way, at least, with this confidence (Clopper and Pearson, one-sided)."""
-        return 0.0 if not self.kept else float(beta.ppf(1 - confidence, self.kept, self.asked - self.kept + 1))
+        return 0.0 if not self.kept else float(betaincinv(self.kept, self.asked - self.kept + 1, 1 - confidence))
 
     def at_most(self, confidence: float = 0.95) -> float:
         """The same, at most."""
-        return 1.0 if self.kept == self.asked else float(beta.ppf(confidence, self.kept + 1, self.asked - self.kept))
+        return 1.0 if self.kept == self.asked else float(betaincinv(self.kept + 1, self.asked - self.kept, confidence))
 
 
 def sampled(fitting: Fitting, needs: Requirements, program: Program, most: int, seed: int) -> Sampled:
