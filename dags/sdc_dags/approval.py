@@ -65,7 +65,8 @@ class Approval(Question):
         """Refuses another publication in the same run: Airflow keeps the text of a task's first question, also when the task is cleared."""
         from sdc_tasks.warehouse.operations import cycles
 
-        subject, said = f"{context['ti'].run_id} {self.task_id}", f"somebody else is asked to agree to publication {publication[:12]}"
+        subject = f"{context['ti'].run_id} {self.task_id}"
+        said = f"somebody else is asked to agree to {_release(context)}, publication {publication[:12]}"
         key = (at.engine, at.domain.id, at.period, "asked", subject)
         if not cycles.raise_alert(*key, said) and cycles.raised(*key) != said:
             raise _another(publication)
@@ -91,7 +92,9 @@ class Approval(Question):
         return False
 
     def answered(self, context: Any, event: dict[str, Any]) -> Any:
-        """Records the answer. Raises AirflowFailException for a rejection, or where the publication has changed since the question."""
+        """Records the answer. Raises AirflowFailException for a rejection, or where the publication has changed since the question,
+        AirflowSkipException where a later release took the place of this one.
+        """
         from sdc_tasks import steps
         from sdc_tasks.warehouse.forms.people import normal
         from sdc_tasks.warehouse.operations import cycles
@@ -103,11 +106,18 @@ class Approval(Question):
             raise _another(publication)
         person = (event["responded_by_user"] or {}).get("name") or ""
         note = str((event["params_input"] or {}).get("note") or "")
+        if later := steps.close(at, release_id):
+            at.say(
+                f"the answer of {person} does not count: {later} took the place of this release; nobody is asked about this one any more"
+            )
+            raise AirflowSkipException("superseded")
         [chosen] = event["chosen_options"]
         yes = chosen in (AGREE, AGREE_ALTHOUGH)
         came = steps.newer(at, release_id)
         if came and chosen == AGREE:
-            at.say(f"this answer does not count: {came.told}. {came.remedy}; or answer '{AGREE_ALTHOUGH}'")
+            refusal = f"the answer of {person} does not count: {came.told}. {came.remedy}; or answer '{AGREE_ALTHOUGH}'"
+            at.say(refusal)
+            cycles.raise_alert(at.engine, at.domain.id, at.period, "answer", release_id, refusal)
             return self.execute(context)
         if came and yes:
             note = f"{note} (without newer deliveries: {', '.join(sorted(came.files.values()))})".lstrip()

@@ -35,6 +35,7 @@ def rights(domain: str, user: BaseUser) -> Rights:
         clear=_may("PUT", DagAccessEntity.TASK_INSTANCE, dag_id, user),
         answer=_may("POST", DagAccessEntity.RUN, "second_file", user),
         retract=_may("POST", DagAccessEntity.RUN, "retract_release", user),
+        approve=_may("PUT", DagAccessEntity.HITL_DETAIL, dag_id, user),
     )
 
 

@@ -34,7 +34,7 @@ from sdc_ui.releases.history import history_facts
 from sdc_ui.releases.kept import KINDS, certified, content, kept
 from sdc_ui.releases.protection import release_facts
 from sdc_ui.shared import words
-from sdc_ui.shared.actions import actions, answers, clearing, retraction
+from sdc_ui.shared.actions import actions, answers, asked, clearing, retraction
 from sdc_ui.source import warehouse
 
 log = logging.getLogger("sdc.pages")
@@ -72,11 +72,12 @@ def the_board(request: Request, user: GetUserDep) -> Response:
     facts = board(warehouse(), now, lambda domain: readable(domain, user))
     may = {each.domain: rights(each.domain, user) for each in facts.domains}
     todo = {
-        (line.domain, line.period): actions(may[line.domain], line.newest, domain=line.domain, period=line.period, ready=True)
+        (line.domain, line.period): actions(may[line.domain], line.newest, line.run, domain=line.domain, period=line.period, ready=True)
         for line in facts.open
         if line.ready
     }
-    return _page(request, "board", facts=facts, todo=todo, now=now)
+    asks = {(line.domain, line.period): asked(may[line.domain], user.get_name(), line.newest, line.asking) for line in facts.open}
+    return _page(request, "board", facts=facts, todo=todo, asks=asks, now=now)
 
 
 @app.get("/country/{country}")
@@ -92,8 +93,10 @@ def one_cycle(request: Request, user: GetUserDep, domain: str, period: str) -> R
     require([domain], user)
     now = datetime.now(UTC)
     facts = _known(cycle_facts(warehouse(), domain, period, now), f"cycle {domain} {period}")
-    todo = actions(rights(domain, user), facts.newest, facts.run, facts.failed, domain=domain, period=period, ready=facts.ready)
-    return _page(request, "cycle", facts=facts, todo=todo, now=now)
+    may = rights(domain, user)
+    todo = actions(may, facts.newest, facts.run, facts.failed, domain=domain, period=period, ready=facts.ready)
+    asks = asked(may, user.get_name(), facts.newest, facts.asking)
+    return _page(request, "cycle", facts=facts, todo=todo, asks=asks, now=now)
 
 
 @app.get("/cycle/{domain}/{period}/findings/{country}")
@@ -129,9 +132,10 @@ def one_release(request: Request, user: GetUserDep, release_id: str) -> Response
     may, line, run = rights(facts.line.domain, user), facts.line, facts.run
     todo = retraction(may, line)
     if facts.newest:
-        todo = (*actions(may, line, run, domain=line.domain, period=line.period, ready=line.takes_in), *todo)
+        todo = (*actions(may, line, facts.latest, domain=line.domain, period=line.period, ready=line.takes_in), *todo)
     bundle = bundle_of(run.dag_id, run.run_id) if run else None
-    return _page(request, "release", facts=facts, todo=todo, files=kept(line, facts.certificate), bundle=bundle)
+    asks = asked(may, user.get_name(), line, run if run and run.busy else None)
+    return _page(request, "release", facts=facts, todo=todo, asks=asks, files=kept(line, facts.certificate), bundle=bundle)
 
 
 @app.get("/release/{release_id}/audit.json")
@@ -172,14 +176,17 @@ def of_run(request: Request, user: GetUserDep, dag_id: str, run_id: str) -> Resp
     """The tab on a DAG run: forwards to its release when that has an audit, otherwise to its cycle."""
     run = reader.dag_run(warehouse(), dag_id, run_id)
     if run is None or not run["domain"]:
-        return _page(request, "unknown", dag_id=dag_id, run_id=run_id, state=run["state"] if run else None)
+        tasks = reader.task_runs(warehouse(), dag_id, run_id)
+        said = next((each["said"] for each in tasks if each["state"] == "failed"), "")
+        state = run["state"] if run else None
+        return _page(request, "unknown", dag_id=dag_id, run_id=run_id, run=run, said=said, state=state)
     require([run["domain"]], user)
     release = run["release_id"]
     if release and any(each["step"] == "verdict" for each in reader.steps(warehouse(), release)):
         return RedirectResponse(f"{_root(request)}/release/{release}", HTTPStatus.SEE_OTHER)
     if run["period"]:
         return RedirectResponse(f"{_root(request)}/cycle/{run['domain']}/{run['period']}", HTTPStatus.SEE_OTHER)
-    return _page(request, "unknown", dag_id=dag_id, run_id=run_id, state=run["state"])
+    return _page(request, "unknown", dag_id=dag_id, run_id=run_id, run=run, said="", state=run["state"])
 
 
 @app.get("/assets/{name}")

@@ -14,7 +14,8 @@ from sdc_ui.cycles.countries import OVER as NOT_OPEN
 from sdc_ui.cycles.countries import Stage, by_cycle, countries, named_by, ready, tally
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.labels import Labels, Name, labels_of
-from sdc_ui.shared.standing import ReleaseLine, Standing, release_line
+from sdc_ui.shared.runs import DagRun, asking, dag_run_of, under_way
+from sdc_ui.shared.standing import ReleaseLine, Standing, release_line, version_out
 from sdc_ui.shared.words import counted
 
 OVER = (Standing.PUBLISHED, Standing.UNCHANGED)
@@ -23,7 +24,8 @@ OVER = (Standing.PUBLISHED, Standing.UNCHANGED)
 @dataclass(frozen=True)
 class CycleLine:
     """One cycle. `refused` is the number of refused files, also of those without a country. `newest` is its newest release, None before the
-    first; `next` is the next deadline that is not met.
+    first; `out` is the version that the world sees; `run` is the newest run, `asking` the one that asks about the newest release; `next` is
+    the next deadline that is not met.
     """
 
     domain: str
@@ -33,6 +35,9 @@ class CycleLine:
     awaited: int
     refused: int
     newest: ReleaseLine | None
+    out: ReleaseLine | None
+    run: DagRun | None
+    asking: DagRun | None
     next: Deadline | None
     alerts: tuple[str, ...]
     countries: tuple[Name, ...]
@@ -44,7 +49,9 @@ class CycleLine:
         due = self.next.due.timestamp() if self.next and self.next.due else float("inf")
         if self.next is not None and self.next.late:
             return 0, due
-        if self.refused or self.stages[Stage.WAITING] or (standing is not None and standing.tone == "bad"):
+        if self.under_way:
+            return 4, due
+        if self.refused or self.stages[Stage.WAITING] or self.stopped or (standing is not None and standing.tone == "bad"):
             return 1, due
         if self.ready or standing is Standing.APPROVAL:
             return 2, due
@@ -53,9 +60,18 @@ class CycleLine:
     @property
     def words(self) -> str:
         """What somebody may look for to find this cycle."""
-        state = self.newest.standing.value if self.newest else "nothing made yet"
+        state = self.newest.standing.value if self.newest else "running" if self.under_way else "nothing made yet"
         stages = (stage.value for stage, number in self.stages.items() if number)
         return " ".join((self.domain, self.period, self.title, state, *stages, *(f"{each.code} {each.told}" for each in self.countries)))
+
+    @property
+    def under_way(self) -> bool:
+        return under_way(self.newest, self.run)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the newest run failed before it made a release."""
+        return self.newest is None and self.run is not None and self.run.state == "failed"
 
     @property
     def ready(self) -> bool:
@@ -98,11 +114,12 @@ def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> Boa
     unread = by_cycle(reader.unread(engine))
     releases = by_cycle(reader.history(engine))
     alerts = by_cycle(reader.alerts(engine))
-    known = sorted({*cycles, *files, *releases}, key=lambda each: each[1], reverse=True)
+    runs = by_cycle(reader.release_runs(engine))
+    known = sorted({*cycles, *files, *releases, *runs}, key=lambda each: each[1], reverse=True)
     domains = sorted({domain for domain, _ in known if readable(domain)})
     labels = {domain: labels_of(domain, reader.settings_of(engine, domain)) for domain in domains}
     lines = [
-        _line(key, labels[key[0]], cycles.get(key), files[key], unread[key], releases[key], alerts[key], now)
+        _line(key, labels[key[0]], cycles.get(key), files[key], unread[key], releases[key], runs[key], alerts[key], now)
         for key in known
         if key[0] in labels
     ]  # fmt: skip
@@ -122,6 +139,7 @@ def _line(
     files: Sequence[Mapping[str, Any]],
     unread: Sequence[Mapping[str, Any]],
     releases: Sequence[Mapping[str, Any]],
+    runs: Sequence[Mapping[str, Any]],
     alerts: Sequence[Mapping[str, Any]],
     now: datetime,
 ) -> CycleLine:
@@ -130,7 +148,9 @@ def _line(
     stages = tally(found)
     nameless = sum(each["files"] for each in files if each["country"] is None and each["state"] not in NOT_OPEN)
     nameless += sum(named_by(name, [each.code for each in found]) is None for name in names)
-    newest = release_line(releases[0]) if releases else None
+    lines = [release_line(each) for each in releases]
+    newest = lines[0] if lines else None
+    known = [dag_run_of(each) for each in runs]
     return CycleLine(
         domain=key[0],
         title=labels.title,
@@ -139,6 +159,9 @@ def _line(
         awaited=sum(stages.values()),
         refused=sum(each.refused for each in found) + nameless,
         newest=newest,
+        out=version_out(lines),
+        run=known[0] if known else None,
+        asking=asking(newest, known),
         next=_next(cycle, stages, newest, now) if cycle else None,
         alerts=tuple(f"{each['said']} ({_age(each['days'])})" for each in alerts),
         countries=tuple(labels.area(each.code) for each in sorted(found, key=lambda each: each.code)),

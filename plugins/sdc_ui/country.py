@@ -50,7 +50,11 @@ def country_facts(engine: Engine, code: str, now: datetime, readable: Callable[[
     for key in mine:
         domain, period = key
         if domain in labels:
-            [found] = countries((code,), files[key], [each["file"] for each in unread[key]])
+            areas = cycles[key]["areas"] if key in cycles else (code,)
+            seen = countries(areas, files[key], [each["file"] for each in unread[key]])
+            found = next((each for each in seen if each.code == code), None)
+            if found is None:
+                continue
             due = cycles[key]["delivery_due"] if key in cycles else None
             done = found.since if found.stage is Stage.ACCEPTED else None
             lines.append(Delivered(domain, labels[domain].title, period, found, deadline("deliveries", due, done, now) if due else None))

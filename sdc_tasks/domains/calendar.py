@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 MONTHS = {"S": 6, "T": 4, "Q": 3, "M": 1}  # SDMX: half-years, four-month periods, quarters, months
-PERIOD = r"^\d{4}([-A-Z0-9]{0,8})$"
+PERIOD = r"^\d{4}([-A-Z0-9]{0,8})$(?!\n)"  # also in JavaScript
 WRITTEN = re.compile(r"(\d{4})(?:-(?:A1|([STQM])?(\d{1,2})|W(\d{2})))?")
 
 

@@ -61,9 +61,9 @@ def discover(desk: Desk, inbox: Path) -> list[Waiting]:
 
     Raises InvalidInput where there is no such folder, or no file of the period in the inbox or earlier.
     """
+    open_cycle(desk)  # first: countries are late also where nobody has made their folder
     if not inbox.is_dir():
         raise InvalidInput(f"inbox {inbox}: no such folder")
-    open_cycle(desk)
     lying_there = intake.look(inbox, desk.domain.inbox.ignore)
     names, unread = list(lying_there.files), dict(lying_there.unread)
     for name in lying_there.files:

@@ -81,6 +81,11 @@ def followed(desk: Desk, release_id: str) -> str | None:
     return known["followed"] if known else None
 
 
+def _require_in_place(desk: Desk, release_id: str) -> None:
+    if later := followed(desk, release_id):
+        raise Superseded(f"{release_id}: {later} took its place. Nothing was published. Remedy: none is needed here, {later} goes on")
+
+
 def close(desk: Desk, release_id: str) -> str | None:
     """Records that nobody is asked about the release any more, where another one took its place. Returns that one."""
     later = followed(desk, release_id)
@@ -108,8 +113,11 @@ def wait(desk: Desk, release_id: str) -> None:
 def answer(desk: Desk, release_id: str, publication: str, agreed: bool, person: str, note: str = "") -> None:
     """Records a person's answer about this publication under his name, through the account of SDC_APPROVER_URL where it is set.
 
-    A rejection blocks the run. Raises OwnSubmission where the submitter himself answers.
+    A rejection blocks the run. Raises OwnSubmission where the submitter himself answers, Superseded where he agrees to a release whose
+    place another one took.
     """
+    if agreed:
+        _require_in_place(desk, release_id)
     engine = by_account(desk.engine, "SDC_APPROVER_URL", person) or acting(desk.engine, person)
     if agreed:
         decisions.approve(engine, release_id, publication, note)
@@ -127,13 +135,14 @@ def publish(desk: Desk, release_id: str, without: Collection[str] = ()) -> int:
     somebody decided to publish nevertheless.
 
     Raises ReleaseBlocked if the audit did not pass, NotApproved while an approval is missing, Superseded where other deliveries came
-    meanwhile: accepted ones, or second files of countries.
+    meanwhile, accepted ones or second files of countries, and where a later release took the place of this one.
     """
     began = time.monotonic()
     require_own(desk, release_id)
     if came := newer(desk, release_id).beyond(without):
         journal.finish_run(desk.engine, release_id, RunState.WAITING)
         raise Superseded(f"{release_id}: {came.told}. Nothing was published. {came.remedy}")
+    _require_in_place(desk, release_id)
     problem, publication, merged = decided(desk, release_id)
     try:
         requirements = load(desk, release_id, "baseline", Requirements)

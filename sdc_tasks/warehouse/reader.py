@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Boolean, Engine, Select, Table, select
+from sqlalchemy import Boolean, Engine, Select, Table, func, select
 
 from sdc_tasks.warehouse.database.engine import reading
 from sdc_tasks.warehouse.database.schema import UtcTime, approval, audit, cycle, log, run, rung, step, submission, task_run, terms
@@ -208,6 +208,16 @@ def dag_runs(engine: Engine, domain: str, period: str) -> list[Record]:
     return _rows(engine, select(dag_run_table).where(*here).order_by(dag_run_table.c.started_at.desc(), dag_run_table.c.run_id))
 
 
+def release_runs(engine: Engine) -> list[Record]:
+    """Of every cycle the newest run of its release DAG, and the runs of it that have not ended; the newest first."""
+    order = (dag_run_table.c.started_at.desc().nulls_last(), dag_run_table.c.run_id)
+    place = func.row_number().over(partition_by=(dag_run_table.c.domain, dag_run_table.c.period), order_by=order).label("place")
+    ours = dag_run_table.c.dag_id.startswith("eu_release_", autoescape=True) & (dag_run_table.c.period != "")
+    found = select(dag_run_table, place).where(ours).subquery()
+    wanted = select(found).where((found.c.place == 1) | found.c.state.not_in(("success", "failed")))
+    return _rows(engine, wanted.order_by(found.c.started_at.desc().nulls_last(), found.c.run_id))
+
+
 def dag_run(engine: Engine, dag_id: str, run_id: str) -> Record | None:
     """One run of a DAG; None where it is not recorded (yet)."""
     return next(iter(_rows(engine, select(dag_run_table).where(dag_run_table.c.dag_id == dag_id, dag_run_table.c.run_id == run_id))), None)
@@ -234,10 +244,20 @@ def intakes(engine: Engine, domain: str, period: str, tasks: Collection[str] = (
 
 
 def alerts(engine: Engine, domain: str | None = None, period: str | None = None) -> list[Record]:
-    """The alerts of a cycle, or of all cycles, whose reason still stands, newest first; `country` is the late country, `days` their age."""
+    """The alerts of a cycle, or of all cycles, whose reason still stands, newest first; `country` is the late country, `days` their age. No
+    country is late that the domain does not have any more, or before its instant, when the calendar was changed.
+    """
     now = datetime.now(UTC)
     found = _query(engine, "alerts", {"raised_at": UtcTime()}, domain=domain, period=period)
-    return [{**each, "days": max((now - each["raised_at"]).days, 0)} for each in found]
+    known = {(each["domain"], each["period"]): each for each in cycles(engine, domain)} if found else {}
+
+    def stands(each: Record) -> bool:
+        cycle = known.get((each["domain"], each["period"]))
+        if each["kind"] != "delivery" or cycle is None:
+            return True
+        return each["country"] in cycle["areas"] and cycle["delivery_due"] is not None and cycle["delivery_due"] <= now
+
+    return [{**each, "days": max((now - each["raised_at"]).days, 0)} for each in found if stands(each)]
 
 
 def log_of(engine: Engine, subject: str) -> list[Record]:

@@ -10,6 +10,7 @@ WHERE CASE a.kind
         WHERE d.domain = a.domain AND d.period = a.period AND d.country = a.subject AND d.state = 'accepted'
     )
     WHEN 'ready' THEN u.release_id IS NULL
+        AND NOT EXISTS (SELECT 1 FROM operations.run n WHERE n.domain = a.domain AND n.period = a.period AND n.started_at > a.raised_at)
         AND NOT EXISTS (
             SELECT 1 FROM operations.alert n
             WHERE n.domain = a.domain AND n.period = a.period AND n.kind = 'ready' AND n.raised_at > a.raised_at
@@ -23,6 +24,9 @@ WHERE CASE a.kind
             AND substr(a.subject, 1, length(q.run_id) + 1) = q.run_id || ' '
     )
     WHEN 'own' THEN u.state = 'waiting'
+        AND NOT EXISTS (SELECT 1 FROM operations.run n WHERE n.domain = u.domain AND n.period = u.period AND n.started_at > u.started_at)
+    WHEN 'answer' THEN u.state = 'waiting'
+        AND NOT EXISTS (SELECT 1 FROM operations.run n WHERE n.domain = u.domain AND n.period = u.period AND n.started_at > u.started_at)
     WHEN 'approval' THEN u.state = 'waiting'
         AND EXISTS (SELECT 1 FROM operations.audit p WHERE p.release_id = u.release_id AND p.passed)
         AND NOT EXISTS (SELECT 1 FROM operations.run n WHERE n.domain = u.domain AND n.period = u.period AND n.started_at > u.started_at)

@@ -79,11 +79,17 @@ def test_what_a_button_calls_is_refused_to_a_viewer_by_airflow_itself(of: Any, c
 def test_a_second_file_has_its_three_answers() -> None:
     from sdc_ui.shared.actions import Rights, answers
 
-    may = Rights(run=True, clear=True, retract=True, answer=True)
+    may = Rights(run=True, clear=True, retract=True, answer=True, approve=True)
     found = [json.loads(each.body)["conf"] for each in answers(may, "sbs", "2024", ("CY_new.csv",))]
     assert [each.pop("answer") for each in found] == ["keep", "replace", "both"]
     assert all(each == {"domain": "sbs", "period": "2024", "files": ["CY_new.csv"]} for each in found)
     assert answers(may, "sbs", "2024", ()) == ()
+
+
+def run(state: str, release_id: str | None) -> Any:
+    from sdc_ui.shared.runs import DagRun
+
+    return DagRun("eu_release_sbs", f"run {release_id}", release_id, state, "operator", None, None)
 
 
 @pytest.mark.usefixtures("server")
@@ -94,15 +100,42 @@ def test_a_release_is_run_where_that_can_change_something() -> None:
     from sdc_ui.shared.standing import Standing
 
     def line(standing: Standing, newer: bool = False, second: bool = False, followed: str | None = None) -> Any:
-        return SimpleNamespace(standing=standing, second=second, takes_in=newer and not second, followed=followed)
+        return SimpleNamespace(release_id="r", standing=standing, second=second, takes_in=newer and not second, followed=followed)
 
+    running, ended = run("running", "r"), run("success", "r")
     assert runnable(None, None)
-    assert not runnable(None, "running")
-    assert {each for each in Standing if runnable(line(each, second=each is Standing.SECOND), "success")} == {
+    assert not runnable(None, run("running", None))
+    assert {each for each in Standing if runnable(line(each, second=each is Standing.SECOND), ended)} == {
         Standing.FAILED, Standing.WAITING, Standing.REJECTED, Standing.SUPERSEDED, Standing.BLOCKED, Standing.RETRACTED,
         Standing.STOPPED,
     }  # fmt: skip
-    assert runnable(line(Standing.APPROVAL, newer=True), "running"), "newer deliveries while an approval waits"
-    assert not runnable(line(Standing.APPROVAL, newer=True, second=True), "running"), "it would stop before it makes the release"
-    assert not runnable(line(Standing.SUPERSEDED, followed="later"), "success"), "another release took its place"
-    assert not runnable(line(Standing.RUNNING, newer=True), "running")
+    assert runnable(line(Standing.APPROVAL, newer=True), running), "newer deliveries while an approval waits"
+    assert not runnable(line(Standing.APPROVAL, newer=True, second=True), running), "it would stop before it makes the release"
+    assert not runnable(line(Standing.SUPERSEDED, followed="later"), ended), "another release took its place"
+    assert not runnable(line(Standing.RUNNING, newer=True), running)
+    for later in (None, "other"):
+        assert not runnable(line(Standing.APPROVAL, newer=True), run("running", later)), "a later run takes them in"
+
+
+@pytest.mark.usefixtures("server")
+def test_who_may_answer_is_led_to_the_run_that_asks() -> None:
+    """Not to the newest run, which may read newer deliveries just now. Who started the release, and who may only read, is told so."""
+    from types import SimpleNamespace
+
+    from sdc_ui.shared.actions import Rights, asked
+    from sdc_ui.shared.runs import asking
+    from sdc_ui.shared.standing import Standing
+
+    may = Rights(run=True, clear=True, retract=True, answer=True, approve=True)
+    reads = Rights(run=False, clear=False, retract=False, answer=False, approve=False)
+    line: Any = SimpleNamespace(release_id="r", standing=Standing.APPROVAL, submitter="operator")
+    asks = run("running", "r")
+    assert asking(line, [run("running", None), asks, run("success", "r")]) is asks
+    assert asking(line, [run("success", "r")]) is None
+    for who, rights, allowed in (("approver", may, True), ("Operator ", may, False), ("viewer", reads, False)):
+        found = asked(rights, who, line, asks)
+        assert found is not None
+        assert (found.allowed, found.run) == (allowed, asks)
+        assert bool(found.why) is not allowed
+    blocked: Any = SimpleNamespace(release_id="r", standing=Standing.BLOCKED, submitter="operator")
+    assert asked(may, "approver", blocked, asks) is None

@@ -35,7 +35,8 @@ OVER = ("superseded", "kept out")  # of no consequence any more
 class Country:
     """`since`: when the file that decides the stage was received; None while awaited. `counts`: an earlier file stays in force
     although another one is not accepted. `superseded`: the number of files that later ones replaced. `refused`: the number of refused files
-    that lie in the inbox, or that nothing followed, with those that cannot be read.
+    that lie in the inbox, or that nothing followed, with those that cannot be read. `awaited`: the domain has the country; the file of
+    another one waits for somebody to take it away.
     """
 
     code: str
@@ -44,19 +45,24 @@ class Country:
     counts: bool
     superseded: int
     refused: int
+    awaited: bool = True
 
 
 def countries(awaited: Sequence[str], files: Iterable[Mapping[str, Any]], unread: Iterable[str] = ()) -> tuple[Country, ...]:
-    """Every awaited country and every country with files, the most urgent first. `files` are records with country, state, received_at and,
-    where a record is for several files, their number. Files without a country are not among them. `unread`: the names of what is not read
-    in the inbox; it counts for the country in its name.
+    """Every awaited country, and every other one with files in the inbox, the most urgent first. Without `awaited`, the domain is not
+    known, and every country with files counts. `files` are records with country, state, received_at and, where a record is for several
+    files, their number. Files without a country are not among them. `unread`: the names of what is not read in the inbox; it counts for
+    the country in its name.
     """
     heard: dict[str, list[Mapping[str, Any]]] = {code: [] for code in awaited}
     for each in files:
-        if each["country"] is not None:
+        if each["country"] is not None and (not awaited or each["country"] in awaited or each.get("lying")):
             heard.setdefault(each["country"], []).append(each)
     named = Counter(code for file in unread if (code := named_by(file, heard)))
-    found = [_country(code, sorted(sent, key=lambda each: each["received_at"]), named[code]) for code, sent in heard.items()]
+    found = [
+        _country(code, sorted(sent, key=lambda each: each["received_at"]), named[code], not awaited or code in awaited)
+        for code, sent in heard.items()
+    ]
     return tuple(sorted(found, key=lambda each: (list(Stage).index(each.stage), each.code)))
 
 
@@ -66,7 +72,7 @@ def named_by(file: str, codes: Iterable[str]) -> str | None:
     return named[0] if len(named) == 1 else None
 
 
-def _country(code: str, sent: Sequence[Mapping[str, Any]], unread: int) -> Country:
+def _country(code: str, sent: Sequence[Mapping[str, Any]], unread: int, awaited: bool) -> Country:
     superseded = sum(each.get("files", 1) for each in sent if each["state"] == "superseded")
     judged = [each for each in sent if each["state"] not in OVER]
     newest = judged[-1] if judged else None
@@ -79,7 +85,7 @@ def _country(code: str, sent: Sequence[Mapping[str, Any]], unread: int) -> Count
     elif Stage.WAITING in stages:
         stage = Stage.WAITING
     decides = next((each["received_at"] for each in reversed(judged) if STATES[each["state"]] is stage), None)
-    return Country(code, stage, decides, stage is not Stage.ACCEPTED and Stage.ACCEPTED in stages, superseded, refused)
+    return Country(code, stage, decides, stage is not Stage.ACCEPTED and Stage.ACCEPTED in stages, superseded, refused, awaited)
 
 
 def by_cycle(records: Iterable[Mapping[str, Any]]) -> defaultdict[tuple[str, str], list[Mapping[str, Any]]]:
@@ -100,8 +106,8 @@ def ready(stages: Mapping[Stage, int], newest: ReleaseLine | None) -> bool:
 
 
 def tally(found: Iterable[Country]) -> dict[Stage, int]:
-    """The number of countries at each stage, for every stage."""
+    """The number of awaited countries at each stage, for every stage."""
     counts = dict.fromkeys(Stage, 0)
     for each in found:
-        counts[each.stage] += 1
+        counts[each.stage] += each.awaited
     return counts

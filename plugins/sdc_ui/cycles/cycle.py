@@ -15,12 +15,12 @@ from sdc_ui.cycles.countries import OVER, Country, Stage, countries, named_by, r
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.approval import Approval, approval_of
 from sdc_ui.shared.labels import Name, labels_of
-from sdc_ui.shared.standing import ReleaseLine, release_line
+from sdc_ui.shared.runs import DagRun, asking, dag_run_of, under_way
+from sdc_ui.shared.standing import ReleaseLine, release_line, version_out
 from sdc_ui.shared.steps import Instance, Step, of_release, of_tasks
 
 DUE = ("delivery_due", "protection_due", "approval_due", "embargo")
 INGEST = "ingest"  # the task to clear so that a country's file is read again
-STARTED_BY = {"": "the scheduler", "scheduled": "the calendar", "asset_triggered": "a new file", "backfill": "a backfill", "manual": "hand"}
 NAMELESS = "_"  # in addresses, for files without a country
 
 
@@ -37,25 +37,10 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class DagRun:
-    """The newest run of a DAG of this cycle. `triggered_by` is a person, or Airflow's word for what started it."""
-
-    dag_id: str
-    run_id: str
-    state: str
-    triggered_by: str
-    started_at: datetime | None
-    finished_at: datetime | None
-
-    @property
-    def by(self) -> str:
-        """Who started it, in words."""
-        return STARTED_BY.get(self.triggered_by, self.triggered_by)
-
-
-@dataclass(frozen=True)
 class CycleFacts:
-    """All facts of the page of a cycle. `nameless`: files without a readable country."""
+    """All facts of the page of a cycle. `nameless`: files without a readable country. `run` is the newest run, `asking` the one that asks
+    about the newest release: an older one, while a later run takes in newer deliveries.
+    """
 
     domain: str
     title: str
@@ -67,6 +52,7 @@ class CycleFacts:
     deadlines: tuple[Deadline, ...]
     alerts: tuple[Mapping[str, Any], ...]
     run: DagRun | None
+    asking: DagRun | None
     steps: tuple[Step, ...]
     approval: Approval | None
     releases: tuple[ReleaseLine, ...]
@@ -75,8 +61,17 @@ class CycleFacts:
     def failed(self) -> tuple[Instance, ...]:
         """The tasks that read a country's files and failed, in the newest run. Those of a second file fail again until it is answered."""
         asked = {PurePath(each.file).stem for each in self.waiting if each.file}
+        asked |= {PurePath(each.file).stem for each in self.tiles if each.file and not each.country.awaited}
         failed = (each for step in self.steps if step.name == INGEST for each in step.instances if each.state == "failed")
         return tuple(each for each in failed if not asked.intersection(each.label.split(" + ")))
+
+    @property
+    def out(self) -> ReleaseLine | None:
+        return version_out(self.releases)
+
+    @property
+    def under_way(self) -> bool:
+        return under_way(self.newest, self.run)
 
     @property
     def waiting(self) -> tuple[Tile, ...]:
@@ -103,7 +98,8 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
     cycle = next((each for each in reader.cycles(engine, domain) if each["period"] == period), None)
     files = reader.deliveries(engine, domain, period)
     releases = tuple(release_line(each) for each in reader.history(engine, domain) if each["period"] == period)
-    run = next((each for each in reader.dag_runs(engine, domain, period) if each["dag_id"].startswith("eu_release_")), None)
+    records = [each for each in reader.dag_runs(engine, domain, period) if each["dag_id"].startswith("eu_release_")]
+    run = records[0] if records else None
     if cycle is None and not files and not releases and run is None:
         return None
     newest = releases[0] if releases else None
@@ -132,15 +128,11 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
         else (),
         alerts=tuple(reader.alerts(engine, domain, period)),
         run=dag_run_of(run) if run else None,
+        asking=asking(newest, [dag_run_of(each) for each in records]),
         steps=steps,
         approval=approval if newest and newest.approvals_asked else None,
         releases=releases,
     )
-
-
-def dag_run_of(record: Mapping[str, Any]) -> DagRun:
-    """The run of a record of `reader.dag_runs`."""
-    return DagRun(**{name: record[name] for name in DagRun.__dataclass_fields__})
 
 
 def _steps(engine: Engine, run: Mapping[str, Any] | None, newest: ReleaseLine | None) -> tuple[Step, ...]:
@@ -181,7 +173,7 @@ def _deadlines(
     now: datetime,
 ) -> tuple[Deadline, ...]:
     """The four deadlines, in order; without an instant in the calendar, a deadline shows what is known."""
-    missing = [each.code for each in found if each.stage is not Stage.ACCEPTED and not each.counts]
+    missing = [each.code for each in found if each.awaited and each.stage is not Stage.ACCEPTED and not each.counts]
     accepted = [each["received_at"] for each in files if each["state"] == "accepted"]
     protected = audits[-1]["audited_at"] if audits and audits[-1]["passed"] else None
     released = newest.released_at if newest else None

@@ -15,11 +15,11 @@ from typing import Any
 from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
-from sdc_ui.cycles.cycle import DagRun, dag_run_of
 from sdc_ui.releases.heatmap import Field, HeatMap, heat_maps, tally
 from sdc_ui.releases.history import before
 from sdc_ui.shared.approval import Approval, approval_of
 from sdc_ui.shared.labels import Labels, Name, labels_of
+from sdc_ui.shared.runs import DagRun, dag_run_of
 from sdc_ui.shared.standing import ReleaseLine, release_line
 from sdc_ui.shared.steps import Step, of_release
 
@@ -105,7 +105,9 @@ class Used:
 
 @dataclass(frozen=True)
 class ReleaseFacts:
-    """All facts of the page of a release. `counts` are None before the audit; `maps` are empty before the publication."""
+    """All facts of the page of a release. `counts` are None before the audit; `maps` are empty before the publication. `later`:
+    the newest release of the cycle, where this is another one.
+    """
 
     line: ReleaseLine
     title: str
@@ -122,9 +124,11 @@ class ReleaseFacts:
     log: tuple[Entry, ...]
     made_of: tuple[Used, ...]
     run: DagRun | None
+    latest: DagRun | None
     program: tuple[tuple[str, str], ...]
     certificate: str | None
     newest: bool
+    later: str | None
     before: str | None
     others: tuple[ReleaseLine, ...]
 
@@ -159,9 +163,11 @@ def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
         log=tuple(_entry(each) for each in reader.log_of(engine, release_id)),
         made_of=_made_of(engine, line, labels),
         run=next((dag_run_of(each) for each in runs if each["release_id"] == release_id), None),
+        latest=dag_run_of(runs[0]) if runs else None,
         program=_program(submission["environment"]) if submission else (),
         certificate=audits[-1]["certificate"] if audits else None,
         newest=same[0] == line,
+        later=None if same[0] == line else same[0].release_id,
         before=before(same).get(release_id),
         others=tuple(each for each in same if each.version is not None and each.release_id != release_id),
     )

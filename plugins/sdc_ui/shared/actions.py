@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import quote
 
+from sdc_tasks.warehouse.forms.people import normal
+from sdc_ui.shared.runs import DagRun, under_way
 from sdc_ui.shared.standing import ReleaseLine, Standing
 from sdc_ui.shared.steps import Came, Instance
 
-BUSY = ("running", "queued")  # states of a run that will go on by itself
 DONE = (Standing.PUBLISHED, Standing.UNCHANGED, Standing.EMBARGOED, Standing.APPROVAL, Standing.RUNNING)
 
 
@@ -27,6 +27,7 @@ class Rights:
     clear: bool
     retract: bool
     answer: bool
+    approve: bool
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Action:
 def actions(
     rights: Rights,
     newest: ReleaseLine | None,
-    run: Any = None,
+    run: DagRun | None = None,
     failed: Sequence[Instance] = (),
     *,
     domain: str,
@@ -63,18 +64,40 @@ def actions(
     found = []
     if failed and run is not None:
         found.append(_clear(rights, run.dag_id, run.run_id, failed))
-    if runnable(newest, run.state if run is not None else None):
+    if runnable(newest, run):
         found.append(_run(rights, domain, period, urgent=ready))
     return tuple(found)
 
 
-def runnable(newest: ReleaseLine | None, state: str | None) -> bool:
-    """Whether a further run of the cycle can change something. `state` is that of its newest run."""
+def runnable(newest: ReleaseLine | None, run: DagRun | None) -> bool:
+    """Whether a further run of the cycle can change something. `run` is its newest one: while it makes a later release, no other does."""
+    if under_way(newest, run):
+        return False
     if newest is not None and (newest.second or (newest.followed and newest.standing is Standing.SUPERSEDED)):
         return False
     if newest is not None and newest.takes_in and newest.standing is not Standing.RUNNING:
         return True
-    return state not in BUSY and (newest is None or newest.standing not in DONE)
+    return not (run is not None and run.busy) and (newest is None or newest.standing not in DONE)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question that a run of Airflow asks about a release, and whether the reader of the page may answer it; if not, `why`."""
+
+    run: DagRun
+    allowed: bool
+    why: str
+
+
+def asked(rights: Rights, reader: str, line: ReleaseLine | None, run: DagRun | None) -> Asked | None:
+    """The question about a release that waits for an approval. `run` is the run that asks it; None where none does."""
+    if line is None or run is None or line.standing is not Standing.APPROVAL:
+        return None
+    if not rights.approve:
+        return Asked(run, False, "Your role may read, not answer.")
+    if line.submitter is not None and normal(reader) == normal(line.submitter):
+        return Asked(run, False, "You started this release: somebody else answers.")
+    return Asked(run, True, "")
 
 
 def clearing(rights: Rights, came: Came | None) -> tuple[Action, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -126,6 +126,11 @@ class ReleaseLine:
     def shown(self) -> bool:
         """Whether the public may see its cells now."""
         return self.visible and self.retracted is None
+
+
+def version_out(lines: Sequence[ReleaseLine]) -> ReleaseLine | None:
+    """The newest version that is out and was not retracted. `lines`: the releases of a cycle, the newest first."""
+    return next((each for each in lines if each.version is not None and each.retracted is None), None)
 
 
 def release_line(row: Mapping[str, Any]) -> ReleaseLine:

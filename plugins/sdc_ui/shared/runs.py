@@ -1,0 +1,54 @@
+"""The runs of the release DAG of a cycle: which is under way, and which asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sdc_ui.shared.standing import ReleaseLine
+
+STARTED_BY = {"": "the scheduler", "scheduled": "the calendar", "asset_triggered": "a new file", "backfill": "a backfill", "manual": "hand"}
+BUSY = ("running", "queued")  # states of a run that will go on by itself, or that waits for a person
+
+
+@dataclass(frozen=True)
+class DagRun:
+    """A run of a DAG of a cycle. `triggered_by` is a person, or Airflow's word for what started it. `release_id` is None until the run has
+    opened its release.
+    """
+
+    dag_id: str
+    run_id: str
+    release_id: str | None
+    state: str
+    triggered_by: str
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    @property
+    def by(self) -> str:
+        """Who started it, in words."""
+        return STARTED_BY.get(self.triggered_by, self.triggered_by)
+
+    @property
+    def busy(self) -> bool:
+        return self.state in BUSY
+
+
+def dag_run_of(record: Mapping[str, Any]) -> DagRun:
+    """The run of a record of `reader.dag_runs`."""
+    return DagRun(**{name: record[name] for name in DagRun.__dataclass_fields__})
+
+
+def under_way(newest: ReleaseLine | None, run: DagRun | None) -> bool:
+    """Whether the newest run of a cycle makes a release after its newest one. It reads the inbox, or has not opened its release yet."""
+    return run is not None and run.busy and (newest is None or run.release_id != newest.release_id)
+
+
+def asking(newest: ReleaseLine | None, runs: Sequence[DagRun]) -> DagRun | None:
+    """The run that asks about a release; None where none does. `runs`: the newest first."""
+    if newest is None:
+        return None
+    return next((each for each in runs if each.busy and each.release_id == newest.release_id), None)
