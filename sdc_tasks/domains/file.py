@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import hashlib
+from collections.abc import Hashable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from pydantic import ValidationError
@@ -12,10 +13,11 @@ from pydantic import ValidationError
 from sdc_tasks.domains.messages import told
 from sdc_tasks.domains.schema import HERE, Domain
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.untrusted import settings_text
+from sdc_tasks.untrusted import opened_regular, settings_text
 
 FILE_BYTES = 1 << 20
 DEEPEST = 20  # levels of a domain file
+REMEMBERED = 8  # domains of this process
 
 
 class _UniqueKeys(yaml.CSafeLoader):
@@ -52,15 +54,55 @@ def load_domain(id_or_path: str | Path) -> Domain:
         if not path.is_file():
             raise InvalidInput(f"no domain named {id_or_path}; known: {', '.join(known_domains())} (or give the path of a .yaml file)")
     text = settings_text(path, FILE_BYTES, "domain file")
+    here = (path, path.absolute())
+    last = _last.get(here)
+    if last is not None and last.text == text and last.beside == _digests(last.domain.beside(path.parent)):
+        return last.domain
+    domain = _stated(path, text)
+    beside = _digests(domain.beside(path.parent))
+    domain.settle(path.parent)
+    if beside is not None and beside == _digests(domain.beside(path.parent)):  # nothing changed while it was read
+        _last.pop(here, None)
+        _last[here] = _Loaded(text, beside, domain)
+        for oldest in [*_last][:-REMEMBERED]:
+            _last.pop(oldest, None)
+    return domain
+
+
+class _Loaded(NamedTuple):
+    """A domain, the text of its file, and digests of the files beside it."""
+
+    text: str
+    beside: tuple[str, ...]
+    domain: Domain
+
+
+# The domains that were loaded last, by the path that was given and where it led: each step of a release asks for its domain again.
+# A domain is frozen. It is given again only while all its files have the content that it was made of.
+_last: dict[tuple[Path, Path], _Loaded] = {}
+
+
+def _digests(paths: Iterable[Path]) -> tuple[str, ...] | None:
+    """The sha256 of each file; None where one cannot be read, or is a folder."""
+    found = []
+    for path in paths:
+        try:
+            with opened_regular(path, follow=True) as stream:
+                found.append(hashlib.sha256(stream.read()).hexdigest())
+        except OSError:
+            return None
+    return tuple(found)
+
+
+def _stated(path: Path, text: str) -> Domain:
+    """What a domain file says, before its code lists are looked at."""
     try:
         _refuse_tangles(text)
-        domain = Domain.model_validate(yaml.load(text, Loader=_UniqueKeys))
+        return Domain.model_validate(yaml.load(text, Loader=_UniqueKeys))
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         if isinstance(error, ValidationError):
             raise InvalidInput(f"{path}: {'; '.join(told(e, Domain) for e in error.errors())}") from error
         raise InvalidInput(f"{path}: not YAML: {error}") from error
-    domain.settle(path.parent)
-    return domain
 
 
 def known_domains() -> list[str]:

@@ -445,6 +445,12 @@ class Domain(Strict):
             unsaid={each.code for each in self.indicators if each.absent is None},
         )
 
+    def beside(self, folder: Path) -> list[Path]:
+        """The files in that folder that make the domain together with its own. One may be a folder, of structure messages."""
+        named = [source.codelist for source in (self.areas, *self.hierarchies)]
+        named += [self.structures, self.expected.keys if self.expected else None]
+        return [folder / each for each in dict.fromkeys(named) if each is not None]
+
     def settle(self, folder: Path) -> None:
         """Binds the domain to its folder, and refuses what only the code lists can show."""
         self._folder = folder

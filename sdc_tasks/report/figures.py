@@ -9,12 +9,12 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
-from typing import Any
-
-import matplotlib as mpl
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from sdc_tasks.report.facts import Histogram
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 INK, ACCENT = "#010203", "#040506"
 AXIS_CHARACTERS = 36  # characters under the axis of the histogram
@@ -37,6 +37,9 @@ def percent(ratio: float) -> str:
 
 def histogram(facts: Histogram) -> str:
     """Rounded cells by relative base; every bar is one bin of the 1-2-5 ladder, so the axis is logarithmic."""
+    import matplotlib as mpl  # imported here: every step that names the report would wait for it
+    from matplotlib.figure import Figure
+
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.2, 2.9))
         axes = figure.subplots()

@@ -145,6 +145,29 @@ def test_several_processes_may_migrate_at_once(warehouse_url):
 # --- artefacts -------------------------------------------------------------------------------------------------------------
 
 
+def test_a_warehouse_that_takes_the_place_of_another_is_migrated(warehouse_url):
+    """The newest revision is read once in a process. The revision of the warehouse is read each time: it may be another one now."""
+    first = open_warehouse(warehouse_url)
+    migrate(first)
+    newest = current_revision(first)
+    if first.dialect.name == "sqlite":  # removed, and another file under its name
+        path = Path(str(first.url.database))
+        first.dispose()
+        for each in path.parent.glob(f"{path.name}*"):
+            each.unlink()
+    else:
+        downgrade(first)
+        first.dispose()
+    second = open_warehouse(warehouse_url)
+    assert current_revision(second) is None
+    migrate(second)
+    assert current_revision(second) == newest
+    downgrade(second, "-1")  # a backup of an older version
+    migrate(second)
+    assert current_revision(second) == newest
+    second.dispose()
+
+
 def test_an_artefact_is_stored_once_under_its_digest(warehouse):
     digest = save_artefact(warehouse, "problem", b"\x00\xff bytes")
     assert save_artefact(warehouse, "problem", b"\x00\xff bytes") == digest

@@ -93,6 +93,47 @@ def test_the_digest_is_that_of_the_file_and_of_every_code_list(edited):
     assert len(changed | {first}) == 5
 
 
+def test_a_domain_is_made_once_as_long_as_its_files_stay_as_they_are(edited, tmp_path, monkeypatch):
+    domain = edited()
+    path = tmp_path / "small.yaml"
+    assert load_domain(path) is domain, "each step of a release asks for its domain again"
+    monkeypatch.chdir(tmp_path)
+    assert load_domain("small.yaml") is not domain, "another spelling: messages name files as they were given"
+    for name in ("small.yaml", "areas.csv", "activities.csv", "sizes.csv"):
+        before, at = load_domain(path), tmp_path / name
+        at.write_bytes(at.read_bytes() + b"\n")  # a changed file is read, also where the change says nothing
+        assert load_domain(path) is not before, name
+        at.write_bytes(at.read_bytes()[:-1])
+        assert load_domain(path).settings == domain.settings
+    kept = (tmp_path / "sizes.csv").read_bytes()
+    (tmp_path / "sizes.csv").unlink()
+    with pytest.raises(InvalidInput, match="cannot read"):
+        load_domain(path)
+    (tmp_path / "sizes.csv").write_bytes(kept.replace(b"L,_T", b"M,_T"))
+    assert load_domain(path).space.hierarchies[1].codes == ("_T", "S", "M")
+
+
+def test_a_changed_list_of_expected_keys_makes_another_domain(edited, tmp_path):
+    keys = tmp_path / "keys.csv"
+    head = "REF_AREA,INDICATOR,ACTIVITY,SIZECLASS\n"
+    keys.write_text(head + "AT,TURNOVER,TOTAL,_T\n")
+    domain = edited("flags:", "expected: {keys: keys.csv}\nflags:")
+    assert load_domain(tmp_path / "small.yaml") is domain
+    keys.write_text(head + "AT,TURNOVER,C,_T\n")
+    other = load_domain(tmp_path / "small.yaml")
+    assert other.expected_keys == {("AT", "TURNOVER", "C", "_T")}
+    assert other.digest != domain.digest
+
+
+def test_only_the_last_domains_are_remembered(tmp_path):
+    folders = [tmp_path / str(number) for number in range(file.REMEMBERED + 1)]
+    for each in folders:
+        each.mkdir()
+    first, *_, last = [small_domain(each) for each in folders]
+    assert load_domain(folders[-1] / "small.yaml") is last
+    assert load_domain(folders[0] / "small.yaml") is not first
+
+
 # --- compositions -------------------------------------------------------------------------------------------------------------
 
 

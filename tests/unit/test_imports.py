@@ -18,9 +18,9 @@ def test_neither_pandas_nor_what_draws_is_loaded(module):
 
 
 def test_a_worker_holds_nothing_that_few_tasks_need():
-    """Every worker loads the steps, and keeps what they load as long as it runs."""
+    """Every worker loads the steps and what writes their results, and keeps what they load as long as it runs."""
     few = {"great_expectations", "matplotlib", "pandas", "scipy.optimize", "scipy.stats"}
-    assert _printed(f"import sys, sdc_tasks.steps\nprint(*sorted({few} & set(sys.modules)))") == []
+    assert _printed(f"import sys, sdc_tasks.steps, sdc_tasks.outputs\nprint(*sorted({few} & set(sys.modules)))") == []
 
 
 def test_no_help_text_loads_what_a_command_works_with():

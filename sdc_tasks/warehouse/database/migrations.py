@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 from alembic import command
 from alembic.config import Config
@@ -25,7 +26,7 @@ STATEMENT_TIMEOUT = "60s"
 
 def migrate(engine: Engine, revision: str = "head") -> None:
     """Upgrades the warehouse to a revision; with the newest, also sets the rights of `sql/roles.sql`. Does nothing if it is up to date."""
-    if revision == "head" and current_revision(engine) == ScriptDirectory.from_config(_config()).get_current_head():
+    if revision == "head" and current_revision(engine) == newest_revision():
         return
     with _migrating(engine) as config:
         command.upgrade(config, revision)
@@ -38,6 +39,12 @@ def downgrade(engine: Engine, revision: str = "base") -> None:
     """Downgrades the warehouse to a revision. Tables and columns that the revision does not have are dropped with their data."""
     with _migrating(engine) as config:
         command.downgrade(config, revision)
+
+
+@cache
+def newest_revision() -> str | None:
+    """The revision that this program brings a warehouse to. Its files are read once in a process: they do not change below a program."""
+    return ScriptDirectory.from_config(_config()).get_current_head()
 
 
 def current_revision(engine: Engine) -> str | None:
