@@ -208,6 +208,7 @@ def bases(domain: str) -> str:
 @step(map_index_template="chunk {{ task.op_kwargs['chunk'] + 1 }}", **HEAVY)
 def audit(domain: str, chunk: int) -> str:
     """Attacks the chosen publication from outside, for one part of the primaries. It does not know how the publication was chosen.
+    It tries the tables that `bases` found, and checks each by arithmetic before it counts. The first part stores what all have in common.
 
     **Red:** a defect or a limit of the machine (broken protection does not turn this red); clear the instance.
     """

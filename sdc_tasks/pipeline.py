@@ -18,9 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain
-from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods import attack
-from sdc_tasks.methods.bases.comparison import Keep
+from sdc_tasks.methods.bases.comparison import Keep, Kept
 from sdc_tasks.methods.bases.policy import case_of, safe_bases
 from sdc_tasks.methods.bases.rules import Case
 from sdc_tasks.methods.cta.ladder import climb as climb_rung
@@ -29,8 +28,8 @@ from sdc_tasks.methods.parts import Part, part_of
 from sdc_tasks.methods.receiver.secondaries import secondaries
 from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Rung, Secondaries
-from sdc_tasks.model.table import Ints
+from sdc_tasks.model.results import Adjustment, AuditReport, JointPoints, Outcome, Publication, Rung, Secondaries, Tables
+from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.weights import aggregate_weights
 from sdc_tasks.releases.assembly import as_delivered, build_problem, read_before, sets_secondaries, still_promised, with_secondaries
 from sdc_tasks.releases.certificate import certificate_of as certificate
@@ -38,19 +37,20 @@ from sdc_tasks.releases.certificate import intervals, rounding_of
 from sdc_tasks.releases.gate import pass_gate as release
 
 __all__ = [
-    "as_delivered", "audit", "baseline", "bases_case", "build_problem", "certificate", "choose_bases", "climb", "intervals", "merge",
-    "profiles_of", "read_before", "receiver_sets", "release", "rounding_of", "secured", "sets_secondaries", "still_promised", "to_bases",
-    "unprotected", "with_secondaries",
+    "as_delivered", "audit", "audit_jointly", "baseline", "bases_case", "build_problem", "certificate", "choose_bases", "climb",
+    "intervals", "merge", "profiles_of", "read_before", "receiver_sets", "release", "rounding_of", "secured", "sets_secondaries",
+    "still_promised", "to_bases", "to_try", "unprotected", "with_secondaries",
 ]  # fmt: skip
 
 Progress = Callable[[str], None]
+TABLES = "tables"  # that the choice of bases found
 
 
 def quiet(message: str) -> None:
     """A progress that says nothing."""
 
 
-def forget(name: str, item: Publication | Adjustment) -> None:
+def forget(name: str, item: Kept) -> None:
     """Keeps nothing."""
 
 
@@ -123,8 +123,8 @@ def choose_bases(
 ) -> Publication:
     """The safe publication that loses least, of those that the rules of the domain propose (methods/bases/comparison.py).
 
-    `keep` gets what the report compares it with; `note`, or else `progress`, gets what was decided and why. Indicators that the domain
-    rounds as whole tables are decided first (methods/rounding/release.py).
+    `keep` gets what the report compares it with, and as TABLES what `to_try` takes; `note`, or else `progress`, what was decided and why.
+    Indicators that the domain rounds as whole tables are decided first (methods/rounding/release.py).
     """
     note = note or progress
     decided = Publication.nothing(np.flatnonzero(problem.aggregate))
@@ -138,12 +138,14 @@ def choose_bases(
     if part is None:
         return decided
 
-    def keep_whole(name: str, item: Publication | Adjustment) -> None:
+    def keep_whole(name: str, item: Kept) -> None:
         keep(name, part.into(decided, item) if isinstance(item, Publication) else item)
 
     case = bases_case(part.problem, part.requirements(requirements), domain, progress, note)
     decimals = [indicator.decimals for indicator in domain.indicators if indicator.code in part.problem.space.indicators]
-    return part.into(decided, safe_bases(case, part.adjustment(adjustment), domain.cta.accept_short, decimals, keep_whole))
+    found = safe_bases(case, part.adjustment(adjustment), domain.cta.accept_short, decimals, keep_whole)
+    keep(TABLES, part.tables(case.attacker.tables(found)))
+    return part.into(decided, found)
 
 
 def bases_case(
@@ -158,21 +160,32 @@ def audit(
     publication: Publication,
     requirements: attack.Requirements,
     domain: Domain,
-    chunk: int,
-    adjustment: Adjustment | None = None,
+    chunk: int | None = None,
+    tried: Sequence[Floats] = (),
+    joint: JointPoints | None = None,
 ) -> AuditReport:
-    """One chunk of the audit, for Airflow to map over workers; `merge` joins them.
+    """The audit; or one chunk of it, for Airflow to map over workers: `merge` joins them. `tried`: tables that may be witnesses (`to_try`).
+    `joint`: what `audit_jointly` found for all chunks.
 
     Raises InvalidInput for a table in which a value with a VISIBLE_SHARE is not the sum of the visible countries.
     """
-    if (wrong := attack.mislabelled(problem, publication)).any():
-        keys = ", ".join(problem.space.key(int(cell)) for cell in publication.cells[wrong][:5])
-        raise InvalidInput(
-            f"{keys} ({int(wrong.sum())} in all): VISIBLE_SHARE is for the sum of the members that are public, where no hidden one can be "
-            "negative; this is another value. Remedy: publish that sum, or withhold the cell"
-        )
-    witnesses = [] if adjustment is None or adjustment.x is None else [(adjustment.x - problem.a)[problem.suppressed]]
-    return attack.audit(problem, publication, requirements, witnesses, domain.audit.seed, chunk, domain.audit.chunks)
+    attack.refuse_mislabelled(problem, publication)
+    attacked, options = (problem, publication, requirements, tried, domain.audit.seed), domain.audit
+    return merge([attack.audit(*attacked)]) if chunk is None else attack.audit(*attacked, chunk, options.chunks, joint)
+
+
+def audit_jointly(
+    problem: ProtectionProblem, publication: Publication, requirements: attack.Requirements, domain: Domain, tried: Sequence[Floats]
+) -> JointPoints:
+    """What the chunks of an audit have in common. Raises as `audit` does."""
+    attack.refuse_mislabelled(problem, publication)
+    return attack.jointly(problem, publication, requirements, tried, domain.audit.seed)
+
+
+def to_try(problem: ProtectionProblem, adjustment: Adjustment, tables: Tables | None) -> list[Floats]:
+    """The adjusted table and those that the choice of bases found, for an audit: it takes none for a witness before it has checked it."""
+    adjusted = [] if adjustment.x is None else [(adjustment.x - problem.a)[problem.suppressed]]
+    return adjusted + ([] if tables is None else tables.dense(int(problem.suppressed.sum())))
 
 
 def merge(chunks: Sequence[AuditReport]) -> AuditReport:

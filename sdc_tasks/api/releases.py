@@ -182,8 +182,10 @@ def release(tables: Tables, domain: Domain | str | Path, period: str, *, progres
         tell(f"{adjustment.rungs[-1].method}: {adjustment.rungs[-1].outcome}")
         if adjustment.accepted:
             break
-    publication = pipeline.choose_bases(problem, requirements, adjustment, spec, tell)
-    found = _audited(case, requirements, publication, adjustment, tell)
+    kept: dict[str, Any] = {}
+    publication = pipeline.choose_bases(problem, requirements, adjustment, spec, tell, kept.__setitem__)
+    tell("audit")
+    found = pipeline.audit(problem, publication, requirements, spec, tried=pipeline.to_try(problem, adjustment, kept.get(pipeline.TABLES)))
     pipeline.release(f"{spec.id}-{period}", problem, requirements, publication, found, pipeline.profiles_of(problem, spec))
     return ReleaseResult(case, requirements, publication, found, adjustment)
 
@@ -194,7 +196,8 @@ def audit_aggregates(df: Table, tables: Tables, domain: Domain | str | Path, per
     frame = as_frame(df, "the published frame")
     text = _told_by_row(lambda: _published(frame, case))
     requirements, _ = pipeline.baseline(case.problem, case.spec)
-    found = _audited(case, requirements, text.publication, None, teller(progress))
+    teller(progress)("audit")
+    found = pipeline.audit(case.problem, text.publication, requirements, case.spec)
     key, cells = case.problem.space.key, text.publication.cells
     untold = cells[case.problem.withheld[cells] & ~text.publication.withheld]
     unjudged = (
@@ -205,20 +208,6 @@ def audit_aggregates(df: Table, tables: Tables, domain: Domain | str | Path, per
         *(f"{key(int(cell))}: needs a national cell that is not available" for cell in untold),
     )
     return AggregateAudit(case, requirements, text.publication, found, unjudged)
-
-
-def _audited(
-    case: ReleaseCase,
-    requirements: attack.Requirements,
-    publication: Publication,
-    adjustment: Adjustment | None,
-    tell: Callable[[str], None],
-) -> AuditReport:
-    chunks = []
-    for chunk in range(case.spec.audit.chunks):
-        tell(f"audit, part {chunk + 1} of {case.spec.audit.chunks}")
-        chunks.append(pipeline.audit(case.problem, publication, requirements, case.spec, chunk, adjustment))
-    return pipeline.merge(chunks)
 
 
 def _case(tables: Tables, domain: Domain | str | Path, period: str) -> ReleaseCase:

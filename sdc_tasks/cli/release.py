@@ -177,8 +177,7 @@ def audit(
         read = report.read_published(published, spec, problem.space, case.period, told_by(published, spec, problem.space))
         publication = read.publication
         requirements, _ = pipeline.baseline(problem, spec)
-    chunks = range(spec.audit.chunks)
-    found = pipeline.merge([pipeline.audit(problem, publication, requirements, spec, chunk) for chunk in chunks])
+    found = pipeline.audit(problem, publication, requirements, spec)
     if json is not None:
         report.write_whole(json, pipeline.certificate(problem, publication, found, spec, case.period, earlier))
     if intervals is not None:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.attack import Requirements, knowledge_of
 from sdc_tasks.model.problem import COLUMNS, ROWS, Earlier, Levels, ProtectionProblem
-from sdc_tasks.model.results import Adjustment, Publication
+from sdc_tasks.model.results import Adjustment, Publication, Tables
 from sdc_tasks.model.table import Bools, Ints
 
 
@@ -59,6 +59,11 @@ class Part:
         own = self.decided
         value[own], base[own], covers[own] = part.value, part.base, part.covers
         return Publication(whole.cells, value, base, covers)
+
+    def tables(self, part: Tables) -> Tables:
+        """Tables of the part as tables of the whole. All other cells keep their values."""
+        mine = self.cells[np.flatnonzero(self.problem.suppressed)]
+        return replace(part, column=np.searchsorted(np.flatnonzero(self.whole.suppressed), mine[part.column]))
 
     def adjustment(self, whole: Adjustment) -> Adjustment:
         """The part of an adjusted table of the whole."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -257,6 +259,69 @@ class Evidence:
         """Digest of all fields, keyed by the salt of the problem. A certificate names its evidence by it."""
         parts = (f"{name}{array.shape}".encode() + np.ascontiguousarray(array).tobytes() for name, array in sorted(self.arrays.items()))
         return salt.derive("evidence").digest(*parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tables:
+    """Tables that may be witnesses, for an audit to check. Confidential.
+
+    Table i has the deviations `value` from the truth at the `column`s from `start[i]` to `start[i + 1]`, 0 elsewhere; the columns are the
+    suppressed cells in ascending order.
+    """
+
+    start: Ints = field(repr=False)
+    column: Ints = field(repr=False)
+    value: Floats = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("start", "column", "value"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @staticmethod
+    def rows(tables: Sequence[tuple[Ints, Floats]]) -> dict[str, Any]:
+        """`start`, `column` and `value` of tables, each given by its columns and their deviations."""
+        return {
+            "start": np.cumsum([0, *(len(column) for column, _ in tables)]),
+            "column": np.concatenate([np.zeros(0, dtype=np.int64), *(column for column, _ in tables)]),
+            "value": np.concatenate([np.zeros(0), *(value for _, value in tables)]),
+        }
+
+    def dense(self, n: int) -> list[Floats]:
+        """Each table with all n deviations."""
+        found = []
+        for first, after in pairwise(self.start.tolist()):
+            z = np.zeros(n)
+            z[self.column[first:after]] = self.value[first:after]
+            found.append(z)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointPoints(Tables):
+    """The tables that the joint searches of an audit found, for the chunks of this audit: each chunk checks every one again.
+
+    `problem publication requirements`: digests of what was attacked; `seed`: of the searches. Prover number `prover[i]` found table i; its
+    deviations are in the units of that prover, and unknown values of earlier deliveries are further columns. `lps` (provers,): the LPs
+    solved.
+    """
+
+    problem: str
+    publication: str
+    requirements: str
+    seed: int
+    prover: Ints = field(repr=False)
+    lps: Ints = field(repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("prover", "lps"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def of(self, prover: int, n: int) -> list[Floats]:
+        """The tables of a prover, in the order in which they were found, each with all n deviations."""
+        start, mine = self.start, np.flatnonzero(self.prover == prover).tolist()
+        spans = [slice(start[i], start[i + 1]) for i in mine]
+        return Tables(**Tables.rows([(self.column[at], self.value[at]) for at in spans])).dense(n)
 
 
 @dataclass(frozen=True)

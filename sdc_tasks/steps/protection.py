@@ -14,7 +14,7 @@ from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import ReleaseBlocked, SdcError
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Secondaries
+from sdc_tasks.model.results import Adjustment, AuditReport, JointPoints, Publication, Secondaries, Tables
 from sdc_tasks.model.table import Ints
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import require_own
@@ -25,6 +25,8 @@ from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.schema import RunState
 from sdc_tasks.warehouse.dissemination import publisher
 from sdc_tasks.warehouse.operations import journal
+
+IN_COMMON = "in common"  # the key of what the chunks of an audit share, beside their numbers
 
 
 @keeps_to_itself
@@ -136,7 +138,7 @@ def choose_bases(desk: Desk, release_id: str) -> str:
         notes.append(message)
         desk.say(message)
 
-    def keep(name: str, item: Publication | Adjustment) -> None:
+    def keep(name: str, item: Publication | Adjustment | Tables) -> None:
         once(desk, release_id, "bases", name, lambda: item)
 
     def decide() -> Publication:
@@ -159,15 +161,25 @@ def compared(desk: Desk, release_id: str) -> tuple[Mapping[str, Publication], Ad
 
 @keeps_to_itself
 def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
-    """Attacks the publication for one chunk of the primaries."""
+    """Attacks the publication for one chunk of the primaries. The first chunk stores what all have in common; where several begin at
+    once, each finds the same.
+    """
     problem = load(desk, release_id, "assemble", ProtectionProblem)
     requirements = load(desk, release_id, "baseline", Requirements)
     publication = load(desk, release_id, "bases", Publication)
-    adjustment = adjustment_of(desk, release_id)
-    return once(
-        desk, release_id, "audit", str(chunk),
-        lambda: pipeline.audit(problem, publication, requirements, desk.domain, chunk, adjustment),
-    )  # fmt: skip
+    found = pipeline.TABLES in journal.step_outputs(desk.engine, release_id, "bases")  # not where no indicator goes to bases
+    tables = load(desk, release_id, "bases", Tables, pipeline.TABLES) if found else None
+    tried = pipeline.to_try(problem, adjustment_of(desk, release_id), tables)
+
+    def attack() -> AuditReport:
+        once(
+            desk, release_id, "audit", IN_COMMON,
+            lambda: pipeline.audit_jointly(problem, publication, requirements, desk.domain, tried),
+        )  # fmt: skip
+        joint = load(desk, release_id, "audit", JointPoints, IN_COMMON)
+        return pipeline.audit(problem, publication, requirements, desk.domain, chunk, tried, joint)
+
+    return once(desk, release_id, "audit", str(chunk), attack)
 
 
 @keeps_to_itself

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 
 import pytest
 
-from sdc_tasks import outputs, steps
+from sdc_tasks import outputs, pipeline, steps
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Superseded
+from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Tables
 from sdc_tasks.steps.memory import load
 from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.confidential import artefacts
+from sdc_tasks.warehouse.operations import journal
 from support.deliveries import PERIOD
 from support.desk import FREE, PROTECTED, Desk, new_desk
 
@@ -58,6 +62,26 @@ def office(tmp_path) -> Iterator[Office]:
     office = Office(files)
     office.judge()
     yield office
+    office.desk.engine.dispose()
+
+
+def test_the_chunks_of_an_audit_share_their_joint_searches_and_try_what_the_bases_found(tmp_path):
+    files = new_desk(tmp_path, AT=PROTECTED, BE=FREE)
+    files.settle("flags:", "audit: {chunks: 3}\nflags:")
+    office = Office(files)
+    office.judge()
+    release_id = office.go_on(steps.assemble(office.desk))
+    stored = journal.step_outputs(office.desk.engine, release_id, "audit")
+    assert set(stored) == {"0", "1", "2", "in common"}
+    problem, publication, report = steps.decided(office.desk, release_id)
+    assert report.passed
+    assert report.lps == 0, "the tables that the choice of bases found show everything"
+    requirements = load(office.desk, release_id, "baseline", Requirements)
+    alone = pipeline.audit(problem, publication, requirements, office.desk.domain)
+    assert alone.passed
+    assert alone.lps > 0
+    tables = load(office.desk, release_id, "bases", Tables, pipeline.TABLES)
+    assert artefacts.from_bytes(artefacts.to_bytes(tables)).value.tobytes() == tables.value.tobytes()
     office.desk.engine.dispose()
 
 

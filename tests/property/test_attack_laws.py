@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdc_tasks.methods.attack import MET, Attacker, Requirements, attacks, audit, auditing, baseline, merge, promised
+from sdc_tasks.methods.attack import MET, Attacker, Requirements, attacks, audit, auditing, baseline, jointly, merge, promised
 from sdc_tasks.methods.attack.lp import joint, models
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
@@ -156,7 +156,8 @@ def test_chunks_give_the_verdict_of_the_whole(draw, of):
 
 def chunked(draw: Draw, publication: Publication, requirements: Requirements, of: int) -> None:
     whole = audit(draw.problem, publication, requirements)
-    parts = [audit(draw.problem, publication, requirements, chunk=number, chunks=of) for number in range(of)]
+    found = None if draw.rng.random() < 0.3 else jointly(draw.problem, publication, requirements)
+    parts = [audit(draw.problem, publication, requirements, chunk=number, chunks=of, joint=found) for number in range(of)]
     merged = merge([parts[i] for i in draw.rng.permutation(of)])
     np.testing.assert_array_equal(merged.primaries, whole.primaries)
     np.testing.assert_array_equal(merged.baseline, whole.baseline)
@@ -164,6 +165,40 @@ def chunked(draw: Draw, publication: Publication, requirements: Requirements, of
         assert getattr(merged, name).tobytes() == getattr(whole, name).tobytes()
     assert (merged.problem, merged.publication, merged.passed) == (whole.problem, whole.publication, whole.passed)
     assert merged.lps == whole.lps
+
+
+@FEW
+@given(releases())
+def test_tables_that_others_found_change_no_verdict(draw):
+    """An attacker who has faced other publications hands on what he found, and somebody moves some of it."""
+    publication, other = draw.publication(), draw.publication()
+    requirements, _ = baseline(draw.problem, ("external",))
+    alone = audit(draw.problem, publication, requirements)
+    before = Attacker(draw.problem, requirements)
+    before.face(other)
+    before.settle()
+    found = before.tables(publication).dense(int(draw.problem.suppressed.sum()))
+    moved = [z * draw.rng.choice([-2.0, 0.9, 1.0, 30.0], len(z)) for z in found]
+    for tried in (found, moved):
+        report = audit(draw.problem, publication, requirements, tried)
+        np.testing.assert_array_equal(shown(report) >= 1, shown(alone) >= 1)
+        np.testing.assert_allclose(shown(report), shown(alone), atol=2e-4)
+        assert report.passed == alone.passed
+
+
+@FEW
+@given(releases())
+def test_what_an_attacker_hands_on_shows_what_he_has_shown(draw):
+    """So that an audit of the same publication needs no LP for it."""
+    publication = draw.publication()
+    requirements, _ = baseline(draw.problem, ("external",))
+    before = Attacker(draw.problem, requirements)
+    before.face(publication)
+    before.settle()
+    tried = before.tables(publication).dense(int(draw.problem.suppressed.sum()))
+    report = audit(draw.problem, publication, requirements, tried)
+    if report.passed:
+        assert report.lps == 0
 
 
 @FEW

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from sdc_tasks import pipeline
 from sdc_tasks.domains.schema import AuditOptions
 from sdc_tasks.errors import ReleaseBlocked
-from sdc_tasks.methods.attack import audit, auditing, baseline, knowledge_of, merge, promised
+from sdc_tasks.methods.attack import audit, auditing, baseline, jointly, knowledge_of, merge, promised
 from sdc_tasks.methods.attack.lp import joint
 from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
@@ -61,9 +61,9 @@ def test_all_singletons_together_find_what_two_cold_lps_find(draw, parts):
 
 @LAW
 @given(releases(most=6, signed=False, sliding=False), st.booleans())
-def test_each_respondent_alone_finds_what_two_cold_lps_find(draw, jointly):
+def test_each_respondent_alone_finds_what_two_cold_lps_find(draw, together):
     problem, publication = with_respondents(draw), draw.publication()
-    with patch.object(joint, "FEW_ITEMS", 0 if jointly else joint.FEW_ITEMS):
+    with patch.object(joint, "FEW_ITEMS", 0 if together else joint.FEW_ITEMS):
         requirements, _ = baseline(problem, ("internal",))
         report = audit(problem, publication, requirements)
     cells = knowledge_of(problem, "internal").cells
@@ -165,11 +165,11 @@ def test_an_unknown_profile_is_refused():
 
 @LAW
 @given(releases(most=6, signed=False), st.booleans(), st.booleans())
-def test_a_second_program_comes_to_the_same_verdict_from_the_evidence(draw, jointly, parts):
+def test_a_second_program_comes_to_the_same_verdict_from_the_evidence(draw, together, parts):
     """Without an LP: each requirement met has its witness, each one broken its multipliers."""
     problem, publication = with_respondents(draw), draw.publication()
     profiles = ("external", "internal", "coalition")
-    with divided(parts), patch.object(joint, "FEW_ITEMS", 0 if jointly else joint.FEW_ITEMS):
+    with divided(parts), patch.object(joint, "FEW_ITEMS", 0 if together else joint.FEW_ITEMS):
         requirements, _ = baseline(problem, profiles)
         report = audit(problem, publication, requirements)
     found = recheck(problem, publication, profiles, report.evidence)
@@ -187,8 +187,38 @@ def test_the_evidence_is_the_same_however_it_was_chunked(draw, of):
     with divided(True), patch.object(auditing, "LOT_PRIMARIES", 2):
         once = audit(problem, publication, requirements)
         merged = merge([audit(problem, publication, requirements, chunk=i, chunks=of) for i in range(of)])
+        found = jointly(problem, publication, requirements)
+        shared = merge([audit(problem, publication, requirements, chunk=i, chunks=of, joint=found) for i in range(of)])
     salt = Secret.fresh()
-    assert merge([once]).evidence.digest(salt) == merged.evidence.digest(salt)
+    assert merge([once]).evidence.digest(salt) == merged.evidence.digest(salt) == shared.evidence.digest(salt)
+    assert once.lps == merged.lps == shared.lps
+
+
+@LAW
+@given(releases(most=6, signed=False), st.integers(0, 2**32))
+def test_points_that_joint_searches_are_said_to_have_found_prove_nothing_by_being_said(draw, seed):
+    """Somebody else's points, or points that are moved, in place of those of the joint searches: the verdict is that of the audit."""
+    problem, publication = with_respondents(draw), draw.publication()
+    rng = np.random.default_rng(seed)
+    requirements, _ = baseline(problem, ("external", "internal", "coalition"))
+    with divided(True), patch.object(joint, "FEW_ITEMS", 0):
+        right = audit(problem, publication, requirements)
+        found = jointly(problem, publication, requirements)
+        forged = replace(found, value=found.value * rng.choice([-3.0, 0.5, 1.5, 40.0], len(found.value)))
+        report = audit(problem, publication, requirements, joint=forged)
+    np.testing.assert_array_equal(report.held, right.held)
+    profiles = ("external", "internal", "coalition")
+    np.testing.assert_array_equal(recheck(problem, publication, profiles, report.evidence).protected, report.held)
+
+
+def test_joint_points_serve_their_own_audit_alone():
+    problem = one_cell_release("AT 100 secret 10 | BE 200 hidden | CY 400 public", EU="AT BE CY")
+    requirements, _ = baseline(problem, ("external",))
+    found = jointly(problem, everything(problem, "exact"), requirements)
+    with pytest.raises(ValueError, match="another audit"):
+        audit(problem, everything(problem, "withheld"), requirements, joint=found)
+    with pytest.raises(ValueError, match="another audit"):
+        audit(problem, everything(problem, "exact"), requirements, seed=2, joint=found)
 
 
 def test_a_release_needs_every_profile_that_its_domain_asks_for():

@@ -20,13 +20,13 @@ Two modules stand apart: `small` (published figures that tell a small count) and
 The profiles are defined in model/profiles. The code here names none of them except the external one.
 """
 
-from sdc_tasks.methods.attack.auditing import attacks, audit, baseline, merge, whole_attacks
+from sdc_tasks.methods.attack.auditing import attacks, audit, baseline, jointly, merge, whole_attacks
 from sdc_tasks.methods.attack.knowledge import Knowledge, knowledge_of
 from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.lp.prover import MET, Attack
 from sdc_tasks.methods.attack.milp.prover import Shortfall, Whole
 from sdc_tasks.methods.attack.milp.system import whole_slacks
-from sdc_tasks.methods.attack.polyhedron import AttackSystem, attack_system, contradicted, facing, mislabelled
+from sdc_tasks.methods.attack.polyhedron import AttackSystem, attack_system, contradicted, facing, refuse_mislabelled
 from sdc_tasks.methods.attack.requirements import Requirements, promised
 from sdc_tasks.methods.attack.small import small_told
 from sdc_tasks.methods.attack.vintage import earlier
@@ -47,10 +47,11 @@ __all__ = [
     "contradicted",
     "earlier",
     "facing",
+    "jointly",
     "knowledge_of",
     "merge",
-    "mislabelled",
     "promised",
+    "refuse_mislabelled",
     "small_told",
     "whole_attacks",
     "whole_slacks",

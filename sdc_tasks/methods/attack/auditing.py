@@ -21,7 +21,7 @@ from sdc_tasks.methods.attack.requirements import Requirements, promised
 from sdc_tasks.methods.attack.small import small_told
 from sdc_tasks.methods.attack.witness import stacked
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import AuditReport, Evidence, Multipliers, Publication
+from sdc_tasks.model.results import AuditReport, Evidence, JointPoints, Multipliers, Publication
 from sdc_tasks.model.table import Floats, Ints
 
 LOT_PRIMARIES = 64  # primaries of a lot share what their own searches find; a chunk of an audit consists of whole lots
@@ -44,19 +44,24 @@ def audit(
     seed: int = 1,
     chunk: int = 0,
     chunks: int = 1,
+    joint: JointPoints | None = None,
 ) -> AuditReport:
     """Attacks the publication for every primary of `requirements`, or for the primaries of one chunk.
 
     `witnesses`: deviations z of the suppressed cells (unit of the data) to try first, such as CTA's table; those that are no witness
-    of this publication are ignored. Every chunk solves the joint LPs of the whole audit; then it goes through its own lots of
-    neighbours. So the chunks together find the same, whatever their number.
+    of this publication are ignored. Every chunk solves the joint LPs of the whole audit, or checks the points that `jointly` found by
+    them (`joint`); then it goes through its own lots of neighbours. So the chunks together find the same, whatever their number. Raises
+    ValueError for the points of another audit.
     """
-    attacker = Attacker(problem, requirements, seed)
-    attacker.face(publication)
-    attacker.offer(witnesses)
+    attacker = _facing(problem, publication, requirements, witnesses, seed)
     all_lots = _lots(requirements)
     lots = [all_lots[number] for number in np.array_split(np.arange(len(all_lots)), chunks)[chunk].tolist()]
-    attacker.settle(lots)
+    if joint is None:
+        attacker.settle(lots)
+    else:
+        if any(getattr(joint, name) != told for name, told in _audited(problem, publication, requirements, seed).items()):
+            raise ValueError("the joint points are of another audit")
+        attacker.settle_from(joint, lots)
     mine = np.concatenate([np.zeros(0, dtype=np.int64), *(cells for _, cells in lots)])
     reached = attacker.reached()
     rows = np.flatnonzero(np.isin(requirements.primaries, mine))
@@ -89,6 +94,36 @@ def audit(
         evidence=_evidence(attacker, rows, requirements),
     )
     return whole_audit(report, problem, publication, requirements, lots, seed)
+
+
+def jointly(
+    problem: ProtectionProblem, publication: Publication, requirements: Requirements, witnesses: Sequence[Floats] = (), seed: int = 1
+) -> JointPoints:
+    """Solves the joint LPs of an audit, once for all its chunks. `witnesses` and `seed`: those of the audit."""
+    attacker = _facing(problem, publication, requirements, witnesses, seed)
+    found, lps = attacker.propose()
+    points = [each for of_prover in found for each in of_prover]
+    return JointPoints(
+        **_audited(problem, publication, requirements, seed),
+        **JointPoints.rows([(each.columns, each.value) for each in points]),
+        prover=np.repeat(np.arange(len(found)), [len(each) for each in found]),
+        lps=np.array(lps, dtype=np.int64),
+    )
+
+
+def _audited(problem: ProtectionProblem, publication: Publication, requirements: Requirements, seed: int) -> dict[str, Any]:
+    """What tells one audit from another."""
+    digests = {"problem": problem.digest, "publication": publication.digest, "requirements": requirements.digest(problem.salt)}
+    return {**digests, "seed": seed}
+
+
+def _facing(
+    problem: ProtectionProblem, publication: Publication, requirements: Requirements, witnesses: Sequence[Floats], seed: int
+) -> Attacker:  # fmt: skip
+    attacker = Attacker(problem, requirements, seed)
+    attacker.face(publication)
+    attacker.offer(witnesses)
+    return attacker
 
 
 def _lots(requirements: Requirements) -> Lots:

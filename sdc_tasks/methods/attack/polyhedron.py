@@ -23,6 +23,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack.presolve import distinct_rows, tie
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL
@@ -195,6 +196,16 @@ def mislabelled(problem: ProtectionProblem, publication: Publication) -> Bools:
     """Cells that the publication calls sums of visible countries although they are not."""
     total = np.nan_to_num(problem.visible_sums[publication.cells - problem.space.first_aggregate], nan=-1.0)
     return publication.visible & ~(np.abs(np.nan_to_num(publication.value) - total) <= SUM_SHARE * (1 + np.abs(total)))
+
+
+def refuse_mislabelled(problem: ProtectionProblem, publication: Publication) -> None:
+    """Raises InvalidInput for a publication with such cells."""
+    if (wrong := mislabelled(problem, publication)).any():
+        keys = ", ".join(problem.space.key(int(cell)) for cell in publication.cells[wrong][:5])
+        raise InvalidInput(
+            f"{keys} ({int(wrong.sum())} in all): VISIBLE_SHARE is for the sum of the members that are public, where no hidden one can be "
+            "negative; this is another value. Remedy: publish that sum, or withhold the cell"
+        )
 
 
 def _nonzero(A: sp.csr_array) -> sp.csr_array:

@@ -34,9 +34,17 @@ class Prover(ABC):
 
     def settle(self, lots: Lots | None = None) -> None:
         """Shows or breaks every item. With `lots` (number, primaries): after the joint searches, only the items of these primaries."""
+        self.settle_jointly()
+        self.settle_each(lots)
+
+    def settle_jointly(self) -> None:
+        """Shows what the joint searches show."""
         before = self.solves
         self._jointly(np.random.default_rng(self._seed))
         self.shared += self.solves - before
+
+    def settle_each(self, lots: Lots | None = None) -> None:
+        """Shows or breaks the items, or those of these lots, that the joint searches have left."""
         order = self._order()
         waiting = order[self.ledger.waiting[order]]
         self._begin()

@@ -10,12 +10,13 @@ from sdc_tasks.methods.bases.printed.implied import sharpen
 from sdc_tasks.methods.bases.rules import AUDIT, CTA, LEAST, SUPPRESSION, Case, bound, by_audit, by_cover
 from sdc_tasks.methods.bases.suppression import by_suppression, published_again
 from sdc_tasks.methods.bases.whole import whole
-from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung
+from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung, Tables
 from sdc_tasks.model.table import Floats, Ints
 
 ALONE = "the CTA rule alone"
 LOST = "information lost (weight · half-width, withheld cells included)"
-Keep = Callable[[str, Publication | Adjustment], None]
+Kept = Publication | Adjustment | Tables
+Keep = Callable[[str, Kept], None]
 
 
 def least_lossy(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, keep: Keep) -> Publication:

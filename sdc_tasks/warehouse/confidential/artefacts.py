@@ -10,12 +10,23 @@ import numpy as np
 
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import Earlier, Levels, ProtectionProblem
-from sdc_tasks.model.results import Adjustment, AuditReport, Evidence, Multipliers, Outcome, Publication, Rung, Secondaries
+from sdc_tasks.model.results import (
+    Adjustment,
+    AuditReport,
+    Evidence,
+    JointPoints,
+    Multipliers,
+    Outcome,
+    Publication,
+    Rung,
+    Secondaries,
+    Tables,
+)
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from sdc_tasks.warehouse.forms.packing import pack, unpack
 
-Artefact = ProtectionProblem | Requirements | Adjustment | Publication | AuditReport | Secondaries
+Artefact = ProtectionProblem | Requirements | Adjustment | Publication | AuditReport | Secondaries | Tables | JointPoints
 
 
 def to_bytes(item: Artefact) -> bytes:
@@ -100,5 +111,7 @@ _READERS: dict[str, Callable[[dict[str, Any], dict[str, Any]], Artefact]] = {
     "Adjustment": _adjustment,
     "Publication": lambda header, arrays: Publication(**arrays),
     "AuditReport": _report,
+    "Tables": lambda header, arrays: Tables(**header, **arrays),
+    "JointPoints": lambda header, arrays: JointPoints(**header, **arrays),
     "Secondaries": lambda header, arrays: Secondaries(**header, **arrays),
 }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,8 +16,10 @@ from sdc_tasks.methods.attack.prover import Lots
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.methods.attack.witness import Witness
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Publication
+from sdc_tasks.model.results import JointPoints, Publication, Tables
 from sdc_tasks.model.table import Bools, Floats
+
+Result = TypeVar("Result")
 
 
 class Attacker:
@@ -87,11 +90,25 @@ class Attacker:
         No prover reads what another one finds, and HiGHS lets other threads run, so the provers share the processors. The result is that of
         one prover after the other.
         """
+        self._side_by_side(lambda prover: prover.settle(lots))
+
+    def propose(self) -> tuple[list[list[Witness]], list[int]]:
+        """Runs the joint searches alone. For each prover: the witnesses that they found, in units, and the LPs that they took."""
+        before = [prover.solves for prover in self._provers]
+        found = self._side_by_side(LpProver.propose)
+        return found, [prover.solves - solved for prover, solved in zip(self._provers, before, strict=True)]
+
+    def settle_from(self, joint: JointPoints, lots: Lots) -> None:
+        """As `settle`, where the joint searches were run elsewhere. Their points are checked again, like all others."""
+        for number, prover in enumerate(self._provers):
+            prover.recount(joint.of(number, prover.width), int(joint.lps[number]))
+        self._side_by_side(lambda prover: prover.settle_each(lots))
+
+    def _side_by_side(self, search: Callable[[LpProver], Result]) -> list[Result]:
         with ThreadPoolExecutor(os.cpu_count()) as threads:
-            searches = [threads.submit(prover.settle, lots) for prover in self._provers]
+            searches = [threads.submit(search, prover) for prover in self._provers]
             try:
-                for search in searches:
-                    search.result()
+                return [each.result() for each in searches]
             except BaseException:  # an interruption, or a prover without an answer: the other searches end as well
                 for prover in self._provers:
                     prover.stopped = True
@@ -114,6 +131,15 @@ class Attacker:
         """(profile, witness in the unit of the data): witnesses that prove everything proven; only a few of those that all lots share."""
         for prover in self._provers:
             yield from ((prover.profile, witness) for witness in prover.witnesses())
+
+    def tables(self, publication: Publication) -> Tables:
+        """The tables among those found lately that show what they can against this publication; no LP is solved. Deviations of the
+        suppressed cells, in the unit of the data.
+        """
+        self.face(publication)
+        n, found = len(self._provers[0].cells) if self._provers else 0, [witness for _, witness in self.witnesses()]
+        own = [each.columns < n for each in found]  # without unknown values of earlier deliveries, which not every attacker has
+        return Tables(**Tables.rows([(each.columns[mine], each.value[mine]) for each, mine in zip(found, own, strict=True)]))
 
     def offer(self, witnesses: Iterable[Floats]) -> None:
         """Counts tables found elsewhere (z of the suppressed cells, unit of the data) and their mirror images, if they are witnesses."""

@@ -18,7 +18,7 @@ such points move few other cells, so that their mirror images are often witnesse
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -91,6 +91,7 @@ class LpProver(Prover):
     """
 
     stopped = False
+    _heard: list[Witness] | None = None
 
     def __init__(
         self, problem: ProtectionProblem, needs: Requirements, knowledge: Knowledge, profile: int, size: Size, seed: int
@@ -108,6 +109,16 @@ class LpProver(Prover):
         self._models = Models(self._system, self._by_column, insiders, country, self._levels)
         self._useful: list[Witness] = []
         self.forget()
+
+    @property
+    def cells(self) -> Ints:
+        """The suppressed cells, by flat index."""
+        return self._system.cells
+
+    @property
+    def width(self) -> int:
+        """The number of deviations of a point."""
+        return int(self._system.A.shape[1])
 
     def forget(self) -> None:
         """Forgets what was found against the present publication."""
@@ -139,6 +150,22 @@ class LpProver(Prover):
         whole = np.zeros(self._system.A.shape[1])  # unknown values of earlier deliveries stay at the truth
         whole[: len(z)] = z / self._system.unit
         self._count(whole)
+
+    def propose(self) -> list[Witness]:
+        """Runs the joint searches. Returns the points that they found and that are witnesses, in their order."""
+        self._heard = []
+        self.settle_jointly()
+        found, self._heard = self._heard, None
+        return found
+
+    def recount(self, points: Iterable[Floats], lps: int) -> None:
+        """Counts the points that joint searches found elsewhere, in place of these searches, which took so many LPs. A point that is no
+        witness here shows nothing.
+        """
+        for z in points:
+            self._count(z)
+        self.solves += lps
+        self.shared += lps
 
     def reached(self) -> Floats:
         """How far each item reaches against its strongest attacker, in the unit of the data; at least its need if the item is met."""
@@ -191,6 +218,8 @@ class LpProver(Prover):
         sound = self._system.are_witnesses(z) if sound is None else sound
         if not any(sound):
             return
+        if self._heard is not None:
+            self._heard.append(Witness.of(z, lot, sound))
         news = self.ledger.count(z, sound)
         if news.closed or (self.items.side == SLIDE).any():  # halves of a sliding level come from different witnesses
             self._useful.append(Witness.of(z, lot, sound))

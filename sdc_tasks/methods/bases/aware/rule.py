@@ -23,7 +23,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Attacker, Requirements
 from sdc_tasks.methods.attack.replay.left import left
 from sdc_tasks.methods.bases.aware.floors import Floors
-from sdc_tasks.methods.bases.comparison import Keep, best_choice
+from sdc_tasks.methods.bases.comparison import Keep, Kept, best_choice
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.rules import Case
@@ -73,7 +73,7 @@ def aware(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, ke
         case.note(f"{SOMEBODY}: the finest choice that the key leaves passes both tests")
         keep("rules", Adjustment(rungs=(_rung(case, finest, None),)))
         return case.ladder.publication(finest)
-    before = dict[str, Publication | Adjustment]()
+    before = dict[str, Kept]()
     choice = best_choice(case, options, x, trusted, before.__setitem__)
     asked = np.zeros(len(tests.needs.primaries))
     for number in range(WIDENINGS):
