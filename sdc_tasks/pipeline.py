@@ -13,7 +13,7 @@ Nothing here reads a file, a database, a clock that matters or an environment va
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from sdc_tasks.methods.parts import Part, part_of
 from sdc_tasks.methods.receiver.secondaries import secondaries
 from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.results import Adjustment, AuditReport, JointPoints, Outcome, Publication, Rung, Secondaries, Tables
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.weights import aggregate_weights
@@ -42,12 +43,7 @@ __all__ = [
     "still_promised", "to_bases", "to_try", "unprotected", "with_secondaries",
 ]  # fmt: skip
 
-Progress = Callable[[str], None]
 TABLES = "tables"  # that the choice of bases found
-
-
-def quiet(message: str) -> None:
-    """A progress that says nothing."""
 
 
 def forget(name: str, item: Kept) -> None:
@@ -71,9 +67,9 @@ def secured(
     return with_secondaries(problem, [receiver_sets(problem, each, own[each], domain, before) for each in problem.space.countries])
 
 
-def baseline(problem: ProtectionProblem, domain: Domain) -> tuple[attack.Requirements, int]:
+def baseline(problem: ProtectionProblem, domain: Domain, progress: Say = silent) -> tuple[attack.Requirements, int]:
     """What the national tables alone protect (METHOD §2) against `profiles_of`, and the LPs it took."""
-    return attack.baseline(problem, profiles_of(problem, domain))
+    return attack.baseline(problem, profiles_of(problem, domain), progress)
 
 
 def profiles_of(problem: ProtectionProblem, domain: Domain) -> tuple[str, ...]:
@@ -92,7 +88,9 @@ def unprotected(problem: ProtectionProblem, requirements: attack.Requirements) -
     return own, np.setdiff1d(requirements.primaries[requirements.cut & before], own)
 
 
-def climb(problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, rung: int, before: Adjustment) -> Adjustment:
+def climb(
+    problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, rung: int, before: Adjustment, progress: Say = silent
+) -> Adjustment:
     """Rung number `rung` of the CTA ladder; does nothing where an earlier one was good enough. Indicators that are rounded as whole
     tables stay as they are.
     """
@@ -102,7 +100,7 @@ def climb(problem: ProtectionProblem, requirements: attack.Requirements, domain:
         return Adjustment(None, (*before.rungs, nothing))
     weights = aggregate_weights(part.problem, domain.cta.weights, domain.cta.gamma)
     model = release_problem(part.problem, part.requirements(requirements).strongest, weights, domain.cta.mirror)
-    rest = domain.cta.ladder[rung], domain.cta.seed, part.adjustment(before), domain.cta.accept_short
+    rest = domain.cta.ladder[rung], domain.cta.seed, part.adjustment(before), domain.cta.accept_short, progress
     return part.adjusted(climb_rung(model, part.problem.a, *rest))
 
 
@@ -117,9 +115,9 @@ def choose_bases(
     requirements: attack.Requirements,
     adjustment: Adjustment,
     domain: Domain,
-    progress: Progress = quiet,
+    progress: Say = silent,
     keep: Keep = forget,
-    note: Progress | None = None,
+    note: Say | None = None,
 ) -> Publication:
     """The safe publication that loses least, of those that the rules of the domain propose (methods/bases/comparison.py).
 
@@ -149,7 +147,7 @@ def choose_bases(
 
 
 def bases_case(
-    problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, progress: Progress = quiet, note: Progress = quiet
+    problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, progress: Say = silent, note: Say = silent
 ) -> Case:
     """The case for which bases are chosen, with the options of the domain."""
     return case_of(problem, requirements, domain.bases, domain.audit.seed, progress, note)
@@ -163,6 +161,7 @@ def audit(
     chunk: int | None = None,
     tried: Sequence[Floats] = (),
     joint: JointPoints | None = None,
+    progress: Say = silent,
 ) -> AuditReport:
     """The audit; or one chunk of it, for Airflow to map over workers: `merge` joins them. `tried`: tables that may be witnesses (`to_try`).
     `joint`: what `audit_jointly` found for all chunks.
@@ -170,16 +169,19 @@ def audit(
     Raises InvalidInput for a table in which a value with a VISIBLE_SHARE is not the sum of the visible countries.
     """
     attack.refuse_mislabelled(problem, publication)
-    attacked, options = (problem, publication, requirements, tried, domain.audit.seed), domain.audit
-    return merge([attack.audit(*attacked)]) if chunk is None else attack.audit(*attacked, chunk, options.chunks, joint)
+    attacked = problem, publication, requirements, tried, domain.audit.seed
+    if chunk is None:
+        return merge([attack.audit(*attacked, say=progress)])
+    return attack.audit(*attacked, chunk, domain.audit.chunks, joint, progress)
 
 
 def audit_jointly(
-    problem: ProtectionProblem, publication: Publication, requirements: attack.Requirements, domain: Domain, tried: Sequence[Floats]
-) -> JointPoints:
+    problem: ProtectionProblem, publication: Publication, requirements: attack.Requirements, domain: Domain, tried: Sequence[Floats],
+    progress: Say = silent,
+) -> JointPoints:  # fmt: skip
     """What the chunks of an audit have in common. Raises as `audit` does."""
     attack.refuse_mislabelled(problem, publication)
-    return attack.jointly(problem, publication, requirements, tried, domain.audit.seed)
+    return attack.jointly(problem, publication, requirements, tried, domain.audit.seed, progress)
 
 
 def to_try(problem: ProtectionProblem, adjustment: Adjustment, tables: Tables | None) -> list[Floats]:

@@ -174,18 +174,19 @@ def release(tables: Tables, domain: Domain | str | Path, period: str, *, progres
     tell = teller(progress)
     case = _case(tables, domain, period)
     spec, problem = case.spec, case.problem
-    requirements, lps = pipeline.baseline(problem, spec)
+    requirements, lps = pipeline.baseline(problem, spec, tell)
     tell(f"{len(requirements.cells)} primaries, {lps} LPs for what the national tables protect")
     adjustment = Adjustment()
     for rung in range(len(spec.cta.ladder)):
-        adjustment = pipeline.climb(problem, requirements, spec, rung, adjustment)
+        adjustment = pipeline.climb(problem, requirements, spec, rung, adjustment, tell)
         tell(f"{adjustment.rungs[-1].method}: {adjustment.rungs[-1].outcome}")
         if adjustment.accepted:
             break
     kept: dict[str, Any] = {}
     publication = pipeline.choose_bases(problem, requirements, adjustment, spec, tell, kept.__setitem__)
     tell("audit")
-    found = pipeline.audit(problem, publication, requirements, spec, tried=pipeline.to_try(problem, adjustment, kept.get(pipeline.TABLES)))
+    tried = pipeline.to_try(problem, adjustment, kept.get(pipeline.TABLES))
+    found = pipeline.audit(problem, publication, requirements, spec, tried=tried, progress=tell)
     pipeline.release(f"{spec.id}-{period}", problem, requirements, publication, found, pipeline.profiles_of(problem, spec))
     return ReleaseResult(case, requirements, publication, found, adjustment)
 
@@ -195,9 +196,10 @@ def audit_aggregates(df: Table, tables: Tables, domain: Domain | str | Path, per
     case = _case(tables, domain, period)
     frame = as_frame(df, "the published frame")
     text = _told_by_row(lambda: _published(frame, case))
-    requirements, _ = pipeline.baseline(case.problem, case.spec)
-    teller(progress)("audit")
-    found = pipeline.audit(case.problem, text.publication, requirements, case.spec)
+    tell = teller(progress)
+    requirements, _ = pipeline.baseline(case.problem, case.spec, tell)
+    tell("audit")
+    found = pipeline.audit(case.problem, text.publication, requirements, case.spec, progress=tell)
     key, cells = case.problem.space.key, text.publication.cells
     untold = cells[case.problem.withheld[cells] & ~text.publication.withheld]
     unjudged = (

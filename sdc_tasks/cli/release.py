@@ -176,8 +176,8 @@ def audit(
     else:
         read = report.read_published(published, spec, problem.space, case.period, told_by(published, spec, problem.space))
         publication = read.publication
-        requirements, _ = pipeline.baseline(problem, spec)
-    found = pipeline.audit(problem, publication, requirements, spec)
+        requirements, _ = pipeline.baseline(problem, spec, out.tell)
+    found = pipeline.audit(problem, publication, requirements, spec, progress=out.tell)
     if json is not None:
         report.write_whole(json, pipeline.certificate(problem, publication, found, spec, case.period, earlier))
     if intervals is not None:

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Engine, make_url
 
-from sdc_tasks import pipeline
 from sdc_tasks.confidential import leave_no_core
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.one_thread import one_thread
 from sdc_tasks.warehouse.confidential.secret import VARIABLE, given_secret, secret_of
 from sdc_tasks.warehouse.database.engine import open_warehouse
 from sdc_tasks.warehouse.database.migrations import migrate
 from sdc_tasks.warehouse.keyring import Keyring
 
-Say = Callable[[str], None]
 ROLE_OF = {"SDC_PUBLISHER_URL": "sdc_publisher", "SDC_APPROVER_URL": "sdc_desk"}
 
 
@@ -34,11 +32,11 @@ class Desk:
     engine: Engine
     domain: Domain
     period: str
-    say: Say = pipeline.quiet
+    say: Say = silent
     publishing: Engine | None = None
 
 
-def open_desk(warehouse: str, domain: str | Path, period: str, say: Say = pipeline.quiet, actor: str | None = None) -> Desk:
+def open_desk(warehouse: str, domain: str | Path, period: str, say: Say = silent, actor: str | None = None) -> Desk:
     """Opens the warehouse, updates its tables, and makes a secret if it has none. Raises InvalidInput for an unknown domain or address, and
     for a domain whose files cannot be written here.
     """

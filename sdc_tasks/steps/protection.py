@@ -75,7 +75,7 @@ def baseline(desk: Desk, release_id: str) -> str:
     problem = load(desk, release_id, "assemble", ProtectionProblem)
 
     def attack() -> Requirements:
-        requirements, lps = pipeline.baseline(problem, desk.domain)
+        requirements, lps = pipeline.baseline(problem, desk.domain, desk.say)
         own, before = pipeline.unprotected(problem, requirements)
         out = f"; by these and what is out already: {_by_country(problem, before)}" if problem.earlier.profiles else ""
         desk.say(
@@ -100,7 +100,7 @@ def adjust(desk: Desk, release_id: str, rung: int) -> bool:
     before = adjustment_of(desk, release_id, upto=rung)
     name = f"{rung}-{desk.domain.cta.ladder[rung].method}"
     if not before.accepted:
-        once(desk, release_id, "adjust", name, lambda: pipeline.climb(problem, requirements, desk.domain, rung, before))
+        once(desk, release_id, "adjust", name, lambda: pipeline.climb(problem, requirements, desk.domain, rung, before, desk.say))
         after = load(desk, release_id, "adjust", Adjustment, name)
         journal.save_rungs(desk.engine, release_id, after.rungs)
         desk.say(f"{after.rungs[-1].method}: {after.rungs[-1].outcome}, {after.rungs[-1].reason}")
@@ -174,10 +174,12 @@ def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
     def attack() -> AuditReport:
         once(
             desk, release_id, "audit", IN_COMMON,
-            lambda: pipeline.audit_jointly(problem, publication, requirements, desk.domain, tried),
+            lambda: pipeline.audit_jointly(problem, publication, requirements, desk.domain, tried, desk.say),
         )  # fmt: skip
         joint = load(desk, release_id, "audit", JointPoints, IN_COMMON)
-        return pipeline.audit(problem, publication, requirements, desk.domain, chunk, tried, joint)
+        report = pipeline.audit(problem, publication, requirements, desk.domain, chunk, tried, joint, desk.say)
+        desk.say(f"audit, part {chunk + 1} of {desk.domain.audit.chunks}: {len(report.primaries)} primaries")
+        return report
 
     return once(desk, release_id, "audit", str(chunk), attack)
 

@@ -21,19 +21,20 @@ from sdc_tasks.methods.attack.requirements import Requirements, promised
 from sdc_tasks.methods.attack.small import small_told
 from sdc_tasks.methods.attack.witness import stacked
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.progress import Progress, Say, silent
 from sdc_tasks.model.results import AuditReport, Evidence, JointPoints, Multipliers, Publication
 from sdc_tasks.model.table import Floats, Ints
 
 LOT_PRIMARIES = 64  # primaries of a lot share what their own searches find; a chunk of an audit consists of whole lots
 
 
-def baseline(problem: ProtectionProblem, profiles: tuple[str, ...]) -> tuple[Requirements, int]:
+def baseline(problem: ProtectionProblem, profiles: tuple[str, ...], say: Say = silent) -> tuple[Requirements, int]:
     """The requirements cut to what the national tables alone protect against each profile, and the number of LPs solved."""
-    wanted = promised(problem, profiles)
-    attacker = Attacker(problem, wanted)
+    wanted, work = promised(problem, profiles), Progress(say, "baseline")
+    attacker = Attacker(problem, wanted, work=work)
     attacker.settle()
     least = wanted.cut_to((attack.primary, SIDES[attack.side], attack.knower, attack.reach) for attack in attacker.broken)
-    return whole_baseline(problem, replace(least, why=_multipliers(attacker.broken, wanted))), attacker.lps
+    return whole_baseline(problem, replace(least, why=_multipliers(attacker.broken, wanted)), work), attacker.lps
 
 
 def audit(
@@ -45,6 +46,7 @@ def audit(
     chunk: int = 0,
     chunks: int = 1,
     joint: JointPoints | None = None,
+    say: Say = silent,
 ) -> AuditReport:
     """Attacks the publication for every primary of `requirements`, or for the primaries of one chunk.
 
@@ -53,7 +55,8 @@ def audit(
     them (`joint`); then it goes through its own lots of neighbours. So the chunks together find the same, whatever their number. Raises
     ValueError for the points of another audit.
     """
-    attacker = _facing(problem, publication, requirements, witnesses, seed)
+    work = Progress(say, f"audit, part {chunk + 1} of {chunks}" if chunks > 1 else "audit")
+    attacker = _facing(problem, publication, requirements, witnesses, seed, work)
     all_lots = _lots(requirements)
     lots = [all_lots[number] for number in np.array_split(np.arange(len(all_lots)), chunks)[chunk].tolist()]
     if joint is None:
@@ -93,14 +96,19 @@ def audit(
         held=held,
         evidence=_evidence(attacker, rows, requirements),
     )
-    return whole_audit(report, problem, publication, requirements, lots, seed)
+    return whole_audit(report, problem, publication, requirements, lots, seed, work)
 
 
 def jointly(
-    problem: ProtectionProblem, publication: Publication, requirements: Requirements, witnesses: Sequence[Floats] = (), seed: int = 1
+    problem: ProtectionProblem,
+    publication: Publication,
+    requirements: Requirements,
+    witnesses: Sequence[Floats] = (),
+    seed: int = 1,
+    say: Say = silent,
 ) -> JointPoints:
     """Solves the joint LPs of an audit, once for all its chunks. `witnesses` and `seed`: those of the audit."""
-    attacker = _facing(problem, publication, requirements, witnesses, seed)
+    attacker = _facing(problem, publication, requirements, witnesses, seed, Progress(say, "audit, all parts"))
     found, lps = attacker.propose()
     points = [each for of_prover in found for each in of_prover]
     return JointPoints(
@@ -118,9 +126,10 @@ def _audited(problem: ProtectionProblem, publication: Publication, requirements:
 
 
 def _facing(
-    problem: ProtectionProblem, publication: Publication, requirements: Requirements, witnesses: Sequence[Floats], seed: int
+    problem: ProtectionProblem, publication: Publication, requirements: Requirements, witnesses: Sequence[Floats], seed: int,
+    work: Progress,
 ) -> Attacker:  # fmt: skip
-    attacker = Attacker(problem, requirements, seed)
+    attacker = Attacker(problem, requirements, seed, work)
     attacker.face(publication)
     attacker.offer(witnesses)
     return attacker

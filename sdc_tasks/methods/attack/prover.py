@@ -8,13 +8,14 @@ end of the joint searches, as if there were no other lot. So a mapped audit find
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from sdc_tasks.methods.attack.items import Items
 from sdc_tasks.methods.attack.knowledge import Insiders
 from sdc_tasks.methods.attack.ledger import Ledger
+from sdc_tasks.model.progress import Progress
 from sdc_tasks.model.table import Bools, Ints
 
 FOR_ALL = -1  # not the number of a lot: what the joint searches find is for all lots
@@ -22,15 +23,23 @@ FOR_ALL = -1  # not the number of a lot: what the joint searches find is for all
 Lots = Sequence[tuple[int, Ints]]
 
 
+def tell_settled(work: Progress, provers: Sequence[Prover], what: str) -> None:
+    """Tells how many items of these provers are shown or broken."""
+    of = sum(len(prover.items) for prover in provers)
+    work.tell(of - sum(prover.left for prover in provers), of, what)
+
+
 class Prover(ABC):
     """One profile's items in one polyhedron. `profile`: its number in the requirements; `solves`: LPs or MILPs so far, of which `shared`
-    were joint ones.
+    were joint ones; `left`: items that are neither shown nor broken yet, told by `tell`.
     """
+
+    tell: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, profile: int, items: Items, insiders: Insiders, ledger: Ledger, seed: int) -> None:
         self.profile, self.items, self.insiders, self.ledger = profile, items, insiders, ledger
         self.solves = self.shared = 0
-        self._seed = seed
+        self._seed, self.left = seed, len(items)
 
     def settle(self, lots: Lots | None = None) -> None:
         """Shows or breaks every item. With `lots` (number, primaries): after the joint searches, only the items of these primaries."""
@@ -41,6 +50,7 @@ class Prover(ABC):
         """Shows what the joint searches show."""
         before = self.solves
         self._jointly(np.random.default_rng(self._seed))
+        self._now_left(int(self.ledger.waiting.sum()))
         self.shared += self.solves - before
 
     def settle_each(self, lots: Lots | None = None) -> None:
@@ -48,6 +58,8 @@ class Prover(ABC):
         order = self._order()
         waiting = order[self.ledger.waiting[order]]
         self._begin()
+        asked = waiting if lots is None else waiting[np.isin(self.items.cell[waiting], np.concatenate([[], *(own for _, own in lots)]))]
+        self._now_left(len(asked))
         if lots is None:
             self._each(waiting, FOR_ALL)
             return
@@ -65,6 +77,11 @@ class Prover(ABC):
         for item in items.tolist():
             if self.ledger.open[item].any():
                 self.attack(item, self.ledger.open[item].copy(), lot)
+            self._now_left(self.left - 1)
+
+    def _now_left(self, items: int) -> None:
+        self.left = items
+        self.tell()
 
     @abstractmethod
     def attack(self, item: int, knowers: Bools, lot: int) -> None:

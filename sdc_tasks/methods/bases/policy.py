@@ -8,7 +8,7 @@ breaks it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -29,11 +29,11 @@ from sdc_tasks.methods.bases.strata import strata_of
 from sdc_tasks.methods.bases.suppression import two_options
 from sdc_tasks.methods.bases.wishes import wishes_of
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.progress import Progress, Say
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.weights import aggregate_weights
 
 MORE_DECIMALS = 2  # decimals beyond those that an indicator declares, for additive values: deliveries may have more
-Say = Callable[[str], None]
 
 
 def case_of(problem: ProtectionProblem, requirements: Requirements, options: BasesOptions, seed: int, progress: Say, note: Say) -> Case:
@@ -51,7 +51,7 @@ def case_of(problem: ProtectionProblem, requirements: Requirements, options: Bas
         ladder = two_options(ladder)
     if options.strata is not None:
         ladder = ladder.in_strata(strata_of(problem, options.strata, wishes.exact))
-    attacker = Attacker(problem, requirements, seed)
+    attacker = Attacker(problem, requirements, seed, Progress(progress, "attack"))
     return Case(problem, requirements, attacker, ladder, weights, wishes.exact, options, progress, seed, note=note)
 
 

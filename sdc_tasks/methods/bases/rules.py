@@ -76,7 +76,7 @@ def by_cover(case: Case, choice: Ints) -> Ints:
     """A safe choice that loses no more than the given safe one."""
     best, loss = choice, case.ladder.loss_of(choice)
     for number in range(case.options.passes):
-        proposed = cover(case.ladder, case.cuts, best, case.seed + number)
+        proposed = cover(case.ladder, case.cuts, best, case.seed + number, case.progress)
         promised = case.ladder.loss_of(proposed)
         if promised > loss * (1 - LAST_GAIN):
             break

@@ -106,8 +106,9 @@ def _auto(reduction: Reduction, run: Run, options: EngineOptions) -> None:
     rounds, before = relaxation.tighten(MOST_ROUNDS, lambda: run.left), 0.0
     with ThreadPoolExecutor(1) as beside:
         up = beside.submit(first.all_up, problem, run)
-        for bound in rounds:
+        for number, bound in enumerate(rounds, start=1):
             run.lift(bound, "polygon")
+            run.at(number, MOST_ROUNDS, "rounds of the relaxation at most")
             if bound <= before * (1 + SETTLED):
                 break
             before = bound

@@ -21,12 +21,15 @@ from sdc_tasks.methods.cta.engine import EngineOptions, execute
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.options import RungOptions
 from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.results import Adjustment, Outcome, Rung
 from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.clock import Abort
 
 
-def climb(problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, before: Adjustment, accept_short: float = 0.0) -> Adjustment:
+def climb(
+    problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, before: Adjustment, accept_short: float = 0.0, say: Say = silent
+) -> Adjustment:
     """Runs the next rung. Returns `before` with its result. `truth` are the values a of the whole release, for the adjusted table x.
 
     A table that leaves at most the share `accept_short` of the sensitive cells short is accepted: the audit repairs the rest.
@@ -38,7 +41,8 @@ def climb(problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, b
     if len(problem.sensitive) == 0:
         nothing = Rung(options.method, Outcome.OPTIMAL, 0.0, 0.0, 0.0, 0.0, "nothing to protect", accepted=True, chosen=True)
         return Adjustment(truth, (*before.rungs, nothing))
-    run = Run(problem, gap=options.gap, clock=Abort(f"rung {len(before.rungs) + 1} of the ladder, {options.method}", options.seconds))
+    clock = Abort(f"rung {len(before.rungs) + 1} of the ladder, {options.method}", options.seconds)
+    run = Run(problem, gap=options.gap, clock=clock, say=say, name=options.method)
     run.lift(max((rung.bound for rung in before.rungs if rung.bound is not None), default=0.0), "an earlier rung")
     chosen = EngineOptions(
         options.method, options.solver, gap=options.gap, seed=seed, rounds=options.rounds,

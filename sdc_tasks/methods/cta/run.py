@@ -16,6 +16,7 @@ import numpy as np
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.verify import Incumbent, verify
 from sdc_tasks.model.moment import Moment
+from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.timed import TimedSearch
@@ -37,8 +38,10 @@ class Run(TimedSearch):
         gap: float = 0.0,
         report: Callable[[Moment], None] | None = None,
         clock: Clock | None = None,
+        say: Say = silent,
+        name: str = "",
     ) -> None:
-        super().__init__(clock or Limit(seconds), report)
+        super().__init__(clock or Limit(seconds), report, say, name)
         self.problem, self.gap_wanted = problem, gap
         self.work: dict[str, int] = {}  # counted work: name → number
         self.best: Incumbent | None = None  # the best additive table: a protected one if found, else the least short

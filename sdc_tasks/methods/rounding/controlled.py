@@ -20,8 +20,9 @@ import scipy.sparse as sp
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
 from sdc_tasks.methods.rounding.pieces import nearest
 from sdc_tasks.methods.rounding.protection import RoundingAttacker, RoundingVerdict, cells_too_wide, necessary
-from sdc_tasks.methods.rounding.separable import Found, Progress, Search, least_cost, relations, silent
+from sdc_tasks.methods.rounding.separable import Found, Search, least_cost, relations
 from sdc_tasks.methods.rounding.table import RoundingTable, multiples
+from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.table import SUM_SHARE, Bools, Floats, Ints
 from sdc_tasks.solver.lp import Status
 
@@ -67,7 +68,7 @@ class ControlledTable:
         return max(0.0, (self.distance - self.bound) / self.distance) if self.distance > 0 else 0.0
 
 
-def round_table(table: RoundingTable, options: TableOptions, progress: Progress = silent) -> ControlledTable:
+def round_table(table: RoundingTable, options: TableOptions, progress: Say = silent) -> ControlledTable:
     """The closest table of multiples that keeps all levels.
 
     Raises InvalidInput where a relation's sum or a fixed cell is no multiple of the base, and Unprotectable where no reach gives a table.
@@ -97,7 +98,7 @@ def round_table(table: RoundingTable, options: TableOptions, progress: Progress 
     )
 
 
-def _at_reach(table: RoundingTable, options: TableOptions, reach: int, rhs: Floats, progress: Progress) -> ControlledTable | Found:
+def _at_reach(table: RoundingTable, options: TableOptions, reach: int, rhs: Floats, progress: Say) -> ControlledTable | Found:
     """The table within a reach, or the result of the search that found none."""
     base, n = options.base, len(table.a)
     target = table.a / base

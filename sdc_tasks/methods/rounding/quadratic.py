@@ -29,8 +29,9 @@ import scipy.sparse as sp
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
 from sdc_tasks.methods.rounding.pieces import OFF_WHOLE, Pieces, squares
 from sdc_tasks.methods.rounding.protection import RoundingAttacker, RoundingVerdict, cells_too_wide, necessary
-from sdc_tasks.methods.rounding.separable import Progress, Search, least_cost, relations, silent
+from sdc_tasks.methods.rounding.separable import Search, least_cost, relations
 from sdc_tasks.methods.rounding.table import RoundingTable, multiples
+from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.table import EXACT_BELOW, Bools, Floats
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import Milp, MilpResult, solve_milp
@@ -95,7 +96,7 @@ def base_for(table: RoundingTable) -> float:
     return least
 
 
-def round_quadratic(table: RoundingTable, base: float, search: Search, progress: Progress = silent) -> QuadraticTable:
+def round_quadratic(table: RoundingTable, base: float, search: Search, progress: Say = silent) -> QuadraticTable:
     """The table of least distance that keeps all margins and levels.
 
     Raises InvalidInput where values or the base are not whole, or nothing is sensitive; Unprotectable where no table is found.
@@ -139,7 +140,7 @@ def margins(table: RoundingTable) -> Bools:
 class _Work:
     """One table and one base: the columns are the sensitive cells, then those that are adjusted."""
 
-    def __init__(self, table: RoundingTable, base: float, search: Search, progress: Progress) -> None:
+    def __init__(self, table: RoundingTable, base: float, search: Search, progress: Say) -> None:
         self.table, self.base, self.search, self.progress = table, base, search, progress
         a, S = table.a, table.primary
         self.margin = margins(table) | table.fixed | (a == 0)

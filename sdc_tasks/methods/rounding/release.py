@@ -10,7 +10,7 @@ the other indicators. The first publication that he cannot break is taken. If he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -19,9 +19,8 @@ from sdc_tasks.methods.parts import Part
 from sdc_tasks.methods.rounding.aggregates import controlled_aggregates, quadratic_aggregates
 from sdc_tasks.methods.rounding.counts import rounded_counts
 from sdc_tasks.methods.rounding.options import Rounding
+from sdc_tasks.model.progress import Say
 from sdc_tasks.model.results import Publication
-
-Progress = Callable[[str], None]
 
 
 def round_part(
@@ -30,8 +29,8 @@ def round_part(
     requirements: Requirements,
     wanted: Rounding,
     seed: int,
-    progress: Progress,
-    note: Progress,
+    progress: Say,
+    note: Say,
 ) -> Publication:
     """The publication of the part. `decided`: the publication of the whole, with the part withheld; `requirements`, `seed`: of the audit.
 
@@ -49,7 +48,7 @@ def round_part(
 
 
 def _proposals(
-    part: Part, requirements: Requirements, wanted: Rounding, drawn: int, seed: int, progress: Progress
+    part: Part, requirements: Requirements, wanted: Rounding, drawn: int, seed: int, progress: Say
 ) -> Iterator[tuple[str, Publication]]:
     match wanted.method:
         case "small-count":

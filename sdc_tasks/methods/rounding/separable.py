@@ -10,7 +10,6 @@ are checked in integers: a point that violates a relation is not taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +17,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.rounding import neighbourhoods
 from sdc_tasks.methods.rounding.pieces import OFF_WHOLE, Pieces
+from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.lp import Status
@@ -25,12 +25,6 @@ from sdc_tasks.solver.milp import UNWATCHED, Milp, SolverName, Watch, solve_milp
 from sdc_tasks.solver.vertex import vertex
 
 WHOLE_BINARIES = 1500  # binaries up to which the whole model is faster than a search
-
-Progress = Callable[[str], None]
-
-
-def silent(_: str) -> None:
-    """A progress callback that does nothing."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +93,7 @@ def relations(A: sp.csr_array, rhs: Floats, cuts: sp.csr_array | None = None, le
     return Relations(rows, np.concatenate([rhs, least]), np.concatenate([rhs, np.full(len(least), np.inf)]), len(rhs))
 
 
-def least_cost(pieces: Pieces, rows: Relations, search: Search, progress: Progress = silent) -> Found:
+def least_cost(pieces: Pieces, rows: Relations, search: Search, progress: Say = silent) -> Found:
     """The point of least cost, or the best one found, with a proven bound."""
     model = pieces.model(rows.A, rows.lower, rows.upper)
     relaxed = vertex(model, search.clock.left)

@@ -12,10 +12,11 @@ import numpy as np
 from sdc_tasks.methods.attack.items import SIDES
 from sdc_tasks.methods.attack.knowledge import knowledge_of
 from sdc_tasks.methods.attack.lp.prover import Attack, LpProver, sizes_of
-from sdc_tasks.methods.attack.prover import Lots
+from sdc_tasks.methods.attack.prover import Lots, tell_settled
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.methods.attack.witness import Witness
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.progress import Progress
 from sdc_tasks.model.results import JointPoints, Publication, Tables
 from sdc_tasks.model.table import Bools, Floats
 
@@ -25,12 +26,17 @@ Result = TypeVar("Result")
 class Attacker:
     """The attackers of all profiles that `needs` names. Until the first call of `face`, no aggregate is published."""
 
-    def __init__(self, problem: ProtectionProblem, needs: Requirements, seed: int = 1) -> None:
-        self.needs = needs
+    def __init__(self, problem: ProtectionProblem, needs: Requirements, seed: int = 1, work: Progress | None = None) -> None:
+        self.needs, self._work = needs, work or Progress()
         self._provers: list[LpProver] = []
         for number, profile in enumerate(needs.profiles):
             knowledge = knowledge_of(problem, profile)
             self._provers += [LpProver(problem, needs, knowledge, number, size, seed) for size in sizes_of(needs, number)]
+        for prover in self._provers:
+            prover.tell = self._tell
+
+    def _tell(self) -> None:
+        tell_settled(self._work, self._provers, "requirements settled")
 
     @property
     def lps(self) -> int:

@@ -227,8 +227,12 @@ class LpProver(Prover):
     # --- the strategy ---------------------------------------------------------------------------------------------------------------
 
     def _jointly(self, rng: np.random.Generator) -> None:
-        search = JointSearch(self._system, self._by_column, self._levels, self.items, self.insiders, self.ledger, self._count)
+        search = JointSearch(self._system, self._by_column, self._levels, self.items, self.insiders, self.ledger, self._count_jointly)
         self.solves += search.run(rng)
+
+    def _count_jointly(self, z: Floats) -> None:
+        self._count(z)
+        self._now_left(int(self.ledger.waiting.sum()))
 
     def _order(self) -> Ints:
         """Items of a victim in a coalition come last. For each cell its sliding level comes last, because the other sides may prove it."""

@@ -10,9 +10,10 @@ from sdc_tasks.methods.attack.items import SIDES
 from sdc_tasks.methods.attack.knowledge import knowledge_of
 from sdc_tasks.methods.attack.milp.prover import MilpProver, Shortfall, Whole
 from sdc_tasks.methods.attack.milp.system import whole_system
-from sdc_tasks.methods.attack.prover import Lots
+from sdc_tasks.methods.attack.prover import Lots, tell_settled
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.progress import Progress
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Ints
 
@@ -24,9 +25,11 @@ class WholeAttacker:
     """
 
     def __init__(
-        self, problem: ProtectionProblem, publication: Publication | None, needs: Requirements, seed: int = 1, tried: Sequence[Whole] = ()
+        self, problem: ProtectionProblem, publication: Publication | None, needs: Requirements, seed: int = 1, tried: Sequence[Whole] = (),
+        work: Progress | None = None,
     ) -> None:  # fmt: skip
         self._provers: list[MilpProver] = []
+        self._work = work or Progress()
         asked = np.flatnonzero(problem.integral[needs.primaries])
         for number, profile in enumerate(needs.profiles):
             rows = asked[needs.profile[asked] == number]
@@ -36,6 +39,10 @@ class WholeAttacker:
                 self._provers.append(MilpProver(system, needs, knowledge_of(problem, profile), number, rows, seed))
         for prover in self._provers:
             prover.offer(tried)
+            prover.tell = self._tell
+
+    def _tell(self) -> None:
+        tell_settled(self._work, self._provers, "requirements settled by whole tables")
 
     @property
     def milps(self) -> int:

@@ -21,17 +21,18 @@ from sdc_tasks.methods.attack.milp.system import WHOLE_NOISE
 from sdc_tasks.methods.attack.prover import Lots
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.progress import Progress
 from sdc_tasks.model.results import AuditReport, Evidence, Publication
 
 
 def whole_audit(
     report: AuditReport, problem: ProtectionProblem, publication: Publication, requirements: Requirements, lots: Lots,
-    seed: int,
+    seed: int, work: Progress,
 ) -> AuditReport:  # fmt: skip
     """The report of the LP audit on these lots (number, primaries), extended by integer knowledge for the integral cells."""
     if not problem.integral[requirements.primaries].any():
         return report
-    attacker = WholeAttacker(problem, publication, requirements, seed)
+    attacker = WholeAttacker(problem, publication, requirements, seed, work=work)
     attacker.settle(lots)
     worst = {name: getattr(report, name).copy() for name in SIDES.values()}
     held, undecided = report.held.copy(), report.undecided.copy()
@@ -48,7 +49,7 @@ def whole_audit(
     )  # fmt: skip
 
 
-def whole_baseline(problem: ProtectionProblem, requirements: Requirements) -> Requirements:
+def whole_baseline(problem: ProtectionProblem, requirements: Requirements, work: Progress) -> Requirements:
     """The requirements of the LP baseline, cut further to what whole national tables alone reach."""
     integral = problem.integral[requirements.primaries]
     if not integral.any():
@@ -56,7 +57,7 @@ def whole_baseline(problem: ProtectionProblem, requirements: Requirements) -> Re
     levels = {name: getattr(requirements, name) for name in SIDES.values()}
     floor = {name: np.where(integral, np.floor(level + WHOLE_NOISE), level) for name, level in levels.items()}
     least = replace(requirements, **floor)
-    attacker = WholeAttacker(problem, None, least)
+    attacker = WholeAttacker(problem, None, least, work=work)
     attacker.settle([(0, least.cells)])
     reached, told = [], []
     for short in attacker.short:

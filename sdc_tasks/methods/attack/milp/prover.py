@@ -137,6 +137,7 @@ class MilpProver(Prover):
         z = self._table(columns, self._solve(columns, push.cost, push.lower, push.upper, JOINT_GAP, JOINT_NODES))
         if z is not None:
             self._count(z, FOR_ALL)
+            self._now_left(int(self.ledger.waiting.sum()))
         return True
 
     def _begin(self) -> None:

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.search.cut import Cut, slack_of
+from sdc_tasks.model.progress import Progress, Say, silent
 from sdc_tasks.model.table import Bools, Ints
 from sdc_tasks.solver.lp import LiveLP
 
@@ -30,13 +31,15 @@ NEAR_CUTS, NEAR_CELLS = 30, 40  # cuts around a move, and cells in these cuts, t
 ROW_NOISE = 1e-9  # of a right-hand side
 
 
-def cover(ladder: Ladder, cuts: Sequence[Cut], choice: Ints, seed: int) -> Ints:
+def cover(ladder: Ladder, cuts: Sequence[Cut], choice: Ints, seed: int, say: Say = silent) -> Ints:
     """A choice that meets the cuts and loses no more than the given choice, which also meets them."""
+    work, moves = Progress(say, "search"), AT_LEAST + MOVES * len(choice)
     search = _Search(ladder, [cut for cut in cuts if cut.rhs > 0], choice)
     rng = np.random.default_rng(seed)
-    for _ in range(AT_LEAST + MOVES * len(choice)):
+    for number in range(moves):
         if not search.choice.any():
             break
+        work.tell(number, moves, "moves")
         search.move(rng)
     return search.choice
 

@@ -13,7 +13,7 @@ recomputes the lower bound from the master's prices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -21,10 +21,10 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.bases.search.cut import Cut
 from sdc_tasks.methods.bases.search.extension import Demand, Extension, order
+from sdc_tasks.model.progress import Say
 from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
-Progress = Callable[[str], None]
 WIDEST = 1.0
 FIRST_BOX = 0.5  # the box at first, as a share of the half-widths
 BOXED_GAP = 0.15  # gap beyond which a step stays in the box
@@ -62,7 +62,7 @@ class HalfWidths:
         return {primary: share / total for primary, share in shares.items()}
 
 
-def minimum_uncertainty(extension: Extension, weights: Floats, gap: float, progress: Progress, cuts: Sequence[Cut] = ()) -> HalfWidths:
+def minimum_uncertainty(extension: Extension, weights: Floats, gap: float, progress: Say, cuts: Sequence[Cut] = ()) -> HalfWidths:
     """Half-widths within `gap` of the least loss, or the best of `DEMAND_ROUNDS` rounds. `weights` (aggregate cells,) > 0: loss per unit.
 
     `cuts`: known cuts, which save the first steps.

@@ -15,17 +15,14 @@ gives a cut: the present choice meets it, a lower choice may not.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack import MET, Attacker
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.search.cut import Cut, cut_of, slack_of
+from sdc_tasks.model.progress import Progress, Say
 from sdc_tasks.model.table import Floats, Ints
-
-Progress = Callable[[str], None]
 
 
 class Stuck(Unprotectable):
@@ -37,7 +34,7 @@ class Stuck(Unprotectable):
 
 
 def repair(
-    attacker: Attacker, ladder: Ladder, choice: Ints, rounds: int, progress: Progress, cuts: list[Cut], safe: Ints | None = None
+    attacker: Attacker, ladder: Ladder, choice: Ints, rounds: int, progress: Say, cuts: list[Cut], safe: Ints | None = None
 ) -> Ints:  # fmt: skip
     """A safe choice, nowhere below the given one. From audit number `rounds` on, cells that attacks still use are withheld one by one.
 
@@ -46,7 +43,7 @@ def repair(
     """
     choice = choice.copy()
     most = np.full(len(choice), ladder.withheld) if safe is None else safe
-    audits = 0
+    audits, work = 0, Progress(progress, "repair")
     while True:
         attacker.face(ladder.publication(choice))
         attacker.settle()
@@ -57,7 +54,8 @@ def repair(
         progress(f"audit {audits}: {len(broken)} requirements broken")
         if not broken:
             return choice
-        for attack, cut in zip(broken, found, strict=True):
+        for number, (attack, cut) in enumerate(zip(broken, found, strict=True)):
+            work.tell(number, len(broken), f"attacks of audit {audits} answered")
             if audits < rounds:
                 raise_to(cut, attack.need, ladder, choice, most)
             attacker.shift(ladder.publication(choice))

@@ -56,6 +56,7 @@ def block_coordinate_descent(
         limited = descent.cycle(k)
         gain = before - run.protected.verdict.objective
         run.work["rounds of bcd"] = number
+        run.at(number, cycles, "rounds")
         if run.over:
             return
         if gain == 0 and (k == 1 or limited):

@@ -69,6 +69,7 @@ def benders(problem: CtaProblem, run: Run, seed: int, rounds: int | None = None)
         if up is None:
             run.work["rounds of benders"] = number
             return
+        run.at(number, rounds, "rounds")
         search.try_senses(up)
 
 

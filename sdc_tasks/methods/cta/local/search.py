@@ -86,6 +86,7 @@ def improve(
             if run.over or number == rounds or search.stale > max(len(problem.sensitive), TWICE * len(search.kinds)):
                 run.work["rounds of local search"] = number
                 return
+            run.at(number, rounds, "rounds of local search")
             tasks = search.batch()
             moves = list(pool.map(partial(search.improved, valid, run), tasks))
             for (kind, _, _), move in zip(tasks, moves, strict=True):
