@@ -58,7 +58,11 @@ class Prover(ABC):
         order = self._order()
         waiting = order[self.ledger.waiting[order]]
         self._begin()
-        asked = waiting if lots is None else waiting[np.isin(self.items.cell[waiting], np.concatenate([[], *(own for _, own in lots)]))]
+        asked = (
+            waiting
+            if lots is None
+            else waiting[np.isin(self.items.cell[waiting], np.concatenate([self.items.cell[:0], *(own for _, own in lots)]))]
+        )
         self._now_left(len(asked))
         if lots is None:
             self._each(waiting, FOR_ALL)

@@ -91,7 +91,6 @@ class LpProver(Prover):
     """
 
     stopped = False
-    _heard: list[Witness] | None = None
 
     def __init__(
         self, problem: ProtectionProblem, needs: Requirements, knowledge: Knowledge, profile: int, size: Size, seed: int
@@ -152,11 +151,10 @@ class LpProver(Prover):
         self._count(whole)
 
     def propose(self) -> list[Witness]:
-        """Runs the joint searches. Returns the points that they found and that are witnesses, in their order."""
-        self._heard = []
+        """Runs the joint searches. Returns the witnesses that showed something when they were found, in their order."""
+        before = len(self._useful)
         self.settle_jointly()
-        found, self._heard = self._heard, None
-        return found
+        return self._useful[before:]
 
     def recount(self, points: Iterable[Floats], lps: int) -> None:
         """Counts the points that joint searches found elsewhere, in place of these searches, which took so many LPs. A point that is no
@@ -218,8 +216,6 @@ class LpProver(Prover):
         sound = self._system.are_witnesses(z) if sound is None else sound
         if not any(sound):
             return
-        if self._heard is not None:
-            self._heard.append(Witness.of(z, lot, sound))
         news = self.ledger.count(z, sound)
         if news.closed or (self.items.side == SLIDE).any():  # halves of a sliding level come from different witnesses
             self._useful.append(Witness.of(z, lot, sound))
