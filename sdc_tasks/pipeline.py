@@ -13,7 +13,7 @@ Nothing here reads a file, a database, a clock that matters or an environment va
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -159,7 +159,7 @@ def audit(
     requirements: attack.Requirements,
     domain: Domain,
     chunk: int | None = None,
-    tried: Sequence[Floats] = (),
+    tried: Tables | None = None,
     joint: JointPoints | None = None,
     progress: Say = silent,
 ) -> AuditReport:
@@ -169,25 +169,30 @@ def audit(
     Raises InvalidInput for a table in which a value with a VISIBLE_SHARE is not the sum of the visible countries.
     """
     attack.refuse_mislabelled(problem, publication)
-    attacked = problem, publication, requirements, tried, domain.audit.seed
+    attacked = problem, publication, requirements, _dense(problem, tried), domain.audit.seed
     if chunk is None:
         return merge([attack.audit(*attacked, say=progress)])
     return attack.audit(*attacked, chunk, domain.audit.chunks, joint, progress)
 
 
 def audit_jointly(
-    problem: ProtectionProblem, publication: Publication, requirements: attack.Requirements, domain: Domain, tried: Sequence[Floats],
+    problem: ProtectionProblem, publication: Publication, requirements: attack.Requirements, domain: Domain, tried: Tables,
     progress: Say = silent,
 ) -> JointPoints:  # fmt: skip
     """What the chunks of an audit have in common. Raises as `audit` does."""
     attack.refuse_mislabelled(problem, publication)
-    return attack.jointly(problem, publication, requirements, tried, domain.audit.seed, progress)
+    return attack.jointly(problem, publication, requirements, _dense(problem, tried), domain.audit.seed, progress)
 
 
-def to_try(problem: ProtectionProblem, adjustment: Adjustment, tables: Tables | None) -> list[Floats]:
+def to_try(problem: ProtectionProblem, adjustment: Adjustment, tables: Tables | None) -> Tables:
     """The adjusted table and those that the choice of bases found, for an audit: it takes none for a witness before it has checked it."""
-    adjusted = [] if adjustment.x is None else [(adjustment.x - problem.a)[problem.suppressed]]
-    return adjusted + ([] if tables is None else tables.dense(int(problem.suppressed.sum())))
+    z = np.zeros(0) if adjustment.x is None else (adjustment.x - problem.a)[problem.suppressed]
+    adjusted = [] if adjustment.x is None else [(np.flatnonzero(z), z[np.flatnonzero(z)])]
+    return Tables(**Tables.rows([*adjusted, *([] if tables is None else tables.sparse)]))
+
+
+def _dense(problem: ProtectionProblem, tried: Tables | None) -> Iterable[Floats]:
+    return () if tried is None else tried.dense(int(problem.suppressed.sum()))
 
 
 def merge(chunks: Sequence[AuditReport]) -> AuditReport:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
@@ -286,14 +286,20 @@ class Tables:
             "value": np.concatenate([np.zeros(0), *(value for _, value in tables)]),
         }
 
-    def dense(self, n: int) -> list[Floats]:
-        """Each table with all n deviations."""
-        found = []
-        for first, after in pairwise(self.start.tolist()):
-            z = np.zeros(n)
-            z[self.column[first:after]] = self.value[first:after]
-            found.append(z)
-        return found
+    @property
+    def sparse(self) -> list[tuple[Ints, Floats]]:
+        """The columns of each table, and their deviations."""
+        return [(self.column[first:after], self.value[first:after]) for first, after in pairwise(self.start.tolist())]
+
+    def dense(self, n: int) -> Iterator[Floats]:
+        """Each table with all n deviations, one at a time: all together would not fit into memory."""
+        yield from (_spread(each, n) for each in self.sparse)
+
+
+def _spread(table: tuple[Ints, Floats], n: int) -> Floats:
+    z = np.zeros(n)
+    z[table[0]] = table[1]
+    return z
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -317,11 +323,9 @@ class JointPoints(Tables):
         for name in ("prover", "lps"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
-    def of(self, prover: int, n: int) -> list[Floats]:
+    def of(self, prover: int, n: int) -> Iterator[Floats]:
         """The tables of a prover, in the order in which they were found, each with all n deviations."""
-        start, mine = self.start, np.flatnonzero(self.prover == prover).tolist()
-        spans = [slice(start[i], start[i + 1]) for i in mine]
-        return Tables(**Tables.rows([(self.column[at], self.value[at]) for at in spans])).dense(n)
+        yield from (_spread(each, n) for each, number in zip(self.sparse, self.prover.tolist(), strict=True) if number == prover)
 
 
 @dataclass(frozen=True)

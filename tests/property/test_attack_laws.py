@@ -177,7 +177,7 @@ def test_tables_that_others_found_change_no_verdict(draw):
     before = Attacker(draw.problem, requirements)
     before.face(other)
     before.settle()
-    found = before.tables(publication).dense(int(draw.problem.suppressed.sum()))
+    found = list(before.tables(publication).dense(int(draw.problem.suppressed.sum())))
     moved = [z * draw.rng.choice([-2.0, 0.9, 1.0, 30.0], len(z)) for z in found]
     for tried in (found, moved):
         report = audit(draw.problem, publication, requirements, tried)

@@ -40,7 +40,8 @@ def test_every_long_step_of_a_release_says_how_much_is_done(tmp_path: Path, monk
     adjustment = pipeline.climb(problem, requirements, domain, 0, Adjustment(), told["cta"].append)
     pipeline.climb(problem, requirements, domain, 1, Adjustment(), told["cta"].append)
     publication = pipeline.choose_bases(problem, requirements, adjustment, domain, told["bases"].append, note=lambda _: None)
-    joint = pipeline.audit_jointly(problem, publication, requirements, domain, [], told["audit"].append)
+    nothing = pipeline.to_try(problem, Adjustment(), None)
+    joint = pipeline.audit_jointly(problem, publication, requirements, domain, nothing, told["audit"].append)
     for chunk in range(2):
         pipeline.audit(problem, publication, requirements, domain, chunk, joint=joint, progress=told["audit"].append)
     counts = {step: [each for line in lines if (each := LINE.fullmatch(line))] for step, lines in told.items()}

@@ -41,7 +41,7 @@ def audit(
     problem: ProtectionProblem,
     publication: Publication,
     requirements: Requirements,
-    witnesses: Sequence[Floats] = (),
+    witnesses: Iterable[Floats] = (),
     seed: int = 1,
     chunk: int = 0,
     chunks: int = 1,
@@ -103,7 +103,7 @@ def jointly(
     problem: ProtectionProblem,
     publication: Publication,
     requirements: Requirements,
-    witnesses: Sequence[Floats] = (),
+    witnesses: Iterable[Floats] = (),
     seed: int = 1,
     say: Say = silent,
 ) -> JointPoints:
@@ -126,7 +126,7 @@ def _audited(problem: ProtectionProblem, publication: Publication, requirements:
 
 
 def _facing(
-    problem: ProtectionProblem, publication: Publication, requirements: Requirements, witnesses: Sequence[Floats], seed: int,
+    problem: ProtectionProblem, publication: Publication, requirements: Requirements, witnesses: Iterable[Floats], seed: int,
     work: Progress,
 ) -> Attacker:  # fmt: skip
     attacker = Attacker(problem, requirements, seed, work)

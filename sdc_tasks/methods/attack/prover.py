@@ -58,12 +58,7 @@ class Prover(ABC):
         order = self._order()
         waiting = order[self.ledger.waiting[order]]
         self._begin()
-        asked = (
-            waiting
-            if lots is None
-            else waiting[np.isin(self.items.cell[waiting], np.concatenate([self.items.cell[:0], *(own for _, own in lots)]))]
-        )
-        self._now_left(len(asked))
+        self._now_left(len(waiting) if lots is None else sum(int(np.isin(self.items.cell[waiting], own).sum()) for _, own in lots))
         if lots is None:
             self._each(waiting, FOR_ALL)
             return
