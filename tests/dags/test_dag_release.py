@@ -120,7 +120,7 @@ def test_no_rung_is_climbed_after_one_that_was_good_enough(release: Any, monkeyp
 
     climbed = []
 
-    def climb(problem: Any, requirements: Any, domain: Any, rung: int, before: Adjustment) -> Adjustment:
+    def climb(problem: Any, requirements: Any, domain: Any, rung: int, before: Adjustment, progress: Any) -> Adjustment:
         climbed.append(rung)
         found = Rung("stub", Outcome.OPTIMAL, 0.0, 0.0, 0.0, 0.0, "by hand", accepted=rung == 0, chosen=rung == 0)
         return Adjustment(problem.a, (*before.rungs, found))
