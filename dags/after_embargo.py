@@ -58,6 +58,7 @@ def embargo_dag(domain: Domain, file: Path) -> DAG:
         doc_md=ABOUT.format(title=domain.title),
         schedule=CycleTimetable.of(domain.calendar, "embargo"),
         start_date=datetime(1990, 1, 1, tzinfo=UTC),  # before every reference period: catch-up asks for one
+        is_paused_upon_creation=False,  # it does nothing before an embargo ends, and then the table must be written
         catchup=True,  # also of an embargo that ended while the scheduler was down
         default_args=DEFAULTS,
         tags=["release", domain.id],

@@ -44,6 +44,16 @@ def _known(release: str) -> Any:
     return found
 
 
+def _tell(context: Any, about: Any, what: str, said: str) -> None:
+    """Shows the question on the pages of the release and its cycle while this run asks."""
+    from sdc_tasks.warehouse.operations import cycles
+
+    run, engine = context["dag_run"], _office(None)
+    known = {"domain": about["domain"], "period": about["period"], "release_id": about["release_id"]}
+    cycles.note_dag_run(engine, run.dag_id, run.run_id, **known)
+    cycles.raise_alert(engine, about["domain"], about["period"], "retraction", f"{run.run_id} {what}", said)
+
+
 class Agreement(Question):
     """Asks somebody other than who triggered the run, where the domain file asks for approvals. An answer of his own does not count.
 
@@ -57,7 +67,10 @@ class Agreement(Question):
             log.info("nobody else has to agree: the domain file asks for no approval")
             return None
         self.subject = f"{MAY} {about['domain']} {about['period']}, version {about['version']}"  # what Required Actions lists
-        self.body = f"**{about['domain']} {about['period']}**, version {about['version']}: `{release}`\n\n**Reason** {reason}"
+        worded = reason.replace("`", "'")  # as it is written: no heading, link or picture of its own
+        self.body = f"**{about['domain']} {about['period']}**, version {about['version']}: `{release}`\n\n**Reason**\n\n```\n{worded}\n```"
+        who = context["dag_run"].triggering_user_name or "somebody"
+        _tell(context, about, "agree", f"{who} asks to take version {about['version']} back: {reason}. Somebody else answers")
         return super().execute(context)
 
     def settled(self, context: Any) -> bool:
@@ -74,7 +87,10 @@ class Agreement(Question):
 
         person = (event["responded_by_user"] or {}).get("name") or ""
         if normal(person) == normal(context["dag_run"].triggering_user_name or ""):
-            log.info("this answer does not count: %s triggered the run. Somebody else has to answer", person)
+            release, _ = _wanted(context)
+            said = f"the answer of {person} does not count: who asked to take {release} back does not answer. Somebody else has to answer"
+            log.info("%s", said)
+            _tell(context, _known(release), "own", said)
             return self.execute(context)
         if event["chosen_options"] != [RETRACT]:
             raise refused(f"{person} keeps the release")

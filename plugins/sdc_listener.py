@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 hookimpl = HookimplMarker("airflow")
 log = logging.getLogger("sdc.listener")
-OURS = ("eu_release_", "national_delivery_", "second_file", "maintenance")  # which are recorded
-MINE = (*OURS, "after_embargo_", "retract_release")  # whose logs end with the operator's sentence
+OURS = ("eu_release_", "national_delivery_", "second_file", "maintenance", "retract_release")  # which are recorded
+MINE = (*OURS, "after_embargo_")  # whose logs end with the operator's sentence
 
 
 class Last(logging.Handler):

@@ -39,6 +39,10 @@ class InvalidInput(SdcError):
     exit_code = 2
 
 
+class CountryMissing(InvalidInput):
+    """A country has no accepted delivery, and the domain file makes no release without it: the release waits for its file."""
+
+
 class Unprotectable(SdcError):
     """No table or base can meet the protection asked for; a methodologist must change the domain file."""
 

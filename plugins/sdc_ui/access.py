@@ -36,7 +36,14 @@ def rights(domain: str, user: BaseUser) -> Rights:
         answer=_may("POST", DagAccessEntity.RUN, "second_file", user),
         retract=_may("POST", DagAccessEntity.RUN, "retract_release", user),
         approve=_may("PUT", DagAccessEntity.HITL_DETAIL, dag_id, user),
+        gone=_gone(dag_id),
     )
+
+
+def _gone(dag_id: str) -> bool:
+    """Whether Airflow no longer finds the DAG, or finds a refused domain file in its place."""
+    dag = DagModel.get_dagmodel(dag_id)
+    return dag is not None and (bool(dag.is_stale) or (dag.description or "").endswith(" is refused"))
 
 
 def _may(method: Literal["GET", "POST", "PUT"], entity: DagAccessEntity, dag_id: str, user: BaseUser) -> bool:

@@ -77,7 +77,7 @@ def the_board(request: Request, user: GetUserDep) -> Response:
         if line.ready
     }
     asks = {(line.domain, line.period): asked(may[line.domain], user.get_name(), line.newest, line.asking) for line in facts.open}
-    return _page(request, "board", facts=facts, todo=todo, asks=asks, now=now)
+    return _page(request, "board", facts=facts, todo=todo, asks=asks, gone={domain for domain, each in may.items() if each.gone}, now=now)
 
 
 @app.get("/country/{country}")
@@ -95,8 +95,10 @@ def one_cycle(request: Request, user: GetUserDep, domain: str, period: str) -> R
     facts = _known(cycle_facts(warehouse(), domain, period, now), f"cycle {domain} {period}")
     may = rights(domain, user)
     todo = actions(may, facts.newest, facts.run, facts.failed, domain=domain, period=period, ready=facts.ready)
+    if facts.out is not None and not any(each["kind"] == "retraction" for each in facts.alerts):
+        todo = (*todo, *retraction(may, facts.out, facts.out))
     asks = asked(may, user.get_name(), facts.newest, facts.asking)
-    return _page(request, "cycle", facts=facts, todo=todo, asks=asks, now=now)
+    return _page(request, "cycle", facts=facts, todo=todo, asks=asks, gone=may.gone, now=now)
 
 
 @app.get("/cycle/{domain}/{period}/findings/{country}")
@@ -130,7 +132,7 @@ def one_release(request: Request, user: GetUserDep, release_id: str) -> Response
     facts = _known(release_facts(warehouse(), release_id), f"release {release_id}")
     require([facts.line.domain], user)
     may, line, run = rights(facts.line.domain, user), facts.line, facts.run
-    todo = retraction(may, line)
+    todo = () if facts.retracting else retraction(may, line, facts.out)
     if facts.newest:
         todo = (*actions(may, line, facts.latest, domain=line.domain, period=line.period, ready=line.takes_in), *todo)
     bundle = bundle_of(run.dag_id, run.run_id) if run else None

@@ -15,7 +15,7 @@ from sdc_ui.cycles.countries import Stage, by_cycle, countries, named_by, ready,
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.labels import Labels, Name, labels_of
 from sdc_ui.shared.runs import DagRun, asking, dag_run_of, under_way
-from sdc_ui.shared.standing import ReleaseLine, Standing, release_line, version_out
+from sdc_ui.shared.standing import ReleaseLine, Standing, cycle_lines, version_out
 from sdc_ui.shared.words import counted
 
 OVER = (Standing.PUBLISHED, Standing.UNCHANGED)
@@ -41,6 +41,7 @@ class CycleLine:
     next: Deadline | None
     alerts: tuple[str, ...]
     countries: tuple[Name, ...]
+    refusals: tuple[Name, ...]
 
     @property
     def urgency(self) -> tuple[int, float]:
@@ -148,9 +149,9 @@ def _line(
     stages = tally(found)
     nameless = sum(each["files"] for each in files if each["country"] is None and each["state"] not in NOT_OPEN)
     nameless += sum(named_by(name, [each.code for each in found]) is None for name in names)
-    lines = [release_line(each) for each in releases]
-    newest = lines[0] if lines else None
     known = [dag_run_of(each) for each in runs]
+    lines = cycle_lines(releases, known)
+    newest = lines[0] if lines else None
     return CycleLine(
         domain=key[0],
         title=labels.title,
@@ -165,6 +166,7 @@ def _line(
         next=_next(cycle, stages, newest, now) if cycle else None,
         alerts=tuple(f"{each['said']} ({_age(each['days'])})" for each in alerts),
         countries=tuple(labels.area(each.code) for each in sorted(found, key=lambda each: each.code)),
+        refusals=tuple(labels.area(each.code) for each in found if each.stage is Stage.REFUSED),
     )
 
 
@@ -182,6 +184,6 @@ def _next(cycle: Mapping[str, Any], stages: Mapping[Stage, int], newest: Release
         ("deliveries", cycle["delivery_due"], complete or protected),
         ("protection", cycle["protection_due"], protected),
         ("approval", cycle["approval_due"], released or standing is Standing.UNCHANGED),
-        ("embargo ends", cycle["embargo"], newest is not None and newest.visible),
+        ("embargo ends", cycle["embargo"], newest is not None and (newest.visible or newest.retracted is not None)),
     )
     return next((deadline(name, due, None, now) for name, due, done in steps if due is not None and not done), None)

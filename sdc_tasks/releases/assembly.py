@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain, MissingCountry, Role
-from sdc_tasks.errors import InvalidInput, Retriable
+from sdc_tasks.errors import CountryMissing, InvalidInput, Retriable
 from sdc_tasks.methods.primary import level_lines, protection_levels
 from sdc_tasks.model.problem import Levels, NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Publication, Secondaries
@@ -20,16 +20,16 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret 
     """All countries, hierarchies and compositions as one system of relations, with protection levels from flags and shares.
 
     `salt` keys the digests of confidential things. Without one it is random, and the digests differ each time, also for the same tables.
-    Raises InvalidInput or Retriable where a country is missing and the domain does not publish partial aggregates.
+    Raises CountryMissing or Retriable where a country is missing and the domain does not publish partial aggregates.
     """
     if not tables:
-        raise InvalidInput(
+        raise CountryMissing(
             f"no accepted delivery from {', '.join(domain.countries)}. Remedy: read findings.csv, and correct the files or the domain file"
         )
     by_country = {table.country: table for table in tables}
     missing = [country for country in domain.countries if country not in by_country]
     if missing and domain.missing_country is MissingCountry.BLOCK:
-        raise InvalidInput(
+        raise CountryMissing(
             f"no accepted delivery from {', '.join(missing)}, and {domain.id} blocks a release with missing countries. "
             "Remedy: deliver them, or set missing_country: partial in the domain file"
         )

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sdc_tasks import pipeline
 from sdc_tasks.confidential import keeps_to_itself
-from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Retriable, SdcError, Unprotectable
+from sdc_tasks.errors import NAMED_CELLS, CountryMissing, InvalidInput, Retriable, SdcError, Unprotectable
 from sdc_tasks.model.findings import Finding, Severity
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Secondaries
@@ -133,7 +133,7 @@ def set_by_receiver(desk: Desk, release_id: str) -> list[Secondaries]:
 
 def failed(desk: Desk, release_id: str, error: SdcError) -> SdcError:
     """The error, after the run is marked as waiting, or as failed."""
-    journal.finish_run(desk.engine, release_id, RunState.WAITING if isinstance(error, Retriable) else RunState.FAILED)
+    journal.finish_run(desk.engine, release_id, RunState.WAITING if isinstance(error, (Retriable, CountryMissing)) else RunState.FAILED)
     return error
 
 

@@ -244,8 +244,9 @@ def intakes(engine: Engine, domain: str, period: str, tasks: Collection[str] = (
 
 
 def alerts(engine: Engine, domain: str | None = None, period: str | None = None) -> list[Record]:
-    """The alerts of a cycle, or of all cycles, whose reason still stands, newest first; `country` is the late country, `days` their age. No
-    country is late that the domain does not have any more, or before its instant, when the calendar was changed.
+    """The alerts of a cycle, or of all cycles, whose reason still stands, newest first. `country` is the late country, `days` the age of
+    the alert; for a late country, since its delivery was due. No country is late that the domain does not have any more, or before its
+    instant, when the calendar was changed.
     """
     now = datetime.now(UTC)
     found = _query(engine, "alerts", {"raised_at": UtcTime()}, domain=domain, period=period)
@@ -255,9 +256,14 @@ def alerts(engine: Engine, domain: str | None = None, period: str | None = None)
         cycle = known.get((each["domain"], each["period"]))
         if each["kind"] != "delivery" or cycle is None:
             return True
-        return each["country"] in cycle["areas"] and cycle["delivery_due"] is not None and cycle["delivery_due"] <= now
+        return each["country"] in cycle["areas"] and not (cycle["delivery_due"] and cycle["delivery_due"] > now)
 
-    return [{**each, "days": max((now - each["raised_at"]).days, 0)} for each in found if stands(each)]
+    def since(each: Record) -> datetime:
+        due = known.get((each["domain"], each["period"]), {}).get("delivery_due")
+        found: datetime = due if each["kind"] == "delivery" and due is not None else each["raised_at"]
+        return found
+
+    return [{**each, "days": max((now - since(each)).days, 0)} for each in found if stands(each)]
 
 
 def log_of(engine: Engine, subject: str) -> list[Record]:

@@ -23,6 +23,10 @@ WHERE CASE a.kind
         WHERE q.domain = a.domain AND q.period = a.period AND w.state = 'waiting' AND q.state NOT IN ('success', 'failed')
             AND substr(a.subject, 1, length(q.run_id) + 1) = q.run_id || ' '
     )
+    WHEN 'retraction' THEN EXISTS (
+        SELECT 1 FROM operations.dag_run q
+        WHERE q.dag_id = 'retract_release' AND q.state NOT IN ('success', 'failed') AND substr(a.subject, 1, length(q.run_id) + 1) = q.run_id || ' '
+    )
     WHEN 'own' THEN u.state = 'waiting'
         AND NOT EXISTS (SELECT 1 FROM operations.run n WHERE n.domain = u.domain AND n.period = u.period AND n.started_at > u.started_at)
     WHEN 'answer' THEN u.state = 'waiting'

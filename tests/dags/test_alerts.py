@@ -83,6 +83,15 @@ def test_each_missing_country_is_told_once(
     assert reader.alerts(warehouse_of_run, PLAIN, "2024") == [], "the reason is gone, and so is the alert"
 
 
+def test_countries_are_late_also_where_nobody_has_made_their_folder(bag: Any, warehouse_of_run: Any, webhook: list[dict[str, str]]) -> None:
+    run = Flight.start(bag, f"eu_release_{PLAIN}", period="2024")
+    assert run.in_state("failed") >= {"discover"}
+    read_the_inbox(warehouse_of_run, run)
+    miss(run, "delivery", PLAIN)
+    assert [each["country"] for each in webhook] == ["AT", "BE"]
+    assert {each["country"] for each in reader.alerts(warehouse_of_run, PLAIN, "2024")} == {"AT", "BE"}
+
+
 def test_the_inbox_is_read_when_a_task_has_read_it_since_and_its_files_are_judged(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
     from sdc_alerts import inbox_judged
 

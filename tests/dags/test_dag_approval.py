@@ -89,7 +89,9 @@ def test_newer_deliveries_while_an_approval_waits_are_told_and_asked_about(
     run.answer("approve_1", "bert")
     assert run.in_state("awaiting_input") == {"approve_1"}, "the answer does not count: he read of the old deliveries"
     waiting = "newer deliveries are accepted: BE_2024.csv; second files of countries wait for an answer: AT_new.csv"
-    assert f"this answer does not count: {waiting}" in caplog.text
+    assert f"the answer of bert does not count: {waiting}" in caplog.text
+    said = {each["kind"]: each["said"] for each in reader.alerts(warehouse_of_run, AGREED, "2024")}
+    assert said["answer"].startswith(f"the answer of bert does not count: {waiting}"), "he is told on the pages too"
     assert reader.approvals(warehouse_of_run, line["release_id"]) == []
 
     # who says so explicitly lets it out
@@ -157,6 +159,30 @@ def test_a_question_whose_answer_does_not_matter_any_more_closes_itself(bag: Any
     assert second in {each["task_id"]: each["said"] for each in reader.task_runs(warehouse_of_run, DAG, old.run_id)}["approve_1"]
     assert standings() == ["waiting for approval", "superseded"]
     assert (HOME / "out" / AGREED / "2024" / "report.html").read_text(encoding="utf-8") == report, "of the release that is asked about"
+    assert new.look().in_state("awaiting_input") == {"approve_1"}
+
+
+@pytest.mark.slow
+def test_an_answer_about_a_release_that_another_one_followed_publishes_nothing(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+    """Airflow shows its question for some minutes more. At a shell it is refused in the same way."""
+    from sdc_tasks import steps
+    from sdc_tasks.errors import Superseded
+    from support.dags.airflow_home import DOMAINS
+
+    for country in ("AT", "BE"):
+        deliver(AGREED, country)
+    old = Flight.start(bag, DAG, user="anna", period="2024")
+    first = reader.runs(warehouse_of_run)[0]["release_id"]
+    deliver(AGREED, "BE", OTHER)
+    new = Flight.start(bag, DAG, user="anna", period="2024")
+    assert new.in_state("awaiting_input") == {"approve_1"}
+    desk = steps.open_desk(str(warehouse_of_run.url), DOMAINS / f"{AGREED}.yaml", "2024", lambda _: None)
+    with pytest.raises(Superseded, match="took its place"):
+        steps.answer(desk, first, steps.awaiting(desk, first)[0], True, "bert")
+    old.answer("approve_1", "bert", "Approve without newer deliveries")
+    assert {old.tasks[each] for each in ("approve_1", "approve_2", "publish")} == {"skipped"}
+    assert reader.approvals(warehouse_of_run, first) == []
+    assert reader.releases(warehouse_of_run) == []
     assert new.look().in_state("awaiting_input") == {"approve_1"}
 
 

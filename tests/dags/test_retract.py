@@ -43,8 +43,15 @@ def test_somebody_else_agrees_where_the_domain_asks_for_approvals(bag: Any, deli
     kept = Flight.start(bag, "retract_release", user="dora", release=out.release_id, reason=REASON)
     told = kept.asked("agree")
     assert all(said in told for said in (AGREED, "2024", "version 1", out.release_id, REASON))
+    assert f"```\n{REASON}\n```" in told, "the reason is shown as it is written: it makes no line, link or picture of its own"
+
+    def shown() -> list[str]:
+        return [each["said"] for each in reader.alerts(warehouse_of_run, AGREED, "2024")]
+
+    assert shown() == [f"dora asks to take version 1 back: {REASON}. Somebody else answers"]
     kept.answer("agree", "Dora", "Retract")
     assert kept.in_state("awaiting_input") == {"agree"}, "her own answer does not count"
+    assert len(shown()) == 2, "she is told so on the pages"
     kept.answer("agree", "bert", "Keep")
     assert kept.in_state("failed") == {"agree"}
     assert [each.retracted for each in reader.releases(warehouse_of_run)] == [None]

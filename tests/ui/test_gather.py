@@ -109,7 +109,10 @@ def test_a_task_that_waits_for_a_person_is_not_said_to_run() -> None:
 def test_who_must_do_something_comes_first() -> None:
     from sdc_ui.cycles.countries import countries
 
-    found = countries(["AT", "BE", "CY", "DE"], [sent("AT", "accepted", 1), sent("BE", "received", 1), sent("CY", "accepted", 1), sent("CY", "refused", 2)])
+    found = countries(
+        ["AT", "BE", "CY", "DE"],
+        [sent("AT", "accepted", 1), sent("BE", "received", 1), sent("CY", "accepted", 1), sent("CY", "refused", 2)],
+    )
     assert [(each.code, str(each.stage)) for each in found] == [
         ("CY", "refused"),
         ("DE", "awaited"),
@@ -138,6 +141,23 @@ def test_deadlines(due: int | None, done: int | None, late: bool, tone: str) -> 
 
     found = deadline("x", at(due), at(done), NOON + timedelta(hours=1))
     assert (found.late, found.tone) == (late, tone)
+
+
+def history_row(**own: Any) -> dict[str, Any]:
+    """A record of `reader.history`."""
+    known = dict.fromkeys(
+        ("release_id", "domain", "period", "started_at", "submitter", "version", "publication_digest", "released_at", "embargo")
+    )
+    decided = {
+        "decision": None,
+        "decided_by": "bert",
+        "decision_details": '{"note": "odd"}',
+        "newer": False,
+        "second": False,
+        "followed": None,
+    }
+    about = {"passed": False, "approvals_asked": None, "approvals": 0, "retracted": None, "visible": False}
+    return {**known, **about, **decided, **own}
 
 
 @pytest.mark.parametrize(
@@ -170,19 +190,7 @@ def test_deadlines(due: int | None, done: int | None, late: bool, tone: str) -> 
 def test_standings(row: dict[str, Any], expected: str) -> None:
     from sdc_ui.shared.standing import NEXT, TONES, Standing, release_line
 
-    known = dict.fromkeys(
-        ("release_id", "domain", "period", "started_at", "submitter", "version", "publication_digest", "released_at", "embargo")
-    )
-    decided = {
-        "decision": None,
-        "decided_by": "bert",
-        "decision_details": '{"note": "odd"}',
-        "newer": False,
-        "second": False,
-        "followed": None,
-    }
-    about = {"passed": False, "approvals_asked": None, "approvals": 0, "retracted": None, "visible": False}
-    line = release_line({**known, **about, **decided, **row})
+    line = release_line(history_row(**row))
     assert line.standing == expected
     assert line.rejected == (("bert", "odd") if row.get("decision") == "reject" else None)
     assert set(TONES) == set(NEXT) == set(Standing)
@@ -310,3 +318,28 @@ def test_who_only_records_or_shows_loads_nothing_that_computes() -> None:
 
 
 COMPUTING = {"numpy", "scipy", "pandas", "highspy", "pulp", "pyarrow", "great_expectations"}
+
+
+def test_a_release_waits_for_an_approval_only_while_somebody_asks() -> None:
+    """After the domain file was changed, Airflow removes the question and the run fails: nobody can answer any more."""
+    from sdc_ui.shared.runs import DagRun
+    from sdc_ui.shared.standing import Standing, cycle_lines
+
+    def run(state: str) -> DagRun:
+        return DagRun("eu_release_sbs", "one", "r1", state, "operator", None, None)
+
+    waits = history_row(release_id="r1", state="waiting", passed=True, approvals_asked=1)
+    assert cycle_lines([waits], [run("running")])[0].standing is Standing.APPROVAL
+    assert cycle_lines([waits], [run("failed")])[0].standing is Standing.STOPPED
+    assert cycle_lines([waits], [])[0].standing is Standing.APPROVAL, "released without Airflow: asked at a shell"
+
+
+def test_a_release_that_changed_nothing_is_retracted_with_the_version_that_it_repeats() -> None:
+    from sdc_ui.shared.standing import Standing, cycle_lines, version_out
+
+    again = history_row(release_id="r2", state="published")
+    for retracted, standing in ((None, Standing.UNCHANGED), ("wrong unit", Standing.RETRACTED)):
+        first = history_row(release_id="r1", state="published", version=1, visible=True, retracted=retracted)
+        lines = cycle_lines([again, first], [])
+        assert (lines[0].standing, lines[0].retracted) == (standing, retracted)
+        assert (version_out(lines) is None) is (retracted is not None)

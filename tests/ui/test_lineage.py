@@ -152,7 +152,7 @@ def test_the_version_of_the_dag_is_shown(page: Page, at_office: Office) -> None:
     with create_session(scoped=False) as session:
         session.add(DagBundleModel(name="office"))
         session.flush()
-        session.add(DagModel(dag_id=dag, bundle_name="office"))
+        session.add(DagModel(dag_id=dag, bundle_name="office", is_stale=False))
         session.flush()
         version = DagVersion(dag_id=dag, version_number=3, bundle_name="office", bundle_version="c0ffee")
         session.add(version)

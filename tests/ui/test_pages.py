@@ -30,7 +30,7 @@ def test_the_board_shows_every_cycle_and_what_is_due(page: Page) -> None:
         "retracted",
         "under embargo",
         "waiting for approval",
-        "failed",
+        "waiting for a country",
     ):
         assert state in said
     assert "1 refused 1 awaited 2 accepted" in said
@@ -51,7 +51,7 @@ def test_the_most_urgent_cycle_stands_first_and_what_goes_on_by_itself_last(page
 def test_a_cycle_is_found_by_its_domain_period_state_and_countries(page: Page) -> None:
     html = page("/")
     [words] = [each for each in re.findall(r'<li class="card" data-find="([^"]*)"', html) if f"{DOMAIN} 2024" in each]
-    for asked in ("2024", "refused", "CY Cyprus", "failed", "Structural"):
+    for asked in ("2024", "refused", "CY Cyprus", "waiting for a country", "Structural"):
         assert asked in words
 
 

@@ -16,7 +16,7 @@ from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.approval import Approval, approval_of
 from sdc_ui.shared.labels import Name, labels_of
 from sdc_ui.shared.runs import DagRun, asking, dag_run_of, under_way
-from sdc_ui.shared.standing import ReleaseLine, release_line, version_out
+from sdc_ui.shared.standing import ReleaseLine, cycle_lines, version_out
 from sdc_ui.shared.steps import Instance, Step, of_release, of_tasks
 
 DUE = ("delivery_due", "protection_due", "approval_due", "embargo")
@@ -97,8 +97,9 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
     """The facts of a cycle; None for an unknown cycle."""
     cycle = next((each for each in reader.cycles(engine, domain) if each["period"] == period), None)
     files = reader.deliveries(engine, domain, period)
-    releases = tuple(release_line(each) for each in reader.history(engine, domain) if each["period"] == period)
     records = [each for each in reader.dag_runs(engine, domain, period) if each["dag_id"].startswith("eu_release_")]
+    runs = [dag_run_of(each) for each in records]
+    releases = cycle_lines((each for each in reader.history(engine, domain) if each["period"] == period), runs)
     run = records[0] if records else None
     if cycle is None and not files and not releases and run is None:
         return None
@@ -128,7 +129,7 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
         else (),
         alerts=tuple(reader.alerts(engine, domain, period)),
         run=dag_run_of(run) if run else None,
-        asking=asking(newest, [dag_run_of(each) for each in records]),
+        asking=asking(newest, runs),
         steps=steps,
         approval=approval if newest and newest.approvals_asked else None,
         releases=releases,

@@ -20,7 +20,7 @@ from sdc_ui.releases.history import before
 from sdc_ui.shared.approval import Approval, approval_of
 from sdc_ui.shared.labels import Labels, Name, labels_of
 from sdc_ui.shared.runs import DagRun, dag_run_of
-from sdc_ui.shared.standing import ReleaseLine, release_line
+from sdc_ui.shared.standing import ReleaseLine, cycle_lines, version_out
 from sdc_ui.shared.steps import Step, of_release
 
 TOP = 20  # most rounded, withheld and broken cells that are named
@@ -105,8 +105,8 @@ class Used:
 
 @dataclass(frozen=True)
 class ReleaseFacts:
-    """All facts of the page of a release. `counts` are None before the audit; `maps` are empty before the publication. `later`:
-    the newest release of the cycle, where this is another one.
+    """All facts of the page of a release. `counts` are None before the audit; `maps` are empty before the publication. `retracting`:
+    the run that takes it back, or asks about that; `later`: the newest release of the cycle, where this is another one.
     """
 
     line: ReleaseLine
@@ -125,9 +125,11 @@ class ReleaseFacts:
     made_of: tuple[Used, ...]
     run: DagRun | None
     latest: DagRun | None
+    retracting: DagRun | None
     program: tuple[tuple[str, str], ...]
     certificate: str | None
     newest: bool
+    out: ReleaseLine | None
     later: str | None
     before: str | None
     others: tuple[ReleaseLine, ...]
@@ -135,18 +137,22 @@ class ReleaseFacts:
 
 def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
     """The facts of a release; None for an unknown release."""
-    history = tuple(release_line(each) for each in reader.history(engine))
-    line = next((each for each in history if each.release_id == release_id), None)
-    if line is None:
+    history = reader.history(engine)
+    mine = next((each for each in history if each["release_id"] == release_id), None)
+    if mine is None:
         return None
+    domain, period = mine["domain"], mine["period"]
+    known = reader.dag_runs(engine, domain, period)
+    runs = [dag_run_of(each) for each in known if each["dag_id"].startswith("eu_release_")]
+    taking = [dag_run_of(each) for each in known if each["dag_id"] == "retract_release" and each["release_id"] == release_id]
+    same = cycle_lines((each for each in history if (each["domain"], each["period"]) == (domain, period)), runs)
+    line = next(each for each in same if each.release_id == release_id)
     submission = next(iter(reader.submissions(engine, release_id)), None)
     terms = submission["terms_digest"] if submission else None
     labels = labels_of(line.domain, reader.settings_of(engine, line.domain, terms))
     cells = reader.treatments(engine, release_id)
     audits = reader.audits(engine, release_id)
     certificate = json.loads(audits[-1]["certificate"]) if audits else {}
-    runs = [each for each in reader.dag_runs(engine, line.domain, line.period) if each["dag_id"].startswith("eu_release_")]
-    same = tuple(each for each in history if (each.domain, each.period) == (line.domain, line.period))
     return ReleaseFacts(
         line=line,
         title=labels.title,
@@ -162,11 +168,13 @@ def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
         approval=approval_of(engine, line, audits),
         log=tuple(_entry(each) for each in reader.log_of(engine, release_id)),
         made_of=_made_of(engine, line, labels),
-        run=next((dag_run_of(each) for each in runs if each["release_id"] == release_id), None),
-        latest=dag_run_of(runs[0]) if runs else None,
+        run=next((each for each in runs if each.release_id == release_id), None),
+        latest=runs[0] if runs else None,
+        retracting=next((each for each in taking if each.busy), None),
         program=_program(submission["environment"]) if submission else (),
         certificate=audits[-1]["certificate"] if audits else None,
         newest=same[0] == line,
+        out=version_out(same),
         later=None if same[0] == line else same[0].release_id,
         before=before(same).get(release_id),
         others=tuple(each for each in same if each.version is not None and each.release_id != release_id),

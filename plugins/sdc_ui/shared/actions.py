@@ -21,13 +21,16 @@ DONE = (Standing.PUBLISHED, Standing.UNCHANGED, Standing.EMBARGOED, Standing.APP
 
 @dataclass(frozen=True)
 class Rights:
-    """What the reader of the page may do to the release runs of a domain, as Airflow's auth manager says."""
+    """What the reader of the page may do to the release runs of a domain, as Airflow's auth manager says. `gone`: there is no DAG that
+    makes them, because the domain file is refused or was taken away.
+    """
 
     run: bool
     clear: bool
     retract: bool
     answer: bool
     approve: bool
+    gone: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,9 @@ def actions(
     """The actions for a cycle: to run the release where that can change something, and to read the failed countries of its run again.
     `ready`: a run takes in something new.
     """
-    found = []
+    found: list[Action] = []
+    if rights.gone:
+        return ()
     if failed and run is not None:
         found.append(_clear(rights, run.dag_id, run.run_id, failed))
     if runnable(newest, run):
@@ -135,14 +140,15 @@ def answers(rights: Rights, domain: str, period: str, waiting: Sequence[str]) ->
     )
 
 
-def retraction(rights: Rights, line: ReleaseLine) -> tuple[Action, ...]:
-    """The action to take a release back, where it is published and still stands."""
+def retraction(rights: Rights, line: ReleaseLine, out: ReleaseLine | None) -> tuple[Action, ...]:
+    """The action to take a release back, where it is published and still stands. `out`: the version that the world sees."""
     if line.version is None or line.retracted is not None:
         return ()
-    about = (
-        f"Takes version {line.version} of {line.domain} {line.period} back. The world is shown the reason in place of the table, at once. "
-        "This is final: a corrected release is the next version. "
-    )
+    world = f"The world is shown the reason in place of the table, {'at once' if line.visible else 'when the embargo ends'}. "
+    if out is not None and (out.version or 0) > line.version:
+        world = f"The world sees version {out.version}, which stays. "
+    about = f"Takes version {line.version} of {line.domain} {line.period} back. {world}"
+    about += "This is final: a corrected release is the next version. "
     asked = "Somebody else agrees first, in Required Actions. " if line.approvals_asked else "Nobody else is asked. "
     body = {"logical_date": None, "conf": {"release": line.release_id}}
     reason = "Reason, shown to the world in place of the table"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sdc_ui.shared.standing import ReleaseLine
+if TYPE_CHECKING:
+    from sdc_ui.shared.standing import ReleaseLine
 
 STARTED_BY = {"": "the scheduler", "scheduled": "the calendar", "asset_triggered": "a new file", "backfill": "a backfill", "manual": "hand"}
 BUSY = ("running", "queued")  # states of a run that will go on by itself, or that waits for a person

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+from sdc_ui.shared.runs import DagRun
 
 
 class Standing(StrEnum):
@@ -52,7 +54,7 @@ NEXT = {
     ),
     Standing.SUPERSEDED: AGAIN,
     Standing.SECOND: ASKED,
-    Standing.STOPPED: "If no run is on its way, run the release again: no step is repeated, and it is published.",
+    Standing.STOPPED: "If no run is on its way, run the release again: only what the domain file or the program changes is repeated.",
     Standing.BLOCKED: "A methodologist changes the domain file and runs the release again; nobody publishes by hand.",
     Standing.EMBARGOED: "",
     Standing.PUBLISHED: "",
@@ -131,6 +133,24 @@ class ReleaseLine:
 def version_out(lines: Sequence[ReleaseLine]) -> ReleaseLine | None:
     """The newest version that is out and was not retracted. `lines`: the releases of a cycle, the newest first."""
     return next((each for each in lines if each.version is not None and each.retracted is None), None)
+
+
+def cycle_lines(rows: Iterable[Mapping[str, Any]], runs: Sequence[DagRun]) -> tuple[ReleaseLine, ...]:
+    """The releases of a cycle from records of `reader.history`, the newest first. Beside what each says of itself:
+
+    A release waits for an approval only while a run asks; a run of Airflow that ended, perhaps because the domain file was changed, asks
+    no more. A release that changed nothing is retracted with the version whose table it repeats. `runs`: the runs known of the cycle.
+    """
+    lines = [release_line(each) for each in rows]
+    for place, line in enumerate(lines):
+        mine = [each for each in runs if each.release_id == line.release_id]
+        if line.standing is Standing.APPROVAL and mine and not any(each.busy for each in mine):
+            lines[place] = replace(line, standing=Standing.STOPPED)
+        if line.standing is Standing.UNCHANGED:
+            same = next((each for each in lines[place:] if each.version is not None), None)
+            if same is not None and same.retracted is not None:
+                lines[place] = replace(line, standing=Standing.RETRACTED, retracted=same.retracted)
+    return tuple(lines)
 
 
 def release_line(row: Mapping[str, Any]) -> ReleaseLine:
