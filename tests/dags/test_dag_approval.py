@@ -167,7 +167,7 @@ def test_an_answer_about_a_release_that_another_one_followed_publishes_nothing(b
     """Airflow shows its question for some minutes more. At a shell it is refused in the same way."""
     from sdc_tasks import steps
     from sdc_tasks.errors import Superseded
-    from support.dags.airflow_home import DOMAINS
+    from support.dags.airflow_home import SMALL
 
     for country in ("AT", "BE"):
         deliver(AGREED, country)
@@ -176,7 +176,7 @@ def test_an_answer_about_a_release_that_another_one_followed_publishes_nothing(b
     deliver(AGREED, "BE", OTHER)
     new = Flight.start(bag, DAG, user="anna", period="2024")
     assert new.in_state("awaiting_input") == {"approve_1"}
-    desk = steps.open_desk(str(warehouse_of_run.url), DOMAINS / f"{AGREED}.yaml", "2024", lambda _: None)
+    desk = steps.open_desk(str(warehouse_of_run.url), SMALL / f"{AGREED}.yaml", "2024", lambda _: None)
     with pytest.raises(Superseded, match="took its place"):
         steps.answer(desk, first, steps.awaiting(desk, first)[0], True, "bert")
     old.answer("approve_1", "bert", "Approve without newer deliveries")
