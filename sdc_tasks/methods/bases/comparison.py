@@ -24,18 +24,21 @@ def least_lossy(case: Case, options: BasesOptions, x: Floats | None, trusted: bo
     return case.ladder.publication(best_choice(case, options, x, trusted, keep))
 
 
-def best_choice(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, keep: Keep) -> Ints:
+def best_choice(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, keep: Keep, first: Ints | None = None) -> Ints:
     """The safe choice that loses least. `x` (cells,): the adjusted table, if there is one. The CTA rule starts from it if `trusted`.
 
     The CTA rule is skipped unless its choice, before any repair, loses less than the choice by the audit: repair only adds loss. The rule
     suppression stands beside the audit alone.
+    `first`: a safe choice, if there is one already, in place of that by the audit alone.
     `keep` receives the publication by each other rule; the publication by the CTA rule before any repair (`ALONE`); and, as "rules", a
     rung for each rule with its loss, the bound on the least loss, and how many requirements the CTA rule leaves broken.
     """
     ladder, rungs, least = case.ladder, list[Rung](), None
     thorough = options.rule == "minimum-uncertainty"
-    case.progress(f"bases by {AUDIT}")
-    found = {AUDIT: by_audit(case)}
+    if first is None:
+        case.progress(f"bases by {AUDIT}")
+        first = by_audit(case)
+    found = {AUDIT: first}
     if options.rule == "suppression":
         found[SUPPRESSION], least = by_suppression(case, found[AUDIT])
     elif x is not None:

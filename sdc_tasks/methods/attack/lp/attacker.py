@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -132,6 +132,12 @@ class Attacker:
                 chosen = prover.items.side == side
                 target[prover.items.row[chosen]] = reached[chosen]
         return {SIDES[side]: each for side, each in found.items()}
+
+    def at_most(self, attacks: Sequence[Attack], lower: Floats, upper: Floats) -> Floats:
+        """(attacks,): no table goes farther than this, by weak duality with the multipliers of the attack; unit of the data. It may be more
+        than the attack reaches, which follows no deviation too far. `lower`, `upper` (suppressed cells,): bounds of all deviations.
+        """
+        return np.array([self._prover_of(attack).at_most(attack, lower, upper) for attack in attacks])
 
     def witnesses(self) -> Iterator[tuple[int, Witness]]:
         """(profile, witness in the unit of the data): witnesses that prove everything proven; only a few of those that all lots share."""

@@ -106,6 +106,9 @@ class LpProver(Prover):
         country, stretch = _where(problem, self._system)
         self._levels, self._by_column = levels(country, stretch), sp.csc_array(self._system.core)
         self._models = Models(self._system, self._by_column, insiders, country, self._levels)
+        source = self._system.source[self._system.core_rows]
+        self._core_row = np.full(int(source.max(initial=-1)) + 1, -1)  # of a row of the relations
+        self._core_row[source] = np.arange(len(source))
         self._useful: list[Witness] = []
         self.forget()
 
@@ -174,6 +177,18 @@ class LpProver(Prover):
             at = self.item_of(attack)
             lowest[at] = min(lowest[at], attack.reach)
         return np.where(np.isfinite(lowest), lowest, seen)
+
+    def at_most(self, attack: Attack, lower: Floats, upper: Floats) -> float:
+        """No table goes farther on a side (down or up) than this, in the unit of the data; see `Attacker.at_most`."""
+        system, item = self._system, self.item_of(attack)
+        row = self._core_row[attack.rows]
+        low, high = replace(system, lower=lower / system.unit, upper=upper / system.unit).core_bounds()
+        pull = -(attack.multiplier @ system.core[row])
+        pull[self.items.core[item]] += attack.side * self.items.sign[item]
+        ends = np.where(attack.multiplier > 0, system.row_upper[system.core_rows[row]], system.row_lower[system.core_rows[row]])
+        with np.errstate(invalid="ignore"):  # 0 times an endless bound
+            most = np.where(pull == 0, 0.0, np.maximum(pull * low, pull * high))
+        return float((most.sum() + attack.multiplier @ ends) * system.unit)
 
     def holds(self, attack: Attack) -> bool:
         """Is this attack on one of the items?"""

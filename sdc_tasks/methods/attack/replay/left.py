@@ -29,7 +29,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.attack.lp.attacker import Attacker
-from sdc_tasks.methods.attack.lp.prover import MET
+from sdc_tasks.methods.attack.lp.prover import MET, Attack
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
@@ -46,16 +46,32 @@ BESIDE_OTHERS = 1.05  # times what one primary alone needs: the cuts of the othe
 @dataclass(frozen=True)
 class Left:
     """What a publication leaves; arrays (primaries,). All follows from public figures. `narrow`: no two tables of S were found that are as
-    far apart as asked. `lps`: linear programs solved.
+    far apart as asked. `lps`: linear programs solved. `window`: how S came about; None if no table fits.
     """
 
     primaries: Ints = field(repr=False)
     narrow: Bools = field(repr=False)
     lps: int = 0
+    window: Window | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, repr=False)
-class _Level:
+class Window:
+    """The primaries within S: at least `lower`, at most `upper`, asked to be `width` wide; arrays (primaries,), unit of the data.
+
+    `told`: the publication in whole steps. `ended`: the attacks that end W, by side and row of the needs. `level`: of a value.
+    """
+
+    lower: Floats
+    upper: Floats
+    width: Floats
+    told: Publication
+    ended: dict[tuple[int, int], Attack]
+    level: LevelLine
+
+
+@dataclass(frozen=True, repr=False)
+class LevelLine:
     """level_p(y_p) of the primaries, and its inverse."""
 
     slope: Floats
@@ -82,7 +98,7 @@ def left(problem: ProtectionProblem, needs: Requirements, publication: Publicati
     if problem.levels is None or problem.earlier.rows.shape != (0, 0) or (problem.lb[problem.suppressed] < 0).any():
         raise ValueError("only for a first version, cells that are not negative, and levels that are functions of the values")
     cells = needs.primaries
-    level = _Level(problem.levels.slope[cells], problem.levels.least[cells])
+    level = LevelLine(problem.levels.slope[cells], problem.levels.least[cells])
     public = Public.of(problem, publication)
     lowest, highest = _ends(problem, cells)
     nothing, every = np.zeros(len(cells), dtype=bool), np.ones(len(cells), dtype=bool)
@@ -91,7 +107,7 @@ def left(problem: ProtectionProblem, needs: Requirements, publication: Publicati
         return Left(cells, every)
     at = middle.a[cells]
     ends = lowest, np.minimum(highest, public.among(cells)[1])
-    low, high, top, lps = _reach(middle, public, needs, publication, level, step[cells], ends, seed)
+    low, high, top, ended, lps = _reach(middle, public, needs, publication, level, step[cells], ends, seed)
     near = AT_END * (1 + at)
     with np.errstate(invalid="ignore"):
         lower = np.where(low <= lowest + near, lowest, level.above(low) * (1 + SMALLER_BY))
@@ -99,11 +115,12 @@ def left(problem: ProtectionProblem, needs: Requirements, publication: Publicati
         lower = np.ceil(lower / step[cells] - SMALLER_BY) * step[cells]
         upper = np.floor(upper / step[cells] + SMALLER_BY) * step[cells]
     told = _in_steps(publication, step[publication.cells])
+    width = np.minimum(level(top) + np.minimum(level(top), np.maximum(top - lowest, 0)), (highest - lowest) * (1 - MET))
+    window = Window(lower, upper, width, told, ended, level)
     inside = Public.of(problem, told).middle((cells, lower, upper)) if (lower <= upper).all() else None
     if inside is None:
         off = (at < lower) | (at > upper) | (lower > upper)
-        return Left(cells, off if off.any() else every, lps)
-    width = np.minimum(level(top) + np.minimum(level(top), np.maximum(top - lowest, 0)), (highest - lowest) * (1 - MET))
+        return Left(cells, off if off.any() else every, lps, window)
     asked = Requirements(cells, np.zeros(len(cells)), np.zeros(len(cells)), width, nothing, profiles=needs.profiles)
     bounds = inside.lb.copy(), inside.ub.copy()
     bounds[0][cells], bounds[1][cells] = np.minimum(lower, inside.a[cells]), np.maximum(upper, inside.a[cells])
@@ -112,7 +129,7 @@ def left(problem: ProtectionProblem, needs: Requirements, publication: Publicati
     attacker.settle()
     narrow = nothing
     narrow[[attack.primary for attack in attacker.broken]] = True
-    return Left(cells, narrow, lps + attacker.lps)
+    return Left(cells, narrow, lps + attacker.lps, window)
 
 
 def _ends(problem: ProtectionProblem, cells: Ints) -> tuple[Floats, Floats]:
@@ -134,47 +151,50 @@ def _reach(
     public: Public,
     needs: Requirements,
     publication: Publication,
-    level: _Level,
+    level: LevelLine,
     step: Floats,
     ends: tuple[Floats, Floats],
     seed: int,
-) -> tuple[Floats, Floats, Floats, int]:
-    """(lo, hi) of the primaries in W, top, and the LPs solved. `ends`: W goes no farther.
+) -> tuple[Floats, Floats, Floats, dict[tuple[int, int], Attack], int]:
+    """(lo, hi) of the primaries in W, top, the attacks that end W by side and row, and the LPs solved. `ends`: W goes no farther.
 
     W is asked to reach down by LEVELS_DOWN levels, and up by what a primary needs then. If one side ends before, the other one is asked for
     as much as the primary needs beside it.
     """
-    at = middle.a[needs.primaries]
+    at, cells = middle.a[needs.primaries], np.flatnonzero(middle.suppressed)
     lowest, highest = np.minimum(ends[0], at), np.maximum(ends[1], at)
+    bounds = tuple(each - middle.a[cells] for each in public.among(cells))
     down = np.minimum(LEVELS_DOWN * level(at) + 2 * step, at - lowest)
-    top, lps, most_of = level.below(highest), 0, np.full(len(at), np.inf)
+    top, lps = level.below(highest), 0
     up = _up(at, np.where(down < at - lowest, level.above(at - down), lowest), level, step, top, highest)
+    low, high, ended, found = at, at, dict[tuple[int, int], Attack](), list[Floats]()
+    ask_down, ask_up = down, up
     for again in (True, False):
-        attacker = Attacker(middle, replace(needs, down=down, up=up, slide=np.zeros(len(at))), seed)
+        attacker = Attacker(middle, replace(needs, down=ask_down, up=ask_up, slide=np.zeros(len(at))), seed)
         attacker.face(publication)
+        attacker.offer(found)
         attacker.settle()
         lps += attacker.lps
         reached = attacker.reached()
-        low, high = np.maximum(at - reached["down"], lowest), at + reached["up"]
-        ended = {side: np.isin(np.arange(len(at)), [a.primary for a in attacker.broken if a.side == side]) for side in (-1, 1)}
-        known = np.flatnonzero(
-            ended[1] & np.isinf(most_of)
-        )  # the attacker follows no deviation too far: he may have stopped before the end
-        most_of[known] = public.highest(needs.primaries[known])
-        lps += len(known)
-        top = np.minimum(top, level.below(most_of))
+        low, high = np.minimum(low, np.maximum(at - reached["down"], lowest)), np.maximum(high, at + reached["up"])
+        ended |= {(attack.side, attack.primary): attack for attack in attacker.broken}
+        no_less, no_more = (np.isin(np.arange(len(at)), [row for way, row in ended if way == side]) for side in (-1, 1))
+        above, most_of = [attack for attack in attacker.broken if attack.side == 1], np.full(len(at), np.inf)
+        most_of[[attack.primary for attack in above]] = attacker.at_most(above, *bounds)
+        top = np.minimum(top, level.below(at + most_of))
         beside = level.below(high) - BESIDE_OTHERS * 2 * level(top) - 2 * step
         farther = np.clip(at - (beside - level(beside)), down, np.maximum(at - lowest, down))
-        more = np.where(ended[1], farther, down)
-        above = np.where(low <= lowest, lowest, level.above(low))
-        most = np.where(ended[-1] & ~ended[1], np.maximum(_up(at, above, level, step, top, highest), up), up)
-        if not again or (np.array_equal(more, down) and np.array_equal(most, up)):
+        more = np.where(no_more & ~no_less, farther, 0.0)
+        start = np.where(low <= lowest, lowest, level.above(low))
+        most = np.where(no_less & ~no_more, np.maximum(_up(at, start, level, step, top, highest), up), 0.0)
+        ask_down, ask_up = np.where(more > down, more, 0.0), np.where(most > up, most, 0.0)
+        if not again or not (ask_down.any() or ask_up.any()):
             break
-        down, up = more, most
-    return low, high, top, lps
+        found = [witness.dense(len(cells)) for _, witness in attacker.witnesses()]
+    return low, high, top, ended, lps
 
 
-def _up(at: Floats, lower: Floats, level: _Level, step: Floats, top: Floats, highest: Floats) -> Floats:
+def _up(at: Floats, lower: Floats, level: LevelLine, step: Floats, top: Floats, highest: Floats) -> Floats:
     """How far up from the public value W should reach, if S begins at `lower`."""
     end = np.maximum(lower + BESIDE_OTHERS * 2 * level(top), at) + 2 * step  # ends are multiples of a step
     with np.errstate(invalid="ignore"):
@@ -185,7 +205,8 @@ def _up(at: Floats, lower: Floats, level: _Level, step: Floats, top: Floats, hig
 @dataclass(frozen=True, repr=False)
 class Public:
     """The tables x that fit a publication, from public figures: `row_lower ≤ A x ≤ row_upper`, `lower ≤ x ≤ upper`, over the suppressed
-    cells, in `unit`s. `told`: the problem with nothing in its hidden cells.
+    cells, in `unit`s. `decided` (rows,): the position of the aggregate cell in the publication, −1 for a relation of a national table.
+    `told`: the problem with nothing in its hidden cells.
     """
 
     told: ProtectionProblem
@@ -193,6 +214,7 @@ class Public:
     A: sp.csr_array
     row_lower: Floats
     row_upper: Floats
+    decided: Ints
     unit: float
 
     @classmethod
@@ -206,6 +228,8 @@ class Public:
         at = publication.cells - space.first_aggregate
         lower, upper = np.full(members.shape[0], -np.inf), np.full(members.shape[0], np.inf)
         lower[at], upper[at] = publication.lower, publication.upper
+        decided = np.full(inside + members.shape[0], -1)
+        decided[inside + at] = np.arange(len(at))
         sums = members @ known[: space.first_aggregate]
         fixed = -(national @ known)
         kept = np.flatnonzero(np.diff(rows.indptr) > 0)
@@ -216,7 +240,7 @@ class Public:
             problem, a=known, lpl=np.zeros(space.size), upl=np.zeros(space.size), spl=np.zeros(space.size),
             lb=np.minimum(problem.lb, known), known=np.full(space.size, np.nan), deliveries=(), levels=None,
         )  # fmt: skip
-        return cls(told, cells, sp.csr_array(rows[kept]), low / unit, high / unit, unit)
+        return cls(told, cells, sp.csr_array(rows[kept]), low / unit, high / unit, decided[kept], unit)
 
     def among(self, cells: Ints) -> tuple[Floats, Floats]:
         """(lower, upper) bounds of some suppressed cells, from one relation after the other, in the unit of the data."""
@@ -280,19 +304,6 @@ class Public:
         longest = np.ones(len(self.cells), dtype=np.int64)
         np.maximum.at(longest, by_row.indices, np.repeat(count, count))
         return longest
-
-    def highest(self, cells: Ints) -> Floats:
-        """The largest value of each of these cells in a table that fits, in the unit of the data."""
-        every, found = np.arange(len(self.cells)), np.zeros(len(cells))
-        live = LiveLP(
-            np.zeros(len(every)), self.A, self.row_lower, self.row_upper, self.told.lb[self.cells] / self.unit, np.full(len(every), np.inf)
-        )  # fmt: skip
-        for i, column in enumerate(np.searchsorted(self.cells, cells).tolist()):
-            live.set_cost(every[[column]], np.array([-1.0]))
-            result = live.solve(reduced=False)
-            found[i] = result.x[column] * self.unit if result.status is Status.OPTIMAL else np.inf
-            live.set_cost(every[[column]], np.zeros(1))
-        return found
 
 
 def _others(row: Ints, value: Floats) -> Floats:

@@ -6,9 +6,10 @@
     3. Otherwise a search goes on over what is left. It may use the true values as it likes: for every table for which its result passes
        both tests, another key publishes that result in step 2.
 
-The search begins with the safe choice that loses least, as without this rule. The primaries that it leaves too little get a sliding level;
-repair raises bases until all have it; and so on, with higher sliding levels. In the end it lowers bases as long as both tests pass, by
-counted work. To withhold everything always passes: then nothing was decided.
+The search begins with a safe choice, by the audit or the CTA rule. The primaries that it leaves too little get a sliding level, and repair
+raises bases until all have it. What is still too narrow is raised by what it lacks (`attack/replay/lack.py`), or gets a higher sliding
+level; and so on. In the end it lowers bases as long as both tests pass, by counted work. To withhold everything always passes: then nothing
+was decided.
 """
 
 from __future__ import annotations
@@ -20,25 +21,31 @@ from dataclasses import replace
 import numpy as np
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.attack import Attacker, Requirements
+from sdc_tasks.methods.attack import Attack, Attacker, Requirements
+from sdc_tasks.methods.attack.replay.lack import Shortage, lacks
 from sdc_tasks.methods.attack.replay.left import left
 from sdc_tasks.methods.bases.aware.floors import Floors
 from sdc_tasks.methods.bases.comparison import Keep, Kept, best_choice
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.rules import Case
-from sdc_tasks.methods.bases.search.repair import Stuck
+from sdc_tasks.methods.bases.search.cut import cut_of
+from sdc_tasks.methods.bases.search.repair import Stuck, raise_to
 from sdc_tasks.methods.bases.strata import hides_something
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-FIRST_SLIDE = 2.1  # sliding level of a primary that is narrow at first, as a multiple of both levels
-WIDER_SLIDE = 1.6  # times so much where it is narrow again
+FIRST_SLIDE = 2.2  # sliding level of a primary that is narrow at first, as a multiple of both levels
+WIDER_SLIDE = 1.6  # times so much where raising by what is lacking does not help
+MOST_SLIDE = 10.0
+SLIDE_AGAIN = 2  # from this test on, every narrow primary gets a wider sliding level
+TANGENT_LESS = 1.2  # times what is lacking: a tangent promises too much
+MORE_EACH_TIME = 0.05  # of the width, and so much more with each test
 SOMEBODY = "somebody who has the program"
-WIDENINGS = 8  # searches; then the cells over narrow primaries are withheld
-LOWERING_LPS = 1500  # linear programs of the tests after which no base is lowered any more
+WIDENINGS = 9  # tests; then the cells over narrow primaries are withheld
+LOWERING_LPS = 300  # linear programs of the tests after which no base is lowered any more
 
 
 def require_fit(problem: ProtectionProblem, requirements: Requirements) -> None:
@@ -74,16 +81,8 @@ def aware(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, ke
         keep("rules", Adjustment(rungs=(_rung(case, finest, None),)))
         return case.ladder.publication(finest)
     before = dict[str, Kept]()
-    choice = best_choice(case, options, x, trusted, before.__setitem__)
-    asked = np.zeros(len(tests.needs.primaries))
-    for number in range(WIDENINGS):
-        narrow = tests.narrow(choice)
-        case.progress(f"{SOMEBODY}, test {number}: {int(narrow.sum())} of {len(narrow)} primaries are left too little")
-        if not narrow.any():
-            break
-        asked[narrow] = np.where(asked[narrow] > 0, asked[narrow] * WIDER_SLIDE, FIRST_SLIDE)
-        with suppress(Stuck):
-            choice = _sliding(case, tests.needs, asked).safe(choice)
+    start = best_choice(case, options.model_copy(update={"rule": "cta"}), x, trusted, before.__setitem__)
+    choice = Widening(case, tests).wide(start)
     around = np.zeros(case.problem.space.size, dtype=bool)
     while (narrow := tests.narrow(choice)).any():
         around[tests.needs.primaries[narrow]] = True
@@ -100,10 +99,10 @@ def _rung(case: Case, choice: Ints, bound: float | None) -> Rung:
 
 
 class Tests:
-    """The two tests for one choice after another. `lps`: linear programs of the second one so far."""
+    """The two tests for one choice after another. `lps`: linear programs of the second one so far, at most `lps_each` for one choice."""
 
     def __init__(self, case: Case, decimals: Sequence[int]) -> None:
-        self._case, self.needs, self.lps = case, case.requirements.strongest, 0
+        self._case, self.needs, self.lps, self.lps_each = case, case.requirements.strongest, 0, 0
         self._step = np.tile(case.problem.space.spread(10.0**-each for each in decimals), len(case.problem.space.areas))
         self._free, self._known = hides_something(case.problem), dict[bytes, Bools]()
         self._never = left(case.problem, self.needs, Publication.nothing(case.ladder.cells), self._step, case.seed).narrow
@@ -126,13 +125,19 @@ class Tests:
         if (key := choice.tobytes()) not in self._known:
             found = left(self._case.problem, self.needs, self._case.ladder.publication(choice), self._step, self._case.seed)
             self.lps += found.lps
+            self.lps_each = max(self.lps_each, found.lps)
             self._known[key] = found.narrow & ~self._never
+            self._last = found
         return self._known[key]
+
+    def lacks(self, choice: Ints) -> list[Shortage]:
+        """What a choice that was just tested would need."""
+        return lacks(self._case.problem, self._last, self.narrow(choice), self._step[self.needs.primaries])
 
 
 def _lowered(case: Case, tests: Tests, choice: Ints) -> Ints:
     """The choice with bases lowered, the dearest first, as long as both tests pass and the work is not done."""
-    ladder, end = case.ladder, tests.lps + LOWERING_LPS
+    ladder, end = case.ladder, tests.lps + LOWERING_LPS - tests.lps_each
     for k in np.argsort(-ladder.loss[np.arange(len(choice)), choice], kind="stable").tolist():
         now = ladder.loss[k, choice[k]]
         for option in np.flatnonzero(ladder.loss[k] < now)[np.argsort(ladder.loss[k][ladder.loss[k] < now], kind="stable")].tolist():
@@ -146,16 +151,61 @@ def _lowered(case: Case, tests: Tests, choice: Ints) -> Ints:
     return choice
 
 
-def _sliding(case: Case, needs: Requirements, asked: Floats) -> Case:
-    """The case in which each primary that the national tables protect has a sliding level of so many times both its levels together."""
-    slide = np.where(needs.cut, 0.0, asked * (needs.down + needs.up))
-    wider = replace(needs, slide=slide, profiles=case.requirements.profiles)
-    alone = Attacker(case.problem, replace(wider, down=np.zeros(len(slide)), up=np.zeros(len(slide))), case.seed)
+class Widening:
+    """Raises bases until no primary is left too little. `_slides`: the case with sliding levels, `_asked` times both levels together."""
+
+    def __init__(self, case: Case, tests: Tests) -> None:
+        self._case, self._slides, self._tests = case, case, tests
+        self._asked, self._most = np.zeros(len(tests.needs.primaries)), _most_sliding(case, tests.needs)
+
+    def wide(self, choice: Ints) -> Ints:
+        """The safe choice, raised. It may leave some too little when the tests are used up, or when nothing more can be raised."""
+        for number in range(WIDENINGS):
+            narrow = self._tests.narrow(choice)
+            self._case.progress(f"{SOMEBODY}, test {number}: {int(narrow.sum())} of {len(narrow)} primaries are left too little")
+            if not narrow.any():
+                break
+            higher, slide = self._raised(choice, narrow, number) if number else (choice, narrow)
+            if number >= SLIDE_AGAIN:
+                slide = narrow
+            if slide.any():
+                self._asked[slide] = np.where(self._asked[slide] > 0, self._asked[slide] * WIDER_SLIDE, FIRST_SLIDE)
+                self._slides = self._sliding()
+            with suppress(Stuck):
+                choice = self._slides.safe(higher)
+        return choice
+
+    def _raised(self, choice: Ints, narrow: Bools, number: int) -> tuple[Ints, Bools]:
+        """The choice raised by what it lacks, and the primaries for which that is not enough, or nothing can be raised."""
+        ladder, needs = self._case.ladder, self._tests.needs
+        higher, most, still = choice.copy(), np.full(len(choice), ladder.withheld), np.zeros(len(narrow), dtype=bool)
+        for lack in sorted(self._tests.lacks(choice), key=lambda lack: (-lack.missing / lack.need, lack.primary)):
+            missing = lack.missing * TANGENT_LESS + MORE_EACH_TIME * (number + 1) * lack.need
+            attack = Attack(max(lack.primary, 0), 0, lack.need, lack.need - missing, lack.decided, lack.price)
+            try:
+                raise_to(cut_of(attack, needs, ladder, choice), lack.need, ladder, higher, most)
+            except Stuck:
+                still |= narrow if lack.primary < 0 else np.arange(len(narrow)) == lack.primary
+        return higher, still
+
+    def _sliding(self) -> Case:
+        """The case with the sliding levels asked so far. Tables that were found for the last one are tried first."""
+        needs, problem = self._tests.needs, self._case.problem
+        slide = np.minimum(self._asked * (needs.down + needs.up), self._most)
+        wider = replace(needs, slide=slide, profiles=self._case.requirements.profiles)
+        attacker = Attacker(problem, wider, self._case.seed)
+        attacker.offer(witness.dense(int(problem.suppressed.sum())) for _, witness in self._slides.attacker.witnesses())
+        return replace(self._slides, requirements=wider, attacker=attacker)
+
+
+def _most_sliding(case: Case, needs: Requirements) -> Floats:
+    """(primaries,): no sliding level asks for more: what the national tables leave, and 0 for a primary that they do not protect."""
+    most, none = np.where(needs.cut, 0.0, MOST_SLIDE * (needs.down + needs.up)), np.zeros(len(needs.primaries))
+    alone = Attacker(case.problem, replace(needs, down=none, up=none, slide=most, profiles=case.requirements.profiles), case.seed)
     alone.settle()
-    for attack in alone.broken:  # no more than the national tables leave
-        slide[attack.primary] = min(slide[attack.primary], attack.reach * (1 - 1e-6))
-    wider = replace(wider, slide=slide)
-    return replace(case, requirements=wider, attacker=Attacker(case.problem, wider, case.seed), cuts=[])
+    for attack in alone.broken:
+        most[attack.primary] = min(most[attack.primary], attack.reach * (1 - 1e-6))
+    return most
 
 
 def _withheld(case: Case, around: Bools, choice: Ints) -> Ints:
