@@ -5,8 +5,9 @@
 
 With a key, a table counts if some key gives the publication for it: by Theorem 3 the one that leaves its options as the finest, or none.
 Each decision is made once where it is the same for all tables: the ladder rounds all totals at once, the test of the width is a function of
-the publication, and the audit is run for each table. The whole program is then run for the truth, for the two tables at the ends of each
-support and for CHECKED others; it must say the same. The tables of METHOD §9 with x = 60, 97, 143, 201 come first.
+the publication, and whether a table passes the audit follows from the ends that cold linear programs of another library leave each primary.
+The whole program is then run for the truth, for the two tables at the ends of each support and for CHECKED others; it must say the same.
+The tables of METHOD §9 with x = 60, 97, 143, 201 come first.
 
 It prints one line a table, and the figures of METHOD §9 at the end. A table with more than `--most` hidden tables is left out. `--out`
 writes the figures to a file, with the machine and its load.
@@ -18,9 +19,11 @@ import argparse
 import json
 import os
 import platform
+import resource
 import sys
-import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing import Pool
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +31,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from sdc_tasks.errors import SdcError
-from sdc_tasks.methods.attack import Attacker, baseline, promised
+from sdc_tasks.methods.attack import MET, promised
 from sdc_tasks.methods.attack.replay import Fitting, Support, support
 from sdc_tasks.methods.bases.aware.floors import CellBases, sizes_of
 from sdc_tasks.methods.bases.aware.rule import Tests
@@ -38,11 +41,11 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.weights import aggregate_weights
-from support.hidden_tables import drawn, gives, key_of, keyed, moved, pair, publish, publish_aware
+from support.hidden_tables import PERCENT, drawn, gives, key_of, keyed, moved, pair, publish, publish_aware
+from support.oracles.wide import Oracle
 
-lost = {"default": 0.0, "rule_aware": 0.0}
-odds: list[float] = []  # of each cell that is not exact: the inverse of the chance of its draw
 NAMED = (60, 97, 143, 201)
+MOST_SEEDS = 10_000
 CHECKED = 3  # tables drawn, besides the ends and the truth, for which the whole program is run
 
 
@@ -62,41 +65,51 @@ class Keyed:
     def __init__(self, problem: ProtectionProblem, publication: Publication, options: BasesOptions) -> None:
         self.problem, self.publication, self.options = problem, publication, options
         case = keyed(problem, key_of(problem, publication, options), options)
-        finest = case.ladder.at_least(np.zeros(len(publication.cells)))
-        self.wide = not Tests(case, [0]).narrow(finest).any()
+        self.wide = not Tests(case, [0]).narrow(case.ladder.at_least(np.zeros(len(publication.cells)))).any()
+        oracle = Oracle(problem, publication, PERCENT / 100)
+        self.columns, free = oracle.columns, oracle.free
+        ends = [[oracle.end(int(c), side, free, told) for c in self.columns] for told in (True, False) for side in (-1, 1)]
+        self.low, self.high, self.least, self.most = (np.array([np.inf if e is None else e for e in each]) for each in ends)
 
     def chances(self, tables: np.ndarray) -> np.ndarray:
         """(tables,): 1 or 0. `tables` (tables, hidden cells): deviations."""
-        return np.array([float(self.wide and self._rounds(z) and self._withstands(z)) for z in tables])
+        y = self.problem.a[self.problem.suppressed][self.columns] + tables[:, self.columns]
+        level = PERCENT / 100 * y
+        down, up = np.minimum(level, y - self.least), np.minimum(level, self.most - y)
+        safe = ((y - self.low >= down * (1 - MET)) & (self.high - y >= up * (1 - MET))).all(axis=1)
+        return np.array([float(self.wide and ok and self._rounds(z)) for z, ok in zip(tables, safe, strict=True)])
 
     def _rounds(self, z: np.ndarray) -> bool:
         """Does the ladder of this table print the same, and allow it?"""
-        told, total = self.publication, moved(self.problem, z).a[self.publication.cells]
-        down = key_of(moved(self.problem, z), told, self.options).down
+        problem = moved(self.problem, z)
+        told, total = self.publication, problem.a[self.publication.cells]
+        down = told.rounded & np.isclose(total, told.upper)
         base = np.where(told.rounded, told.base, 1.0)
         printed = nearest_multiple(total, base, down)
         allowed = told.base <= self.options.maximum_relative_base * np.abs(printed)
         same = np.where(told.rounded, (printed == told.value) & allowed, np.where(told.exact, total == told.value, True))
         return bool(same.all())
 
-    def _withstands(self, z: np.ndarray) -> bool:
-        """Does the publication pass the audit for this table?"""
-        problem = moved(self.problem, z)
-        attacker = Attacker(problem, baseline(problem, ("external",))[0], 1)
-        attacker.face(self.publication)
-        attacker.settle()
-        return not attacker.broken
+
+@dataclass(frozen=True)
+class Replayed:
+    """A table that was replayed. `loss`, `default`: of its publication, and by the default rule. `odds`: of each cell that is not exact,
+    the inverse of the chance of its draw.
+    """
+
+    support: Support
+    loss: float = 0.0
+    default: float = 0.0
+    odds: tuple[float, ...] = ()
 
 
-def aware(seed: int, most: int, options: BasesOptions, problem: ProtectionProblem | None = None) -> Support | None:
+def aware(seed: int, most: int, options: BasesOptions, x: int | None = None) -> Replayed | None:
     """What bases.rule_aware leaves; None if too many tables fit. Raises AssertionError where the whole program says something else."""
-    problem = replace(problem or drawn(seed), salt=Secret(seed.to_bytes(32, "big")))
+    problem = replace(drawn(seed) if x is None else pair(x), salt=Secret(seed.to_bytes(32, "big")))
     publication = publish_aware(problem, None, options)
     tables = Fitting.of(problem, publication, np.ones(int(problem.suppressed.sum()))).every(most)
     if tables is None:
         return None
-    lost["default"] += loss_of(problem, publish(problem))
-    lost["rule_aware"] += loss_of(problem, publication)
     chance = Keyed(problem, publication, options).chances(tables)
     told = {z.tobytes(): each for z, each in zip(tables, chance, strict=True)}
     columns = np.flatnonzero(problem.primary[problem.suppressed])
@@ -106,14 +119,15 @@ def aware(seed: int, most: int, options: BasesOptions, problem: ProtectionProble
     for at in sorted({*ends, *others, int(np.flatnonzero((tables == 0).all(axis=1))[0])}):
         assert gives(moved(problem, tables[at]), publication, options) == bool(chance[at]), f"table {seed}: the program says something else"
     size = sizes_of(problem)
-    odds.extend(
+    odds = [
         1 / (options.removed * CellBases.of(options, float(size[k])).chance(float(publication.base[k])))
         for k in np.flatnonzero(~publication.exact).tolist()
-    )
-    return support(problem, promised(problem, ("external",)), tables, lambda z: told[z.tobytes()])
+    ]
+    found = support(problem, promised(problem, ("external",)), tables, lambda z: told[z.tobytes()])
+    return Replayed(found, loss_of(problem, publication), loss_of(problem, publish(problem)), tuple(odds))
 
 
-def replayed(seed: int, most: int) -> Support | None:
+def replayed(seed: int, most: int) -> Replayed | None:
     """What the default rule leaves; None if too many tables fit."""
     problem = drawn(seed)
     publication = publish(problem)
@@ -127,36 +141,44 @@ def replayed(seed: int, most: int) -> Support | None:
         except SdcError:
             return 0.0
 
-    return support(problem, promised(problem, ("external",)), tables, chance)
+    return Replayed(support(problem, promised(problem, ("external",)), tables, chance))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=300)
+    parser.add_argument("--first", type=int, default=0, help="the first random table; after 0, without those of METHOD §9")
     parser.add_argument("--most", type=int, default=200)
     parser.add_argument("--aware", action="store_true")
     parser.add_argument("--removed", type=float, default=0.05, help="with --aware: the chance that the key takes an exact figure")
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     options = BasesOptions(rule_aware=True, removed=given.removed)
-    found: list[Support] = []
+    every: list[Replayed] = []
     left_out: list[int] = []
-    started, load = time.process_time(), os.getloadavg()
-    for x in NAMED if given.aware else ():
-        each = aware(x, 400, options, pair(x))
+    load = os.getloadavg()
+    for x in NAMED if given.aware and not given.first else ():
+        each = aware(x, 400, options, x)
         assert each is not None
-        found.append(each)
-        print(f"x = {x}: {x + each.low[0]:.0f} to {x + each.high[0]:.0f} left of {x + each.low_fit[0]:.0f} to {x + each.high_fit[0]:.0f}, "
-              f"narrow {bool(each.narrow[0])}", flush=True)  # fmt: skip
-    seed = 0
-    while len(found) < given.tables:
-        each = aware(seed, given.most, options) if given.aware else replayed(seed, given.most)
-        seed += 1
-        if each is None:
-            left_out.append(seed - 1)
-            continue
-        found.append(each)
-        print(f"{seed - 1}: {each.tables} of {each.fit} tables, broken {each.broken.tolist()}, narrow {each.narrow.tolist()}", flush=True)
+        every.append(each)
+        at = each.support
+        print(f"x = {x}: {x + at.low[0]:.0f} to {x + at.high[0]:.0f} left of {x + at.low_fit[0]:.0f} to {x + at.high_fit[0]:.0f}, "
+              f"narrow {bool(at.narrow[0])}", flush=True)  # fmt: skip
+    replay = partial(aware, most=given.most, options=options) if given.aware else partial(replayed, most=given.most)
+    with Pool(given.processes) as processes:
+        for seed, each in enumerate(processes.imap(replay, range(given.first, MOST_SEEDS)), given.first):
+            if each is None:
+                left_out.append(seed)
+                continue
+            every.append(each)
+            at = each.support
+            print(f"{seed}: {at.tables} of {at.fit} tables, broken {at.broken.tolist()}, narrow {at.narrow.tolist()}", flush=True)
+            if len(every) >= given.tables:
+                break
+        processes.terminate()
+        processes.join()
+    found = [each.support for each in every]
     sound = [(-each.low_fit >= each.down) & (each.high_fit >= each.up) for each in found]  # also in whole numbers, which the audit ignores
 
     def count(name: str) -> int:
@@ -170,7 +192,8 @@ def main() -> None:
     figures = {
         "rule": f"rule_aware, removed {given.removed}" if given.aware else "default",
         "tables": len(found),
-        "named": list(NAMED) if given.aware else [],
+        "first": given.first,
+        "named": list(NAMED) if given.aware and not given.first else [],
         "left_out": left_out,
         "most_hidden_tables": given.most,
         "hidden_tables": sum(each.fit for each in found),
@@ -182,14 +205,15 @@ def main() -> None:
         "median_share_of_the_audited": round(float(np.median(left)), 3),
     }
     if given.aware:
+        odds = [one for each in every for one in each.odds]
         figures |= {
-            "loss_times_default": round(lost["rule_aware"] / lost["default"], 3),
+            "loss_times_default": round(sum(each.loss for each in every) / sum(each.default for each in every), 3),
             "odds_of_one_exact_figure_at_most": round(1 / (1 - given.removed), 3),
             "odds_of_one_other_cell_at_most": round(max(odds, default=1.0), 1),
             "odds_of_one_other_cell_median": round(float(np.median(odds)), 1) if odds else 1.0,
         }
     figures |= {
-        "cpu_seconds": round(time.process_time() - started),
+        "cpu_seconds": round(sum(resource.getrusage(who).ru_utime for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))),
         "load_at_start": round(load[0], 1),
         "load_at_end": round(os.getloadavg()[0], 1),
         "machine": f"{platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}",
