@@ -181,7 +181,8 @@ def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
         desk.say(f"audit, part {chunk + 1} of {desk.domain.audit.chunks}: {len(report.primaries)} primaries")
         return report
 
-    return once(desk, release_id, "audit", str(chunk), attack)
+    common = journal.step_output(desk.engine, release_id, "audit", IN_COMMON)  # damaged, it is made again with the chunks
+    return once(desk, release_id, "audit", str(chunk), attack, beside=[common] if common else [])
 
 
 @keeps_to_itself

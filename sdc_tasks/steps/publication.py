@@ -142,11 +142,11 @@ def publish(desk: Desk, release_id: str, without: Collection[str] = ()) -> int:
     if came := newer(desk, release_id).beyond(without):
         journal.finish_run(desk.engine, release_id, RunState.WAITING)
         raise Superseded(f"{release_id}: {came.told}. Nothing was published. {came.remedy}")
-    _require_in_place(desk, release_id)
     problem, publication, merged = decided(desk, release_id)
     try:
         requirements = load(desk, release_id, "baseline", Requirements)
         history = known(desk, release_id)
+        _require_in_place(desk, release_id)
         profiles = pipeline.profiles_of(problem, desk.domain)
         approved = pipeline.release(release_id, problem, requirements, publication, merged, profiles)
         with span("sdc.step", release=release_id, step="publish"):

@@ -135,8 +135,11 @@ def test_what_is_heavy_goes_to_the_workers_with_the_solvers(bag: Any) -> None:
 
 def test_what_buttons_trigger_does_not_wait_for_somebody_to_switch_it_on(bag: Any) -> None:
     on = {dag_id for dag_id, dag in bag.dags.items() if dag.is_paused_upon_creation is False}
-    assert on == {"second_file", "retract_release"}
-    assert not any(bag.dags[dag_id].timetable.can_be_scheduled for dag_id in on)
+    buttons = {"second_file", "retract_release"}
+    assert not any(bag.dags[dag_id].timetable.can_be_scheduled for dag_id in buttons)
+    assert {dag_id for dag_id in on if not dag_id.startswith("after_embargo_")} == buttons
+    sound = {dag_id for dag_id, dag in bag.dags.items() if "refused" not in dag.tags}
+    assert {dag_id for dag_id in sound if dag_id.startswith("after_embargo_")} < on, "the table is written when the embargo ends"
 
 
 def test_a_refused_domain_file_has_a_dag_that_says_so(bag: Any) -> None:
