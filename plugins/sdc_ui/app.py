@@ -95,7 +95,7 @@ def one_cycle(request: Request, user: GetUserDep, domain: str, period: str) -> R
     facts = _known(cycle_facts(warehouse(), domain, period, now), f"cycle {domain} {period}")
     may = rights(domain, user)
     todo = actions(may, facts.newest, facts.run, facts.failed, domain=domain, period=period, ready=facts.ready)
-    if facts.out is not None and not any(each["kind"] == "retraction" for each in facts.alerts):
+    if facts.out is not None and facts.retracting is None:
         todo = (*todo, *retraction(may, facts.out, facts.out))
     asks = asked(may, user.get_name(), facts.newest, facts.asking)
     return _page(request, "cycle", facts=facts, todo=todo, asks=asks, gone=may.gone, now=now)
@@ -136,7 +136,7 @@ def one_release(request: Request, user: GetUserDep, release_id: str) -> Response
     if facts.newest:
         todo = (*actions(may, line, facts.latest, domain=line.domain, period=line.period, ready=line.takes_in), *todo)
     bundle = bundle_of(run.dag_id, run.run_id) if run else None
-    asks = asked(may, user.get_name(), line, run if run and run.busy else None)
+    asks = asked(may, user.get_name(), line, facts.asking)
     return _page(request, "release", facts=facts, todo=todo, asks=asks, files=kept(line, facts.certificate), bundle=bundle)
 
 

@@ -14,7 +14,7 @@ from sdc_ui.cycles.countries import OVER as NOT_OPEN
 from sdc_ui.cycles.countries import Stage, by_cycle, countries, named_by, ready, tally
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.labels import Labels, Name, labels_of
-from sdc_ui.shared.runs import DagRun, asking, dag_run_of, under_way
+from sdc_ui.shared.runs import DagRun, asking, dag_run_of, stopped, under_way
 from sdc_ui.shared.standing import ReleaseLine, Standing, cycle_lines, version_out
 from sdc_ui.shared.words import counted
 
@@ -71,8 +71,7 @@ class CycleLine:
 
     @property
     def stopped(self) -> bool:
-        """Whether the newest run failed before it made a release."""
-        return self.newest is None and self.run is not None and self.run.state == "failed"
+        return stopped(self.newest, self.run)
 
     @property
     def ready(self) -> bool:

@@ -15,7 +15,7 @@ from sdc_ui.cycles.countries import OVER, Country, Stage, countries, named_by, r
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.approval import Approval, approval_of
 from sdc_ui.shared.labels import Name, labels_of
-from sdc_ui.shared.runs import DagRun, asking, dag_run_of, under_way
+from sdc_ui.shared.runs import DagRun, asking, of_releases, retracting, stopped, under_way
 from sdc_ui.shared.standing import ReleaseLine, cycle_lines, version_out
 from sdc_ui.shared.steps import Instance, Step, of_release, of_tasks
 
@@ -39,7 +39,7 @@ class Tile:
 @dataclass(frozen=True)
 class CycleFacts:
     """All facts of the page of a cycle. `nameless`: files without a readable country. `run` is the newest run, `asking` the one that asks
-    about the newest release: an older one, while a later run takes in newer deliveries.
+    about the newest release: an older one, while a later run takes in newer deliveries. `retracting` takes back what is `out`, or asks.
     """
 
     domain: str
@@ -53,9 +53,15 @@ class CycleFacts:
     alerts: tuple[Mapping[str, Any], ...]
     run: DagRun | None
     asking: DagRun | None
+    retracting: DagRun | None
     steps: tuple[Step, ...]
     approval: Approval | None
     releases: tuple[ReleaseLine, ...]
+    out: ReleaseLine | None
+
+    @property
+    def stopped(self) -> bool:
+        return stopped(self.newest, self.run)
 
     @property
     def failed(self) -> tuple[Instance, ...]:
@@ -64,10 +70,6 @@ class CycleFacts:
         asked |= {PurePath(each.file).stem for each in self.tiles if each.file and not each.country.awaited}
         failed = (each for step in self.steps if step.name == INGEST for each in step.instances if each.state == "failed")
         return tuple(each for each in failed if not asked.intersection(each.label.split(" + ")))
-
-    @property
-    def out(self) -> ReleaseLine | None:
-        return version_out(self.releases)
 
     @property
     def under_way(self) -> bool:
@@ -97,13 +99,13 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
     """The facts of a cycle; None for an unknown cycle."""
     cycle = next((each for each in reader.cycles(engine, domain) if each["period"] == period), None)
     files = reader.deliveries(engine, domain, period)
-    records = [each for each in reader.dag_runs(engine, domain, period) if each["dag_id"].startswith("eu_release_")]
-    runs = [dag_run_of(each) for each in records]
+    records = reader.dag_runs(engine, domain, period)
+    runs = of_releases(records)
     releases = cycle_lines((each for each in reader.history(engine, domain) if each["period"] == period), runs)
-    run = records[0] if records else None
+    run = runs[0] if runs else None
     if cycle is None and not files and not releases and run is None:
         return None
-    newest = releases[0] if releases else None
+    newest, out = releases[0] if releases else None, version_out(releases)
     settings = reader.settings_of(engine, domain)
     labels = labels_of(domain, settings)
     asked = newest.approvals_asked if newest else int(settings.get("governance", {}).get("approvals", 0))
@@ -128,18 +130,20 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
         if cycle and any(cycle[name] for name in DUE)
         else (),
         alerts=tuple(reader.alerts(engine, domain, period)),
-        run=dag_run_of(run) if run else None,
+        run=run,
         asking=asking(newest, runs),
+        retracting=retracting(records, out.release_id) if out else None,
         steps=steps,
         approval=approval if newest and newest.approvals_asked else None,
         releases=releases,
+        out=out,
     )
 
 
-def _steps(engine: Engine, run: Mapping[str, Any] | None, newest: ReleaseLine | None) -> tuple[Step, ...]:
+def _steps(engine: Engine, run: DagRun | None, newest: ReleaseLine | None) -> tuple[Step, ...]:
     """The steps of the run; without a recorded run of Airflow, the steps of the release."""
-    tasks = reader.task_runs(engine, run["dag_id"], run["run_id"]) if run else []
-    if run and run["state"] == "running":  # after a task was cleared: interrupted tasks will run again
+    tasks = reader.task_runs(engine, run.dag_id, run.run_id) if run else []
+    if run and run.state == "running":  # after a task was cleared: interrupted tasks will run again
         tasks = [each for each in tasks if each["state"] != "upstream_failed"]
     found = of_tasks(tasks)
     return found or (of_release(reader.steps(engine, newest.release_id)) if newest else ())

@@ -19,7 +19,7 @@ from sdc_ui.releases.heatmap import Field, HeatMap, heat_maps, tally
 from sdc_ui.releases.history import before
 from sdc_ui.shared.approval import Approval, approval_of
 from sdc_ui.shared.labels import Labels, Name, labels_of
-from sdc_ui.shared.runs import DagRun, dag_run_of
+from sdc_ui.shared.runs import DagRun, asking, of_releases, retracting
 from sdc_ui.shared.standing import ReleaseLine, cycle_lines, version_out
 from sdc_ui.shared.steps import Step, of_release
 
@@ -125,6 +125,7 @@ class ReleaseFacts:
     made_of: tuple[Used, ...]
     run: DagRun | None
     latest: DagRun | None
+    asking: DagRun | None
     retracting: DagRun | None
     program: tuple[tuple[str, str], ...]
     certificate: str | None
@@ -143,8 +144,7 @@ def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
         return None
     domain, period = mine["domain"], mine["period"]
     known = reader.dag_runs(engine, domain, period)
-    runs = [dag_run_of(each) for each in known if each["dag_id"].startswith("eu_release_")]
-    taking = [dag_run_of(each) for each in known if each["dag_id"] == "retract_release" and each["release_id"] == release_id]
+    runs = of_releases(known)
     same = cycle_lines((each for each in history if (each["domain"], each["period"]) == (domain, period)), runs)
     line = next(each for each in same if each.release_id == release_id)
     submission = next(iter(reader.submissions(engine, release_id)), None)
@@ -170,7 +170,8 @@ def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
         made_of=_made_of(engine, line, labels),
         run=next((each for each in runs if each.release_id == release_id), None),
         latest=runs[0] if runs else None,
-        retracting=next((each for each in taking if each.busy), None),
+        asking=asking(line, runs),
+        retracting=retracting(known, release_id),
         program=_program(submission["environment"]) if submission else (),
         certificate=audits[-1]["certificate"] if audits else None,
         newest=same[0] == line,

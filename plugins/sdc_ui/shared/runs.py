@@ -1,8 +1,8 @@
-"""The runs of the release DAG of a cycle: which is under way, and which asks."""
+"""The runs of a cycle: which makes a release, which asks, which takes one back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -43,9 +43,25 @@ def dag_run_of(record: Mapping[str, Any]) -> DagRun:
     return DagRun(**{name: record[name] for name in DagRun.__dataclass_fields__})
 
 
+def of_releases(records: Iterable[Mapping[str, Any]]) -> list[DagRun]:
+    """The runs that make releases, in the order of the records."""
+    return [dag_run_of(each) for each in records if each["dag_id"].startswith("eu_release_")]
+
+
+def retracting(records: Iterable[Mapping[str, Any]], release_id: str) -> DagRun | None:
+    """The run that takes a release back, or asks about that; None where none does."""
+    found = (dag_run_of(each) for each in records if (each["dag_id"], each["release_id"]) == ("retract_release", release_id))
+    return next((each for each in found if each.busy), None)
+
+
 def under_way(newest: ReleaseLine | None, run: DagRun | None) -> bool:
     """Whether the newest run of a cycle makes a release after its newest one. It reads the inbox, or has not opened its release yet."""
     return run is not None and run.busy and (newest is None or run.release_id != newest.release_id)
+
+
+def stopped(newest: ReleaseLine | None, run: DagRun | None) -> bool:
+    """Whether the newest run of a cycle failed before it made the first release."""
+    return newest is None and run is not None and run.state == "failed"
 
 
 def asking(newest: ReleaseLine | None, runs: Sequence[DagRun]) -> DagRun | None:
