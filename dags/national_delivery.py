@@ -69,10 +69,15 @@ def judge(domain: str, file: dict[str, str], accepted: Asset) -> str:
 def ready(domain: str, complete: Asset) -> list[str]:
     """Marks releases that can be run now and were never run. Pink: there is none."""
     from airflow.sdk.exceptions import AirflowSkipException
+    from sdc_alerts import announce
 
     from sdc_tasks import steps
 
-    found = [release_id for at in _desks(domain) if (release_id := steps.ready(at))]
+    found = []
+    for at in _desks(domain):
+        if told := steps.ready(at):
+            announce(at.engine, at.domain.id, at.period, "ready", *told)
+            found.append(told[0])
     if not found:
         raise AirflowSkipException("nothing new to release")
     get_current_context()["outlet_events"][complete].extra = {"releases": list(found)}

@@ -45,13 +45,15 @@ def _known(release: str) -> Any:
 
 
 def _tell(context: Any, about: Any, what: str, said: str) -> None:
-    """Shows the question on the pages of the release and its cycle while this run asks."""
+    """Shows the question on the pages of the release and its cycle while this run asks, and sends it."""
+    from sdc_alerts import announce
+
     from sdc_tasks.warehouse.operations import cycles
 
     run, engine = context["dag_run"], _office(None)
     known = {"domain": about["domain"], "period": about["period"], "release_id": about["release_id"]}
     cycles.note_dag_run(engine, run.dag_id, run.run_id, **known)
-    cycles.raise_alert(engine, about["domain"], about["period"], "retraction", f"{run.run_id} {what}", said)
+    announce(engine, about["domain"], about["period"], "retraction", f"{run.run_id} {what}", said)
 
 
 class Agreement(Question):

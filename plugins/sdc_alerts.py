@@ -1,9 +1,14 @@
-"""Deadlines of a release run. An alert is sent once: to the operator's desk, the log, by e-mail and webhook.
+"""Alerts: each is sent once, to the operator's desk, the log, by e-mail and webhook; and the deadlines of a release run, which raise some.
 
 `delivery`    the deliveries are due, and countries have no accepted one: one alert for each country
 `solver`      the ladder and the audit take longer than all their limits together
 `protection`  the table should be protected by now
 `approval`    the approval is due; without an instant of its own, a day before the embargo
+`ready`       a release can be run
+`asked`       somebody is asked to agree to a publication
+`own`         the answer of the submitter did not count
+`answer`      an answer did not count, because newer deliveries wait
+`retraction`  somebody is asked whether a release is taken back, or an answer did not count
 
 Airflow calls `overdue` when an unfinished run passes such an instant, perhaps more than once. The warehouse decides whether the alert is
 true and new, and shows it until its reason is gone. Nobody is late before the inbox was read and its files were judged.
@@ -132,7 +137,6 @@ def alert(kind: str, domain: str, dag_id: str, run_id: str, unread: bool = False
     from sdc_tasks.warehouse import reader
     from sdc_tasks.warehouse.database.engine import open_warehouse
     from sdc_tasks.warehouse.database.migrations import migrate
-    from sdc_tasks.warehouse.operations import cycles
 
     engine = open_warehouse(warehouse(), None, os.environ.get("SDC_ACTOR", "airflow"))  # not by `steps`, whose solvers would stay
     migrate(engine)
@@ -148,10 +152,8 @@ def alert(kind: str, domain: str, dag_id: str, run_id: str, unread: bool = False
         told = []
         for subject, said in _late(engine, kind, domain, run):
             said = f"{said}; the inbox was not read since" if pending else said
-            if cycles.raise_alert(engine, domain, run["period"], kind, subject, said):
-                details = {"domain": domain, "period": run["period"], "kind": kind, "subject": subject}
-                details |= {"country": subject if kind == "delivery" else "", "days": str((datetime.now(UTC) - due).days if due else 0)}
-                tell(f"{domain} {run['period']}: {said}", details)
+            if announce(engine, domain, run["period"], kind, subject, said, due):
+                log.warning("%s %s: %s", domain, run["period"], said)
                 told.append(said)
         return told
     finally:
@@ -190,9 +192,19 @@ def _late(engine: Engine, kind: str, domain: str, run: dict[str, Any]) -> list[t
     return [(subject, "the table should be protected by now")]
 
 
-def tell(text: str, details: dict[str, str]) -> None:
-    """Writes to the log, webhook and e-mail, each the same text and details. A failure of one is logged, and does not stop the others."""
-    log.warning("%s", text)
+def announce(engine: Engine, domain: str, period: str, kind: str, subject: str, said: str, due: datetime | None = None) -> bool:
+    """Records an alert, and sends it where it is new. Returns whether it is new. `due` is the instant that passed."""
+    from sdc_tasks.warehouse.operations import cycles
+
+    if not cycles.raise_alert(engine, domain, period, kind, subject, said):
+        return False
+    details = {"domain": domain, "period": period, "kind": kind, "subject": subject, "country": subject if kind == "delivery" else ""}
+    _send(f"{domain} {period}: {said}", details | {"days": str((datetime.now(UTC) - due).days if due else 0)})
+    return True
+
+
+def _send(text: str, details: dict[str, str]) -> None:
+    """Sends by webhook and e-mail, the same text and details. A failure of one is logged, and does not stop the other."""
     if address := os.environ.get("SDC_ALERT_WEBHOOK"):
         try:
             import httpx
@@ -209,7 +221,7 @@ def tell(text: str, details: dict[str, str]) -> None:
 
 def _mail(text: str, details: dict[str, str], people: str) -> None:
     message = EmailMessage()
-    message["Subject"], message["To"] = text.split("\n", maxsplit=1)[0], people
+    message["Subject"], message["To"] = text.splitlines()[0], people
     message["From"] = os.environ.get("SDC_ALERT_FROM", "sdc@localhost")
     message.set_content("\n".join([text, "", *(f"{name}: {value}" for name, value in details.items()), ""]))
     host, _, port = os.environ.get("SDC_ALERT_SMTP", "localhost:25").partition(":")

@@ -63,12 +63,14 @@ class Approval(Question):
 
     def _require_fresh(self, context: Any, at: Any, publication: str) -> None:
         """Refuses another publication in the same run: Airflow keeps the text of a task's first question, also when the task is cleared."""
+        from sdc_alerts import announce
+
         from sdc_tasks.warehouse.operations import cycles
 
         subject = f"{context['ti'].run_id} {self.task_id}"
         said = f"somebody else is asked to agree to {_release(context)}, publication {publication[:12]}"
         key = (at.engine, at.domain.id, at.period, "asked", subject)
-        if not cycles.raise_alert(*key, said) and cycles.raised(*key) != said:
+        if not announce(*key, said) and cycles.raised(*key) != said:
             raise _another(publication)
 
     def settled(self, context: Any) -> bool:
@@ -95,9 +97,10 @@ class Approval(Question):
         """Records the answer. Raises AirflowFailException for a rejection, or where the publication has changed since the question,
         AirflowSkipException where a later release took the place of this one.
         """
+        from sdc_alerts import announce
+
         from sdc_tasks import steps
         from sdc_tasks.warehouse.forms.people import normal
-        from sdc_tasks.warehouse.operations import cycles
         from sdc_tasks.warehouse.operations.decisions import OwnSubmission
 
         at, release_id = desk(self.source), _release(context)
@@ -117,7 +120,7 @@ class Approval(Question):
         if came and chosen == AGREE:
             refusal = f"the answer of {person} does not count: {came.told}. {came.remedy}; or answer '{AGREE_ALTHOUGH}'"
             at.say(refusal)
-            cycles.raise_alert(at.engine, at.domain.id, at.period, "answer", release_id, refusal)
+            announce(at.engine, at.domain.id, at.period, "answer", release_id, refusal)
             return self.execute(context)
         if came and yes:
             note = f"{note} (without newer deliveries: {', '.join(sorted(came.files.values()))})".lstrip()
@@ -126,7 +129,7 @@ class Approval(Question):
             steps.answer(at, release_id, publication, yes, person, note)
         except OwnSubmission as refusal:
             at.say(f"this answer does not count: {refusal}")
-            cycles.raise_alert(at.engine, at.domain.id, at.period, "own", release_id, f"an answer does not count: {refusal}")
+            announce(at.engine, at.domain.id, at.period, "own", release_id, f"an answer does not count: {refusal}")
             return self.execute(context)
         if not yes:
             raise refused(f"{person} rejected publication {publication[:12]}: nothing is published. {note}".rstrip())

@@ -59,8 +59,13 @@ app = FastAPI(title="Releases", dependencies=[SIGNED_IN], docs_url=None, redoc_u
 
 @app.middleware("http")
 async def with_policy(request: Request, proceed: Callable[[Request], Awaitable[Response]]) -> Response:
-    """Adds the headers to every answer, also to a refusal."""
-    answer = await proceed(request)
+    """Adds the headers to every answer, also to a refusal, and to the page that tells of a fault of the program."""
+    try:
+        answer = await proceed(request)
+    except Exception:
+        log.exception("a page cannot be made")
+        detail = "this page cannot be made: a fault of the program. Nothing that was stored is lost. The log of the api-server has the reason"
+        answer = _error(request, HTTPStatus.INTERNAL_SERVER_ERROR, detail)
     answer.headers.update(HEADERS)
     return answer
 

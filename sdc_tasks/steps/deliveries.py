@@ -110,8 +110,8 @@ def news(desk: Desk, inbox: Path) -> list[Waiting]:
     return [each for each in found if set(each.files) & (lying | gone)]
 
 
-def ready(desk: Desk) -> str | None:
-    """The id of the release of the deliveries accepted now, if it can be run and was never run; else None. Records it on the board."""
+def ready(desk: Desk) -> tuple[str, str] | None:
+    """The id of the release of the deliveries accepted now, and what there is to say of it, if it can be run and was never run; else None."""
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     accepted = [each for each in known if each.state is DeliveryState.ACCEPTED]
     missing = set(desk.domain.countries) - {each.country for each in accepted}
@@ -126,9 +126,8 @@ def ready(desk: Desk) -> str | None:
         return None
     countries = {each.country for each in accepted}
     said = f"{release_id} can be run: the deliveries of {len(countries)} countries are accepted, and no release was made of exactly these"
-    cycles.raise_alert(desk.engine, desk.domain.id, desk.period, "ready", release_id, said)
     desk.say(said)
-    return release_id
+    return release_id, said
 
 
 @keeps_to_itself

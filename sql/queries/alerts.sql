@@ -1,22 +1,23 @@
 -- The alerts whose reason still stands, newest first: the states decide, so no alert outlives its reason, and two cannot contradict each
 -- other. `country` is the late country.
+WITH newest AS (SELECT domain, period, max(started_at) AS started_at FROM operations.run GROUP BY domain, period)
 SELECT a.domain, a.period, a.kind, a.subject, a.raised_at, a.said, CASE WHEN a.kind = 'delivery' THEN a.subject END AS country
 FROM operations.alert a
 LEFT JOIN operations.dag_run r ON r.domain = a.domain AND r.period = a.period AND r.run_id = a.subject
 LEFT JOIN operations.run u ON u.release_id = coalesce(r.release_id, a.subject)
+LEFT JOIN newest n ON n.domain = a.domain AND n.period = a.period
 WHERE CASE a.kind
     WHEN 'delivery' THEN NOT EXISTS (
         SELECT 1 FROM operations.delivery d
         WHERE d.domain = a.domain AND d.period = a.period AND d.country = a.subject AND d.state = 'accepted'
     )
-    WHEN 'ready' THEN u.release_id IS NULL
-        AND NOT EXISTS (SELECT 1 FROM operations.run n WHERE n.domain = a.domain AND n.period = a.period AND n.started_at > a.raised_at)
+    WHEN 'ready' THEN u.release_id IS NULL AND coalesce(n.started_at <= a.raised_at, TRUE)
         AND NOT EXISTS (
-            SELECT 1 FROM operations.alert n
-            WHERE n.domain = a.domain AND n.period = a.period AND n.kind = 'ready' AND n.raised_at > a.raised_at
+            SELECT 1 FROM operations.alert l
+            WHERE l.domain = a.domain AND l.period = a.period AND l.kind = 'ready' AND l.raised_at > a.raised_at
         )
         AND NOT EXISTS (SELECT 1 FROM operations.delivery d WHERE d.domain = a.domain AND d.period = a.period AND d.state = 'received')
-        AND NOT EXISTS (SELECT 1 FROM operations.unread n WHERE n.domain = a.domain AND n.period = a.period)
+        AND NOT EXISTS (SELECT 1 FROM operations.unread f WHERE f.domain = a.domain AND f.period = a.period)
     WHEN 'asked' THEN EXISTS (
         SELECT 1 FROM operations.dag_run q
         JOIN operations.run w ON w.release_id = q.release_id
@@ -27,16 +28,13 @@ WHERE CASE a.kind
         SELECT 1 FROM operations.dag_run q
         WHERE q.dag_id = 'retract_release' AND q.state NOT IN ('success', 'failed') AND substr(a.subject, 1, length(q.run_id) + 1) = q.run_id || ' '
     )
-    WHEN 'own' THEN u.state = 'waiting'
-        AND NOT EXISTS (SELECT 1 FROM operations.run n WHERE n.domain = u.domain AND n.period = u.period AND n.started_at > u.started_at)
-    WHEN 'answer' THEN u.state = 'waiting'
-        AND NOT EXISTS (SELECT 1 FROM operations.run n WHERE n.domain = u.domain AND n.period = u.period AND n.started_at > u.started_at)
+    WHEN 'own' THEN u.state = 'waiting' AND u.started_at = n.started_at
+    WHEN 'answer' THEN u.state = 'waiting' AND u.started_at = n.started_at
     WHEN 'approval' THEN u.state = 'waiting'
-        AND EXISTS (SELECT 1 FROM operations.audit p WHERE p.release_id = u.release_id AND p.passed)
-        AND NOT EXISTS (SELECT 1 FROM operations.run n WHERE n.domain = u.domain AND n.period = u.period AND n.started_at > u.started_at)
+        AND EXISTS (SELECT 1 FROM operations.audit p WHERE p.release_id = u.release_id AND p.passed) AND u.started_at = n.started_at
     WHEN 'solver' THEN coalesce(r.state, 'running') NOT IN ('success', 'failed') AND coalesce(u.state, 'running') IN ('running', 'failed')
         AND NOT EXISTS (SELECT 1 FROM operations.audit p WHERE p.release_id = u.release_id AND p.passed)
-        AND NOT EXISTS (SELECT 1 FROM operations.run n WHERE n.domain = u.domain AND n.period = u.period AND n.started_at > u.started_at)
+        AND coalesce(u.started_at = n.started_at, TRUE)
     WHEN 'protection' THEN NOT EXISTS (
         SELECT 1 FROM operations.audit p
         JOIN operations.run w ON w.release_id = p.release_id

@@ -116,9 +116,9 @@ def test_a_warehouse_of_his_own_names_no_candidate_as_the_release_is_named(relea
         his.deliver("AT", table(hidden))
         for each in steps.discover(desk, his.inbox):
             steps.ingest(desk, his.inbox, each.file)
-        release_id = steps.ready(desk)
-        assert release_id is not None
-        named[hidden] = release_id
+        told = steps.ready(desk)
+        assert told is not None
+        named[hidden], _ = told
     assert len(set(named.values())) == 7, "the id tells deliveries apart"
     assert [hidden for hidden, name in named.items() if name.removeprefix(f"small-{PERIOD}-") in everything] == []
     desk.engine.dispose()

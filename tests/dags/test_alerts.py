@@ -131,7 +131,26 @@ def test_an_approval_that_is_pending_is_told(bag: Any, deliver: Any, warehouse_o
     run = Flight.start(bag, f"eu_release_{AGREED}", period="2024")
     for kind in ("approval", "solver", "protection"):
         miss(run, kind, AGREED)
-    assert [each["kind"] for each in webhook] == ["approval"]
+    assert [each["kind"] for each in webhook] == ["asked", "approval"]
+
+
+def test_whoever_is_asked_or_can_act_is_told_beyond_the_board(
+    bag: Any, deliver: Any, warehouse_of_run: Any, webhook: list[dict[str, str]], mail: list[EmailMessage]
+) -> None:
+    """The same alerts stand on the board, each sent once, by web hook and by mail."""
+    for country in ("AT", "BE"):
+        deliver(AGREED, country)
+    for _ in range(2):
+        Flight.start(bag, f"national_delivery_{AGREED}", period="2024")
+    run = Flight.start(bag, f"eu_release_{AGREED}", user="anna", period="2024")
+    run.answer("approve_1", "anna")
+    run.answer("approve_1", "bert").answer("approve_2", "cleo")
+    [release] = reader.releases(warehouse_of_run)
+    back = Flight.start(bag, "retract_release", user="anna", release=release.release_id, reason="a wrong delivery")
+    back.answer("agree", "anna", "Retract")
+    assert [each["kind"] for each in webhook] == ["ready", "asked", "own", "asked", "retraction", "retraction"]
+    assert webhook[0]["subject"] == release.release_id
+    assert [message["Subject"].strip() for message in mail] == [each["text"] for each in webhook]
 
 
 def test_a_hook_that_is_away_hinders_nothing(
