@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
+from traceback import format_tb
 from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request, Response
@@ -62,9 +63,9 @@ async def with_policy(request: Request, proceed: Callable[[Request], Awaitable[R
     """Adds the headers to every answer, also to a refusal, and to the page that tells of a fault of the program."""
     try:
         answer = await proceed(request)
-    except Exception:
-        log.exception("a page cannot be made")
-        detail = "this page cannot be made: a fault of the program. Nothing that was stored is lost. The log of the api-server has the reason"
+    except Exception as error:  # its text may hold anything, the frames only code
+        log.error("a page cannot be made: %s\n%s", type(error).__name__, "".join(format_tb(error.__traceback__)))
+        detail = "a fault of the program: this page cannot be made. Nothing stored is lost. The log of the api-server has the reason"
         answer = _error(request, HTTPStatus.INTERNAL_SERVER_ERROR, detail)
     answer.headers.update(HEADERS)
     return answer
@@ -99,7 +100,7 @@ def one_cycle(request: Request, user: GetUserDep, domain: str, period: str) -> R
     now = datetime.now(UTC)
     facts = _known(cycle_facts(warehouse(), domain, period, now), f"cycle {domain} {period}")
     may = rights(domain, user)
-    todo = actions(may, facts.newest, facts.run, facts.failed, domain=domain, period=period, ready=facts.ready)
+    todo = actions(may, facts.newest, facts.run, facts.failed, domain=domain, period=period, ready=facts.ready, unread=facts.unread)
     if facts.out is not None and facts.retracting is None:
         todo = (*todo, *retraction(may, facts.out, facts.out))
     asks = asked(may, user.get_name(), facts.newest, facts.asking)

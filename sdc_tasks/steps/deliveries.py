@@ -111,7 +111,7 @@ def news(desk: Desk, inbox: Path) -> list[Waiting]:
 
 
 def ready(desk: Desk) -> tuple[str, str] | None:
-    """The id of the release of the deliveries accepted now, and what there is to say of it, if it can be run and was never run; else None."""
+    """The id of the release of the deliveries accepted now, and a sentence about it, if it can be run and was never run; else None."""
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     accepted = [each for each in known if each.state is DeliveryState.ACCEPTED]
     missing = set(desk.domain.countries) - {each.country for each in accepted}

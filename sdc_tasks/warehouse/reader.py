@@ -13,6 +13,7 @@ from sqlalchemy import Boolean, Engine, Select, Table, func, select
 from sdc_tasks.warehouse.database.engine import reading
 from sdc_tasks.warehouse.database.schema import UtcTime, approval, audit, cycle, log, run, rung, step, submission, task_run, terms
 from sdc_tasks.warehouse.database.schema import dag_run as dag_run_table
+from sdc_tasks.warehouse.database.schema import inbox as inbox_table
 from sdc_tasks.warehouse.database.schema import unread as unread_table
 from sdc_tasks.warehouse.database.sqlfiles import clause
 from sdc_tasks.warehouse.operations.journal import DELIVERY, VERSION
@@ -132,6 +133,12 @@ def delivery_states(engine: Engine) -> list[Record]:
 def unread(engine: Engine) -> list[Record]:
     """What lay in the inboxes and was not read: domain, period, file, why."""
     return _rows(engine, select(unread_table).order_by(unread_table.c.file))
+
+
+def lying(engine: Engine, domain: str, period: str) -> list[Record]:
+    """What lay in the inbox when it was last read: file, digest. Several names may have the same bytes."""
+    here = (inbox_table.c.domain == domain, inbox_table.c.period == period)
+    return _rows(engine, select(inbox_table.c.file, inbox_table.c.digest).where(*here).order_by(inbox_table.c.file))
 
 
 def deliveries(engine: Engine, domain: str, period: str) -> list[Record]:

@@ -139,3 +139,13 @@ def test_who_may_answer_is_led_to_the_run_that_asks() -> None:
         assert bool(found.why) is not allowed
     blocked: Any = SimpleNamespace(release_id="r", standing=Standing.BLOCKED, submitter="operator")
     assert asked(may, "approver", blocked, asks) is None
+
+
+def test_what_is_not_read_is_told_before_a_run_that_it_stops(at_office: Office, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sdc_tasks.warehouse import reader
+
+    unread = [{"domain": DOMAIN, "period": "2024", "file": "notes", "why": "notes: not read"}]
+    path, told = f"/sdc/cycle/{DOMAIN}/2024", "It stops while notes lies there, which is not read: take it away first."
+    assert told not in client("operator").get(path).text
+    monkeypatch.setattr(reader, "unread", lambda _: unread)
+    assert told in client("operator").get(path).text

@@ -96,14 +96,16 @@ def test_a_browser_is_told_so_where_airflow_cannot_look_up_its_cookie(browser: A
     assert browser.get("/api/v2/dags", headers={"Accept": "application/json"}).status_code == 500, "a program gets Airflow's own answer"
 
 
-def test_a_fault_of_a_page_is_a_page_too(browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_a_page_is_a_page_too(browser: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     def wrong(*_: Any, **__: Any) -> None:
         raise LookupError(SECRET)
 
     monkeypatch.setattr("sdc_ui.app.board", wrong)
     answer = browser.get("/sdc/")
     assert (answer.status_code, SECRET in answer.text) == (500, False)
-    assert "a fault of the program" in answer.text
+    assert "A fault of the program" in answer.text
+    assert "LookupError" in caplog.text
+    assert SECRET not in caplog.text
     assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'")
     assert 'href="/sdc/"' in answer.text, "a way back"
 

@@ -108,6 +108,19 @@ def test_the_remedy_fits_how_the_file_came(
     assert ("Clear CY_2024" in html) == (task == "ingest"), "what arrives by itself is not cleared"
 
 
+def test_another_name_of_the_same_bytes_is_told(at_office: Office, page: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from sdc_ui.source import warehouse
+
+    from sdc_tasks.warehouse import reader
+
+    lying = reader.lying(warehouse(), DOMAIN, "2024")
+    [of_at] = [each["digest"] for each in lying if each["file"] == "AT_2024.csv"]
+    assert "count once" not in page(f"/cycle/{DOMAIN}/2024/findings/AT")
+    monkeypatch.setattr(reader, "lying", lambda *_: [*lying, {"file": "AT_2024_final.csv", "digest": of_at}])
+    assert "The same bytes lie in the inbox as AT_2024_final.csv too. They count once." in page(f"/cycle/{DOMAIN}/2024/findings/AT")
+    assert "count once" not in page(f"/cycle/{DOMAIN}/2024/findings/CY")
+
+
 def test_no_line_ends_within_an_instant_and_markup_stays_text() -> None:
     from sdc_ui.shared.words import unbroken
 

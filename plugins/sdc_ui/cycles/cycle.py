@@ -38,8 +38,9 @@ class Tile:
 
 @dataclass(frozen=True)
 class CycleFacts:
-    """All facts of the page of a cycle. `nameless`: files without a readable country. `run` is the newest run, `asking` the one that asks
-    about the newest release: an older one, while a later run takes in newer deliveries. `retracting` takes back what is `out`, or asks.
+    """All facts of the page of a cycle. `nameless`: files without a readable country. `unread`: what lay in the inbox and is not read; a
+    run stops while it lies there. `run` is the newest run, `asking` the one that asks about the newest release: an older one, while a
+    later run takes in newer deliveries. `retracting` takes back what is `out`, or asks.
     """
 
     domain: str
@@ -49,6 +50,7 @@ class CycleFacts:
     stages: Mapping[Stage, int]
     tiles: tuple[Tile, ...]
     nameless: tuple[str, ...]
+    unread: tuple[str, ...]
     deadlines: tuple[Deadline, ...]
     alerts: tuple[Mapping[str, Any], ...]
     run: DagRun | None
@@ -126,6 +128,7 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
             *(each["file"] for each in files if each["country"] is None and each["state"] not in OVER),
             *(file for file in unread if named_by(file, codes) is None),
         ),
+        unread=tuple(unread),
         deadlines=_deadlines(cycle, found, files, newest, audits, asked, approval, now)
         if cycle and any(cycle[name] for name in DUE)
         else (),

@@ -34,11 +34,13 @@ class Check:
 
 @dataclass(frozen=True)
 class File:
-    """One received file. `gone`, `new` and `still` are codes of findings and failed checks against the file received before it; None for
-    the first. `came` is None for a file that was read outside Airflow.
+    """One received file. `also`: the other names under which the same bytes lie in the inbox. `gone`, `new` and `still` are codes of
+    findings and failed checks against the file received before it; None for the first. `came` is None for a file that was read outside
+    Airflow.
     """
 
     name: str
+    also: tuple[str, ...]
     digest: str
     state: str
     received_at: datetime
@@ -102,11 +104,13 @@ def findings_facts(engine: Engine, domain: str, period: str, country: str) -> Fi
     found, checked = reader.findings(engine, domain, period), reader.check_results(engine, domain, period)
     read = {each["label"]: _came(each) for each in reader.intakes(engine, domain, period)}  # the last one of each file counts
     name = Name(NAMELESS, "no country could be read") if country == NAMELESS else labels.area(country)
+    lying = reader.lying(engine, domain, period)
     shown: list[File] = []
     for each in files:
         told = causes((one for one in found if one["digest"] == each["digest"]), settings, period)
         checks = tuple(_check(one) for one in checked if one["digest"] == each["digest"])
-        shown.append(_file(each, files, told, checks, read.get(PurePath(each["file"]).stem), shown[-1] if shown else None))
+        also = tuple(one["file"] for one in lying if one["digest"] == each["digest"] and one["file"] != each["file"])
+        shown.append(_file(each, also, files, told, checks, read.get(PurePath(each["file"]).stem), shown[-1] if shown else None))
     return FindingsFacts(domain, labels.title, period, name, tuple(reversed(shown)), _unread(engine, domain, period, country))
 
 
@@ -147,13 +151,14 @@ def _came(record: Mapping[str, Any]) -> Came:
 
 
 def _file(
-    file: Mapping[str, Any], files: list[reader.Record], told: tuple[Cause, ...], checks: tuple[Check, ...], came: Came | None,
-    before: File | None,
+    file: Mapping[str, Any], also: tuple[str, ...], files: list[reader.Record], told: tuple[Cause, ...], checks: tuple[Check, ...],
+    came: Came | None, before: File | None,
 ) -> File:  # fmt: skip
     codes = _codes(told, checks)
     known = None if before is None else _codes(before.causes, before.checks)
     return File(
         name=file["file"],
+        also=also,
         digest=file["digest"],
         state=file["state"],
         received_at=file["received_at"],

@@ -60,9 +60,10 @@ def actions(
     domain: str,
     period: str,
     ready: bool = False,
+    unread: Sequence[str] = (),
 ) -> tuple[Action, ...]:
     """The actions for a cycle: to run the release where that can change something, and to read the failed countries of its run again.
-    `ready`: a run takes in something new.
+    `ready`: a run takes in something new. `unread`: what lies in the inbox and stops every run.
     """
     found: list[Action] = []
     if rights.gone:
@@ -70,7 +71,7 @@ def actions(
     if failed and run is not None:
         found.append(_clear(rights, run.dag_id, run.run_id, failed))
     if runnable(newest, run):
-        found.append(_run(rights, domain, period, urgent=ready))
+        found.append(_run(rights, domain, period, urgent=ready, unread=unread))
     return tuple(found)
 
 
@@ -155,11 +156,13 @@ def retraction(rights: Rights, line: ReleaseLine, out: ReleaseLine | None) -> tu
     return (Action("Retract", about + asked, "dags/retract_release/dagRuns", json.dumps(body), rights.retract, asks=reason),)
 
 
-def _run(rights: Rights, domain: str, period: str, urgent: bool) -> Action:
+def _run(rights: Rights, domain: str, period: str, urgent: bool, unread: Sequence[str]) -> Action:
     about = (
         f"Starts a run of eu_release_{domain} for {period}. It takes in the files that lie in the inbox. "
         "No step is done twice; without anything new it makes no second version."
     )
+    if unread:
+        about += f" It stops while {', '.join(unread)} lies there, which is not read: take it away first."
     body = {"logical_date": None, "conf": {"period": period}}
     return Action("Run release", about, f"dags/eu_release_{quote(domain)}/dagRuns", json.dumps(body), rights.run, urgent)
 
