@@ -9,8 +9,21 @@ from __future__ import annotations
 
 import gc
 import os
+from typing import Any
 
+from celery.signals import worker_ready  # type: ignore[import-untyped]
 from sqlalchemy.orm import configure_mappers
+
+LOOK = 0.2  # seconds
 
 configure_mappers()
 os.register_at_fork(before=gc.freeze)
+
+
+@worker_ready.connect
+def replace_soon(sender: Any, **_: Any) -> None:
+    """Looks often whether a process has ended, so that its successor takes the next task.
+
+    Celery looks when the process closes its files, which is a moment before it has ended, and then every five seconds.
+    """
+    sender.hub.call_repeatedly(LOOK, sender.pool.maintain_pool)
