@@ -20,7 +20,7 @@ configure_mappers()
 os.register_at_fork(before=gc.freeze)
 
 
-@worker_ready.connect
+@worker_ready.connect  # type: ignore[untyped-decorator]
 def replace_soon(sender: Any, **_: Any) -> None:
     """Looks often whether a process has ended, so that its successor takes the next task.
 
