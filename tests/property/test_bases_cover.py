@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from sdc_tasks.methods.attack import Attacker, audit, baseline
 from sdc_tasks.methods.bases.ladder import Ladder
@@ -127,6 +128,31 @@ def test_the_cover_is_next_to_always_the_cheapest_of_all_choices_and_no_cell_of_
         tight += least(options, cuts) >= 0.8 * cheapest_of_all
     assert cheapest >= 190
     assert tight >= 100
+
+
+@law(20)
+@given(st.integers(0, 10**6))
+def test_the_bound_is_the_linear_relaxation_of_all_options(seed):
+    """It is the optimum of the whole program by another solver's interface: a column for each cell and option, each cell takes one."""
+    rng = np.random.default_rng(seed)
+    n, m, bases = 6, 8, np.array([1.0, 2.0, 5.0, 10.0])
+    half = np.hstack([np.zeros((n, 1)), np.tile(bases / 2, (n, 1)), np.full((n, 1), np.inf)])
+    weight = rng.uniform(0.5, 2.0, n)[:, None]
+    loss = np.hstack([np.zeros((n, 1)), weight * bases / 2, np.full((n, 1), 20.0)])
+    loss[rng.random(loss.shape) < 0.1] = np.inf
+    loss[:, [0, -1]] = 0.0, 20.0
+    options = Ladder(np.arange(n), np.zeros_like(half), half * 2, half * rng.uniform(0.2, 1.8, half.shape), half, loss)
+    cuts = [Cut(0, rng.choice(n, 4), rng.normal(size=4), float(rng.uniform(0.5, 4.0))) for _ in range(m)]
+    gain = np.zeros((m, *loss.shape))
+    for i, cut in enumerate(cuts):
+        for k, price in zip(cut.cells.tolist(), cut.price.tolist(), strict=True):
+            gain[i, k] += abs(price) * np.minimum((options.high if price > 0 else options.low)[k], 1e30) / cut.rhs
+    allowed = np.isfinite(loss).ravel()
+    once = np.kron(np.eye(n), np.ones(loss.shape[1]))[:, allowed]
+    gains = np.minimum(gain, 1.0).reshape(m, -1)[:, allowed]
+    whole = linprog(loss.ravel()[allowed], np.vstack([-gains, once]), np.repeat([-1.0, 1.0], [m, n]))
+    assert whole.status == 0
+    assert least(options, cuts) == pytest.approx(whole.fun, rel=1e-6)
 
 
 @LAW

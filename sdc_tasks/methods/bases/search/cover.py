@@ -21,14 +21,16 @@ import scipy.sparse as sp
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.search.cut import Cut, slack_of
 from sdc_tasks.model.progress import Progress, Say, silent
-from sdc_tasks.model.table import Bools, Ints
-from sdc_tasks.solver.lp import LiveLP
+from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.solver.lp import LiveLP, Status
 
 MOVES, AT_LEAST = 5, 200  # for each cell; in all
 MOST_LOWERED = 3  # cells and options that a move lowers
 TO_EXACT = 0.4  # chance of lowering a cell as far as it goes
 NEAR_CUTS, NEAR_CELLS = 30, 40  # cuts around a move, and cells in these cuts, that are checked for being higher than needed
 ROW_NOISE = 1e-9  # of a right-hand side
+LEAST_NOISE = 1e-9  # of a median loss: an option that is broken by less than this gets no row
+ROUNDING = 1e-12  # relative: sums of floats are no farther off, so that a bound stays one
 
 
 def cover(ladder: Ladder, cuts: Sequence[Cut], choice: Ints, seed: int, say: Say = silent) -> Ints:
@@ -54,36 +56,53 @@ def spare(ladder: Ladder, cuts: Sequence[Cut], choice: Ints) -> Ints:
 def least(ladder: Ladder, cuts: Sequence[Cut]) -> float:
     """A lower bound on the loss of every choice that meets the cuts, and so of every safe choice; 0 without cuts.
 
-    It is the linear relaxation: one column for each cell and option, each gain counted only as far as the cut needs it. Only the prices
-    λ ≥ 0 come from the solver: Σ λ − Σ_k max_o (Σ λ gain_ko − loss_ko)⁺ is a bound for any λ ≥ 0.
+    It is the linear relaxation, each gain counted only as far as the cut needs it. Its dual has a price λ ≥ 0 for each cut:
+
+        max Σ λ − Σ_k μ_k  such that  Σ λ gain_ko − loss_ko ≤ μ_k  for every option o of cell k,  μ ≥ 0
+
+    Few options bind, so the program gets the row of an option when prices break it. Only these prices come from the solver: with
+    μ_k = max_o (Σ λ gain_ko − loss_ko)⁺, computed here over all options, any λ ≥ 0 gives a bound, and the best one is returned.
     """
     cuts = [cut for cut in cuts if cut.rhs > 0]
     if not cuts:
         return 0.0
-    row = np.repeat(np.arange(len(cuts)), [len(cut.cells) for cut in cuts])
-    cells = np.concatenate([cut.cells for cut in cuts])
-    price = np.concatenate([cut.price / cut.rhs for cut in cuts])
-    named, at = np.unique(row * len(ladder.cells) + cells, return_inverse=True)  # a cell may be named on both sides
-    gain = np.zeros((len(named), ladder.loss.shape[1]))
-    np.add.at(gain, at, np.abs(price)[:, None] * slack_of(ladder, cells, price))
-    row, cells = np.divmod(named, len(ladder.cells))
-    worth = np.minimum(gain, 1.0) * np.isfinite(ladder.loss[cells])
-    entry, option = np.nonzero(worth > ROW_NOISE)
-    columns, column = np.unique(cells[entry] * ladder.loss.shape[1] + option, return_inverse=True)
-    cell, option_of = np.divmod(columns, ladder.loss.shape[1])
-    gains = sp.csr_array((worth[entry, option], (row[entry], column)), shape=(len(cuts), len(columns)))
-    loss = ladder.loss[cell, option_of]
-    owner, mine = np.unique(cell, return_inverse=True)
-    once = sp.csr_array((np.ones(len(columns)), (mine, np.arange(len(columns)))), shape=(len(owner), len(columns)))
-    scale = float(np.median(loss)) or 1.0
+    cell, cut, gain = _gains(ladder, cuts)
+    first = _first(cell)
+    loss, start, m, n = ladder.loss[cell[first]], np.append(first, len(cell)), len(cuts), len(first)
+    allowed = np.isfinite(loss)
+    scale = float(np.median(loss[allowed & (loss > 0)])) if (allowed & (loss > 0)).any() else 1.0
     live = LiveLP(
-        loss / scale, sp.csr_array(sp.vstack([gains, once], format="csr")), np.repeat([1.0, -np.inf], [len(cuts), len(owner)]),
-        np.repeat([np.inf, 1.0], [len(cuts), len(owner)]), np.zeros(len(columns)), np.full(len(columns), np.inf),
+        np.repeat([-1.0, 1.0], [m, n]), sp.csr_array((0, m + n)), np.zeros(0), np.zeros(0), np.zeros(m + n), np.full(m + n, np.inf)
     )  # fmt: skip
-    prices = np.maximum(live.solve().dual[: len(cuts)], 0.0) * scale
-    excess = np.zeros(len(owner))
-    np.maximum.at(excess, mine, gains.T @ prices - loss)
-    return max(0.0, float(prices.sum() - excess.sum()))
+    live.method("dual")
+    known, owner, best = ~allowed, np.flatnonzero(allowed.any(axis=1)), 0.0
+    option = loss.shape[1] - 1 - allowed[owner, ::-1].argmax(axis=1)  # at first the widest, without which a price could be endless
+    while len(owner):
+        known[owner, option] = True
+        of = _Entries.of(start, owner)
+        rows = sp.coo_array((-gain[of.at, option[of.owner]], (of.owner, cut[of.at])), shape=(len(owner), m))
+        excesses = sp.coo_array((np.ones(len(owner)), (np.arange(len(owner)), owner)), shape=(len(owner), n))
+        live.add_rows(sp.csr_array(sp.hstack([rows, excesses])), -loss[owner, option] / scale, np.full(len(owner), np.inf))
+        result = live.solve()
+        if result.status is not Status.OPTIMAL:
+            break
+        price, excess = np.maximum(result.x[:m], 0.0) * scale, np.maximum(result.x[m:], 0.0) * scale
+        over = sp.csr_array((price[cut], np.arange(len(cut)), start), shape=(n, len(cut))) @ gain - loss
+        best = max(best, float(price.sum() * (1 - ROUNDING) - np.maximum(over.max(axis=1), 0.0).sum()))
+        over[known] = -np.inf  # the solver keeps its rows to a tolerance
+        owner = np.flatnonzero(over.max(axis=1) > excess + LEAST_NOISE * scale)
+        option = over[owner].argmax(axis=1)
+    return best
+
+
+def _gains(ladder: Ladder, cuts: Sequence[Cut]) -> tuple[Ints, Ints, Floats]:
+    """(cell, cut) of each entry, cell by cell, and the share of the cut (entries, options) that each option of the cell gives."""
+    cut = np.repeat(np.arange(len(cuts)), [len(each.cells) for each in cuts])
+    cell, price = np.concatenate([each.cells for each in cuts]), np.concatenate([each.price / each.rhs for each in cuts])
+    named, at = np.unique(cell * len(cuts) + cut, return_inverse=True)  # a cell may be named on both sides
+    gain = np.zeros((len(named), ladder.loss.shape[1]))
+    np.add.at(gain, at, np.abs(price)[:, None] * slack_of(ladder, cell, price))
+    return *np.divmod(named, len(cuts)), np.minimum(gain, 1.0, out=gain)
 
 
 @dataclass(frozen=True, repr=False)
