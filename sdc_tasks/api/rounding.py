@@ -23,7 +23,7 @@ from sdc_tasks.intake.tables.keyed import Columns, Missing, keyed_table, refuse_
 from sdc_tasks.intake.tables.rows import rows_of
 from sdc_tasks.methods.rounding.controlled import TableOptions
 from sdc_tasks.methods.rounding.controlled import round_table as round_controlled
-from sdc_tasks.methods.rounding.names import Quality
+from sdc_tasks.methods.rounding.names import DRAWN, Quality
 from sdc_tasks.methods.rounding.quadratic import base_for, round_quadratic
 from sdc_tasks.methods.rounding.separable import Search
 from sdc_tasks.methods.rounding.small_count import (
@@ -289,6 +289,8 @@ def round_counts(
     zero_candidates: bool = False,
     protect_zeros: bool = False,
     leverage: bool = False,
+    rule_aware: bool = False,
+    drawn: float = DRAWN,
     seed: int | None = None,
     progress: Progress = None,
 ) -> CountResult:
@@ -297,6 +299,8 @@ def round_counts(
     df       microdata, a row for each record; with `count`, the column of counts, inner cells. No totals.
     max_order, crossings, formula: what is published: all crossings of at most so many dimensions, these, or the terms of ~(A+B)*C; else
              all.
+    rule_aware  every small count moves, so that it keeps `base` candidates for somebody who runs the program on every table; for each one
+             the seed decides with the chance `drawn` where it goes. For one publication of a table.
     hierarchies  of a dimension: the code that each code adds up to; or a file, code,parent or .hrc.
     seed     repeats a rounding; it must stay secret; random by default.
 
@@ -313,7 +317,9 @@ def round_counts(
     trees = {name: _tree(name, given) for name, given in (hierarchies or {}).items()}
     if unknown := sorted(set(trees) - set(cells.dimensions)):
         raise InvalidInput(f"{unknown[0]}: a hierarchy of a dimension that is none. Remedy: name one of {', '.join(cells.dimensions)}")
-    options = CountOptions(drawn_seed(seed), base, quality, max_round, zero_candidates, protect_zeros, leverage)
+    options = CountOptions(
+        drawn_seed(seed), base, quality, max_round, zero_candidates, protect_zeros, leverage, rule_aware=rule_aware, drawn=drawn
+    )
     dummy = dummy_of(cells, publication_of(cells, max_order, crossings, formula, trees))
     return CountResult(round_cells(dummy, options, progress=teller(progress)))
 

@@ -17,7 +17,7 @@ from rich.table import Table as Grid
 from sdc_tasks.cli.shared import QUIET_SECONDS, SeedOption, refuse_place
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.rounding.names import Quality
+from sdc_tasks.methods.rounding.names import DRAWN, Quality
 from sdc_tasks.model.secret import drawn_seed
 
 if TYPE_CHECKING:
@@ -52,6 +52,12 @@ def round_counts(
     leverage: Annotated[
         bool, typer.Option("--leverage", help="also round small inner cells that follow from sums and differences")
     ] = False,
+    rule_aware: Annotated[
+        bool, typer.Option("--rule-aware", help="also against somebody who runs the program on every hidden table: every small count moves")
+    ] = False,
+    drawn: Annotated[
+        float | None, typer.Option("--drawn", help="--rule-aware: chance that the seed decides about a small count [default: 0.1]")
+    ] = None,
     force: Annotated[str | None, typer.Option("--force", help="a column with 1 where an inner cell must be rounded, 0 elsewhere")] = None,
     given: Annotated[str | None, typer.Option("--given", help="a column of rounded values that are fixed, empty where free")] = None,
     steps: Annotated[
@@ -80,8 +86,17 @@ def round_counts(
     bases = base or [3]
     if len(set(bases)) < len(bases):
         raise InvalidInput("--base: a base is given twice. Remedy: give each base once")
-    drawn = drawn_seed(seed)
-    options = [CountOptions(drawn, b, quality, max_round, zero_candidates, protect_zeros, leverage, _steps(steps), batch) for b in bases]
+    if drawn is not None and not rule_aware:
+        raise InvalidInput("--drawn: only with --rule-aware. Remedy: leave out --drawn, or give --rule-aware")
+    if rule_aware and len(bases) > 1:
+        raise InvalidInput(
+            "--base: with --rule-aware only one. Two roundings of one table together leave fewer candidates. Remedy: give one --base"
+        )
+    secret, chance = drawn_seed(seed), DRAWN if drawn is None else drawn
+    options = [
+        CountOptions(secret, b, quality, max_round, zero_candidates, protect_zeros, leverage, _steps(steps), batch, rule_aware, chance)
+        for b in bases
+    ]
     with _progress() as tell:
         tell("reading")
         table = read_counts(file, [name.strip() for name in dims.split(",")], freq, force, given)

@@ -119,6 +119,11 @@ class Indicator(Strict):
         """No published count is in 1 … least − 1; 0 where that is not asked for."""
         return self.rounding.base if isinstance(self.rounding, SmallCountRounding) else 0
 
+    @property
+    def counts_aware(self) -> bool:
+        """Are its counts rounded so that they withstand somebody who has the program?"""
+        return isinstance(self.rounding, SmallCountRounding) and self.rounding.rule_aware
+
 
 class IndicatorRelation(Strict):
     """A linked indicator: in every area and code, `total` is the sum of `parts`."""
@@ -524,22 +529,26 @@ class Domain(Strict):
         self._check_units(name)
         if self.structure is not None:
             self.structure.check(self._columns)
-        if self.bases.rule_aware:
-            self._check_aware(name)
+        self._check_aware(name)
 
     def _check_aware(self, name: str) -> None:
-        """Refuses what bases.rule_aware is not offered with: what the program then tells is not known."""
+        """Refuses what a rule_aware is not offered with: what the program then tells is not known."""
+        counts = [each.code for each in self.indicators if each.counts_aware]
+        whose = [*(["bases.rule_aware"] if self.bases.rule_aware else []), *(f"indicator {code}: rounding.rule_aware" for code in counts)]
         with_it = {
             "suppression": self.suppression.active,
             f"audit.profiles other than {EXTERNAL}": self.audit.profiles != (EXTERNAL,),
-            "sliding in the rule of a flag": any(flag.rule is not None and flag.rule.sliding for flag in self.flags.values()),
-            **{f"indicator {each.code}: rounding": each.rounding is not None for each in self.indicators},
-            **{f"indicator {each.code}: kind: count or integer": each.rounding is None and each.whole for each in self.indicators},
-            **{f"indicator {each.code}: signed": each.signed for each in self.indicators},
         }
-        if taken := [what for what, is_set in with_it.items() if is_set]:
+        if self.bases.rule_aware:
+            with_it |= {
+                "sliding in the rule of a flag": any(flag.rule is not None and flag.rule.sliding for flag in self.flags.values()),
+                **{f"indicator {each.code}: rounding": each.rounding is not None and not each.counts_aware for each in self.indicators},
+                **{f"indicator {each.code}: kind: count or integer": each.rounding is None and each.whole for each in self.indicators},
+                **{f"indicator {each.code}: signed": each.signed for each in self.indicators},
+            }
+        if whose and (taken := [what for what, is_set in with_it.items() if is_set]):
             raise InvalidInput(
-                f"{name}: bases.rule_aware is not offered together with {'; '.join(taken)}. What that tells somebody who has the program "
+                f"{name}: {', '.join(whose)} is not offered together with {'; '.join(taken)}. What that tells somebody who has the program "
                 "is not known. Remedy: leave out rule_aware, or the other"
             )
 

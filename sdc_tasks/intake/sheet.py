@@ -159,7 +159,7 @@ def _possible(keys: Keys, value: Floats, found: Findings) -> None:
 
     indicators = keys.domain.indicators
     primary = np.array([*(spec.role is Role.PRIMARY for spec in keys.domain.flags.values()), False])[keys.flag]
-    none = np.zeros(len(value), dtype=bool)
+    none, aware = np.zeros(len(value), dtype=bool), [indicator.counts_aware for indicator in indicators]
     each(
         "SDC/whole",
         lambda i: value != np.rint(value) if indicators[i].whole else none,
@@ -172,9 +172,17 @@ def _possible(keys: Keys, value: Floats, found: Findings) -> None:
     )
     each(
         "SDC/flag",
-        lambda i: primary & ((value <= 0) | (value >= indicators[i].least)) if indicators[i].least else none,
+        lambda i: primary & ((value <= 0) | (value >= indicators[i].least)) if indicators[i].least and not aware[i] else none,
         lambda i: (
             f"flagged as primary, but small count rounding protects only counts of 1 to {indicators[i].least - 1}: "
             "flag it as secondary, or have the indicator protected by bases"
+        ),
+    )
+    each(
+        "SDC/flag",
+        lambda i: primary if aware[i] else none,
+        lambda i: (
+            f"flagged as primary, which tells everybody that the count is 1 to {indicators[i].least - 1}, so that rounding.rule_aware "
+            f"cannot leave {indicators[i].least} candidates: flag it as secondary, which protects it as well"
         ),
     )

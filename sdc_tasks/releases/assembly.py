@@ -46,6 +46,7 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret 
     primary = available & np.isin(flag, [code for code, r in role.items() if r is Role.PRIMARY])
     least = space.spread(indicator.least for indicator in domain.indicators)
     small = _small_counts(space, np.where(available, np.tile(least, len(space.countries)), 0), value, public, primary)
+    _refuse_telling_flags(space, primary & np.tile(space.spread(each.counts_aware for each in domain.indicators), len(space.countries)))
     counted = np.tile(least > 0, len(space.countries))
     primary = np.where(counted, small, primary)
     lpl, upl = np.where(counted, 0.0, lpl), np.where(counted, 0.0, upl)
@@ -163,6 +164,15 @@ def _small_counts(space: CellSpace, least: Ints, value: Floats, public: Bools, p
             f"1 to {int(least[other[0]]) - 1}. Remedy: flag them as secondary, or protect the indicator by bases"
         )
     return small
+
+
+def _refuse_telling_flags(space: CellSpace, primary: Bools) -> None:
+    """Raises InvalidInput where the rounding of counts is rule_aware, and a flag tells that a count is small (METHOD §9, Theorem 5)."""
+    if (cells := np.flatnonzero(primary)).size:
+        raise InvalidInput(
+            f"{space.key(int(cells[0]))} and {len(cells) - 1} more: flagged as primary, which tells that the count is small, so that "
+            "rounding.rule_aware cannot leave it as many candidates as the base. Remedy: flag them as secondary, which protects them too"
+        )
 
 
 def _withheld(space: CellSpace, available: Bools) -> Bools:

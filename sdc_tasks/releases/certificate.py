@@ -103,7 +103,7 @@ def _rounding(problem: ProtectionProblem, report: AuditReport, domain: Domain) -
 
 def rounding_of(domain: Domain) -> dict[str, object]:
     """The indicators that are rounded as whole tables, and how."""
-    return {each.code: each.rounding.model_dump(mode="json") for each in domain.indicators if each.rounding is not None}
+    return {each.code: each.rounding.told for each in domain.indicators if each.rounding is not None}
 
 
 def intervals(problem: ProtectionProblem, report: AuditReport) -> str:

@@ -200,7 +200,8 @@ class RoundingFact:
     """An indicator whose aggregates are rounded as a whole table.
 
     `base` is the requested base; `within`: the largest published distance of a cell from the truth. `distance` is the mean |r − a| to
-    three digits, None where there are few cells. `zero` published cells are 0, and `one` are one base.
+    three digits, None where there are few cells. `zero` published cells are 0, and `one` are one base. `aware`: the rounding withstands
+    somebody who has the program.
     """
 
     indicator: Header
@@ -211,6 +212,7 @@ class RoundingFact:
     cells: Loss
     zero: int
     one: int
+    aware: bool
 
 
 @dataclass(frozen=True)

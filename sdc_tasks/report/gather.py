@@ -343,6 +343,7 @@ def _rounding(domain: Domain, problem: ProtectionProblem, publication: Publicati
             cells=_loss(publication, mine),
             zero=int((publication.value[told] == 0).sum()),
             one=int((publication.value[told] == base).sum()),
+            aware=indicator.counts_aware,
         )
 
 

@@ -208,3 +208,26 @@ def test_bad_input_ends_with_a_remedy_and_writes_nothing(tmp_path: Path, text: s
     assert "Traceback" not in done.stderr
     assert SECRET not in done.stdout + done.stderr
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_every_small_count_moves_where_somebody_may_run_the_program(folder, tmp_path):
+    wanted = ("--freq", "persons", "--dims", ",".join(DIMS), "--max-order", 1, "--rule-aware", "--seed", SECRET)
+    for name in ("one", "again"):
+        done = sdc(
+            "round-counts", folder / "counts.csv", *map(str, wanted), "--published", f"{name}.csv", "--out", "inner.csv", cwd=tmp_path
+        )
+        assert done.returncode == 0, done.stderr
+    assert {new for _, old, new in inner(tmp_path / "inner.csv") if 0 < old < 3} == {0, 3}
+    assert all(old == new for _, old, new in inner(tmp_path / "inner.csv") if not 0 < old < 3)
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "again.csv").read_bytes()
+    for more, said in (
+        (("--leverage",), "leverage"),
+        (("--base", "3", "--base", "5"), "leave fewer candidates"),
+        (("--max-round", "5"), "largest value to round"),
+        (("--drawn", "2"), "no chance"),
+    ):
+        done = sdc("round-counts", folder / "counts.csv", *map(str, wanted), *more, cwd=tmp_path)
+        assert done.returncode == 2
+        assert said in done.stderr
+    done = sdc("round-counts", folder / "counts.csv", "--freq", "persons", "--dims", ",".join(DIMS), "--drawn", "0.5", cwd=tmp_path)
+    assert "--drawn: only with --rule-aware" in done.stderr

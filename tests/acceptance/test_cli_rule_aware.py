@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
-from support.desk import HIDES, SHOWS, Desk, new_desk
+from support.desk import HIDES, SHOWS, Desk, new_desk, sdc
+from support.two_indicators import SMALL_COUNT, write_two_indicators
 
 
 def of_desk(folder: Path, bases: str = "{rule_aware: true}", more: str = "") -> Desk:
@@ -61,3 +65,70 @@ def test_indicators_that_it_is_not_offered_for_are_refused_by_name(tmp_path, old
     desk = of_desk(tmp_path)
     desk.settle(old, new)
     assert desk.release().refused(f"indicator TURNOVER: {named}", "Remedy")
+
+
+AWARE_COUNTS = {**SMALL_COUNT, "rule_aware": True, "drawn": 0.9}
+
+
+def of_two(folder: Path, rounding: Mapping[str, Any], **more: Mapping[str, Any]) -> tuple[object, ...]:
+    """A domain of a magnitude and a count with these options, and the arguments of its release."""
+    path = write_two_indicators(folder, 3, 6, 3, rounding)
+    domain = yaml.safe_load(path.read_text())
+    path.write_text(yaml.safe_dump(domain | {key: {**domain.get(key, {}), **own} for key, own in more.items()}, sort_keys=False))
+    return "--domain", path, "--period", "2024", "--inbox", folder / "inbox"
+
+
+@pytest.mark.usefixtures("one_secret")
+def test_counts_and_bases_of_one_release_withstand_somebody_who_has_the_program(tmp_path):
+    where = of_two(tmp_path, AWARE_COUNTS, bases={"rule_aware": True})
+    for out in ("out", "again"):
+        ended = sdc("release", *where, "--out", tmp_path / out, "--witnesses", tmp_path / f"{out}.npz")
+        assert ended.code == 0, ended.text
+    told = json.loads((tmp_path / "out" / "audit.json").read_text())
+    assert told["verdict"] == "passed"
+    assert told["rounding"]["ENTERPRISES"] == {**AWARE_COUNTS, "quality": "fast", "epoch": 1}
+    assert (tmp_path / "again" / "table.csv").read_bytes() == (tmp_path / "out" / "table.csv").read_bytes()
+    assert "keeps at least as many candidates as the base" in (tmp_path / "out" / "report.html").read_text()
+    files = ("--published", tmp_path / "out" / "table.csv", "--certificate", tmp_path / "out" / "audit.json")
+    assert sdc("verify-certificate", *where, *files, "--witnesses", tmp_path / "out.npz").code == 0
+    of_two(tmp_path, {**AWARE_COUNTS, "epoch": 2}, bases={"rule_aware": True})
+    other = sdc("release", *where, "--out", tmp_path / "other")
+    assert other.code == 0, other.text
+    assert (tmp_path / "other" / "table.csv").read_bytes() != (tmp_path / "out" / "table.csv").read_bytes()
+
+
+def test_a_second_version_of_aware_counts_is_refused(tmp_path):
+    where = (*of_two(tmp_path, AWARE_COUNTS), "--out", tmp_path / "out")
+    assert sdc("release", *where).code == 0
+    file = sorted((tmp_path / "inbox").glob("*.csv"))[0]
+    file.write_text(file.read_text().rstrip("\n") + "\n\n")
+    assert sdc("release", *where).refused("rounding.rule_aware: the period has an earlier version", "Remedy")
+
+
+def test_a_flag_that_tells_that_a_count_is_small_is_refused(tmp_path):
+    """Whoever knows that no larger count may have this flag has two candidates instead of three."""
+    where = (*of_two(tmp_path, AWARE_COUNTS), "--out", tmp_path / "out")
+    file = sorted((tmp_path / "inbox").glob("*.csv"))[0]
+    head, *lines = file.read_text(encoding="utf-8-sig").splitlines()
+    names = head.split(separator := ";" if ";" in head else ",")
+    rows = [line.split(separator) for line in lines]
+    small = next(row for row in rows if "ENTERPRISES" in row and row[names.index("OBS_VALUE")] in {"1", "2"})
+    small[names.index("CONF_STATUS")] = "A"
+    file.write_text("\n".join([head, *map(separator.join, rows), ""]))
+    ended = sdc("release", *where)
+    assert ended.refused(f"no accepted delivery from {small[names.index('REF_AREA')]}")
+    assert "flagged as primary, which tells everybody that the count is 1 to 2" in ended.said
+
+
+@pytest.mark.parametrize(
+    ("rounding", "more", "named"),
+    [
+        ({**SMALL_COUNT, "epoch": 2}, {}, "epoch: only with rule_aware: true"),
+        (AWARE_COUNTS, {"audit": {"profiles": ["external", "internal"]}}, "audit.profiles other than external"),
+        (AWARE_COUNTS, {"suppression": {"receiver": "when_missing"}}, "suppression"),
+        (SMALL_COUNT, {"bases": {"rule_aware": True}}, "indicator ENTERPRISES: rounding"),
+    ],
+)
+def test_what_aware_counts_are_not_offered_with_is_refused_by_name(tmp_path, rounding, more, named):
+    ended = sdc("release", *of_two(tmp_path, rounding, **more), "--out", tmp_path / "out")
+    assert ended.refused(named, "Remedy")

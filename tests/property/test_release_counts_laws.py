@@ -16,6 +16,7 @@ from sdc_tasks.methods.parts import part_of
 from sdc_tasks.methods.recheck.small import small_told as small_told_again
 from sdc_tasks.methods.rounding.aggregates import controlled_aggregates, quadratic_aggregates
 from sdc_tasks.methods.rounding.counts import rounded_counts
+from sdc_tasks.methods.rounding.small_count import CountOptions
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace
@@ -55,7 +56,7 @@ def follows(problem: ProtectionProblem, publication: Publication) -> set[int]:
 @given(counts(), st.sampled_from(["paper", "fast", "best"]))
 def test_nothing_small_follows_and_every_cell_is_as_near_as_told(drawn, quality):
     problem, base = drawn
-    found = rounded_counts(problem, base, quality, 1)
+    found = rounded_counts(problem, CountOptions(1, base, quality))
     for _, publication in found.proposals():
         assert follows(problem, publication) == set()
         assert not len(small_told(problem, publication))
@@ -88,7 +89,7 @@ def test_nobody_tells_a_small_count_closer_than_to_as_many_numbers_as_the_base(d
     problem, base = drawn
     assume(problem.primary.any())
     requirements, _ = baseline(problem, ("external",))
-    *_, (_, publication) = rounded_counts(problem, base, "fast", 1).proposals()
+    *_, (_, publication) = rounded_counts(problem, CountOptions(1, base)).proposals()
     report = audit(problem, publication, requirements)
     assert report.passed
 
@@ -103,7 +104,7 @@ def test_a_total_above_a_hidden_count_may_not_be_public(drawn):
     public, primary = problem.public.copy(), problem.primary.copy()
     public[0], primary[0] = True, False
     with pytest.raises(InvalidInput, match="nobody publishes"):
-        rounded_counts(replace(problem, public=public, primary=primary), base, "fast", 1)
+        rounded_counts(replace(problem, public=public, primary=primary), CountOptions(1, base))
 
 
 @FEW

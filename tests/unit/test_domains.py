@@ -301,7 +301,7 @@ def test_linked_indicators_are_in_one_unit(edited):
         (
             "unit_multiplier: 3}",
             "unit_multiplier: 3, kind: count, rounding: {method: small-count, base: 3, gap: 0.1}}",
-            "indicators.0.rounding.gap: .*Remedy: leave gap out .known here: base, method, quality",
+            "indicators.0.rounding.gap: .*Remedy: leave gap out .known here: base, drawn, epoch, method, quality",
         ),
         ("title: A table of three activities and three size classes\n", "", "title: Field required"),
         ("id: small", "id: small\nmissing_country: ignore", "missing_country: Input should be 'block', 'partial' or 'wait'"),

@@ -22,6 +22,9 @@ leaves n (b − 1) alone as the distance, and after that the indicator is withhe
 The attacker does not use that only counts below b are rounded. This would not leave fewer than b candidates: a rounded inner cell may be
 any of 0 … b − 1 (where it became 0) or 1 … b (where it became b), with the same values in the whole table. An inner cell that was not
 rounded shares each published cell with others, b or more together, that can replace it.
+
+With `rule_aware` (METHOD §9) all of this also holds for somebody who has the program: a key draws, the distance is n (b − 1) from the
+beginning, and n counts every cell that is hidden, so that neither tells of a count.
 """
 
 from __future__ import annotations
@@ -34,7 +37,6 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack.small import combined, membership
-from sdc_tasks.methods.rounding.names import Quality
 from sdc_tasks.methods.rounding.small_count import CountOptions, Crossings, dummy_of, inner_cells, round_counts
 from sdc_tasks.methods.rounding.small_count.publication import Variable
 from sdc_tasks.model.problem import ProtectionProblem
@@ -67,16 +69,14 @@ class RoundedCounts:
         yield "counts told within what rounding every inner cell could do", self.told(most)
 
 
-def rounded_counts(
-    problem: ProtectionProblem, base: int, quality: Quality, seed: int, progress: Callable[[str], None] = lambda _: None
-) -> RoundedCounts:
+def rounded_counts(problem: ProtectionProblem, options: CountOptions, progress: Callable[[str], None] = lambda _: None) -> RoundedCounts:
     """The rounded aggregates of a problem of one count indicator. Raises InvalidInput where a total is public above a hidden cell."""
-    space = problem.space
+    space, base = problem.space, options.base
     count, n = len(space.countries), space.national_size
     leaf = inside(space.hierarchies)
     truth = problem.a[: count * n].reshape(count, *leaf.shape)
     hidden = problem.suppressed[: count * n].reshape(truth.shape)
-    concerned = leaf & hidden & (truth > 0)
+    concerned = leaf & hidden & ((truth > 0) | options.rule_aware)
     below = added_up(concerned.astype(float), space.hierarchies)
     if (open_ := np.flatnonzero((below > 0) & ~hidden)).size:
         raise InvalidInput(
@@ -84,7 +84,7 @@ def rounded_counts(
             "counts whose totals nobody publishes. Remedy: flag the totals above confidential cells too, or protect the indicator by bases"
         )
     rounded = np.where(leaf, truth, 0.0)
-    rounded[concerned] = _rounded(problem, concerned, truth[concerned].astype(np.int64), base, quality, seed, progress)
+    rounded[concerned] = _rounded(problem, concerned, truth[concerned].astype(np.int64), options, progress)
     within = membership(space)
     value = (within @ added_up(rounded, space.hierarchies).reshape(count, n)).ravel()
     behind = np.rint(within @ below.reshape(count, n)).astype(np.int64).ravel()
@@ -95,12 +95,11 @@ def rounded_counts(
             f"{space.key(int(cells[wrong[0]]))} and {len(wrong) - 1} more: totals that differ from the sum of their parts. Remedy: counts "
             "must add up exactly; set the check additivity to error"
         )
-    return RoundedCounts(cells, value, behind, base, base * int(off.max(initial=0.0) // base + 1) - 1)
+    furthest = behind.max(initial=0) * (base - 1) if options.rule_aware else base * (off.max(initial=0.0) // base + 1) - 1
+    return RoundedCounts(cells, value, behind, base, int(furthest))
 
 
-def _rounded(
-    problem: ProtectionProblem, concerned: Bools, y: Ints, base: int, quality: Quality, seed: int, progress: Callable[[str], None]
-) -> Floats:
+def _rounded(problem: ProtectionProblem, concerned: Bools, y: Ints, options: CountOptions, progress: Callable[[str], None]) -> Floats:
     """The rounded counts ỹ of the concerned inner cells, in order. `concerned` has the shape (countries, codes of each hierarchy)."""
     space = problem.space
     if not len(y):
@@ -116,7 +115,7 @@ def _rounded(
     begin = np.cumsum([0, *(len(each) for each in levels)])
     crossings = product(*(range(int(begin[d]), int(begin[d + 1])) for d in range(len(levels))))
     publication = Crossings(tuple(variables), tuple(crossings), ("",) * len(levels))
-    found = round_counts(dummy_of(cells, publication), CountOptions(seed, base, quality), progress=progress)
+    found = round_counts(dummy_of(cells, publication), options, progress=progress)
     return np.asarray(found.inner[place], dtype=float)
 
 

@@ -5,7 +5,8 @@
     quadratic      [3]: aggregates that attacks use become multiples, those beside them are adjusted, margins are exact; `aggregates.py`
 
 Each method proposes publications, the most precise first. The attacker of the audit attacks each of them, together with the decision for
-the other indicators. The first publication that he cannot break is taken. If he breaks all, the indicator is withheld.
+the other indicators. The first publication that he cannot break is taken. If he breaks all, the indicator is withheld. With `rule_aware`
+there is one proposal, and a release that it does not pass is refused: to withhold it would tell of the counts.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Attacker, Requirements, whole_attacks
 from sdc_tasks.methods.parts import Part
 from sdc_tasks.methods.rounding.aggregates import controlled_aggregates, quadratic_aggregates
 from sdc_tasks.methods.rounding.counts import rounded_counts
-from sdc_tasks.methods.rounding.options import Rounding
+from sdc_tasks.methods.rounding.options import Rounding, SmallCountRounding
+from sdc_tasks.methods.rounding.small_count import CountOptions
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.model.progress import Say
 from sdc_tasks.model.results import Publication
 
@@ -35,16 +40,41 @@ def round_part(
     """The publication of the part. `decided`: the publication of the whole, with the part withheld; `requirements`, `seed`: of the audit.
 
     `progress` receives the progress of the search, `note` each proposal and its result. The seed of the rounding is derived from the salt
-    of the problem: nobody can repeat this rounding with the program alone.
+    of the problem: nobody can repeat this rounding with the program alone. Raises InvalidInput where `rule_aware` is not offered.
     """
-    judge, drawn = _Judge(part, decided, requirements, seed), part.problem.salt.seed("rounding", *part.problem.space.indicators)
+    if aware := isinstance(wanted, SmallCountRounding) and wanted.rule_aware:
+        _require_fit(part.problem, requirements)
+    judge, drawn = _Judge(part, decided, requirements, seed), seed_of(part.problem, wanted)
     for what, publication in _proposals(part, requirements, wanted, drawn, seed, progress):
         broken = judge.broken(publication)
         note(f"{what}: {broken} requirements broken")
         if not broken:
             return publication
+    if aware:
+        raise InvalidInput(
+            f"indicator {', '.join(part.problem.space.indicators)}: the audit does not show that its rounded counts are safe, and to "
+            "withhold them would tell of the counts. Remedy: run the release again with another epoch, or leave out rule_aware"
+        )
     note("withheld: no proposal of the method withstands the attack")
     return Publication.nothing(np.flatnonzero(part.problem.aggregate))
+
+
+def seed_of(problem: ProtectionProblem, wanted: Rounding) -> int:
+    """The secret seed of the rounding: of the warehouse, the period, the indicators, and the epoch of `rule_aware`."""
+    if isinstance(wanted, SmallCountRounding) and wanted.rule_aware:
+        return problem.salt.seed("keyed rounding", str(wanted.epoch), *problem.space.indicators)
+    return problem.salt.seed("rounding", *problem.space.indicators)
+
+
+def _require_fit(problem: ProtectionProblem, requirements: Requirements) -> None:
+    """Raises InvalidInput where `rule_aware` of small count rounding is not offered, and says why."""
+    why = ""
+    if problem.earlier.rows.shape != (0, 0):
+        why = "the period has an earlier version, and two versions may leave a count fewer candidates than the base"
+    elif requirements.profiles != (EXTERNAL,):
+        why = "audit.profiles asks for attackers who know more than the public figures, and what the program tells them is not known"
+    if why:
+        raise InvalidInput(f"rounding.rule_aware: {why}. Remedy: leave out rule_aware")
 
 
 def _proposals(
@@ -52,7 +82,8 @@ def _proposals(
 ) -> Iterator[tuple[str, Publication]]:
     match wanted.method:
         case "small-count":
-            return rounded_counts(part.problem, wanted.base, wanted.quality, drawn, progress).proposals()
+            options = CountOptions(drawn, wanted.base, wanted.quality, rule_aware=wanted.rule_aware, drawn=wanted.drawn)
+            return rounded_counts(part.problem, options, progress).proposals()
         case "controlled":
             return controlled_aggregates(part.problem, wanted, drawn, progress)
         case "quadratic":

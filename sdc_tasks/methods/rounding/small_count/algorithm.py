@@ -22,8 +22,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput, SdcError
-from sdc_tasks.methods.rounding.names import Quality
+from sdc_tasks.methods.rounding.names import DRAWN, Quality
 from sdc_tasks.methods.rounding.small_count.cells import Codes
+from sdc_tasks.methods.rounding.small_count.drawn import UNDRAWN, directions
 from sdc_tasks.methods.rounding.small_count.dummy import Dummy
 from sdc_tasks.methods.rounding.small_count.inner import Steps, cross_product, fill
 from sdc_tasks.methods.rounding.small_count.leverage import told_by_the_publication
@@ -48,7 +49,8 @@ class CountOptions:
     default. `base` b; `max_round`: the largest published count that is sensitive, b − 1 by default; `batch`: inner cells filled at once.
     `zero_candidates`: empty inner cells of sensitive published cells may get the base. `protect_zeros`: empty inner cells of empty
     published cells may get it too, so that a published zero is not certain. `leverage`: small inner cells that can be computed from the
-    published cells are rounded too.
+    published cells are rounded too. `rule_aware`: every inner count of 1 … b − 1 is rounded, and `seed` decides for each with the chance
+    `drawn` where it goes, so that it keeps b candidates for somebody who has the program (METHOD §9).
     """
 
     seed: int
@@ -60,6 +62,8 @@ class CountOptions:
     leverage: bool = False
     steps: Steps = field(default_factory=Steps)
     batch: int | None = None
+    rule_aware: bool = False
+    drawn: float = DRAWN
 
     def __post_init__(self) -> None:
         if self.base < 2:
@@ -68,6 +72,23 @@ class CountOptions:
             raise InvalidInput(f"largest value to round {self.max_round}: rounds nothing. Remedy: give 1 or more")
         if self.batch is not None and self.batch < 1:
             raise InvalidInput(f"batch {self.batch}: fills nothing. Remedy: give 1 or more")
+        if not 0 < self.drawn <= 1:
+            raise InvalidInput(f"drawn {self.drawn}: no chance. Remedy: give a number above 0 and not above 1")
+        if self.rule_aware:
+            self._refuse_beside_rule_aware()
+
+    def _refuse_beside_rule_aware(self) -> None:
+        taken = {
+            "a largest value to round other than base − 1": self.largest != self.base - 1,
+            "zero candidates": self.zero_candidates,
+            "protected zeros": self.protect_zeros,
+            "leverage": self.leverage,
+        }
+        if wrong := [name for name, is_set in taken.items() if is_set]:
+            raise InvalidInput(
+                f"rule_aware: not offered with {', '.join(wrong)}, because what that tells somebody who has the program is not known. "
+                f"Remedy: leave out {', '.join(wrong)}, or rule_aware"
+            )
 
     @property
     def largest(self) -> int:
@@ -104,11 +125,16 @@ def round_counts(
 ) -> RoundedCells:
     """Rounds the inner cells of `dummy` so that no published cell is sensitive ([4] §5).
 
-    `force` (n,): inner cells that are always rounded. `given` (n,): rounded values that are fixed beforehand, −1 where free.
-    Raises InvalidInput where the fixed values leave a published cell sensitive.
+    `force` (n,): inner cells that are always rounded. `given` (n,): rounded values that are fixed beforehand, UNDRAWN (−1) elsewhere.
+    Raises InvalidInput where the fixed values leave a published cell sensitive, or where either is asked for with `rule_aware`.
     """
     cells = dummy.cells
-    fixed = np.zeros(len(cells), dtype=bool) if given is None else given >= 0
+    if options.rule_aware:
+        if force is not None or given is not None:
+            raise InvalidInput("rule_aware: cells that are forced or given are not drawn. Remedy: leave out force and given, or rule_aware")
+        force = (cells.y > 0) & (cells.y < options.base)
+        given = directions(cells, force, options.base, options.drawn, options.seed)
+    fixed = np.zeros(len(cells), dtype=bool) if given is None else given != UNDRAWN
     start = cells.y if given is None else np.where(fixed, given, cells.y)
     state = Filling(dummy, options.base, options.largest, start)
     forced = np.zeros(len(cells), dtype=bool) if force is None else force.copy()
