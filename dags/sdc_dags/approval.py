@@ -1,7 +1,7 @@
 """The approval of a publication by somebody who did not trigger the run.
 
 The question appears in the UI and is answered there, or by `PATCH …/taskInstances/approve_1/-1/hitlDetails`. The warehouse stores the
-answer under the name of the person; the database counts the answers, and accepts none from the submitter.
+answer under the name of the person; the database counts the answers, and accepts none from those who started a run of it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Approval(Question):
     """Asks until `number` people have agreed. It does not ask if they have agreed already.
 
     **Waiting:** *Required Actions* shows digest, verdict, losses and the changes since the last version; read the report before you
-    answer. An answer of the submitter, or a second answer of the same person, does not count: the task asks again. It also asks again if
-    newer deliveries are accepted meanwhile, or second files of countries come, unless the answer says that this publication is published
-    nevertheless.
+    answer. An answer of somebody who started a run of the release, or a second answer of the same person, does not count: the task asks
+    again. It also asks again if newer deliveries are accepted meanwhile, or second files of countries come, unless the answer says that
+    this publication is published nevertheless.
 
     **Pink:** a later release of the period took the place of this one, and nobody is asked about this one any more. The log names it.
 

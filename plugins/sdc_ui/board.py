@@ -183,6 +183,6 @@ def _next(cycle: Mapping[str, Any], stages: Mapping[Stage, int], newest: Release
         ("deliveries", cycle["delivery_due"], complete or protected),
         ("protection", cycle["protection_due"], protected),
         ("approval", cycle["approval_due"], released or standing is Standing.UNCHANGED),
-        ("embargo ends", cycle["embargo"], newest is not None and (newest.visible or newest.retracted is not None)),
+        ("goes out", cycle["embargo"], newest is not None and (newest.visible or newest.retracted is not None)),
     )
     return next((deadline(name, due, None, now) for name, due, done in steps if due is not None and not done), None)

@@ -26,7 +26,7 @@ def approve(
     note: Annotated[str, typer.Option("--note", help="kept with the approval")] = "",
     actor: ActorOption = None,
 ) -> None:
-    """Approves exactly this publication of a release, on its passed audit. The submitter cannot approve it."""
+    """Approves exactly this publication of a release, on its passed audit. Who started a run of it cannot approve it."""
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.operations.decisions import approve, claimed
 

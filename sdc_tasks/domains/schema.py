@@ -193,10 +193,10 @@ class AuditOptions(Strict):
 class Governance(Strict):
     """Who must agree before a release goes out, and how long confidential bytes are kept.
 
-    `approvals`: how many people other than the submitter. `retention_days`: after the last that happened in a period; none: for ever.
+    `approvals`: how many people must agree, none of whom started a run of the release. `retention_days`: after the last that happened in a period; none: for ever.
     """
 
-    approvals: int = Field(default=0, ge=0, description="people other than the submitter who must agree")
+    approvals: int = Field(default=0, ge=0, description="people who must agree, none of whom started a run of the release")
     retention_days: int | None = Field(default=None, ge=0, description="days that confidential bytes are kept; without it, for ever")
 
 

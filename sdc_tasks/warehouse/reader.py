@@ -251,8 +251,8 @@ def intakes(engine: Engine, domain: str, period: str, tasks: Collection[str] = (
 
 
 def alerts(engine: Engine, domain: str | None = None, period: str | None = None) -> list[Record]:
-    """The alerts of a cycle, or of all cycles, whose reason still stands, newest first. `country` is the late country, `days` the age of
-    the alert; for a late country, since its delivery was due. No country is late that the domain does not have any more, or before its
+    """The alerts of a cycle, or of all cycles, whose reason still stands, each text once, newest first. `country` is the late country,
+    `days` the age of the alert; for a late country, since its delivery was due. No country is late that the domain does not have any more, or before its
     instant, when the calendar was changed.
     """
     now = datetime.now(UTC)
@@ -270,7 +270,8 @@ def alerts(engine: Engine, domain: str | None = None, period: str | None = None)
         found: datetime = due if each["kind"] == "delivery" and due is not None else each["raised_at"]
         return found
 
-    return [{**each, "days": max((now - since(each)).days, 0)} for each in found if stands(each)]
+    once = {(each["domain"], each["period"], each["said"]): each for each in reversed(found) if stands(each)}  # two runs may ask the same
+    return [{**each, "days": max((now - since(each)).days, 0)} for each in reversed(once.values())]
 
 
 def log_of(engine: Engine, subject: str) -> list[Record]:

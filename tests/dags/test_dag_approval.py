@@ -187,6 +187,23 @@ def test_an_answer_about_a_release_that_another_one_followed_publishes_nothing(b
 
 
 @pytest.mark.slow
+def test_nobody_agrees_to_a_release_of_which_he_started_a_run(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+    """Two runs make one release, and the first submitted it. Who started the second is as little somebody else."""
+    for country in ("AT", "BE"):
+        deliver(AGREED, country)
+    first = Flight.start(bag, DAG, user="anna", period="2024")
+    Flight.start(bag, DAG, user="bert", period="2024")
+    first.answer("approve_1", "bert")
+    assert first.in_state("awaiting_input") == {"approve_1"}
+    assert [each["kind"] for each in reader.alerts(warehouse_of_run, AGREED, "2024")].count("asked") == 1, "two runs, one text"
+    [own] = [each["said"] for each in reader.alerts(warehouse_of_run, AGREED, "2024") if each["kind"] == "own"]
+    assert "bert started a run of it" in own
+    first.answer("approve_1", "cleo").answer("approve_2", "dora")
+    assert first.state == "success"
+    Flight.start(bag, DAG, user="cleo", period="2024")
+    assert [each.version for each in reader.releases(warehouse_of_run)] == [1]
+
+
 def test_what_is_answered_in_one_of_two_runs_is_known_in_the_other(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
     for country in ("AT", "BE"):
         deliver(AGREED, country)

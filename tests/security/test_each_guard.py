@@ -22,8 +22,8 @@ from sdc_tasks.warehouse.confidential.store import receive, save_artefact
 from sdc_tasks.warehouse.database.engine import acting, reading, writing
 from sdc_tasks.warehouse.dissemination.publisher import printed
 from sdc_tasks.warehouse.log import entries
-from sdc_tasks.warehouse.operations.cycles import raise_alert
-from sdc_tasks.warehouse.operations.decisions import approve, retract
+from sdc_tasks.warehouse.operations.cycles import note_dag_run, raise_alert
+from sdc_tasks.warehouse.operations.decisions import OwnSubmission, approve, retract
 from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
 from support.accepting import accept
 from support.security.deployment import Deployment
@@ -441,6 +441,25 @@ def test_an_audit_says_what_its_certificate_says(ready) -> None:
         with pytest.raises(IntegrityError, match=said):
             raw(warehouse, AUDIT, **content | change)
     raw(warehouse, AUDIT, **content)
+
+
+def test_nobody_agrees_to_a_release_of_which_he_started_a_run(ready) -> None:
+    """A run of another release, or one that takes the release back, hinders nobody."""
+    warehouse, row = ready
+    start_run(warehouse, "r2", "sbs", "2024")
+    for dag, run, release, who in (
+        ("eu_release_sbs", "one", "r1", "bert"),
+        ("eu_release_sbs", "two", "r2", "cleo"),
+        ("retract_release", "three", "r1", "cleo"),
+    ):
+        note_dag_run(warehouse, dag, run, release_id=release, triggered_by=who)
+    with pytest.raises(OwnSubmission, match="bert started a run of it"):
+        approve(acting(warehouse, "Bert"), "r1", FIRST.digest)
+    alone(warehouse, "operations.approval", "approval_by_others")
+    right = {"release": "r1", "audit": row["audit"], "publication": FIRST.digest, "passed": True, "submitter": "tester"}
+    with pytest.raises(IntegrityError, match="started a run of this release"):
+        raw(warehouse, APPROVAL, **right, approver="bert")
+    raw(warehouse, APPROVAL, **right, approver="cleo")
 
 
 def test_terms_name_profiles_that_are_known(warehouse: Engine) -> None:

@@ -128,7 +128,7 @@ def test_who_may_answer_is_led_to_the_run_that_asks() -> None:
 
     may = Rights(run=True, clear=True, retract=True, answer=True, approve=True)
     reads = Rights(run=False, clear=False, retract=False, answer=False, approve=False)
-    line: Any = SimpleNamespace(release_id="r", standing=Standing.APPROVAL, submitter="operator")
+    line: Any = SimpleNamespace(release_id="r", standing=Standing.APPROVAL, starters=("pipeline", "operator"))
     asks = run("running", "r")
     assert asking(line, [run("running", None), asks, run("success", "r")]) is asks
     assert asking(line, [run("success", "r")]) is None
@@ -137,7 +137,7 @@ def test_who_may_answer_is_led_to_the_run_that_asks() -> None:
         assert found is not None
         assert (found.allowed, found.run) == (allowed, asks)
         assert bool(found.why) is not allowed
-    blocked: Any = SimpleNamespace(release_id="r", standing=Standing.BLOCKED, submitter="operator")
+    blocked: Any = SimpleNamespace(release_id="r", standing=Standing.BLOCKED, starters=("pipeline", "operator"))
     assert asked(may, "approver", blocked, asks) is None
 
 

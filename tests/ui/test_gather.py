@@ -334,6 +334,18 @@ def test_a_release_waits_for_an_approval_only_while_somebody_asks() -> None:
     assert cycle_lines([waits], [])[0].standing is Standing.APPROVAL, "released without Airflow: asked at a shell"
 
 
+def test_whoever_started_a_run_of_a_release_is_named_beside_its_submitter() -> None:
+    from sdc_ui.shared.runs import DagRun
+    from sdc_ui.shared.standing import cycle_lines
+
+    def run(name: str, release: str, by: str) -> DagRun:
+        return DagRun("eu_release_sbs", name, release, "running", by, None, None)
+
+    runs = [run("three", "r1", "bert"), run("two", "r0", "cleo"), run("one", "r1", "scheduled")]
+    [line] = cycle_lines([history_row(release_id="r1", state="waiting", submitter="pipeline")], runs)
+    assert line.starters == ("pipeline", "bert")
+
+
 def test_a_release_that_changed_nothing_is_retracted_with_the_version_that_it_repeats() -> None:
     from sdc_ui.shared.standing import Standing, cycle_lines, version_out
 

@@ -101,7 +101,7 @@ def asked(rights: Rights, reader: str, line: ReleaseLine | None, run: DagRun | N
         return None
     if not rights.approve:
         return Asked(run, False, "Your role may read, not answer.")
-    if line.submitter is not None and normal(reader) == normal(line.submitter):
+    if normal(reader) in map(normal, line.starters):
         return Asked(run, False, "You started this release: somebody else answers.")
     return Asked(run, True, "")
 

@@ -28,7 +28,7 @@ class Approval:
     """The approvals of a release. `publication` is the digest that needs approval, None while there is no passed audit."""
 
     asked: int
-    submitter: str | None
+    starters: tuple[str, ...]
     publication: str | None
     given: tuple[Agreed, ...]
     released: bool
@@ -53,4 +53,4 @@ def approval_of(engine: Engine, line: ReleaseLine, audits: Sequence[Mapping[str,
         for each in reader.approvals(engine, line.release_id)
     )
     publication = newest["publication_digest"] if newest else None
-    return Approval(line.approvals_asked, line.submitter, publication, given, line.version is not None)
+    return Approval(line.approvals_asked, line.starters, publication, given, line.version is not None)

@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sdc_ui.shared.runs import DagRun
+from sdc_ui.shared.runs import STARTED_BY, DagRun
 
 
 class Standing(StrEnum):
@@ -54,7 +54,10 @@ NEXT = {
     ),
     Standing.SUPERSEDED: AGAIN,
     Standing.SECOND: ASKED,
-    Standing.STOPPED: "If no run is on its way, run the release again: only what the domain file or the program changes is repeated.",
+    Standing.STOPPED: (
+        "No run goes on with it: the last one ended, perhaps because the domain file or the program changed. Run the release again; only "
+        "what changed is repeated."
+    ),
     Standing.BLOCKED: "A methodologist changes the domain file and runs the release again; nobody publishes by hand.",
     Standing.EMBARGOED: "",
     Standing.PUBLISHED: "",
@@ -83,7 +86,7 @@ class ReleaseLine:
     """One release in a list. `version` and the fields after it are None for an unpublished release. `newer`: deliveries are accepted that
     the release does not use. `second`: a second file of a country waits for an answer. `followed`: the
     release that took the place of this unpublished one. `rejected`: who rejected it, and the note, if that
-    is the last decision.
+    is the last decision. `starters`: who submitted it or started a run of it, and therefore does not agree to it.
     """
 
     release_id: str
@@ -103,6 +106,7 @@ class ReleaseLine:
     second: bool
     followed: str | None
     rejected: tuple[str, str] | None
+    starters: tuple[str, ...]
 
     @property
     def next(self) -> str:
@@ -144,6 +148,8 @@ def cycle_lines(rows: Iterable[Mapping[str, Any]], runs: Sequence[DagRun]) -> tu
     lines = [release_line(each) for each in rows]
     for place, line in enumerate(lines):
         mine = [each for each in runs if each.release_id == line.release_id]
+        people = (each.triggered_by for each in reversed(mine) if each.triggered_by not in STARTED_BY)
+        line = lines[place] = replace(line, starters=tuple(dict.fromkeys((*line.starters, *people))))
         if line.standing is Standing.APPROVAL and mine and not any(each.busy for each in mine):
             lines[place] = replace(line, standing=Standing.STOPPED)
         if line.standing is Standing.UNCHANGED:
@@ -173,6 +179,7 @@ def release_line(row: Mapping[str, Any]) -> ReleaseLine:
         second=bool(row["second"]),
         followed=row["followed"],
         rejected=(row["decided_by"], json.loads(row["decision_details"])["note"]) if row["decision"] == "reject" else None,
+        starters=(row["submitter"],) if row["submitter"] else (),
     )
 
 

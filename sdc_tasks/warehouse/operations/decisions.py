@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, insert, select, text
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.warehouse.database.engine import actor_of, reading, serialise, writing
-from sdc_tasks.warehouse.database.schema import approval, audit, release, retraction, submission
+from sdc_tasks.warehouse.database.schema import approval, audit, dag_run, release, retraction, submission
 from sdc_tasks.warehouse.forms.people import person
 from sdc_tasks.warehouse.log import EMBEDDED, record
 
@@ -90,7 +90,7 @@ def approvers(engine: Engine, release_id: str, publication: str) -> list[str]:
 
 
 def _asked(connection: Connection, release_id: str, publication: str) -> tuple[str, Any]:
-    """The submitter, and the passed audit, for a decision by somebody else."""
+    """The submitter, and the passed audit, for a decision by somebody who neither submitted the release nor started a run of it."""
     if len(publication) < SHORTEST:
         raise InvalidInput(f"a publication needs at least {SHORTEST} digits of its digest: see audit.json or the report")
     serialise(connection, "approval", release_id)
@@ -99,8 +99,10 @@ def _asked(connection: Connection, release_id: str, publication: str) -> tuple[s
     submitter = connection.execute(select(submission.c.submitter).where(submission.c.release_id == release_id)).scalar_one_or_none()
     if submitter is None:
         raise InvalidInput(f"release {release_id}: not submitted. Remedy: take the id from the report or from the log of `assemble`")
-    if submitter in (typed, who):
-        raise OwnSubmission(f"release {release_id}: {submitter} submitted it. Remedy: somebody else must approve it")
+    started = select(dag_run.c.triggered_by).where(dag_run.c.release_id == release_id, dag_run.c.dag_id.startswith("eu_release_"))
+    for mine in {typed, who} & {submitter, *connection.execute(started).scalars()}:
+        did = "submitted it" if mine == submitter else "started a run of it"
+        raise OwnSubmission(f"release {release_id}: {mine} {did}. Remedy: somebody else must approve it")
     gone = connection.execute(select(retraction.c.reason).where(retraction.c.release_id == release_id)).scalar_one_or_none()
     if gone is not None:
         raise InvalidInput(f"release {release_id} was retracted: {gone}. Remedy: none; a corrected release gets a new id")
