@@ -14,7 +14,7 @@ from typing import Any
 from celery.signals import worker_ready  # type: ignore[import-untyped]
 from sqlalchemy.orm import configure_mappers
 
-LOOK = 0.2  # seconds
+LOOK_AGAIN = 0.2  # seconds
 
 configure_mappers()
 os.register_at_fork(before=gc.freeze)
@@ -26,4 +26,4 @@ def replace_soon(sender: Any, **_: Any) -> None:
 
     Celery looks when the process closes its files, which is a moment before it has ended, and then every five seconds.
     """
-    sender.hub.call_repeatedly(LOOK, sender.pool.maintain_pool)
+    sender.hub.call_repeatedly(LOOK_AGAIN, sender.pool.maintain_pool)

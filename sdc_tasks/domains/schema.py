@@ -193,7 +193,8 @@ class AuditOptions(Strict):
 class Governance(Strict):
     """Who must agree before a release goes out, and how long confidential bytes are kept.
 
-    `approvals`: how many people must agree, none of whom started a run of the release. `retention_days`: after the last that happened in a period; none: for ever.
+    `approvals`: how many people must agree, none of whom started a run of the release. `retention_days`: after the last that happened in
+    a period; none: for ever.
     """
 
     approvals: int = Field(default=0, ge=0, description="people who must agree, none of whom started a run of the release")

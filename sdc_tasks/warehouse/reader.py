@@ -252,8 +252,8 @@ def intakes(engine: Engine, domain: str, period: str, tasks: Collection[str] = (
 
 def alerts(engine: Engine, domain: str | None = None, period: str | None = None) -> list[Record]:
     """The alerts of a cycle, or of all cycles, whose reason still stands, each text once, newest first. `country` is the late country,
-    `days` the age of the alert; for a late country, since its delivery was due. No country is late that the domain does not have any more, or before its
-    instant, when the calendar was changed.
+    `days` the age of the alert; for a late country, since its delivery was due. No country is late that the domain
+    does not have any more, or before its instant, when the calendar was changed.
     """
     now = datetime.now(UTC)
     found = _query(engine, "alerts", {"raised_at": UtcTime()}, domain=domain, period=period)
