@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sdc_tasks.methods.attack import baseline, promised
-from sdc_tasks.methods.attack.replay import Fitting, support
+from sdc_tasks.methods.attack.replay import Fitting, pairs, support
 from sdc_tasks.methods.attack.replay.left import left
 from sdc_tasks.methods.bases.aware.floors import NO_BASE_LEFT, CellBases, Floors, floors_of
 from sdc_tasks.methods.bases.ladder import ladder_of
@@ -80,6 +80,27 @@ def test_every_primary_keeps_both_levels_for_somebody_who_has_the_program(seed):
     assert tables is not None
     found = support(problem, promised(problem, ("external",)), tables, lambda z: float(gives(moved(problem, z), publication)))
     assert not found.narrow.any()
+
+
+@pytest.mark.parametrize("seed", [2, 3, 12])
+def test_pairs_of_tables_are_as_far_apart_as_both_levels_and_the_program_gives_them_the_same(seed):
+    problem = replace(drawn(seed), salt=secret(seed))
+    publication, needs = publish_aware(problem), baseline(problem, ("external",))[0].strongest
+    steps = np.ones(problem.space.size)
+    fitting, found = Fitting.of(problem, publication, steps[problem.suppressed]), left(problem, needs, publication, steps)
+    asked = []
+
+    def program(z):
+        asked.append(z)
+        return float(gives(moved(problem, z), publication))
+
+    shown = pairs(fitting, problem, needs, found.window, program, 10, 1)
+    assert shown.kept == shown.asked == int((~needs.cut).sum()) > 0
+    columns = np.searchsorted(fitting.cells, needs.primaries)
+    reach = np.array([[each[column] for each in (*asked, np.zeros(len(fitting.cells)))] for column in columns])
+    assert (np.ptp(reach, axis=1) >= needs.down + needs.up).all()
+    assert pairs(fitting, problem, needs, found.window, lambda z: 0.0, 10, 1).kept == 0
+    assert pairs(fitting, problem, needs, None, program, 1, 1).asked == 1
 
 
 def test_the_default_rule_leaves_one_of_these_tables_less():

@@ -24,7 +24,8 @@ NOT_JUDGED = "The verdict does not count this."
 def replayed(case: CaseOptions, problem: ProtectionProblem, publication: Publication, requirements: Requirements, most: int) -> str:
     """Runs the program for every hidden table that fits, or, where these are more than `most`, for `most` nearest tables.
 
-    Raises InvalidInput where the program does not publish this table for the deliveries: then a replay says nothing about it.
+    With bases.rule_aware: looks for two tables that prove the width of a primary, for `most` primaries. Raises InvalidInput where the
+    program does not publish this table for the deliveries: then a replay says nothing about it.
     """
     import numpy as np
 
@@ -32,10 +33,7 @@ def replayed(case: CaseOptions, problem: ProtectionProblem, publication: Publica
 
     spec = case.spec
     if spec.bases.rule_aware:
-        raise InvalidInput(
-            "--replay: bases.rule_aware draws the bases by the secret of a warehouse, so runs with another key say nothing. Remedy: read "
-            "section 9 of the method for what these bases keep; it follows from the table, whatever the key"
-        )
+        return _against_keys(problem, publication, requirements, spec, most)
     run = program(delivered_by(spec, case.inbox, case.period, problem.salt).tables, problem, spec)
 
     def chance(z: np.ndarray) -> float:
@@ -68,6 +66,73 @@ def replayed(case: CaseOptions, problem: ProtectionProblem, publication: Publica
         f"least {some.at_least():.0%} and at most {some.at_most():.0%} of all sides. Other sides are not shown, and not broken for that. "
         f"{NOT_JUDGED}"
     )
+
+
+def _against_keys(problem: ProtectionProblem, publication: Publication, requirements: Requirements, spec: Domain, most: int) -> str:
+    """Replays against bases.rule_aware: a key that publishes this table for other deliveries exists if and only if the table passes both
+    tests for them (METHOD §9, Theorem 4). One of them sees public figures alone, the other one is the audit.
+    """
+    import numpy as np
+
+    from sdc_tasks.methods import attack
+    from sdc_tasks.methods.attack import replay
+    from sdc_tasks.methods.attack.replay.left import left as left_by
+    from sdc_tasks.model.results import Publication as Told
+
+    hidden = np.flatnonzero(problem.suppressed)
+    if problem.integral.any() or problem.levels is None or not (problem.suppressed[: problem.space.first_aggregate]).any():
+        raise InvalidInput(
+            "--replay: bases.rule_aware is replayed where a cell is hidden, and no indicator is counted. Remedy: leave out --replay"
+        )
+    steps = np.tile(problem.space.spread(10.0**-each.decimals for each in spec.indicators), len(problem.space.areas))
+    needs, profiles = requirements.strongest, requirements.profiles
+    nothing = left_by(problem, needs, Told.nothing(publication.cells), steps, spec.audit.seed).narrow
+    left = left_by(problem, needs, publication, steps, spec.audit.seed)
+    first = attack.Attacker(problem, requirements, spec.audit.seed)
+    first.face(publication)
+    first.settle()
+    if first.broken:
+        raise InvalidInput(
+            "--replay: this table does not pass the audit, so bases.rule_aware never publishes it. Remedy: replay one that does"
+        )
+    tables = [witness.dense(len(hidden)) for _, witness in first.witnesses()]
+
+    def chance(z: np.ndarray) -> float:
+        other = moved(problem, z)
+        own, _ = attack.baseline(other, profiles)
+        attacker = attack.Attacker(other, own, spec.audit.seed)
+        attacker.face(publication)
+        attacker.offer(each - z for each in tables)
+        attacker.settle()
+        return float(not attacker.broken)
+
+    fitting = replay.Fitting.of(problem, publication, steps[hidden])
+    some = replay.pairs(fitting, problem, needs, left.window, chance, most, spec.audit.seed)
+    return (
+        "replay: bases.rule_aware. The test of the width, which sees public figures alone, shows both levels together for "
+        f"{int((~left.narrow).sum())} of {len(needs.primaries)} primaries of this table as it is printed; with nothing published it fails "
+        f"for {int(nothing.sum())}, which have no claim. Of {some.sides} primaries that their national tables protect, {some.asked} were "
+        f"drawn. For {some.kept} of them two hidden tables were found that are as far apart as both levels, and for each of the two a key "
+        f"publishes this table; {some.none} have no two such tables in whole steps. With 95 % confidence this would show at least "
+        f"{some.at_least():.0%} of them. Others are not shown, and not broken for that. {NOT_JUDGED}"
+    )
+
+
+def moved(problem: ProtectionProblem, z: Floats) -> ProtectionProblem:
+    """The problem of the deliveries that deviate by z (suppressed cells,): totals follow, and so do levels. It has
+    `levels`, and nobody in it knows a part of a cell: what bases.rule_aware withstands are external attackers.
+    """
+    import numpy as np
+
+    from sdc_tasks.model.table import MOST_PLACES
+
+    assert problem.levels is not None
+    a, first = problem.a.copy(), problem.space.first_aggregate
+    a[problem.suppressed] += z
+    a[first:] = problem.space.aggregate_relations[:, :first] @ a[:first]
+    a = np.round(a, MOST_PLACES)
+    level = np.where(problem.primary, np.maximum(problem.levels.slope * a, problem.levels.least), 0.0)
+    return replace(problem, a=a, lpl=level, upl=level, known=np.full(len(a), np.nan))
 
 
 def program(tables: Sequence[NationalTable], problem: ProtectionProblem, domain: Domain) -> Callable[[Floats], Publication | None]:
