@@ -8,7 +8,7 @@ end of the joint searches, as if there were no other lot. So a mapped audit find
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -57,20 +57,25 @@ class Prover(ABC):
         """Shows or breaks the items, or those of these lots, that the joint searches have left."""
         order = self._order()
         waiting = order[self.ledger.waiting[order]]
-        self._begin()
         self._now_left(len(waiting) if lots is None else sum(int(np.isin(self.items.cell[waiting], own).sum()) for _, own in lots))
         if lots is None:
             self._each(waiting, FOR_ALL)
             return
-        shown, settled = self.ledger.snapshot(), self.ledger.open.copy()
-        for number, primaries in lots:
-            mine = waiting[np.isin(self.items.cell[waiting], primaries)]
-            if len(mine):
-                self.ledger.restore(shown)
-                self._back()
-                self._each(mine, number)
-                settled[mine] = self.ledger.open[mine]
+        mine = [(number, waiting[np.isin(self.items.cell[waiting], primaries)]) for number, primaries in lots]
+        mine = [(number, items) for number, items in mine if len(items)]
+        settled = self.ledger.open.copy()
+        for (_, items), left in zip(mine, self._lot_by_lot(mine), strict=True):
+            settled[items] = left
         self.ledger.open = settled
+
+    def _lot_by_lot(self, lots: Lots) -> Iterator[Bools]:
+        """Searches for the items of each lot (number, items), as if it were alone. Yields which of them stay open, lot by lot."""
+        shown = self.ledger.snapshot()
+        for number, items in lots:
+            self.ledger.restore(shown)
+            self._back()
+            self._each(items, number)
+            yield self.ledger.open[items]
 
     def _each(self, items: Ints, lot: int) -> None:
         for item in items.tolist():
@@ -93,10 +98,6 @@ class Prover(ABC):
     def _order(self) -> Ints:
         """The order of the searches for single items."""
         return np.arange(len(self.items))
-
-    @abstractmethod
-    def _begin(self) -> None:
-        """Called before the searches for single items."""
 
     @abstractmethod
     def _back(self) -> None:

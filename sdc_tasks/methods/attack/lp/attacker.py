@@ -117,7 +117,7 @@ class Attacker:
                 return [each.result() for each in searches]
             except BaseException:  # an interruption, or a prover without an answer: the other searches end as well
                 for prover in self._provers:
-                    prover.stopped = True
+                    prover.stop()
                 raise
 
     def reached(self) -> dict[str, Floats]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from copy import copy
 
 import numpy as np
 import scipy.sparse as sp
@@ -112,6 +113,12 @@ class Warm(LiveModel):
             self._live.method("primal")
             self._feasible, self._back = self._live.basis(), True
 
+    def begin_as(self, other: Warm) -> None:
+        """Takes the feasible basis of a model of the same program."""
+        self._feasible = other._feasible
+        if self._feasible is not None:
+            self._live.method("primal")
+
     def push(self, column: int, way: float, most: float, afresh: bool = False) -> LPResult:
         """Goes further than `most`: a bound there would destroy the warm basis."""
         if self._back and self._feasible is not None:
@@ -206,9 +213,24 @@ class Models:
                 self._parts[at] = self._of(np.flatnonzero(label == label[column]))
             if level > 0 or self._parts[at].closed:
                 yield self._parts[at]
+        yield self._all()
+
+    def prepare(self) -> None:
+        """Makes the whole core ready for the first attack without parts. It depends on no attack and on no joint search."""
+        self._all().prepare()
+
+    def _all(self) -> LiveModel:
         if self._whole is None:
             self._whole = self._of(np.arange(self._system.core.shape[1]))
-        yield self._whole
+        return self._whole
+
+    def again(self) -> Models:
+        """New models that find what these find after `back`: their first vertex is the same."""
+        new = copy(self)
+        new._parts, new._whole = {}, None
+        if isinstance(self._whole, Warm) and isinstance(whole := new._all(), Warm):
+            whole.begin_as(self._whole)
+        return new
 
     def is_whole(self, model: LiveModel) -> bool:
         """Is an optimum of this model one of the whole core?"""

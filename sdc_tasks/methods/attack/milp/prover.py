@@ -140,11 +140,8 @@ class MilpProver(Prover):
             self._now_left(int(self.ledger.waiting.sum()))
         return True
 
-    def _begin(self) -> None:
-        """Nothing to prepare: each MILP is a model of its own."""
-
     def _back(self) -> None:
-        """Nothing to forget, for the same reason."""
+        """Nothing to forget: each MILP is a model of its own."""
 
     def attack(self, item: int, knowers: Bools, lot: int) -> None:
         """Solves one MILP against all of these attackers together; if the attack succeeds, one against nobody's knowledge, then halves."""
