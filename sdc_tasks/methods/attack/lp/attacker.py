@@ -112,9 +112,10 @@ class Attacker:
 
     def _side_by_side(self, search: Callable[[LpProver], Result]) -> list[Result]:
         with ThreadPoolExecutor(os.cpu_count()) as threads:
-            searches = [threads.submit(search, prover) for prover in self._provers]
+            most_first = sorted(self._provers, key=lambda prover: -int(prover.ledger.waiting.sum()))  # they end last
+            searches = {prover: threads.submit(search, prover) for prover in most_first}
             try:
-                return [each.result() for each in searches]
+                return [searches[prover].result() for prover in self._provers]
             except BaseException:  # an interruption, or a prover without an answer: the other searches end as well
                 for prover in self._provers:
                     prover.stop()
