@@ -12,11 +12,12 @@ from sdc_tasks.methods.attack import baseline, promised
 from sdc_tasks.methods.attack.replay import Fitting, pairs, support
 from sdc_tasks.methods.attack.replay.left import left
 from sdc_tasks.methods.bases.aware.floors import NO_BASE_LEFT, CellBases, Floors, floors_of
+from sdc_tasks.methods.bases.aware.rule import _around
 from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.primary import NKRule, PercentRule, PPercentRule, PQRule, level_lines, protection_levels
 from sdc_tasks.model.secret import Secret
-from support.hidden_tables import AWARE, PERCENT, drawn, gives, key_of, keyed, moved, pair, publish, publish_aware
+from support.hidden_tables import AWARE, PERCENT, drawn, gives, key_of, keyed, moved, of_inner, pair, publish, publish_aware
 from support.oracles.wide import Oracle
 
 OFTEN = BasesOptions(rule_aware=True, removed=0.9)
@@ -154,6 +155,22 @@ def test_a_level_is_the_function_of_the_value_that_is_stated(rule):
     slope, least = level_lines(units, one, two, rule)
     for value in (rng.uniform(0, 5, n), rng.uniform(0, 1e6, n)):
         assert np.allclose(np.maximum(slope * value, least), protection_levels(value, units, one, two, rule)[0], rtol=1e-12)
+
+
+def test_more_is_withheld_only_around_cells_for_which_withholding_their_own_totals_is_not_enough():
+    """Two countries hide a pair each. What is narrow in one of them says nothing about the other one."""
+    hidden = np.array([[True, True, False], [True, True, False], [False, False, False]])
+    problem = of_inner(np.full((3, 3), 100.0), hidden, hidden & np.array([True, False, False]))
+    first, second = np.flatnonzero(problem.primary).tolist()
+    none = np.zeros(problem.space.size, dtype=bool)
+    one = _around(problem, none, np.array([first]))
+    assert np.flatnonzero(one).tolist() == [first]
+    both = _around(problem, one, np.array([second]))
+    assert np.flatnonzero(both).tolist() == [first, second]
+    beside = _around(problem, both, np.array([second]))
+    assert np.flatnonzero(beside).tolist() == [first, second, second + 1], "the other half of its pair, and not that of the first"
+    every = _around(problem, problem.suppressed.copy(), np.array([first]))
+    assert np.array_equal(every, problem.suppressed), "there is nothing more: the search is stuck and does not go on forever"
 
 
 def test_a_tie_goes_down_where_the_key_says_so():

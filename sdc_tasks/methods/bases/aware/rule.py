@@ -85,9 +85,10 @@ def aware(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, ke
     choice = Widening(case, tests).wide(start)
     around = np.zeros(case.problem.space.size, dtype=bool)
     while (narrow := tests.narrow(choice)).any():
-        around[tests.needs.primaries[narrow]] = True
-        choice = _withheld(case, around, choice)
-        around = _linked(case.problem, around)
+        wider = _around(case.problem, around, tests.needs.primaries[narrow])
+        if np.array_equal(wider, around):
+            raise Stuck(np.flatnonzero(hides_something(case.problem)))
+        around, choice = wider, _withheld(case, wider, choice)
     choice = _lowered(case, tests, choice)
     bounds = [rung.bound for each in before.values() if isinstance(each, Adjustment) for rung in each.rungs if rung.bound is not None]
     keep("rules", Adjustment(rungs=(_rung(case, choice, max(bounds, default=None)),)))
@@ -216,6 +217,18 @@ def _withheld(case: Case, around: Bools, choice: Ints) -> Ints:
     if not free.any():
         raise Stuck(np.flatnonzero(over))
     return np.asarray(np.where(free, ladder.withheld, choice))
+
+
+def _around(problem: ProtectionProblem, before: Bools, cells: Ints) -> Bools:
+    """What was withheld before and these cells, too. Where that is nothing new, the cells beside them as well: more around others would
+    not help them, and cost much.
+    """
+    wider, own = before.copy(), np.zeros(len(before), dtype=bool)
+    wider[cells], own[cells] = True, True
+    while np.array_equal(wider, before) and not np.array_equal(own, more := _linked(problem, own)):
+        own = more
+        wider |= own
+    return wider
 
 
 def _linked(problem: ProtectionProblem, cells: Bools) -> Bools:
