@@ -12,7 +12,7 @@ from sdc_tasks.methods.attack import baseline, promised
 from sdc_tasks.methods.attack.replay import Fitting, pairs, support
 from sdc_tasks.methods.attack.replay.left import left
 from sdc_tasks.methods.bases.aware.floors import NO_BASE_LEFT, CellBases, Floors, floors_of
-from sdc_tasks.methods.bases.aware.rule import _around
+from sdc_tasks.methods.bases.aware.rule import around_of
 from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.primary import NKRule, PercentRule, PPercentRule, PQRule, level_lines, protection_levels
@@ -163,13 +163,13 @@ def test_more_is_withheld_only_around_cells_for_which_withholding_their_own_tota
     problem = of_inner(np.full((3, 3), 100.0), hidden, hidden & np.array([True, False, False]))
     first, second = np.flatnonzero(problem.primary).tolist()
     none = np.zeros(problem.space.size, dtype=bool)
-    one = _around(problem, none, np.array([first]))
+    one = around_of(problem, none, np.array([first]))
     assert np.flatnonzero(one).tolist() == [first]
-    both = _around(problem, one, np.array([second]))
+    both = around_of(problem, one, np.array([second]))
     assert np.flatnonzero(both).tolist() == [first, second]
-    beside = _around(problem, both, np.array([second]))
+    beside = around_of(problem, both, np.array([second]))
     assert np.flatnonzero(beside).tolist() == [first, second, second + 1], "the other half of its pair, and not that of the first"
-    every = _around(problem, problem.suppressed.copy(), np.array([first]))
+    every = around_of(problem, problem.suppressed.copy(), np.array([first]))
     assert np.array_equal(every, problem.suppressed), "there is nothing more: the search is stuck and does not go on forever"
 
 

@@ -85,7 +85,7 @@ def aware(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, ke
     choice = Widening(case, tests).wide(start)
     around = np.zeros(case.problem.space.size, dtype=bool)
     while (narrow := tests.narrow(choice)).any():
-        wider = _around(case.problem, around, tests.needs.primaries[narrow])
+        wider = around_of(case.problem, around, tests.needs.primaries[narrow])
         if np.array_equal(wider, around):
             raise Stuck(np.flatnonzero(hides_something(case.problem)))
         around, choice = wider, _withheld(case, wider, choice)
@@ -219,7 +219,7 @@ def _withheld(case: Case, around: Bools, choice: Ints) -> Ints:
     return np.asarray(np.where(free, ladder.withheld, choice))
 
 
-def _around(problem: ProtectionProblem, before: Bools, cells: Ints) -> Bools:
+def around_of(problem: ProtectionProblem, before: Bools, cells: Ints) -> Bools:
     """What was withheld before and these cells, too. Where that is nothing new, the cells beside them as well: more around others would
     not help them, and cost much.
     """
