@@ -641,7 +641,8 @@ LISTED = [
     *(
         Listed(DECIDED, old, new, what, (EYES, GATE, LOG))
         for old, new, what in (
-            ("    if submitter in (typed, who):", "    if False:", "nobody agrees to what he submitted"),
+            ("{typed, who} & {submitter, ", "{typed, who} & {", "nobody agrees to what he submitted"),
+            ("{submitter, *connection.execute(started).scalars()}", "{submitter}", "nobody agrees to a release of which he started a run"),
             ("    if len(publication) < SHORTEST:", "    if False:", "a publication is named by enough digits"),
             ("    if gone is not None:", "    if False:", "nobody agrees to what was retracted"),
             (
