@@ -1,4 +1,4 @@
-"""Alerts: each is sent once, to the operator's desk, the log, by e-mail and webhook; and the deadlines of a release run, which raise some.
+"""Alerts, and the deadlines of a release run, which raise some of them. Each is sent once: to the operator's desk, by e-mail and webhook.
 
 `delivery`    the deliveries are due, and countries have no accepted one: one alert for each country
 `solver`      the ladder and the audit take longer than all their limits together
@@ -6,7 +6,7 @@
 `approval`    the approval is due; without an instant of its own, a day before the embargo
 `ready`       a release can be run
 `asked`       somebody is asked to agree to a publication
-`own`         the answer of the submitter did not count
+`own`         the answer of somebody who started a run of the release did not count
 `answer`      an answer did not count, because newer deliveries wait
 `retraction`  somebody is asked whether a release is taken back, or an answer did not count
 

@@ -1,4 +1,5 @@
-"""Imported last by a process that forks its tasks (`imports` of the workers in docker/compose.yaml): what is ready stays ready, and shared.
+"""Imported last by a process that forks its tasks (`imports` of the workers in docker/compose.yaml): what is ready stays ready, and shared,
+and a process that has ended is replaced at once.
 
 A forked process shares the memory of its parent until one of them writes. The garbage collector writes into every object that it looks at,
 and so gives each process a copy of the whole library. Frozen objects are not looked at. Celery stores the result of each task in a

@@ -100,9 +100,9 @@ def _asked(connection: Connection, release_id: str, publication: str) -> tuple[s
     if submitter is None:
         raise InvalidInput(f"release {release_id}: not submitted. Remedy: take the id from the report or from the log of `assemble`")
     started = select(dag_run.c.triggered_by).where(dag_run.c.release_id == release_id, dag_run.c.dag_id.startswith("eu_release_"))
-    for mine in {typed, who} & {submitter, *connection.execute(started).scalars()}:
-        did = "submitted it" if mine == submitter else "started a run of it"
-        raise OwnSubmission(f"release {release_id}: {mine} {did}. Remedy: somebody else must approve it")
+    if own := sorted({typed, who} & {submitter, *connection.execute(started).scalars()}):
+        did = "submitted it" if own[0] == submitter else "started a run of it"
+        raise OwnSubmission(f"release {release_id}: {own[0]} {did}. Remedy: somebody else must approve it")
     gone = connection.execute(select(retraction.c.reason).where(retraction.c.release_id == release_id)).scalar_one_or_none()
     if gone is not None:
         raise InvalidInput(f"release {release_id} was retracted: {gone}. Remedy: none; a corrected release gets a new id")
