@@ -95,8 +95,7 @@ def _batches() -> Any:
     logging.getLogger("great_expectations").setLevel(logging.ERROR)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import great_expectations as gx
-        from great_expectations.data_context.types.base import ProgressBarsConfig
+        from sdc_tasks.checks.expectations import ProgressBarsConfig, gx
 
         context = gx.get_context(mode="ephemeral")
         context.enable_analytics(False)
@@ -106,7 +105,6 @@ def _batches() -> Any:
 
 @cache
 def _suite() -> Any:
-    import great_expectations as gx
-    import great_expectations.expectations as gxe
+    from sdc_tasks.checks.expectations import gx, gxe
 
     return gx.ExpectationSuite("national table", expectations=[gxe.ExpectColumnValuesToBeInSet(column=_HOLDS, value_set=[True])])
