@@ -15,7 +15,7 @@ from typing import Any
 from airflow.sdk import DAG, Asset, TaskGroup, chain, get_current_context
 from airflow.sdk.exceptions import AirflowSkipException
 from sdc_alerts import deadlines
-from sdc_dags.approval import WITHOUT, approvals
+from sdc_dags.approval import approvals
 from sdc_dags.assets import assets_of
 from sdc_dags.domains import dags_of_domains
 from sdc_dags.params import period_param, place_param
@@ -245,10 +245,8 @@ def publish(domain: str, published: Asset) -> int:
     from sdc_tasks.warehouse.dissemination.publisher import NotApproved
 
     at = desk(domain)
-    asked = [f"approve_{number + 1}" for number in range(at.domain.governance.approvals)]
-    without = [get_current_context()["ti"].xcom_pull(task_ids=each, key=WITHOUT) or [] for each in asked]
     try:
-        version = steps.publish(at, _release(), without={digest for each in without for digest in each})
+        version = steps.publish(at, _release())
     except (NotApproved, Superseded) as refusal:  # a retry does not help: somebody must be asked, or the release made again
         raise refused(f"{type(refusal).__name__}: {refusal}") from None
     event = get_current_context()["outlet_events"][published]

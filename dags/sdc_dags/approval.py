@@ -17,7 +17,6 @@ from sdc_dags.tasks import refused
 
 AGREE, AGREE_ALTHOUGH, REFUSE = "Approve", "Approve without newer deliveries", "Reject"
 MAY = "May this publication go out?"
-WITHOUT = "without"  # what the task leaves for `publish`: digests of deliveries
 
 
 class Approval(Question):
@@ -55,7 +54,6 @@ class Approval(Question):
         self.subject = f"{MAY} {at.domain.id} {at.period}, {release_id}"  # what Required Actions lists
         self.body = outputs.brief(at, release_id)
         outputs.write_out(at, release_id, place("out", at))  # people read it before they answer
-        context["ti"].xcom_push(key="publication", value=publication)
         context["ti"].xcom_push(key="rejections", value=steps.rejections(at, release_id))
         steps.wait(at, release_id)
         at.say(f"asked: {len(agreed)} of {self.number} agree to publication {publication[:12]}")
@@ -65,13 +63,20 @@ class Approval(Question):
         """Refuses another publication in the same run: Airflow keeps the text of a task's first question, also when the task is cleared."""
         from sdc_alerts import announce
 
+        if not announce(*self._asked(context, at), _told(context, publication)):
+            self._require_asked(context, at, publication)
+
+    def _require_asked(self, context: Any, at: Any, publication: str) -> None:
+        """Refuses what the question of this run did not name. The warehouse keeps what it named: operators may rewrite what tasks leave for
+        each other in Airflow.
+        """
         from sdc_tasks.warehouse.operations import cycles
 
-        subject = f"{context['ti'].run_id} {self.task_id}"
-        said = f"somebody else is asked to agree to {_release(context)}, publication {publication[:12]}"
-        key = (at.engine, at.domain.id, at.period, "asked", subject)
-        if not announce(*key, said) and cycles.raised(*key) != said:
+        if cycles.raised(*self._asked(context, at)) != _told(context, publication):
             raise _another(publication)
+
+    def _asked(self, context: Any, at: Any) -> tuple[Any, str, str, str, str]:
+        return at.engine, at.domain.id, at.period, "asked", f"{context['ti'].run_id} {self.task_id}"
 
     def settled(self, context: Any) -> bool:
         """Whether enough people have agreed elsewhere: in another run, or by `sdc approve`.
@@ -105,8 +110,7 @@ class Approval(Question):
 
         at, release_id = desk(self.source), _release(context)
         publication, agreed = steps.awaiting(at, release_id)
-        if publication != context["ti"].xcom_pull(task_ids=self.task_id, key="publication"):
-            raise _another(publication)
+        self._require_asked(context, at, publication)
         person = (event["responded_by_user"] or {}).get("name") or ""
         note = str((event["params_input"] or {}).get("note") or "")
         if later := steps.close(at, release_id):
@@ -124,9 +128,8 @@ class Approval(Question):
             return self.execute(context)
         if came and yes:
             note = f"{note} (without newer deliveries: {', '.join(sorted(came.files.values()))})".lstrip()
-            context["ti"].xcom_push(key=WITHOUT, value=sorted(came.files))
         try:
-            steps.answer(at, release_id, publication, yes, person, note)
+            steps.answer(at, release_id, publication, yes, person, note, came.files if yes else ())
         except OwnSubmission as refusal:
             at.say(f"this answer does not count: {refusal}")
             announce(at.engine, at.domain.id, at.period, "own", release_id, f"an answer does not count: {refusal}")
@@ -137,6 +140,10 @@ class Approval(Question):
             at.say(f"{person} agreed before; somebody else must agree")
             return self.execute(context)
         return None
+
+
+def _told(context: Any, publication: str) -> str:
+    return f"somebody else is asked to agree to {_release(context)}, publication {publication[:12]}"
 
 
 def _another(publication: str) -> AirflowFailException:

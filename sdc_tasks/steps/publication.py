@@ -110,8 +110,9 @@ def wait(desk: Desk, release_id: str) -> None:
     journal.finish_run(desk.engine, release_id, RunState.WAITING)
 
 
-def answer(desk: Desk, release_id: str, publication: str, agreed: bool, person: str, note: str = "") -> None:
+def answer(desk: Desk, release_id: str, publication: str, agreed: bool, person: str, note: str = "", without: Collection[str] = ()) -> None:
     """Records a person's answer about this publication under his name, through the account of SDC_APPROVER_URL where it is set.
+    `without`: digests of the newer deliveries without which he lets it go out.
 
     A rejection blocks the run. Raises OwnSubmission where the submitter himself answers, Superseded where he agrees to a release whose
     place another one took.
@@ -120,7 +121,7 @@ def answer(desk: Desk, release_id: str, publication: str, agreed: bool, person: 
         _require_in_place(desk, release_id)
     engine = by_account(desk.engine, "SDC_APPROVER_URL", person) or acting(desk.engine, person)
     if agreed:
-        decisions.approve(engine, release_id, publication, note)
+        decisions.approve(engine, release_id, publication, note, without)
         desk.say(f"{person} agrees to publication {publication[:12]}")
         return
     decisions.reject(engine, release_id, publication, note)
@@ -130,19 +131,19 @@ def answer(desk: Desk, release_id: str, publication: str, agreed: bool, person: 
 
 
 @keeps_to_itself
-def publish(desk: Desk, release_id: str, without: Collection[str] = ()) -> int:
-    """Publishes to the warehouse once, in one transaction. Returns the version. `without`: digests of the newer deliveries without which
-    somebody decided to publish nevertheless.
+def publish(desk: Desk, release_id: str) -> int:
+    """Publishes to the warehouse once, in one transaction. Returns the version.
 
     Raises ReleaseBlocked if the audit did not pass, NotApproved while an approval is missing, Superseded where other deliveries came
-    meanwhile, accepted ones or second files of countries, and where a later release took the place of this one.
+    meanwhile, accepted ones or second files of countries, without which nobody agreed to publish, and where a later release took the
+    place of this one.
     """
     began = time.monotonic()
     require_own(desk, release_id)
-    if came := newer(desk, release_id).beyond(without):
+    problem, publication, merged = decided(desk, release_id)
+    if came := newer(desk, release_id).beyond(decisions.without(desk.engine, release_id, publication.digest)):
         journal.finish_run(desk.engine, release_id, RunState.WAITING)
         raise Superseded(f"{release_id}: {came.told}. Nothing was published. {came.remedy}")
-    problem, publication, merged = decided(desk, release_id)
     try:
         requirements = load(desk, release_id, "baseline", Requirements)
         history = known(desk, release_id)

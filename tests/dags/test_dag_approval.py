@@ -186,6 +186,46 @@ def test_an_answer_about_a_release_that_another_one_followed_publishes_nothing(b
     assert new.look().in_state("awaiting_input") == {"approve_1"}
 
 
+def test_an_answer_counts_for_what_the_question_named(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+    """Operators may rewrite what tasks left for each other in Airflow. So nothing that decides rests on it."""
+    for country in ("AT", "BE"):
+        deliver(AGREED, country)
+    old = Flight.start(bag, DAG, user="anna", period="2024")
+    first = reader.runs(warehouse_of_run)[0]["release_id"]
+    deliver(AGREED, "BE", OTHER)
+    Flight.start(bag, DAG, user="anna", period="2024")
+    second = next(each["release_id"] for each in reader.runs(warehouse_of_run) if each["release_id"] != first)
+    old.rewrite("assemble", "return_value", second)
+    old.rewrite("approve_1", "publication", reader.audits(warehouse_of_run, second)[0]["publication_digest"])
+    old.answer("approve_1", "bert")
+    assert old.in_state("failed") == {"approve_1"}
+    assert reader.approvals(warehouse_of_run, second) == []
+
+
+def test_whoever_agrees_decides_what_it_goes_out_without(
+    bag: Any, deliver: Any, warehouse_of_run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sdc_tasks import steps
+    from sdc_tasks.errors import Superseded
+
+    for country in ("AT", "BE"):
+        deliver(AGREED, country)
+    run = Flight.start(bag, DAG, user="anna", period="2024").answer("approve_1", "bert")
+    with monkeypatch.context() as once:  # newer deliveries come after the last answer
+
+        def too_late(*_: Any, **__: Any) -> int:
+            raise Superseded("newer deliveries are accepted")
+
+        once.setattr(steps, "publish", too_late)
+        run.answer("approve_2", "cleo")
+    deliver(AGREED, "BE", OTHER)
+    Flight.start(bag, f"national_delivery_{AGREED}", user=None, period="2024")
+    newest = [each["digest"] for each in reader.deliveries(warehouse_of_run, AGREED, "2024") if each["state"] == "accepted"]
+    run.rewrite("approve_1", "without", newest)
+    assert run.clear("publish").in_state("failed") >= {"publish"}
+    assert reader.releases(warehouse_of_run) == []
+
+
 @pytest.mark.slow
 def test_nobody_agrees_to_a_release_of_which_he_started_a_run(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
     """Two runs make one release, and the first submitted it. Who started the second is as little somebody else."""

@@ -132,7 +132,7 @@ def test_a_name_counts_once_on_both_engines(warehouse) -> None:
             raw(
                 warehouse,
                 "INSERT INTO operations.approval SELECT release_id, digest, :name, publication_digest, passed, 'tester', '',"
-                " audited_at, 'x' FROM operations.audit",
+                " audited_at, 'x', NULL FROM operations.audit",
                 name=name,
             )
 

@@ -176,7 +176,7 @@ CELL = """
     VALUES ('sbs', '2024', :digest, :cell, 0, 'EU', 'TURNOVER', 42, 'A', 'F')
 """
 APPROVED_BY_NOBODY = (
-    "INSERT INTO operations.approval SELECT release_id, digest, 'nobody', publication_digest, passed, 'tester', '', audited_at, 'file'"
-    " FROM operations.audit"
+    "INSERT INTO operations.approval SELECT release_id, digest, 'nobody', publication_digest, passed, 'tester', '', audited_at, 'file',"
+    " NULL FROM operations.audit"
 )
 RETRACTED_BY_NOBODY = "INSERT INTO dissemination.retraction SELECT release_id, 'x', 'nobody', released_at FROM dissemination.release"

@@ -348,6 +348,7 @@ approval = Table(
     required("note", Text),
     required("approved_at", UtcTime),
     Column("account", Text),
+    Column("without", Text),  # digests of newer deliveries without which it goes out, as a list in JSON; nothing: none came
     CheckConstraint("audit_passed", name="audit_passed"),
     CheckConstraint("approver <> submitter", name="four_eyes"),
     CheckConstraint(PERSON.format("approver"), name="approver"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, insert, select, text
+from sqlalchemy import Connection, Engine, false, insert, select, text
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.warehouse.database.engine import actor_of, reading, serialise, writing
@@ -22,8 +24,9 @@ class OwnSubmission(InvalidInput):
     """The submitter of a release tries to decide about it. Somebody else must decide."""
 
 
-def approve(engine: Engine, release_id: str, publication: str, note: str = "") -> str:
+def approve(engine: Engine, release_id: str, publication: str, note: str = "", without: Collection[str] = ()) -> str:
     """Approves a publication under the name with which the warehouse was opened. `publication` is its digest, or the beginning of it.
+    `without`: digests of newer deliveries without which it goes out nevertheless.
 
     On PostgreSQL an account approves in its own name, except an account of the desk (`sdc_desk`), which vouches for the person it names.
     Returns the digest of the audit to which the approval belongs. The same approval again changes nothing. Raises InvalidInput where
@@ -43,6 +46,7 @@ def approve(engine: Engine, release_id: str, publication: str, note: str = "") -
                 "submitter": submitter,
                 "note": note,
                 "approved_at": datetime.now(UTC),
+                "without": json.dumps(sorted(without)) if without else None,
                 "account": None if connection.dialect.name == "postgresql" else EMBEDDED,  # PostgreSQL says so itself
             }
             connection.execute(insert(approval).values(**row))
@@ -87,6 +91,15 @@ def approvers(engine: Engine, release_id: str, publication: str) -> list[str]:
             return []
         mine = (approval.c.release_id == release_id, approval.c.audit_digest == found.digest)
         return list(connection.execute(select(approval.c.approver).where(*mine).order_by(approval.c.approved_at)).scalars())
+
+
+def without(engine: Engine, release_id: str, publication: str) -> set[str]:
+    """Digests of the newer deliveries without which those who approved this publication, on its newest passed audit, let it go out."""
+    with reading(engine) as connection:
+        found = _passed(connection, release_id, publication)
+        mine = (approval.c.release_id == release_id, approval.c.audit_digest == found.digest) if found else (false(),)
+        told = connection.execute(select(approval.c.without).where(*mine)).scalars()
+        return {digest for each in told if each for digest in json.loads(each)}
 
 
 def _asked(connection: Connection, release_id: str, publication: str) -> tuple[str, Any]:

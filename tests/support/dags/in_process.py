@@ -146,6 +146,15 @@ class Flight:
             update_hitl_detail(self.dag.dag_id, self.run_id, task_id, payload, SimpleAuthManagerUser(username=user, role="op"), session)
         return self.fly()
 
+    def rewrite(self, task_id: str, key: str, value: Any) -> None:
+        """As `PATCH …/xcomEntries/KEY` and `POST …/xcomEntries` do it, which the role of operators may."""
+        from airflow.models.xcom import XComModel
+        from airflow.utils.session import create_session
+
+        where = {"dag_id": self.dag.dag_id, "run_id": self.run_id, "task_id": task_id, "map_index": -1}
+        with create_session() as session:
+            XComModel.set(key=key, value=value, session=session, serialize=False, **where)
+
     def look(self) -> Flight:
         """So much later that the questions of the run look whether their answers still matter; the run goes on."""
         from airflow.jobs.scheduler_job_runner import SchedulerJobRunner
