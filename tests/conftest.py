@@ -13,7 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from sqlalchemy import URL, create_engine, make_url
 
 pytest.register_assert_rewrite("support")  # what its assertions compare is told, as in a test
@@ -24,7 +24,9 @@ from support.tried import TRIED  # noqa: E402
 
 # The terminal of a command takes its width when the command is imported: the same, whichever test does that first.
 os.environ["COLUMNS"] = "200"
-settings.register_profile(ALL, settings.get_profile("default"))
+settings.register_profile("busy", suppress_health_check=[HealthCheck.too_slow])  # a busy machine breaks no law
+settings.load_profile("busy")
+settings.register_profile(ALL, settings.get_profile("busy"))
 
 TESTS = Path(__file__).parent
 OF_AIRFLOW = ("tests/dags/", "tests/ui/")

@@ -137,7 +137,9 @@ class Approval(Question):
         if not yes:
             raise refused(f"{person} rejected publication {publication[:12]}: nothing is published. {note}".rstrip())
         if normal(person) in agreed:
-            at.say(f"{person} agreed before; somebody else must agree")
+            said = f"{person} agreed before; somebody else must agree"
+            at.say(said)
+            announce(at.engine, at.domain.id, at.period, "answer", context["ti"].run_id, f"the answer of {person} does not count: {said}")
             return self.execute(context)
         return None
 

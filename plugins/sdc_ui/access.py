@@ -13,37 +13,49 @@ from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
 from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity, DagDetails
 from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_dag
 from airflow.models.dag import DagModel
+from airflow.utils.session import create_session
 from fastapi import Depends, HTTPException, status
+from sqlalchemy import select
 
 from sdc_ui.shared.actions import Rights
 
-__all__ = ["SIGNED_IN", "GetUserDep", "readable", "require", "rights"]
+__all__ = ["SIGNED_IN", "GetUserDep", "readable", "require", "rights", "unopened"]
 
+PREFIX = "eu_release_"
 SIGNED_IN = Depends(requires_access_dag("GET", DagAccessEntity.RUN))  # for the DAG in the address, or for any DAG
 
 
 def readable(domain: str, user: BaseUser) -> bool:
     """Whether this user may see the release runs of the domain."""
-    return _may("GET", DagAccessEntity.RUN, f"eu_release_{domain}", user)
+    return _may("GET", DagAccessEntity.RUN, f"{PREFIX}{domain}", user)
 
 
 def rights(domain: str, user: BaseUser) -> Rights:
     """What this user may do to the release runs of the domain. Airflow's API asks the same again when he does it."""
-    dag_id = f"eu_release_{domain}"
+    dag_id = f"{PREFIX}{domain}"
+    dag = DagModel.get_dagmodel(dag_id)
     return Rights(
         run=_may("POST", DagAccessEntity.RUN, dag_id, user),
         clear=_may("PUT", DagAccessEntity.TASK_INSTANCE, dag_id, user),
         answer=_may("POST", DagAccessEntity.RUN, "second_file", user),
         retract=_may("POST", DagAccessEntity.RUN, "retract_release", user),
         approve=_may("PUT", DagAccessEntity.HITL_DETAIL, dag_id, user),
-        gone=_gone(dag_id),
+        gone=dag is not None and _gone(dag),
+        paused=dag is not None and bool(dag.is_paused),
     )
 
 
-def _gone(dag_id: str) -> bool:
+def unopened(known: Iterable[str], user: BaseUser) -> tuple[str, ...]:
+    """The domains that this user may see and of which nothing is known yet: nobody has switched their DAGs on."""
+    with create_session() as session:
+        found = session.scalars(select(DagModel).where(DagModel.dag_id.startswith(PREFIX, autoescape=True))).all()
+    domains = sorted({each.dag_id.removeprefix(PREFIX) for each in found if not _gone(each)} - set(known))
+    return tuple(domain for domain in domains if readable(domain, user))
+
+
+def _gone(dag: DagModel) -> bool:
     """Whether Airflow no longer finds the DAG, or finds a refused domain file in its place."""
-    dag = DagModel.get_dagmodel(dag_id)
-    return dag is not None and (bool(dag.is_stale) or (dag.description or "").endswith(" is refused"))
+    return bool(dag.is_stale) or (dag.description or "").endswith(" is refused")
 
 
 def _may(method: Literal["GET", "POST", "PUT"], entity: DagAccessEntity, dag_id: str, user: BaseUser) -> bool:

@@ -23,7 +23,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from sdc_tasks.errors import Retriable, SdcError
 from sdc_tasks.warehouse import reader
-from sdc_ui.access import SIGNED_IN, GetUserDep, readable, require, rights
+from sdc_ui.access import SIGNED_IN, GetUserDep, readable, require, rights, unopened
 from sdc_ui.board import board
 from sdc_ui.country import country_facts
 from sdc_ui.cycles.cycle import NAMELESS, cycle_facts
@@ -83,7 +83,9 @@ def the_board(request: Request, user: GetUserDep) -> Response:
         if line.ready
     }
     asks = {(line.domain, line.period): asked(may[line.domain], user.get_name(), line.newest, line.asking) for line in facts.open}
-    return _page(request, "board", facts=facts, todo=todo, asks=asks, gone={domain for domain, each in may.items() if each.gone}, now=now)
+    gone, paused = ({domain for domain, each in may.items() if getattr(each, what)} for what in ("gone", "paused"))
+    new = unopened(may, user)
+    return _page(request, "board", facts=facts, todo=todo, asks=asks, gone=gone, paused=paused, new=new, now=now)
 
 
 @app.get("/country/{country}")
@@ -104,7 +106,7 @@ def one_cycle(request: Request, user: GetUserDep, domain: str, period: str) -> R
     if facts.out is not None and facts.retracting is None:
         todo = (*todo, *retraction(may, facts.out, facts.out))
     asks = asked(may, user.get_name(), facts.newest, facts.asking)
-    return _page(request, "cycle", facts=facts, todo=todo, asks=asks, gone=may.gone, now=now)
+    return _page(request, "cycle", facts=facts, todo=todo, asks=asks, gone=may.gone, paused=may.paused, now=now)
 
 
 @app.get("/cycle/{domain}/{period}/findings/{country}")

@@ -14,7 +14,7 @@ from sdc_ui.cycles.countries import OVER as NOT_OPEN
 from sdc_ui.cycles.countries import Stage, by_cycle, countries, named_by, ready, tally
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.labels import Labels, Name, labels_of
-from sdc_ui.shared.runs import DagRun, asking, dag_run_of, stopped, under_way
+from sdc_ui.shared.runs import DagRun, asking, dag_run_of, ended, stopped, under_way
 from sdc_ui.shared.standing import ReleaseLine, Standing, cycle_lines, version_out
 from sdc_ui.shared.words import counted
 
@@ -72,6 +72,10 @@ class CycleLine:
     @property
     def stopped(self) -> bool:
         return stopped(self.newest, self.run)
+
+    @property
+    def ended(self) -> DagRun | None:
+        return ended(self.newest, self.run)
 
     @property
     def ready(self) -> bool:
@@ -183,6 +187,10 @@ def _next(cycle: Mapping[str, Any], stages: Mapping[Stage, int], newest: Release
         ("deliveries", cycle["delivery_due"], complete or protected),
         ("protection", cycle["protection_due"], protected),
         ("approval", cycle["approval_due"], released or standing is Standing.UNCHANGED),
-        ("goes out", cycle["embargo"], newest is not None and (newest.visible or newest.retracted is not None)),
+        (
+            "goes out" if released else "due to go out",
+            cycle["embargo"],
+            newest is not None and (newest.visible or newest.retracted is not None),
+        ),
     )
     return next((deadline(name, due, None, now) for name, due, done in steps if due is not None and not done), None)

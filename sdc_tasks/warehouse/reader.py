@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -94,7 +95,14 @@ def history(engine: Engine, domain: str | None = None) -> list[Record]:
     later and is no more out of date.
     """
     found = _query(engine, "history", HISTORY_TYPES)
-    return [{**each, "followed": _follower(each, found)} for each in found if domain is None or each["domain"] == domain]
+    agreed: dict[str, list[str]] = defaultdict(list)
+    for each in _query(engine, "agreed", {}):
+        agreed[each["release_id"]].append(each["approver"])
+    return [
+        {**each, "followed": _follower(each, found), "agreed": agreed[each["release_id"]]}
+        for each in found
+        if domain is None or each["domain"] == domain
+    ]
 
 
 def of_release(engine: Engine, release_id: str) -> Record | None:
@@ -210,19 +218,32 @@ def cycles(engine: Engine, domain: str | None = None) -> list[Record]:
 
 
 def dag_runs(engine: Engine, domain: str, period: str) -> list[Record]:
-    """The runs of DAGs of a cycle, newest first."""
+    """The runs of DAGs of a cycle, newest first, each with the task that failed first (`stopped_at`) and what it said."""
     here = (dag_run_table.c.domain == domain, dag_run_table.c.period == period)
-    return _rows(engine, select(dag_run_table).where(*here).order_by(dag_run_table.c.started_at.desc(), dag_run_table.c.run_id))
+    return _rows(
+        engine, select(dag_run_table, *_first_failed()).where(*here).order_by(dag_run_table.c.started_at.desc(), dag_run_table.c.run_id)
+    )
 
 
 def release_runs(engine: Engine) -> list[Record]:
-    """Of every cycle the newest run of its release DAG, and the runs of it that have not ended; the newest first."""
+    """Of every cycle the newest run of its release DAG, and the runs of it that have not ended; the newest first, as `dag_runs`."""
     order = (dag_run_table.c.started_at.desc().nulls_last(), dag_run_table.c.run_id)
     place = func.row_number().over(partition_by=(dag_run_table.c.domain, dag_run_table.c.period), order_by=order).label("place")
     ours = dag_run_table.c.dag_id.startswith("eu_release_", autoescape=True) & (dag_run_table.c.period != "")
-    found = select(dag_run_table, place).where(ours).subquery()
+    found = select(dag_run_table, *_first_failed(), place).where(ours).subquery()
     wanted = select(found).where((found.c.place == 1) | found.c.state.not_in(("success", "failed")))
     return _rows(engine, wanted.order_by(found.c.started_at.desc().nulls_last(), found.c.run_id))
+
+
+def _first_failed() -> tuple[Any, Any]:
+    """Of a run of a DAG, the task that failed first, and its sentence; nothing where none failed."""
+    here = (task_run.c.dag_id == dag_run_table.c.dag_id, task_run.c.run_id == dag_run_table.c.run_id, task_run.c.state == "failed")
+    order = (task_run.c.finished_at, task_run.c.task_id, task_run.c.map_index)
+    task, said = (
+        select(column).where(*here).order_by(*order).limit(1).correlate(dag_run_table).scalar_subquery()
+        for column in (task_run.c.task_id, task_run.c.said)
+    )
+    return task.label("stopped_at"), said.label("said")
 
 
 def dag_run(engine: Engine, dag_id: str, run_id: str) -> Record | None:

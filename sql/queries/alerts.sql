@@ -23,13 +23,21 @@ WHERE CASE a.kind
         JOIN operations.run w ON w.release_id = q.release_id
         WHERE q.domain = a.domain AND q.period = a.period AND w.state = 'waiting' AND q.state NOT IN ('success', 'failed')
             AND substr(a.subject, 1, length(q.run_id) + 1) = q.run_id || ' '
+            AND NOT EXISTS (
+                SELECT 1 FROM operations.run z
+                WHERE z.domain = w.domain AND z.period = w.period AND z.started_at > w.started_at AND z.state IN ('waiting', 'published')
+            )
     )
     WHEN 'retraction' THEN EXISTS (
         SELECT 1 FROM operations.dag_run q
         WHERE q.dag_id = 'retract_release' AND q.state NOT IN ('success', 'failed') AND substr(a.subject, 1, length(q.run_id) + 1) = q.run_id || ' '
     )
-    WHEN 'own' THEN u.state = 'waiting' AND u.started_at = n.started_at
-    WHEN 'answer' THEN u.state = 'waiting' AND u.started_at = n.started_at
+    WHEN 'own' THEN u.state = 'waiting' AND u.started_at = n.started_at AND EXISTS (
+        SELECT 1 FROM operations.dag_run q WHERE q.release_id = u.release_id AND q.state NOT IN ('success', 'failed')
+    )
+    WHEN 'answer' THEN u.state = 'waiting' AND u.started_at = n.started_at AND EXISTS (
+        SELECT 1 FROM operations.dag_run q WHERE q.release_id = u.release_id AND q.state NOT IN ('success', 'failed')
+    )
     WHEN 'approval' THEN u.state = 'waiting'
         AND EXISTS (SELECT 1 FROM operations.audit p WHERE p.release_id = u.release_id AND p.passed) AND u.started_at = n.started_at
     WHEN 'solver' THEN coalesce(r.state, 'running') NOT IN ('success', 'failed') AND coalesce(u.state, 'running') IN ('running', 'failed')

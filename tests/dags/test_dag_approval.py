@@ -46,6 +46,9 @@ def test_two_others_agree_to_exactly_this_publication(bag: Any, deliver: Any, wa
     assert run.in_state("awaiting_input") == {"approve_2"}
     run.answer("approve_2", "bert")  # once more the same
     assert run.in_state("awaiting_input") == {"approve_2"}
+    said = [each["said"] for each in reader.alerts(warehouse_of_run, AGREED, "2024") if each["kind"] == "answer"]
+    assert said == ["the answer of bert does not count: bert agreed before; somebody else must agree"]
+    assert reader.of_release(warehouse_of_run, release_id)["agreed"] == ["bert"]
     assert reader.releases(warehouse_of_run) == []
     run.answer("approve_2", "cleo")
     assert run.state == "success"
@@ -210,7 +213,8 @@ def test_whoever_agrees_decides_what_it_goes_out_without(
 
     for country in ("AT", "BE"):
         deliver(AGREED, country)
-    run = Flight.start(bag, DAG, user="anna", period="2024").answer("approve_1", "bert")
+    run = Flight.start(bag, DAG, user="anna", period="2024").answer("approve_1", "anna").answer("approve_1", "bert")
+    assert "own" in {each["kind"] for each in reader.alerts(warehouse_of_run, AGREED, "2024")}
     with monkeypatch.context() as once:  # newer deliveries come after the last answer
 
         def too_late(*_: Any, **__: Any) -> int:
@@ -223,6 +227,9 @@ def test_whoever_agrees_decides_what_it_goes_out_without(
     newest = [each["digest"] for each in reader.deliveries(warehouse_of_run, AGREED, "2024") if each["state"] == "accepted"]
     run.rewrite("approve_1", "without", newest)
     assert run.clear("publish").in_state("failed") >= {"publish"}
+    assert "own" not in {each["kind"] for each in reader.alerts(warehouse_of_run, AGREED, "2024")}, "nobody is asked any more"
+    newest = reader.dag_runs(warehouse_of_run, AGREED, "2024")[0]
+    assert (newest["stopped_at"], newest["said"][:10]) == ("publish", "Superseded")
     assert reader.releases(warehouse_of_run) == []
 
 

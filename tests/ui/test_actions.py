@@ -128,16 +128,16 @@ def test_who_may_answer_is_led_to_the_run_that_asks() -> None:
 
     may = Rights(run=True, clear=True, retract=True, answer=True, approve=True)
     reads = Rights(run=False, clear=False, retract=False, answer=False, approve=False)
-    line: Any = SimpleNamespace(release_id="r", standing=Standing.APPROVAL, starters=("pipeline", "operator"))
+    line: Any = SimpleNamespace(release_id="r", standing=Standing.APPROVAL, starters=("pipeline", "operator"), agreed=("cleo",))
     asks = run("running", "r")
     assert asking(line, [run("running", None), asks, run("success", "r")]) is asks
     assert asking(line, [run("success", "r")]) is None
-    for who, rights, allowed in (("approver", may, True), ("Operator ", may, False), ("viewer", reads, False)):
+    for who, rights, allowed in (("approver", may, True), ("Operator ", may, False), ("cleo", may, False), ("viewer", reads, False)):
         found = asked(rights, who, line, asks)
         assert found is not None
         assert (found.allowed, found.run) == (allowed, asks)
         assert bool(found.why) is not allowed
-    blocked: Any = SimpleNamespace(release_id="r", standing=Standing.BLOCKED, starters=("pipeline", "operator"))
+    blocked: Any = SimpleNamespace(release_id="r", standing=Standing.BLOCKED, starters=("pipeline", "operator"), agreed=("cleo",))
     assert asked(may, "approver", blocked, asks) is None
 
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -155,6 +156,7 @@ def history_row(**own: Any) -> dict[str, Any]:
         "newer": False,
         "second": False,
         "followed": None,
+        "agreed": [],
     }
     about = {"passed": False, "approvals_asked": None, "approvals": 0, "retracted": None, "visible": False}
     return {**known, **about, **decided, **own}
@@ -164,7 +166,7 @@ def history_row(**own: Any) -> dict[str, Any]:
     ("row", "expected"),
     [
         ({"state": "running"}, "running"),
-        ({"state": "running", "passed": True, "approvals_asked": 1}, "waiting for approval"),
+        ({"state": "running", "passed": True, "approvals_asked": 1}, "running"),
         ({"state": "running", "passed": True, "approvals_asked": 1, "approvals": 1}, "running"),
         ({"state": "waiting"}, "waiting for a country"),
         ({"state": "waiting", "passed": True, "approvals_asked": 1}, "waiting for approval"),
@@ -332,6 +334,55 @@ def test_a_release_waits_for_an_approval_only_while_somebody_asks() -> None:
     assert cycle_lines([waits], [run("running")])[0].standing is Standing.APPROVAL
     assert cycle_lines([waits], [run("failed")])[0].standing is Standing.STOPPED
     assert cycle_lines([waits], [])[0].standing is Standing.APPROVAL, "released without Airflow: asked at a shell"
+    red = replace(run("running"), stopped_at="approve_1", said="publication is not the one that this run asked about")
+    assert cycle_lines([waits], [red])[0].standing is Standing.STOPPED, "its report is still written"
+
+
+def test_a_version_is_not_stale_where_the_newer_deliveries_give_its_table_once_more() -> None:
+    from sdc_ui.shared.standing import cycle_lines
+
+    out = history_row(release_id="r1", state="published", version=1, visible=True, newer=True)
+    assert cycle_lines([out], [])[0].stale
+    again = history_row(release_id="r2", state="published")
+    assert not cycle_lines([again, out], [])[1].stale
+    later = history_row(release_id="r2", state="published", newer=True)
+    assert cycle_lines([later, out], [])[1].stale, "still newer ones came"
+
+
+def test_a_run_that_stopped_says_why_unless_the_state_of_the_release_does() -> None:
+    from sdc_ui.shared.runs import DagRun, ended
+    from sdc_ui.shared.standing import release_line
+
+    red = DagRun("eu_release_sbs", "two", "r1", "failed", "operator", None, None, "publish", "NotApproved: nobody agreed")
+    assert ended(None, red) is red, "before the first release"
+    for row, tells in (({"state": "waiting", "passed": True}, True), ({"state": "published", "version": 1, "retracted": "x"}, True),
+                       ({"state": "blocked"}, False), ({"state": "blocked", "decision": "reject"}, False),
+                       ({"state": "waiting", "passed": True, "newer": True}, False)):  # fmt: skip
+        assert (ended(release_line(history_row(**row)), red) is red) is tells, row
+    assert ended(None, replace(red, state="running")) is None
+
+
+def test_a_correction_makes_nobody_late_and_what_was_retracted_does_not_go_out() -> None:
+    from sdc_ui.cycles.countries import countries
+    from sdc_ui.cycles.cycle import _deadlines
+    from sdc_ui.shared.standing import release_line
+
+    def at(hour: int) -> datetime:
+        return datetime(2026, 3, 2, hour, tzinfo=UTC)
+
+    cycle = {"delivery_due": at(9), "protection_due": None, "approval_due": None, "embargo": at(20)}
+    files = [
+        {"country": "AT", "state": "superseded", "received_at": at(7), "file": "AT.csv", "lying": True},
+        {"country": "BE", "state": "accepted", "received_at": at(8), "file": "BE.csv", "lying": True},
+        {"country": "AT", "state": "accepted", "received_at": at(12), "file": "AT.csv", "lying": True},
+    ]
+    found = countries(("AT", "BE"), files, ())
+    out = release_line(history_row(state="published", version=1, released_at=at(13), embargo=at(20)))
+    deliveries, *_, goes_out = _deadlines(cycle, found, files, out, (), 0, None, at(14))
+    assert (deliveries.done, deliveries.late) == (at(8), False)
+    assert (goes_out.name, goes_out.hint) == ("Goes out", "published")
+    back = _deadlines(cycle, found, files, replace(out, retracted="wrong unit"), (), 0, None, at(14))
+    assert "Goes out" not in {each.name for each in back}
 
 
 def test_whoever_started_a_run_of_a_release_is_named_beside_its_submitter() -> None:

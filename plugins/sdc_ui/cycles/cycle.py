@@ -15,7 +15,7 @@ from sdc_ui.cycles.countries import OVER, Country, Stage, countries, named_by, r
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.approval import Approval, approval_of
 from sdc_ui.shared.labels import Name, labels_of
-from sdc_ui.shared.runs import DagRun, asking, of_releases, retracting, stopped, under_way
+from sdc_ui.shared.runs import DagRun, asking, ended, of_releases, retracting, stopped, under_way
 from sdc_ui.shared.standing import ReleaseLine, cycle_lines, version_out
 from sdc_ui.shared.steps import Instance, Step, of_release, of_tasks
 
@@ -64,6 +64,10 @@ class CycleFacts:
     @property
     def stopped(self) -> bool:
         return stopped(self.newest, self.run)
+
+    @property
+    def ended(self) -> DagRun | None:
+        return ended(self.newest, self.run)
 
     @property
     def failed(self) -> tuple[Instance, ...]:
@@ -180,23 +184,31 @@ def _deadlines(
     approval: Approval | None,
     now: datetime,
 ) -> tuple[Deadline, ...]:
-    """The four deadlines, in order; without an instant in the calendar, a deadline shows what is known."""
+    """The deadlines, in order; without an instant in the calendar, a deadline shows what is known. What was retracted does not go out."""
     missing = [each.code for each in found if each.awaited and each.stage is not Stage.ACCEPTED and not each.counts]
-    accepted = [each["received_at"] for each in files if each["state"] == "accepted"]
+    first: dict[str, datetime] = {}  # when each country was there: a correction makes nobody late
+    for each in sorted(files, key=lambda each: each["received_at"]):
+        if each["state"] in ("accepted", "superseded"):
+            first.setdefault(each["country"], each["received_at"])
     protected = audits[-1]["audited_at"] if audits and audits[-1]["passed"] else None
     released = newest.released_at if newest else None
     out = None
     if newest and newest.released_at and newest.visible:
         out = max(newest.released_at, newest.embargo or newest.released_at)
     agreed = approval.done_at if approval and asked else released
+    found_out = (
+        ()
+        if newest and newest.retracted
+        else (deadline("Goes out", cycle["embargo"], out, now, "published" if released else "not published yet"),)
+    )
     return (
         deadline(
-            "Deliveries", cycle["delivery_due"], max(accepted, default=None) if not missing else None, now,
+            "Deliveries", cycle["delivery_due"], max(first.values(), default=None) if not missing else None, now,
             f"missing: {', '.join(missing)}" if missing else "all accepted",
         ),
         deadline("Protection", cycle["protection_due"], protected, now, "audit passed" if protected else "no passed audit yet"),
         deadline("Approval", cycle["approval_due"], agreed, now, _agreement(asked, approval)),
-        deadline("Goes out", cycle["embargo"], out, now, "published" if released else "not published yet"),
+        *found_out,
     )  # fmt: skip
 
 

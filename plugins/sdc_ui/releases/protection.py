@@ -135,6 +135,11 @@ class ReleaseFacts:
     before: str | None
     others: tuple[ReleaseLine, ...]
 
+    @property
+    def followed(self) -> bool:
+        """Whether a later version is out, or under embargo."""
+        return self.out is not None and (self.out.version or 0) > (self.line.version or 0)
+
 
 def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
     """The facts of a release; None for an unknown release."""

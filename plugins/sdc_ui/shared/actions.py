@@ -22,7 +22,7 @@ DONE = (Standing.PUBLISHED, Standing.UNCHANGED, Standing.EMBARGOED, Standing.APP
 @dataclass(frozen=True)
 class Rights:
     """What the reader of the page may do to the release runs of a domain, as Airflow's auth manager says. `gone`: there is no DAG that
-    makes them, because the domain file is refused or was taken away.
+    makes them, because the domain file is refused or was taken away. `paused`: it is switched off, so none of its runs goes on.
     """
 
     run: bool
@@ -31,6 +31,7 @@ class Rights:
     answer: bool
     approve: bool
     gone: bool = False
+    paused: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,8 @@ def asked(rights: Rights, reader: str, line: ReleaseLine | None, run: DagRun | N
         return Asked(run, False, "Your role may read, not answer.")
     if normal(reader) in map(normal, line.starters):
         return Asked(run, False, "You started this release: somebody else answers.")
+    if normal(reader) in map(normal, line.agreed):
+        return Asked(run, False, "You have agreed: somebody else answers now.")
     return Asked(run, True, "")
 
 

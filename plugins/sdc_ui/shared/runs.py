@@ -17,7 +17,7 @@ BUSY = ("running", "queued")  # states of a run that will go on by itself, or th
 @dataclass(frozen=True)
 class DagRun:
     """A run of a DAG of a cycle. `triggered_by` is a person, or Airflow's word for what started it. `release_id` is None until the run has
-    opened its release.
+    opened its release. `stopped_at` is the task that failed first, and `said` its sentence; None where none failed.
     """
 
     dag_id: str
@@ -27,6 +27,8 @@ class DagRun:
     triggered_by: str
     started_at: datetime | None
     finished_at: datetime | None
+    stopped_at: str | None = None
+    said: str | None = None
 
     @property
     def by(self) -> str:
@@ -37,10 +39,15 @@ class DagRun:
     def busy(self) -> bool:
         return self.state in BUSY
 
+    @property
+    def asks(self) -> bool:
+        """Whether it may ask a person: it goes on, and no question of it has failed."""
+        return self.busy and not (self.stopped_at or "").startswith("approve_")
+
 
 def dag_run_of(record: Mapping[str, Any]) -> DagRun:
     """The run of a record of `reader.dag_runs`."""
-    return DagRun(**{name: record[name] for name in DagRun.__dataclass_fields__})
+    return DagRun(**{name: record[name] for name in DagRun.__dataclass_fields__ if name in record})
 
 
 def of_releases(records: Iterable[Mapping[str, Any]]) -> list[DagRun]:
@@ -57,6 +64,13 @@ def retracting(records: Iterable[Mapping[str, Any]], release_id: str) -> DagRun 
 def under_way(newest: ReleaseLine | None, run: DagRun | None) -> bool:
     """Whether the newest run of a cycle makes a release after its newest one. It reads the inbox, or has not opened its release yet."""
     return run is not None and run.busy and (newest is None or run.release_id != newest.release_id)
+
+
+def ended(newest: ReleaseLine | None, run: DagRun | None) -> DagRun | None:
+    """The newest run of a cycle where it failed, and the state of the newest release does not say why."""
+    if run is None or run.state != "failed" or run.stopped_at is None or (newest is not None and newest.told):
+        return None
+    return run
 
 
 def stopped(newest: ReleaseLine | None, run: DagRun | None) -> bool:

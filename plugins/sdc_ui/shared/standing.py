@@ -86,7 +86,8 @@ class ReleaseLine:
     """One release in a list. `version` and the fields after it are None for an unpublished release. `newer`: deliveries are accepted that
     the release does not use. `second`: a second file of a country waits for an answer. `followed`: the
     release that took the place of this unpublished one. `rejected`: who rejected it, and the note, if that
-    is the last decision. `starters`: who submitted it or started a run of it, and therefore does not agree to it.
+    is the last decision. `starters`: who submitted it or started a run of it, and therefore does not agree to it. `agreed`: who has agreed
+    to it, on its newest passed audit.
     """
 
     release_id: str
@@ -107,6 +108,24 @@ class ReleaseLine:
     followed: str | None
     rejected: tuple[str, str] | None
     starters: tuple[str, ...]
+    agreed: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> int:
+        """How many people must still agree."""
+        return max(self.approvals_asked - len(self.agreed), 0)
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Whose answer does not count: who started it, and who agreed already."""
+        return (*self.starters, *self.agreed)
+
+    @property
+    def told(self) -> bool:
+        """Whether the state says by itself why the last run ended."""
+        return (
+            self.standing in (Standing.REJECTED, Standing.BLOCKED) or self.second or (self.newer and self.standing is Standing.SUPERSEDED)
+        )
 
     @property
     def next(self) -> str:
@@ -143,14 +162,20 @@ def cycle_lines(rows: Iterable[Mapping[str, Any]], runs: Sequence[DagRun]) -> tu
     """The releases of a cycle from records of `reader.history`, the newest first. Beside what each says of itself:
 
     A release waits for an approval only while a run asks; a run of Airflow that ended, perhaps because the domain file was changed, asks
-    no more. A release that changed nothing is retracted with the version whose table it repeats. `runs`: the runs known of the cycle.
+    no more. A release that changed nothing is retracted with the version whose table it repeats, and that version is not out of date.
+    `runs`: the runs known of the cycle.
     """
     lines = [release_line(each) for each in rows]
+    repeated = False  # whether the newest deliveries give the table of the version below once more
     for place, line in enumerate(lines):
+        if line.version is not None:
+            line = lines[place] = replace(line, newer=line.newer and not repeated)
+            repeated = False
+        repeated = repeated or (line.standing is Standing.UNCHANGED and not line.newer)
         mine = [each for each in runs if each.release_id == line.release_id]
         people = (each.triggered_by for each in reversed(mine) if each.triggered_by not in STARTED_BY)
         line = lines[place] = replace(line, starters=tuple(dict.fromkeys((*line.starters, *people))))
-        if line.standing is Standing.APPROVAL and mine and not any(each.busy for each in mine):
+        if line.standing is Standing.APPROVAL and mine and not any(each.asks for each in mine):
             lines[place] = replace(line, standing=Standing.STOPPED)
         if line.standing is Standing.UNCHANGED:
             same = next((each for each in lines[place:] if each.version is not None), None)
@@ -180,6 +205,7 @@ def release_line(row: Mapping[str, Any]) -> ReleaseLine:
         followed=row["followed"],
         rejected=(row["decided_by"], json.loads(row["decision_details"])["note"]) if row["decision"] == "reject" else None,
         starters=(row["submitter"],) if row["submitter"] else (),
+        agreed=tuple(row["agreed"]),
     )
 
 
@@ -210,4 +236,4 @@ def _standing(row: Mapping[str, Any]) -> Standing:
             return Standing.BLOCKED
         case "failed":
             return Standing.FAILED
-    return Standing.APPROVAL if missing else Standing.RUNNING
+    return Standing.RUNNING
