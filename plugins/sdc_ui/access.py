@@ -42,6 +42,7 @@ def rights(domain: str, user: BaseUser) -> Rights:
         approve=_may("PUT", DagAccessEntity.HITL_DETAIL, dag_id, user),
         gone=dag is not None and _gone(dag),
         paused=dag is not None and bool(dag.is_paused),
+        unwatched=(watch := DagModel.get_dagmodel(f"national_delivery_{domain}")) is not None and bool(watch.is_paused),
     )
 
 

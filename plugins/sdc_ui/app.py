@@ -106,7 +106,7 @@ def one_cycle(request: Request, user: GetUserDep, domain: str, period: str) -> R
     if facts.out is not None and facts.retracting is None:
         todo = (*todo, *retraction(may, facts.out, facts.out))
     asks = asked(may, user.get_name(), facts.newest, facts.asking)
-    return _page(request, "cycle", facts=facts, todo=todo, asks=asks, gone=may.gone, paused=may.paused, now=now)
+    return _page(request, "cycle", facts=facts, todo=todo, asks=asks, may=may, now=now)
 
 
 @app.get("/cycle/{domain}/{period}/findings/{country}")

@@ -406,3 +406,4 @@ def test_a_release_that_changed_nothing_is_retracted_with_the_version_that_it_re
         lines = cycle_lines([again, first], [])
         assert (lines[0].standing, lines[0].retracted) == (standing, retracted)
         assert (version_out(lines) is None) is (retracted is not None)
+        assert lines[0].shown is (retracted is None), "its files are those of the version that the world sees"

@@ -14,7 +14,7 @@ from sqlalchemy import Engine
 
 from sdc_tasks.model.public_files import PUBLIC_FILES
 from sdc_tasks.warehouse import reader
-from sdc_ui.shared.standing import ReleaseLine, release_line
+from sdc_ui.shared.standing import ReleaseLine, cycle_lines
 
 log = logging.getLogger("sdc.pages")
 REPORT = "report.html"
@@ -23,11 +23,12 @@ KINDS = {REPORT: ("Report", "text/html"), **PUBLIC_FILES}  # title and media typ
 
 def certified(engine: Engine, release_id: str) -> tuple[ReleaseLine, str | None] | None:
     """A release and the certificate of its newest audit; None for an unknown release."""
-    line = reader.of_release(engine, release_id)
-    if line is None:
+    row = reader.of_release(engine, release_id)
+    if row is None:
         return None
+    same = cycle_lines((each for each in reader.history(engine, row["domain"]) if each["period"] == row["period"]), ())
     audits = reader.audits(engine, release_id)
-    return release_line(line), audits[-1]["certificate"] if audits else None
+    return next(each for each in same if each.release_id == release_id), audits[-1]["certificate"] if audits else None
 
 
 def kept(line: ReleaseLine, certificate: str | None) -> tuple[str, ...]:

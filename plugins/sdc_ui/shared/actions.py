@@ -22,7 +22,8 @@ DONE = (Standing.PUBLISHED, Standing.UNCHANGED, Standing.EMBARGOED, Standing.APP
 @dataclass(frozen=True)
 class Rights:
     """What the reader of the page may do to the release runs of a domain, as Airflow's auth manager says. `gone`: there is no DAG that
-    makes them, because the domain file is refused or was taken away. `paused`: it is switched off, so none of its runs goes on.
+    makes them, because the domain file is refused or was taken away. `paused`: it is switched off, so none of its runs goes on. `unwatched`:
+    nobody reads files as they arrive.
     """
 
     run: bool
@@ -32,6 +33,7 @@ class Rights:
     approve: bool
     gone: bool = False
     paused: bool = False
+    unwatched: bool = False
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,8 @@ def cycle_lines(rows: Iterable[Mapping[str, Any]], runs: Sequence[DagRun]) -> tu
     """The releases of a cycle from records of `reader.history`, the newest first. Beside what each says of itself:
 
     A release waits for an approval only while a run asks; a run of Airflow that ended, perhaps because the domain file was changed, asks
-    no more. A release that changed nothing is retracted with the version whose table it repeats, and that version is not out of date.
+    no more. A release that changed nothing is retracted, or shown, with the version whose table it repeats, and that version is not out of
+    date.
     `runs`: the runs known of the cycle.
     """
     lines = [release_line(each) for each in rows]
@@ -181,6 +182,8 @@ def cycle_lines(rows: Iterable[Mapping[str, Any]], runs: Sequence[DagRun]) -> tu
             same = next((each for each in lines[place:] if each.version is not None), None)
             if same is not None and same.retracted is not None:
                 lines[place] = replace(line, standing=Standing.RETRACTED, retracted=same.retracted)
+            elif same is not None:
+                lines[place] = replace(line, visible=same.visible)
     return tuple(lines)
 
 

@@ -208,7 +208,8 @@ def _retriable(engine: Engine) -> Iterator[None]:
             raise
         raise InvalidInput(
             f"the account {engine.url.username} may not do this: {error.orig}. Remedy: see sql/roles.sql; set SDC_PUBLISHER_URL for "
-            "publishing and SDC_APPROVER_URL for approving, and run migrations as the owner of the tables"
+            "publishing; approve with an account of your own that has the role sdc_approver (SDC_WAREHOUSE_URL); run migrations as the "
+            "owner of the tables"
         ) from error
 
 
