@@ -41,7 +41,7 @@ def fewest(proven: Sequence[Bools]) -> list[int]:
     """
     if not proven:
         return []
-    what = sp.csr_array(np.array(proven), dtype=np.int64)
+    what = _as_rows(proven)
     by_item = sp.csc_array(what)
     left, chosen = np.diff(by_item.indptr) > 0, list[int]()
     more: Ints = np.asarray(what.sum(axis=1)).ravel()
@@ -53,6 +53,12 @@ def fewest(proven: Sequence[Bools]) -> list[int]:
         left[mine] = False
         more -= np.bincount(by_item[:, mine].indices, minlength=len(proven))
     return sorted(chosen)
+
+
+def _as_rows(proven: Sequence[Bools]) -> sp.csr_array:
+    items = [np.flatnonzero(each) for each in proven]
+    start = np.cumsum([0, *map(len, items)])
+    return sp.csr_array((np.ones(start[-1], dtype=np.int64), np.concatenate(items), start), shape=(len(proven), len(proven[0])))
 
 
 def stacked(witnesses: Sequence[Witness]) -> sp.csr_array:

@@ -39,6 +39,11 @@ class Attacker:
         tell_settled(self._work, self._provers, "requirements settled")
 
     @property
+    def provers(self) -> Sequence[LpProver]:
+        """The provers, each with the requirements of one profile and of similar size."""
+        return self._provers
+
+    @property
     def lps(self) -> int:
         """LPs solved so far."""
         return sum(prover.solves for prover in self._provers)

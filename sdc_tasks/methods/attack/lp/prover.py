@@ -18,7 +18,7 @@ such points move few other cells, so that their mirror images are often witnesse
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -28,10 +28,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.attack.blocks import levels, lineage
+from sdc_tasks.methods.attack.blocks import LARGE_COLUMNS, UNDIVIDED, Level, levels, lineage
 from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP, Items
 from sdc_tasks.methods.attack.knowledge import Insiders, Knowledge
 from sdc_tasks.methods.attack.ledger import Ledger, Shown
+from sdc_tasks.methods.attack.lp.elastic import ElasticParts
 from sdc_tasks.methods.attack.lp.joint import JointSearch
 from sdc_tasks.methods.attack.lp.lanes import LANES, beside, in_lanes
 from sdc_tasks.methods.attack.lp.models import LiveModel, Models
@@ -117,14 +118,14 @@ class LpProver(Prover):
         insiders = Insiders.of(knowledge, self._system, items.cell)
         ledger = Ledger(items, insiders, knowledge.asked(needs, row), need * (1 - MET), spared=False)
         super().__init__(profile, items, insiders, ledger, seed)
-        country, stretch = _where(problem, self._system)
-        self._levels, self._by_column = levels(country, stretch), sp.csc_array(self._system.core)
-        self._models = Models(self._system, self._by_column, insiders, country, self._levels)
+        self._country, stretch = _where(problem, self._system)
+        self._levels, self._by_column = levels(self._country, stretch), sp.csc_array(self._system.core)
+        self._models = Models(self._system, self._by_column, insiders, self._country, self._levels)
         source = self._system.source[self._system.core_rows]
         self._core_row = np.full(int(source.max(initial=-1)) + 1, -1)  # of a row of the relations
         self._core_row[source] = np.arange(len(source))
         self._useful: list[Witness] = []
-        self._stop = Event()
+        self._pooled, self._stop = POOL_WITNESSES, Event()
         self.forget()
 
     def stop(self) -> None:
@@ -135,6 +136,25 @@ class LpProver(Prover):
     def cells(self) -> Ints:
         """The suppressed cells, by flat index."""
         return self._system.cells
+
+    @property
+    def system(self) -> AttackSystem:
+        """The polyhedron of the present publication."""
+        return self._system
+
+    @property
+    def useful(self) -> list[Witness]:
+        """The witnesses that showed something of the present publication when they were found, in units."""
+        return self._useful
+
+    def keep(self, witnesses: Sequence[Witness]) -> None:
+        """Takes these witnesses (in units) in place of those found so far: every one is tried on the next publication."""
+        self._useful, self._pooled = list(witnesses), max(POOL_WITNESSES, len(witnesses))
+
+    def elastic(self) -> ElasticParts:
+        """The models that look for a table of one item: small parts of the table, larger ones, and the country."""
+        labels = [*(level.label(len(self._country)) for level in self._in_parts), self._country]
+        return ElasticParts(self._system, self._by_column, self.insiders.usual, labels)
 
     @property
     def width(self) -> int:
@@ -155,7 +175,7 @@ class LpProver(Prover):
 
     def face(self, publication: Publication) -> None:
         """Faces another publication. What was shown against the last one is forgotten; its witnesses are tried first."""
-        pool = self._useful[-POOL_WITNESSES:]
+        pool = self._useful[-self._pooled :]
         self.forget()
         self.shift(publication)
         for model in self._models.live:
@@ -294,7 +314,19 @@ class LpProver(Prover):
     # --- the strategy ---------------------------------------------------------------------------------------------------------------
 
     def _jointly(self, rng: np.random.Generator) -> None:
-        search = JointSearch(self._system, self._by_column, self._levels, self.items, self.insiders, self.ledger, self._count_jointly)
+        self._search_at(self._levels, rng)
+
+    def settle_in_parts(self) -> None:
+        """Shows what the joint searches show in parts of the table that are not too large for them."""
+        self._search_at(self._in_parts, np.random.default_rng(self._seed))
+
+    @property
+    def _in_parts(self) -> list[Level]:
+        """The divisions of the table, without the whole table if it is large."""
+        return [level for level in self._levels if len(level.parts) > 1 or len(self._country) <= UNDIVIDED * LARGE_COLUMNS]
+
+    def _search_at(self, levels: list[Level], rng: np.random.Generator) -> None:
+        search = JointSearch(self._system, self._by_column, levels, self.items, self.insiders, self.ledger, self._count_jointly)
         self.solves += search.run(rng)
 
     def _count_jointly(self, z: Floats) -> None:
