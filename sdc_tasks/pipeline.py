@@ -19,17 +19,18 @@ import numpy as np
 
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.methods import attack
-from sdc_tasks.methods.bases.comparison import Keep, Kept
+from sdc_tasks.methods.bases.comparison import Keep, Kept, is_grown
 from sdc_tasks.methods.bases.policy import case_of, safe_bases
 from sdc_tasks.methods.bases.rules import Case
 from sdc_tasks.methods.cta.ladder import climb as climb_rung
+from sdc_tasks.methods.cta.ladder import unneeded
 from sdc_tasks.methods.cta.model import release_problem
 from sdc_tasks.methods.parts import Part, part_of
 from sdc_tasks.methods.receiver.secondaries import secondaries
 from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Say, silent
-from sdc_tasks.model.results import Adjustment, AuditReport, JointPoints, Outcome, Publication, Rung, Secondaries, Tables
+from sdc_tasks.model.results import Adjustment, AuditReport, JointPoints, Outcome, Publication, Secondaries, Tables
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.weights import aggregate_weights
 from sdc_tasks.releases.assembly import as_delivered, build_problem, read_before, sets_secondaries, still_promised, with_secondaries
@@ -91,13 +92,11 @@ def unprotected(problem: ProtectionProblem, requirements: attack.Requirements) -
 def climb(
     problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, rung: int, before: Adjustment, progress: Say = silent
 ) -> Adjustment:
-    """Rung number `rung` of the CTA ladder; does nothing where an earlier one was good enough. Indicators that are rounded as whole
-    tables stay as they are.
-    """
+    """Rung number `rung` of the CTA ladder; nothing where an earlier one was good enough, or bases need no adjusted table (`is_grown`)."""
     part = to_bases(problem, domain)
-    if part is None:
-        nothing = Rung(domain.cta.ladder[rung].method, Outcome.OPTIMAL, None, None, None, 0.0, "no indicator goes to bases", accepted=True)
-        return Adjustment(None, (*before.rungs, nothing))
+    if part is None or is_grown(part.problem, requirements.profiles, domain.bases):
+        why = "no indicator goes to bases" if part is None else "not needed: the bases of a large table are grown from tables"
+        return unneeded(domain.cta.ladder[rung], before, Outcome.OPTIMAL if part is None else Outcome.NONE, why)
     weights = aggregate_weights(part.problem, domain.cta.weights, domain.cta.gamma)
     model = release_problem(part.problem, part.requirements(requirements).strongest, weights, domain.cta.mirror)
     rest = domain.cta.ladder[rung], domain.cta.seed, part.adjustment(before), domain.cta.accept_short, progress

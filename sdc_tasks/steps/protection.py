@@ -112,6 +112,8 @@ def climbed(desk: Desk, release_id: str, upto: int | None = None) -> tuple[bool,
     """Whether the rungs before number `upto` (default: all) gave a table good enough to stop, and a description of that table."""
     found = adjustment_of(desk, release_id, upto)
     chosen = next((rung for rung in reversed(found.rungs) if rung.chosen), None)
+    if chosen is None and found.accepted:
+        return True, f"no adjusted table: {found.rungs[-1].reason}"
     if chosen is None:
         return found.accepted, "no rung returned a table: bases are driven by the audit alone"
     return found.accepted, f"{chosen.method} was {'good enough' if found.accepted else 'the best'}: {chosen.outcome}, {chosen.reason}"

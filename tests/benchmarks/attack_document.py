@@ -76,6 +76,9 @@ def must_reach(records: Records) -> str:
         "< 60 s",
         _within(60),
     )
+    grown = _of(records, "demo-thousand", "bases", Variant().name)
+    rows += _line(grown, "27 × 1 000 × 6: baseline and bases", "< 10 min", _within(600))
+    rows += _line(grown, "27 × 1 000 × 6: baseline and bases, memory", "< 4 GB", lambda r: (f"{r.peak_mib:.0f} MiB", r.peak_mib < 4000))
     for name in ("demo-countries", "demo-activities"):
         large = _of(records, name, "audit-safe")
         if demo is not None:
@@ -136,7 +139,7 @@ def _audits(records: Records, releases: Sequence[Release]) -> str:
         for kind, what in (("audit-safe", "as published"), ("audit-exact", "all exact")):
             if (r := _of(records, release.name, kind)) is not None:
                 naive = [NONE] * 3
-                if kind == "audit-safe":
+                if kind == "audit-safe" and r.figures["naive sample"]:
                     naive = [
                         f"{r.figures['naive verdicts alike']} of {r.figures['naive sample']}",
                         as_seconds(_value(r, "naive s, all primaries")),

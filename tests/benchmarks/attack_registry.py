@@ -1,6 +1,7 @@
 """What the attack engine and the safe bases are measured on: releases by name, and the jobs done with each.
 
 - `demo`: the deliveries of `sdc demo`, 27 countries × 120 activities × 6 size classes: the size of the table in [1];
+- `demo-thousand`: with 1 000 activities; its bases are grown from tables, and its audit is that of a release, with these tables;
 - `demo-countries`, `demo-activities`: ten times as many countries, and as many activities: how time and memory grow;
 - `regions12`: twelve real regional deliveries, which are not part of this project;
 - `tiny*`: the same kinds in small, for `--quick`.
@@ -123,6 +124,7 @@ RELEASES = (
         variants=(*BOTH, *(Variant(rule, "one") for rule in RULES), Variant(ladder="fine"), Variant(withhold=False)),
     ),
     Release("demo", "27 countries × 120 activities × 6 size classes", partial(_demo, 27, 120, 5), BOTH, ("inverse",), sample=40),
+    Release("demo-thousand", "27 countries × 1 000 activities × 6", partial(_demo, 27, 1000, 5), (Variant(),), audit_exact=False),
     Release("demo-countries", "270 countries × 120 activities × 6", partial(_demo, 270, 120, 5), LARGE, sample=5, grows_from="demo"),
     Release("demo-activities", "27 countries × 1 200 activities × 6", partial(_demo, 27, 1200, 5), LARGE, sample=5, grows_from="demo"),
 )  # fmt: skip

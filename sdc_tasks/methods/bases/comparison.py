@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sdc_tasks.methods.bases.cta_rule import choose
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.printed.implied import sharpen
-from sdc_tasks.methods.bases.rules import AUDIT, CTA, LEAST, SUPPRESSION, Case, bound, by_audit, by_cover
+from sdc_tasks.methods.bases.rules import AUDIT, CTA, GROWN, LEAST, SUPPRESSION, Case, bound, by_audit, by_cover, by_growth
 from sdc_tasks.methods.bases.suppression import by_suppression, published_again
 from sdc_tasks.methods.bases.whole import whole
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.profiles import profile_of
 from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung, Tables
 from sdc_tasks.model.table import Floats, Ints
 
@@ -17,6 +19,13 @@ ALONE = "the CTA rule alone"
 LOST = "information lost (weight · half-width, withheld cells included)"
 Kept = Publication | Adjustment | Tables
 Keep = Callable[[str, Kept], None]
+
+
+def is_grown(problem: ProtectionProblem, profiles: Sequence[str], options: BasesOptions) -> bool:
+    """Are the bases of this table grown from tables? Not where respondents attack: no table fools all of them."""
+    large = problem.space.first_aggregate >= options.grown_from
+    apart = options.rule != "minimum-uncertainty" or options.rule_aware or options.strata is not None
+    return large and not apart and not any(profile_of(profile).respondents for profile in profiles)
 
 
 def least_lossy(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, keep: Keep) -> Publication:
@@ -28,20 +37,24 @@ def best_choice(case: Case, options: BasesOptions, x: Floats | None, trusted: bo
     """The safe choice that loses least. `x` (cells,): the adjusted table, if there is one. The CTA rule starts from it if `trusted`.
 
     The CTA rule is skipped unless its choice, before any repair, loses less than the choice by the audit: repair only adds loss. The rule
-    suppression stands beside the audit alone.
+    suppression stands beside the audit alone. A large table has one rule, without a bound (`is_grown`).
     `first`: a safe choice, if there is one already, in place of that by the audit alone.
     `keep` receives the publication by each other rule; the publication by the CTA rule before any repair (`ALONE`); and, as "rules", a
     rung for each rule with its loss, the bound on the least loss, and how many requirements the CTA rule leaves broken.
     """
     ladder, rungs, least = case.ladder, list[Rung](), None
-    thorough = options.rule == "minimum-uncertainty"
-    if first is None:
+    grown = first is None and is_grown(case.problem, case.requirements.profiles, options)
+    thorough = options.rule == "minimum-uncertainty" and not grown
+    if grown:
+        case.progress(f"bases by {GROWN}")
+        first = by_growth(case)
+    elif first is None:
         case.progress(f"bases by {AUDIT}")
         first = by_audit(case)
-    found = {AUDIT: first}
+    found = {GROWN if grown else AUDIT: first}
     if options.rule == "suppression":
         found[SUPPRESSION], least = by_suppression(case, found[AUDIT])
-    elif x is not None:
+    elif x is not None and not grown:
         start = choose(case.problem, ladder, x)
         if trusted and ladder.loss_of(start) < ladder.loss_of(found[AUDIT]):
             case.progress(f"bases by {CTA}")
@@ -64,6 +77,8 @@ def best_choice(case: Case, options: BasesOptions, x: Floats | None, trusted: bo
         if options.rule == "suppression":
             found[best] = published_again(case, found[best])
         losses[best] = ladder.loss_of(found[best])
+    if grown:
+        case.note("a large table: bases are grown from tables. No bound on the loss was computed; the smallest loss may be less")
     told = ", ".join(f"{ladder.told(choice)} by {name}" for name, choice in found.items())
     case.note(f"{LOST}: {told}; taken: {best}")
     for name, choice in found.items():

@@ -11,6 +11,8 @@ from sdc_tasks.model.weights import Weights
 
 ROUNDED_ONLY = {"passes", "mantissas", "maximum_relative_base", "rounding_charge", "strata", "sharpen", "additive"}
 
+SEARCHED = {"passes", "grown_from", "lowering"}
+
 
 class CellRule(Strict):
     """A wish for some aggregate cells: `cells` is a pattern of keys, such as EU27_2020.TURNOVER.C*._T (* and ? stand for anything).
@@ -27,7 +29,8 @@ class BasesOptions(Strict):
     """How bases are chosen from the ladder mantissas × 10^k × `smallest`, in the unit of the indicator.
 
     Rule cta: repair starts from the adjusted table and from all exact, and the result that loses less is taken. Rule minimum-uncertainty:
-    from that result, `passes` searches look for less loss. Rule suppression: every cell is exact or withheld, and as little as possible is
+    from that result, `passes` searches look for less loss; the bases of a table with `grown_from` national cells or more are grown from
+    tables instead (`search/growth.py`), without CTA. Rule suppression: every cell is exact or withheld, and as little as possible is
     withheld. The audit decides in the end. `gap` is used by `sdc what-if` only.
 
     `strata`: cells of one composition and indicator share a base, separately by `level` or `code` of the named hierarchies; {}: of none.
@@ -40,6 +43,12 @@ class BasesOptions(Strict):
     rule: Literal["cta", "minimum-uncertainty", "suppression"] = Field(default="minimum-uncertainty", description="who proposes bases")
     gap: float = Field(default=0.05, ge=0, description="of `sdc what-if`: how far the least loss may be above its bound, relative")
     passes: int = Field(default=2, ge=1, description="minimum-uncertainty: searches for less, each on the cuts of those before it")
+    grown_from: int = Field(
+        default=50_000,
+        ge=0,
+        description="minimum-uncertainty: a table with so many national cells grows its bases from tables, without CTA",
+    )
+    lowering: int = Field(default=3_000, ge=0, description="of grown bases: linear programs that may be solved to lower them")
     mantissas: tuple[Annotated[float, Field(ge=1, lt=10)], ...] = Field(
         default=(1.0, 2.0, 5.0), description="bases are mantissas × 10^k × smallest"
     )
@@ -84,6 +93,8 @@ class BasesOptions(Strict):
             raise ValueError("strata: not together with sharpen or additive, which give each cell a base of its own")
         if self.rule == "suppression" and (idle := sorted(self.model_fields_set & ROUNDED_ONLY)):
             raise ValueError(f"{', '.join(idle)}: the rule suppression rounds nothing. Remedy: leave out {', '.join(idle)}, or change rule")
-        if self.rule == "cta" and "passes" in self.model_fields_set:
-            raise ValueError("passes: only the rule minimum-uncertainty makes passes. Remedy: leave passes out, or change rule")
+        if self.rule != "minimum-uncertainty" and (idle := sorted(self.model_fields_set & SEARCHED)):
+            raise ValueError(
+                f"{', '.join(idle)}: only for the rule minimum-uncertainty. Remedy: leave out {', '.join(idle)}, or change rule"
+            )
         return self

@@ -4,6 +4,7 @@
     the CTA rule           starts from what the adjusted table says each cell needs ([1]; `cta_rule.py`); then as above
     minimum uncertainty    starts from the better of both; finds the least loss that meets all cuts so far (`cover.py`); makes it safe,
                            which gives new cuts; repeats this; at the end it lowers every cell that can be lowered
+    grown from tables      for large tables, in place of these three (`search/growth.py`)
     suppression            knows exact and withheld alone: the least set of withheld cells (`suppression.py`)
 
 The same cuts give a lower bound on the loss of any safe choice on the ladder. `search/minimum_uncertainty.py` finds the least loss without
@@ -24,6 +25,7 @@ from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.search.cover import cover, least, spare
 from sdc_tasks.methods.bases.search.cut import Cut, cut_of
 from sdc_tasks.methods.bases.search.extension import Extension
+from sdc_tasks.methods.bases.search.growth import Growth
 from sdc_tasks.methods.bases.search.minimum_uncertainty import HalfWidths, minimum_uncertainty
 from sdc_tasks.methods.bases.search.repair import Stuck, repair
 from sdc_tasks.model.problem import ProtectionProblem
@@ -31,6 +33,7 @@ from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 AUDIT, CTA, LEAST, SUPPRESSION = "the audit alone", "the CTA rule", "minimum uncertainty", "suppression of aggregates"
+GROWN = "growth from tables"
 LAST_GAIN = 0.005  # relative: a search that promises no larger gain is the last one
 
 
@@ -70,6 +73,13 @@ class Case:
 def by_audit(case: Case) -> Ints:
     """A safe choice that starts from all exact: the fallback that needs no adjusted table."""
     return case.safe(choose(case.problem, case.ladder, None))
+
+
+def by_growth(case: Case) -> Ints:
+    """A safe choice for a large table. What no table shows is left to the attack and repair."""
+    lowest = choose(case.problem, case.ladder, None)
+    grown = Growth(case.attacker, case.ladder, lowest, case.progress).run(case.options.lowering)
+    return case.safe(grown.choice) if grown.left else grown.choice
 
 
 def by_cover(case: Case, choice: Ints) -> Ints:
