@@ -20,7 +20,8 @@ the period is audited against him.
 
 ### When something is red
 - **`agree`**: somebody said that the release stays. To ask again, trigger the DAG again.
-- **`retract`**: there is no such release, it was not published, or it was retracted for another reason; the log says which.
+- **`retract`**: there is no such release, it was not published, it was retracted for another reason, or nobody else agreed; the log says
+  which. Where nobody else agreed, clear `agree` with *Downstream*: the run asks again.
 """
 
 
@@ -34,6 +35,11 @@ def _wanted(context: Any) -> tuple[str, str]:
     return str(context["params"]["release"]).strip(), str(context["params"]["reason"]).strip()
 
 
+def _asker(context: Any) -> str | None:
+    """Who triggered the run. In one process it is whoever started the process."""
+    return None if os.environ.get("SDC_ONE_PROCESS") else context["dag_run"].triggering_user_name
+
+
 def _known(release: str) -> Any:
     """What the warehouse knows of a published release. Raises AirflowFailException where it was not published."""
     from sdc_tasks.warehouse import reader
@@ -44,20 +50,36 @@ def _known(release: str) -> Any:
     return found
 
 
-def _tell(context: Any, about: Any, what: str, said: str) -> None:
-    """Shows the question on the pages of the release and its cycle while this run asks, and sends it."""
-    from sdc_alerts import announce
-
+def _note(context: Any, about: Any) -> str:
+    """Records who asks to take the release back, and why: he does not agree to it himself. Returns his name."""
+    from sdc_tasks.warehouse.database.engine import actor
     from sdc_tasks.warehouse.operations import cycles
 
-    run, engine = context["dag_run"], _office(None)
+    run, engine = context["dag_run"], _office(_asker(context))
+    _, reason = _wanted(context)
     known = {"domain": about["domain"], "period": about["period"], "release_id": about["release_id"]}
-    cycles.note_dag_run(engine, run.dag_id, run.run_id, **known)
-    announce(engine, about["domain"], about["period"], "retraction", f"{run.run_id} {what}", said)
+    cycles.note_dag_run(engine, run.dag_id, run.run_id, **known, triggered_by=actor(engine), reason=reason)
+    return actor(engine)
+
+
+def _others(context: Any, asker: str) -> list[str]:
+    """Who agreed to take exactly this release back for exactly this reason, here or elsewhere. The database counts them again."""
+    from sdc_tasks.warehouse.operations import decisions
+
+    return [each for each in decisions.withdrawers(_office(None), *_wanted(context)) if each != asker]
+
+
+def _tell(context: Any, about: Any, what: str, said: str) -> None:
+    """Shows the question on the pages of its cycle while this run asks, and sends it: the newest sentence of a run stands for it."""
+    from sdc_alerts import announce
+
+    announce(_office(None), about["domain"], about["period"], "retraction", f"{context['dag_run'].run_id} {what}", said)
 
 
 class Agreement(Question):
-    """Asks somebody other than who triggered the run, where the domain file asks for approvals. An answer of his own does not count.
+    """Asks somebody other than who triggered the run, where the domain file asks for approvals. His own answer does not count, nor that of
+    somebody who asked for the same in another run. The warehouse stores the agreement under the name of the person. Without one the
+    database lets nobody take the release back, whatever becomes of this task.
 
     **Pink:** the release was taken back meanwhile. **Red:** the answer was to keep the release.
     """
@@ -68,34 +90,53 @@ class Agreement(Question):
         if not about["approvals_asked"]:
             log.info("nobody else has to agree: the domain file asks for no approval")
             return None
+        if self.settled(context):
+            return None
         self.subject = f"{MAY} {about['domain']} {about['period']}, version {about['version']}"  # what Required Actions lists
         worded = reason.replace("`", "'")  # as it is written: no heading, link or picture of its own
         self.body = f"**{about['domain']} {about['period']}**, version {about['version']}: `{release}`\n\n**Reason**\n\n```\n{worded}\n```"
-        who = context["dag_run"].triggering_user_name or "somebody"
-        _tell(context, about, "agree", f"{who} asks to take version {about['version']} back: {reason}. Somebody else answers")
+        _tell(
+            context,
+            about,
+            "agree",
+            f"{_note(context, about)} asks to take version {about['version']} back: {reason}. Somebody else answers",
+        )
         return super().execute(context)
 
     def settled(self, context: Any) -> bool:
-        """Raises AirflowSkipException where the release was taken back elsewhere."""
+        """Whether somebody else agreed, here or elsewhere. Raises AirflowSkipException where the release was taken back."""
         release, _ = _wanted(context)
-        if (reason := _known(release)["retracted"]) is not None:
+        about = _known(release)
+        if (reason := about["retracted"]) is not None:
             log.info("release %s was taken back meanwhile: %s", release, reason)
             raise AirflowSkipException("retracted meanwhile")
+        if others := _others(context, _note(context, about)):
+            log.info("agreed: %s", ", ".join(others))
+            return True
         return False
 
     def answered(self, context: Any, event: dict[str, Any]) -> Any:
-        """Raises AirflowFailException where the release is kept."""
+        """Records the agreement. Raises AirflowFailException where the release is kept, AirflowSkipException where it was taken back."""
+        from sdc_tasks import steps
         from sdc_tasks.warehouse.forms.people import normal
+        from sdc_tasks.warehouse.operations.decisions import OwnSubmission
 
+        release, reason = _wanted(context)
+        about = _known(release)
+        asker = _note(context, about)
         person = (event["responded_by_user"] or {}).get("name") or ""
-        if normal(person) == normal(context["dag_run"].triggering_user_name or ""):
-            release, _ = _wanted(context)
-            said = f"the answer of {person} does not count: who asked to take {release} back does not answer. Somebody else has to answer"
-            log.info("%s", said)
-            _tell(context, _known(release), "own", said)
-            return self.execute(context)
-        if event["chosen_options"] != [RETRACT]:
+        if event["chosen_options"] != [RETRACT] and normal(person) != asker and about["retracted"] is None:
             raise refused(f"{person} keeps the release")
+        if self.settled(context):
+            return None
+        try:
+            steps.withdraw(_office(None), release, reason, person)
+        except OwnSubmission:
+            asks = f"{asker} asks to take version {about['version']} back: {reason}"
+            said = f"{asks}. Somebody else answers: the answer of {normal(person)} does not count, who asked for it"
+            log.info("%s", said)
+            _tell(context, about, f"own {normal(person)}", said)
+            return self.execute(context)
         log.info("%s agrees", person)
         return None
 
@@ -107,7 +148,8 @@ def retract() -> None:
 
     context = get_current_context()
     release, reason = _wanted(context)
-    user = None if os.environ.get("SDC_ONE_PROCESS") else context["dag_run"].triggering_user_name
+    _note(context, _known(release))  # `agree` may never have run
+    user = _asker(context)
     steps.retract(_office(user), release, reason, user)
     log.info("retracted: %s", release)
 
@@ -123,7 +165,7 @@ with DAG(
     tags=["release"],
     params={
         "release": Param(type="string", minLength=1, title="Release", description="its id, as on its page"),
-        "reason": Param(type="string", minLength=1, title="Reason", description="shown to the world in place of the table"),
+        "reason": Param(type="string", minLength=1, maxLength=400, title="Reason", description="shown to the world in place of the table"),
     },
 ) as dag:
     agree = Agreement(

@@ -59,7 +59,7 @@ GRANT UPDATE (seconds, note, artefact_digest, finished_at) ON operations.step TO
 
 GRANT UPDATE (terms_digest, areas, opened_at, delivery_due, protection_due, approval_due, embargo) ON operations.cycle TO sdc_pipeline;
 
-GRANT UPDATE (domain, period, release_id, state, triggered_by, started_at, finished_at) ON operations.dag_run TO sdc_pipeline;
+GRANT UPDATE (domain, period, release_id, state, triggered_by, reason, started_at, finished_at) ON operations.dag_run TO sdc_pipeline;
 
 GRANT UPDATE (label, state, tries, seconds, said, finished_at) ON operations.task_run TO sdc_pipeline;
 
@@ -69,7 +69,7 @@ GRANT DELETE ON operations.finding, operations.check_result, operations.rung, op
 GRANT USAGE ON SCHEMA operations, dissemination TO sdc_publisher;
 
 GRANT SELECT ON
-    operations.run, operations.audit, operations.terms, operations.submission, operations.approval, operations.log
+    operations.run, operations.audit, operations.terms, operations.submission, operations.approval, operations.withdrawal, operations.log
 TO sdc_publisher;
 
 GRANT SELECT ON ALL TABLES IN SCHEMA dissemination TO sdc_publisher;
@@ -94,7 +94,7 @@ GRANT USAGE ON SCHEMA operations, dissemination TO sdc_approver, sdc_desk;
 
 GRANT SELECT ON ALL TABLES IN SCHEMA operations, dissemination TO sdc_approver, sdc_desk;
 
-GRANT INSERT ON operations.approval, operations.log TO sdc_approver, sdc_desk;
+GRANT INSERT ON operations.approval, operations.withdrawal, operations.log TO sdc_approver, sdc_desk;
 
 -- Pages and reports: read.
 GRANT USAGE ON SCHEMA operations, dissemination TO sdc_ui;

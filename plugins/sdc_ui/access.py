@@ -43,6 +43,7 @@ def rights(domain: str, user: BaseUser) -> Rights:
         gone=dag is not None and _gone(dag),
         paused=dag is not None and bool(dag.is_paused),
         unwatched=(watch := DagModel.get_dagmodel(f"national_delivery_{domain}")) is not None and bool(watch.is_paused),
+        agree=_may("PUT", DagAccessEntity.HITL_DETAIL, "retract_release", user),
     )
 
 

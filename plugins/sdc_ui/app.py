@@ -35,7 +35,7 @@ from sdc_ui.releases.history import history_facts
 from sdc_ui.releases.kept import KINDS, certified, content, kept
 from sdc_ui.releases.protection import release_facts
 from sdc_ui.shared import words
-from sdc_ui.shared.actions import actions, answers, asked, clearing, retraction
+from sdc_ui.shared.actions import actions, answers, asked, asked_back, clearing, retraction
 from sdc_ui.source import warehouse
 
 log = logging.getLogger("sdc.pages")
@@ -103,10 +103,10 @@ def one_cycle(request: Request, user: GetUserDep, domain: str, period: str) -> R
     facts = _known(cycle_facts(warehouse(), domain, period, now), f"cycle {domain} {period}")
     may = rights(domain, user)
     todo = actions(may, facts.newest, facts.run, facts.failed, domain=domain, period=period, ready=facts.ready, unread=facts.unread)
-    if facts.out is not None and facts.retracting is None:
+    if facts.out is not None and not facts.retracting:
         todo = (*todo, *retraction(may, facts.out, facts.out))
-    asks = asked(may, user.get_name(), facts.newest, facts.asking)
-    return _page(request, "cycle", facts=facts, todo=todo, asks=asks, may=may, now=now)
+    asks, back = asked(may, user.get_name(), facts.newest, facts.asking), asked_back(may, user.get_name(), facts.takings)
+    return _page(request, "cycle", facts=facts, todo=todo, asks=asks, back=back, may=may, now=now)
 
 
 @app.get("/cycle/{domain}/{period}/findings/{country}")
@@ -144,8 +144,8 @@ def one_release(request: Request, user: GetUserDep, release_id: str) -> Response
     if facts.newest:
         todo = (*actions(may, line, facts.latest, domain=line.domain, period=line.period, ready=line.takes_in), *todo)
     bundle = bundle_of(run.dag_id, run.run_id) if run else None
-    asks = asked(may, user.get_name(), line, facts.asking)
-    return _page(request, "release", facts=facts, todo=todo, asks=asks, files=kept(line, facts.certificate), bundle=bundle)
+    asks, back = asked(may, user.get_name(), line, facts.asking), asked_back(may, user.get_name(), facts.takings)
+    return _page(request, "release", facts=facts, todo=todo, asks=asks, back=back, files=kept(line, facts.certificate), bundle=bundle)
 
 
 @app.get("/release/{release_id}/audit.json")

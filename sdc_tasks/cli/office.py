@@ -39,12 +39,24 @@ def retract(
     release: ReleaseArgument,
     warehouse: WarehouseOption,
     reason: Annotated[str, typer.Option("--reason", help="the public sees it in place of the table")],
+    agree: Annotated[
+        bool, typer.Option("--agree", help="only agree that somebody else takes it back for exactly this reason; nothing is taken back yet")
+    ] = False,
     actor: ActorOption = None,
 ) -> None:
-    """Retracts a release: the public no longer sees its cells. An older version does not replace it."""
-    from sdc_tasks import steps
+    """Retracts a release: the public no longer sees its cells. An older version does not replace it.
 
-    steps.retract(steps.open_office(warehouse, actor), release, reason, actor)
+    Where the terms of the release ask for approvals, somebody else agrees first: with --agree and the same reason, or in Required Actions.
+    """
+    from sdc_tasks import steps
+    from sdc_tasks.warehouse.operations.decisions import claimed, withdraw
+
+    office = steps.open_office(warehouse, actor)
+    if agree:
+        withdraw(office, release, reason)
+        out.print(f"agreed: {release} may be taken back for this reason, by {claimed(office)}")
+        return
+    steps.retract(office, release, reason, actor)
     out.print(f"retracted: {release}")
 
 
@@ -91,7 +103,9 @@ def verify_log(
         out.print(table)
     wrong = broken(chain, head)
     # None of these reads confidential content.
-    about = tuple(f"{name}_" for name in ("log", "release", "submission", "audit", "approval", "retraction", "delivery", "row"))
+    about = tuple(
+        f"{name}_" for name in (*("log", "release", "submission", "audit", "approval"), *("retraction", "withdrawal", "delivery", "row"))
+    )
     told = [name for name in known_checks(engine.dialect.name) if name.startswith(about)]
     wrong += failures(engine, told)
     for line in wrong:

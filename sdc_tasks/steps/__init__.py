@@ -4,7 +4,7 @@ desk           the warehouse, the domain and the period of a release
 deliveries     discover, ingest, settle, ready: files of an inbox become accepted deliveries
 secondaries    collect, suppress: secondaries that the receiver sets in national tables, before `assemble`
 protection     assemble, baseline, adjust, choose_bases, audit_chunk, verdict: deliveries become an audited publication
-publication    answer, publish: who approves, and the publication itself
+publication    answer, publish, withdraw, retract: who agrees, the publication itself, and the taking back
 identity       the inputs that determine the bytes of a release, and its id
 memory         the stored result of a step, so that it is not done twice
 versions       the published versions of the period
@@ -25,12 +25,24 @@ from sdc_tasks.steps.protection import (
     decided,
     verdict,
 )
-from sdc_tasks.steps.publication import answer, awaiting, close, followed, newer, outdated, publish, rejections, retract, wait
+from sdc_tasks.steps.publication import (
+    answer,
+    awaiting,
+    close,
+    followed,
+    newer,
+    outdated,
+    publish,
+    rejections,
+    retract,
+    wait,
+    withdraw,
+)
 from sdc_tasks.steps.secondaries import collect, set_by_receiver, suppress
 
 __all__ = [
     "Desk", "Waiting", "adjust", "adjustment_of", "answer", "assemble", "audit_chunk", "awaiting", "baseline", "choose_bases",
     "climbed", "close", "collect", "compared", "decided", "discover", "followed", "ingest", "newer", "news", "open_cycle", "open_desk",
     "open_office", "outdated", "publish", "ready", "rejections", "require_own", "retract", "second", "set_by_receiver", "settle",
-    "suppress", "verdict", "wait",
+    "suppress", "verdict", "wait", "withdraw",
 ]  # fmt: skip

@@ -174,6 +174,13 @@ def publish(desk: Desk, release_id: str) -> int:
 def retract(office: Engine, release_id: str, reason: str, actor: str | None = None) -> None:
     """Takes a published release back, by the account of SDC_PUBLISHER_URL where there is one.
 
-    Raises InvalidInput where it was not released, or was retracted for another reason.
+    Raises InvalidInput where it was not released, was retracted for another reason, or its terms ask for approvals and nobody else agreed.
     """
     decisions.retract(by_account(office, "SDC_PUBLISHER_URL", actor) or office, release_id, reason)
+
+
+def withdraw(office: Engine, release_id: str, reason: str, person: str) -> None:
+    """Records that this person agrees to take a published release back for this reason, through the account of SDC_APPROVER_URL where it is
+    set. Raises InvalidInput where there is nothing to take back, OwnSubmission where he asked for it himself.
+    """
+    decisions.withdraw(by_account(office, "SDC_APPROVER_URL", person) or acting(office, person), release_id, reason)

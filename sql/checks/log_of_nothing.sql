@@ -1,4 +1,5 @@
--- Entries of the log that tell of a delivery, a submission, an audit, an approval, a release or a retraction that is not there.
+-- Entries of the log that tell of a delivery, a submission, an audit, an approval, a release, a retraction or an agreement to one that is
+-- not there.
 SELECT l.number, l.action, l.subject
 FROM operations.log l
 WHERE (l.action = 'release' AND NOT EXISTS (SELECT 1 FROM dissemination.release r WHERE r.release_id = l.subject))
@@ -14,6 +15,13 @@ WHERE (l.action = 'release' AND NOT EXISTS (SELECT 1 FROM dissemination.release 
         AND NOT EXISTS (
             SELECT 1 FROM operations.approval a
             WHERE a.release_id = l.subject AND a.approver = l.actor AND a.audit_digest = operations.told(l.details, 'audit')
+        )
+    )
+    OR (
+        l.action = 'agree'
+        AND NOT EXISTS (
+            SELECT 1 FROM operations.withdrawal w
+            WHERE w.release_id = l.subject AND w.agreed_by = l.actor AND w.reason = operations.told(l.details, 'reason')
         )
     )
     OR (

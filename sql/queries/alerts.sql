@@ -31,6 +31,11 @@ WHERE CASE a.kind
     WHEN 'retraction' THEN EXISTS (
         SELECT 1 FROM operations.dag_run q
         WHERE q.dag_id = 'retract_release' AND q.state NOT IN ('success', 'failed') AND substr(a.subject, 1, length(q.run_id) + 1) = q.run_id || ' '
+            AND NOT EXISTS (
+                SELECT 1 FROM operations.alert l
+                WHERE l.domain = a.domain AND l.period = a.period AND l.kind = a.kind AND l.raised_at > a.raised_at
+                    AND substr(l.subject, 1, length(q.run_id) + 1) = q.run_id || ' '
+            )
     )
     WHEN 'own' THEN u.state = 'waiting' AND u.started_at = n.started_at AND EXISTS (
         SELECT 1 FROM operations.dag_run q WHERE q.release_id = u.release_id AND q.state NOT IN ('success', 'failed')

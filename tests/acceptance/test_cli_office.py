@@ -96,6 +96,27 @@ def test_four_eyes_at_the_shell(desk):
     assert (stored.versions, stored.runs, stored.unsound) == ([1], ["published"], [])
 
 
+def test_two_people_take_a_release_back_at_the_shell(desk):
+    govern(desk, approvals=1)
+    desk.release()
+    release_id, publication = digests(desk)
+    office(desk, "approve", release_id, "--publication", publication, "--as", "Bert")
+    assert desk.release().code == 0
+    because = (release_id, "--reason", "AT sent another year")
+    assert office(desk, "retract", *because).refused("nobody but anna agreed", "sdc retract --agree")
+    assert office(desk, "retract", *because, "--agree").code == 0
+    assert office(desk, "retract", *because).refused("nobody but anna agreed")
+    assert office(desk, "retract", release_id, "--reason", "BE", "--agree", "--as", "Bert").code == 0
+    assert office(desk, "retract", *because).refused("nobody but anna agreed")
+    ended = office(desk, "retract", *because, "--agree", "--as", "Bert")
+    account = pwd.getpwuid(os.getuid()).pw_name
+    assert f"by bert (account {account} on this machine)" in " ".join(ended.said.split()), ended.text
+    assert office(desk, "retract", *because).code == 0
+    assert office(desk, "verify-log").code == 0
+    stored = warehouse(desk.folder / "out")
+    assert stored.unsound == []
+
+
 def test_nothing_is_written_for_the_world_before_the_embargo(desk):
     later = datetime.now(UTC) + timedelta(days=1)
     schedule(desk, later.isoformat())

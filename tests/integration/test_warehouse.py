@@ -62,6 +62,7 @@ from sdc_tasks.warehouse.operations.journal import (
 )
 from support.accepting import accept, accepted
 from support.world import (
+    AGREED_BY_NOBODY,
     APPROVED_BY_NOBODY,
     CELL,
     FIRST,
@@ -698,6 +699,8 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
     _take_the_guards_away(warehouse)
     damage = {
         "approval_not_logged": APPROVED_BY_NOBODY,
+        "withdrawal_not_logged": AGREED_BY_NOBODY,
+        "retraction_not_logged": RETRACTED_BY_NOBODY,
         "release_of_other_cells": "UPDATE dissemination.eu_cell SET value = 43 WHERE position = 0",
         "release_incomplete": "DELETE FROM dissemination.eu_cell WHERE position = 2",
         "publication_of_no_release": "INSERT INTO dissemination.publication VALUES ('sbs', '2024', 'staged', 1)",
@@ -708,7 +711,6 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
         "release_embargo": "UPDATE dissemination.release SET embargo = '2030-01-01 00:00:00'",
         "release_not_approved": "UPDATE operations.terms SET approvals = 9",
         "release_not_attacked": "UPDATE operations.terms SET profiles = 'external,coalition'",
-        "retraction_not_logged": RETRACTED_BY_NOBODY,
         "payload_overdue": "UPDATE operations.terms SET retention_days = 0",
         "submission_not_logged": "UPDATE operations.run SET inputs_digest = 'others'",
         "audit_not_logged": "UPDATE operations.audit SET lps = 99",

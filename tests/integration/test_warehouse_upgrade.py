@@ -123,6 +123,7 @@ NEW_TABLES = {
     "profile",
     "secret",
     "unread",
+    "withdrawal",
 }
 
 

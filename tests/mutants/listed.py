@@ -446,6 +446,55 @@ LISTED = [
         "only what is out is taken back",
         (ALONE,),
     ),
+    *refuses(
+        "0021", "withdrawal refused: who asked to take the release back does not agree to it", "nobody agrees to what he asked", (ALONE,)
+    ),
+    *refuses(
+        "0021", "withdrawal refused: the name could pass for that of somebody else", "a name of who agrees has one spelling", (ALONE,)
+    ),
+    *refuses("0021", "retraction refused: nobody else agreed to it for this reason", "nobody takes a release back alone", (ALONE,)),
+    *refuses("0021", "retraction refused: the name could pass for that of somebody else", "a name of who asks has one spelling", (ALONE,)),
+    *(
+        mutant
+        for old, new, what in (
+            ("AND w.reason = NEW.reason AND w.agreed_by", "AND w.agreed_by", "an agreement is to one reason"),
+            ("AND w.agreed_by <> NEW.retracted_by", "", "who takes back and who agreed are two"),
+            ("WHERE w.release_id = NEW.release_id AND w.reason", "WHERE w.reason", "an agreement is to one release"),
+        )
+        for mutant in both("0021", what, (ALONE,), sqlite=(old, new), postgresql=(old, new))
+    ),
+    *both(
+        "0021",
+        "an agreement stays as it is",
+        (ROWS,),
+        sqlite=(
+            "BEFORE UPDATE ON withdrawal BEGIN SELECT raise(ABORT, 'withdrawal is append-only')",
+            "BEFORE UPDATE ON withdrawal BEGIN SELECT 1",
+        ),
+        postgresql=("BEFORE UPDATE OR DELETE OR TRUNCATE ON operations.withdrawal", "BEFORE DELETE OR TRUNCATE ON operations.withdrawal"),
+    ),
+    Listed(
+        sql("0021", "sqlite"),
+        "SELECT raise(ABORT, 'withdrawal is append-only: the key is there')",
+        "SELECT 1",
+        "no agreement is replaced under its key",
+        (ROWS, PROMPT),
+    ),
+    Listed(
+        sql("0021", "postgresql"),
+        "RAISE integrity_constraint_violation USING MESSAGE = 'withdrawal refused: an account agrees in its own name only';",
+        "NULL;",
+        "an account agrees in its own name",
+        (EYES,),
+    ),
+    Listed(
+        sql("0021", "postgresql"),
+        "NEW.account := session_user;",
+        "NEW.account := NEW.agreed_by;",
+        "the account of an agreement is the account",
+        (ALONE,),
+    ),
+    Listed(sql("0021", "postgresql"), "NEW.agreed_at := clock_timestamp();", "", "the server dates an agreement", (ALONE,)),
     # --- the log -----------------------------------------------------------------------------------------------------------
     Listed(sql("0003", "sqlite"), "SELECT raise(ABORT, 'log refused: not the next entry')", "SELECT 1", "the log is one chain", (LOG,)),
     Listed(
@@ -653,6 +702,13 @@ LISTED = [
             ('            record(connection, "approve", release_id, **about)\n', "", "an approval is in the log"),
             ('            record(connection, "retract", release_id, reason=reason)\n', "", "a retraction is in the log"),
             ("        who = who if desk else str(account)", "        pass", "an account agrees in its own name"),
+            ("            _require_another(connection, release_id, reason, by)\n", "", "who takes back alone is told what is missing"),
+            (
+                "        if own := sorted({typed, who} & set(",
+                "        if own := sorted(set() & set(",
+                "who asked is told that he cannot agree",
+            ),
+            ('            record(connection, "agree", release_id, reason=reason)\n', "", "an agreement to a retraction is in the log"),
         )
     ),
     Listed(

@@ -23,7 +23,7 @@ from sdc_tasks.warehouse.database.engine import acting, reading, writing
 from sdc_tasks.warehouse.dissemination.publisher import printed
 from sdc_tasks.warehouse.log import entries
 from sdc_tasks.warehouse.operations.cycles import note_dag_run, raise_alert
-from sdc_tasks.warehouse.operations.decisions import OwnSubmission, approve, retract
+from sdc_tasks.warehouse.operations.decisions import OwnSubmission, approve, retract, withdraw
 from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
 from support.accepting import accept
 from support.security.deployment import Deployment
@@ -291,6 +291,7 @@ def test_what_may_go_out_goes_out(ready) -> None:
     again = _again(warehouse, row)
     with pytest.raises(IntegrityError, match="the current version already"):
         raw(warehouse, INSERT, **again)
+    withdraw(acting(warehouse, "anna"), "r1", "wrong")
     retract(warehouse, "r1", "wrong")
     raw(warehouse, INSERT, **again)
     assert [each.release_id for each in reader.releases(warehouse)] == ["r2", "r1"]
@@ -326,6 +327,7 @@ KEPT = {
     "operations.terms": ("settings = 'x'", ""),
     "operations.submission": ("environment = 'x'", ""),
     "operations.approval": ("note = 'x'", ""),
+    "operations.withdrawal": ("agreed_by = 'x'", ""),
     "operations.log": ("actor = 'nobody'", ""),
     "operations.alert": ("said = 'x'", ""),
 }
@@ -336,6 +338,7 @@ def filled(ready) -> Engine:
     """A row in each table that is append-only."""
     warehouse, row = ready
     raw(warehouse, INSERT, **row)
+    withdraw(acting(warehouse, "anna"), "r1", "wrong")
     retract(warehouse, "r1", "wrong")
     raise_alert(warehouse, "sbs", "2024", "ready", "r1", "it can go on")
     return warehouse
@@ -462,6 +465,65 @@ def test_nobody_agrees_to_a_release_of_which_he_started_a_run(ready) -> None:
     raw(warehouse, APPROVAL, **right, approver="cleo")
 
 
+WITHDRAWAL = "INSERT INTO operations.withdrawal VALUES (:release, :reason, :by, '2026-01-01 00:00:00', 'file')"
+
+
+def test_what_the_guard_of_an_agreement_to_a_retraction_refuses_alone(ready) -> None:
+    """A run for another reason, one of another release, and one that makes a release hinder nobody."""
+    warehouse, row = ready
+    raw(warehouse, INSERT, **row)
+    start_run(warehouse, "r2", "sbs", "2024")
+    for dag, run, release, reason in (
+        ("retract_release", "one", "r1", "wrong"),
+        ("retract_release", "two", "r1", "late"),
+        ("retract_release", "three", "r2", "odd"),
+        ("eu_release_sbs", "four", "r1", "odd"),
+    ):
+        note_dag_run(warehouse, dag, run, release_id=release, triggered_by="bert", reason=reason)
+    alone(warehouse, "operations.withdrawal", "withdrawal_gate")
+    for change, said in (
+        ({"reason": "wrong"}, "who asked to take the release back"),
+        ({"reason": "late"}, "who asked to take the release back"),
+        ({"by": "b\u0435rt"}, "could pass for that of somebody else"),
+        ({"release": "r2", "by": "cleo"}, r"no such release|foreign key"),
+    ):
+        with pytest.raises(IntegrityError, match=said):
+            raw(warehouse, WITHDRAWAL, **{"release": "r1", "reason": "odd", "by": "bert"} | change)
+    raw(warehouse, WITHDRAWAL, release="r1", reason="odd", by="bert")
+
+
+@pytest.mark.parametrize("warehouse_url", ["sqlite"], indirect=True)
+def test_an_agreement_to_a_retraction_has_an_instant(ready) -> None:
+    warehouse, row = ready
+    raw(warehouse, INSERT, **row)
+    alone(warehouse, "operations.withdrawal", "withdrawal_instants")
+    for at in ("1969-12-31 00:00:00", "3000-01-01 00:00:00", "2026-02-31 00:00:00x", "soon"):
+        with pytest.raises(IntegrityError, match="out of bounds"):
+            raw(warehouse, WITHDRAWAL.replace("2026-01-01 00:00:00", at), release="r1", reason="odd", by="bert")
+
+
+RETRACTION = "INSERT INTO dissemination.retraction VALUES ('r1', :reason, :by, '2026-01-01 00:00:00')"
+
+
+def test_what_the_guard_of_a_retraction_refuses_alone(ready) -> None:
+    """Nobody agreed; only the same person; for another reason; to another release."""
+    warehouse, row = ready
+    raw(warehouse, INSERT, **row)
+    publish_it(warehouse, prepared(warehouse, "r2", SECOND, "2025"), "2025")
+    alone(warehouse, "dissemination.retraction", "retraction_people")
+    withdraw(acting(warehouse, "anna"), "r1", "wrong")
+    withdraw(acting(warehouse, "anna"), "r2", "late")
+    for reason, by, said in (
+        ("odd", "bert", "nobody else agreed to it"),
+        ("wrong", "anna", "nobody else agreed to it"),
+        ("late", "bert", "nobody else agreed to it"),
+        ("wrong", "\u0430nna", "could pass for that of somebody else"),
+    ):
+        with pytest.raises(IntegrityError, match=said):
+            raw(warehouse, RETRACTION, reason=reason, by=by)
+    raw(warehouse, RETRACTION, reason="wrong", by="bert")
+
+
 def test_terms_name_profiles_that_are_known(warehouse: Engine) -> None:
     statement = "INSERT INTO operations.terms VALUES ('sbs', :digest, :profiles, 0, NULL, '{}', '2026-01-01 00:00:00')"
     for each in ("", "oracle", "external,external", "external,oracle"):
@@ -489,6 +551,7 @@ def test_what_constraints_say_of_an_approval_triggers_say_too(ready) -> None:
         with pytest.raises(IntegrityError, match=said[why]):
             raw(warehouse, APPROVAL, **right | change)
     raw(warehouse, APPROVAL, **right)
+    alone(warehouse, "dissemination.retraction", "retraction_gate")
     with pytest.raises(IntegrityError, match="no such release"):
         raw(warehouse, "INSERT INTO retraction VALUES ('r1', 'wrong', 'bert', '2026-01-01 00:00:00')")
 
@@ -592,10 +655,16 @@ AS_THEN = {
 def test_the_server_dates_what_goes_out_and_what_is_taken_back(ready) -> None:
     warehouse, row = ready
     raw(warehouse, INSERT, **row | {"now": "1999-01-01 00:00:00"})
+    raw(warehouse, "INSERT INTO operations.withdrawal VALUES ('r1', 'wrong', 'anna', '1999-01-01 00:00:00', 'somebody')")
     raw(warehouse, "INSERT INTO dissemination.retraction VALUES ('r1', 'wrong', 'bert', '1999-01-01 00:00:00')")
     with reading(warehouse) as connection:
-        for column, table in (("released_at", "release"), ("retracted_at", "retraction")):
-            at = connection.exec_driver_sql(f"SELECT {column} FROM dissemination.{table}").scalar_one()
+        assert connection.exec_driver_sql("SELECT account = session_user FROM operations.withdrawal").scalar_one()
+        for column, table in (
+            ("released_at", "dissemination.release"),
+            ("agreed_at", "operations.withdrawal"),
+            ("retracted_at", "dissemination.retraction"),
+        ):
+            at = connection.exec_driver_sql(f"SELECT {column} FROM {table}").scalar_one()
             assert abs(at - datetime.now(UTC)) < timedelta(hours=1), table
 
 

@@ -37,7 +37,7 @@ HARMLESS = {
     **each_of(NOTES, "operations.rung", "position method outcome objective bound gap seconds reason unprotected accepted chosen"),
     **each_of(NOTES, "operations.finding", "position code severity line cell message"),
     **each_of(NOTES, "operations.check_result", "check severity passed checked failed cells"),
-    **each_of(NOTES, "operations.dag_run", "dag_id run_id domain period release_id state triggered_by started_at finished_at"),
+    **each_of(NOTES, "operations.dag_run", "dag_id run_id domain period release_id state triggered_by reason started_at finished_at"),
     **each_of(NOTES, "operations.task_run", "dag_id run_id task_id map_index label state tries seconds said finished_at"),
     **each_of(NOTES, "operations.alert", "domain period kind subject said"),
     **each_of(
@@ -64,6 +64,7 @@ HARMLESS_ON_SQLITE = {
         ("operations.submission", "submitted_at"),
         ("operations.audit", "audited_at"),
         ("operations.approval", "approved_at"),
+        ("operations.withdrawal", "agreed_at"),
         ("operations.log", "recorded_at"),
         ("dissemination.release", "released_at"),
         ("dissemination.retraction", "retracted_at"),

@@ -14,13 +14,28 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.results import Release
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.database.checks import run_checks
-from sdc_tasks.warehouse.database.engine import acting
+from sdc_tasks.warehouse.database.engine import acting, writing
+from sdc_tasks.warehouse.database.schema import LONGEST_REASON
 from sdc_tasks.warehouse.dissemination.publisher import NotApproved, printed, publish
 from sdc_tasks.warehouse.forms.people import is_person, normal, person
-from sdc_tasks.warehouse.operations.decisions import OwnSubmission, approve, approvers
+from sdc_tasks.warehouse.log import entries, record
+from sdc_tasks.warehouse.operations.cycles import note_dag_run
+from sdc_tasks.warehouse.operations.decisions import OwnSubmission, approve, approvers, retract, withdraw, withdrawers
 from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
 from support.security.deployment import Deployment
-from support.world import APPROVED_BY_NOBODY, FIRST, RETRACTED_BY_NOBODY, SPACE, TERMS, audited, certificate, prepared, publish_it, raw
+from support.world import (
+    AGREED_BY_NOBODY,
+    APPROVED_BY_NOBODY,
+    FIRST,
+    RETRACTED_BY_NOBODY,
+    SPACE,
+    TERMS,
+    audited,
+    certificate,
+    prepared,
+    publish_it,
+    raw,
+)
 
 ASKED = replace(TERMS, digest="f" * 64, approvals=2)
 # One name, spelt otherwise: blanks, capitals, full width, a ligature, a combined accent.
@@ -143,6 +158,95 @@ def test_nobody_submits_under_a_name_that_could_be_anothers(warehouse) -> None:
         with pytest.raises(InvalidInput, match="cannot be the name of a person"):
             submit(acting(warehouse, name), "r1", TERMS)
     assert reader.submissions(warehouse, "r1") == []
+
+
+AGREED = """INSERT INTO operations.withdrawal (release_id, reason, agreed_by, agreed_at, account)
+    VALUES ('r1', %s, %s, now(), 'whose?')"""
+BACK = "INSERT INTO dissemination.retraction VALUES ('r1', :reason, :by, '2026-01-01 00:00:00')"
+
+
+def test_one_account_takes_no_release_back(office: tuple[Deployment, Release]) -> None:
+    """The publisher types a name; who agrees does so by his own account, or the desk vouches for him."""
+    deployment, release = office
+    desk, publisher = deployment.engine("sdc_desk"), deployment.engine("sdc_publisher", "dora")
+    for name in ("anna", "bert"):
+        approve(acting(desk, name), "r1", FIRST.digest)
+    out(deployment, release)
+    with pytest.raises(InvalidInput, match="nobody but dora agreed"):
+        retract(publisher, "r1", "wrong")
+    own = f"{deployment.name}_sdc_approver"
+    with deployment.connect("sdc_approver") as prompt:
+        for name in ("anna", *SAME, *OTHERS, own.upper(), own + " "):
+            with pytest.raises((psycopg.IntegrityError, psycopg.DataError)):
+                prompt.execute(AGREED, ["wrong", name])
+    for role in ("sdc_pipeline", "sdc_publisher", "sdc_ui"):
+        with deployment.connect(role) as prompt, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            prompt.execute(AGREED, ["wrong", "anna"])
+    for name in SAME:
+        withdraw(acting(desk, name), "r1", "wrong")
+    approver = deployment.engine("sdc_approver", "whoever")
+    withdraw(approver, "r1", "wrong")
+    assert withdrawers(publisher, "r1", "wrong") == ["bert", own], "whatever was typed"
+    with deployment.connect("sdc_publisher") as prompt, pytest.raises(psycopg.IntegrityError, match="nobody else agreed"):
+        prompt.execute("INSERT INTO dissemination.retraction VALUES ('r1', 'quite wrong', 'dora', now())")
+    retract(publisher, "r1", "wrong")
+    assert not run_checks(desk, ["withdrawal_not_logged"])["withdrawal_not_logged"]
+    for engine in (desk, publisher, approver):
+        engine.dispose()
+
+
+def test_who_asks_and_who_agrees_are_two(warehouse) -> None:
+    """By the program and by plain SQL, under every spelling; for this reason and no other."""
+    release = asked(warehouse)
+    for name in ("anna", "bert"):
+        approve(acting(warehouse, name), "r1", FIRST.digest)
+    publish(warehouse, release, space=SPACE, terms=ASKED, period="2024")
+    note_dag_run(warehouse, "retract_release", "one", release_id="r1", triggered_by="dora", reason="wrong")
+    for name in ("dora", " DORA"):
+        with pytest.raises(OwnSubmission, match="dora asked to take it back"):
+            withdraw(acting(warehouse, name), "r1", "wrong ")
+    withdraw(acting(warehouse, "bert"), "r1", "wrong")
+    withdraw(acting(warehouse, "Bert"), "r1", " wrong")
+    withdraw(acting(warehouse, "dora"), "r1", "late")
+    for reason, name, said in (
+        ("wrong", "bert", "nobody but bert"),
+        ("wrong", "ｂｅｒｔ", "nobody but bert"),
+        ("late", "dora", "nobody but dora"),
+        ("quite wrong", "dora", "nobody but dora"),
+    ):
+        with pytest.raises(InvalidInput, match=said):
+            retract(acting(warehouse, name), "r1", reason)
+        with pytest.raises(IntegrityError, match=r"nobody else agreed|name could pass"):
+            raw(warehouse, BACK, reason=reason, by=name)
+    for name in (each for each in OTHERS if "\x00" not in each):
+        with pytest.raises(IntegrityError):
+            raw(warehouse, BACK, reason="wrong", by=name)
+    retract(acting(warehouse, "dora"), "r1", "wrong")
+    for refused in (withdraw, retract):
+        with pytest.raises(InvalidInput, match="already retracted: wrong"):
+            refused(acting(warehouse, "bert"), "r1", "late")
+    assert not any(run_checks(warehouse).values())
+    told = [(each.actor, each.action) for each in entries(warehouse, "r1")]
+    assert told[-3:] == [("bert", "agree"), ("dora", "agree"), ("dora", "retract")]
+
+
+def test_what_nobody_agreed_to_is_found(warehouse) -> None:
+    publish_it(warehouse, prepared(warehouse))
+    raw(warehouse, AGREED_BY_NOBODY)
+    assert {name for name, rows in run_checks(warehouse).items() if rows} == {"withdrawal_not_logged"}
+    with writing(warehouse) as connection:
+        record(connection, "agree", "r1", reason="late")
+    assert [each["action"] for each in run_checks(warehouse)["log_of_nothing"]] == ["agree"]
+
+
+def test_a_reason_has_an_end(warehouse) -> None:
+    publish_it(warehouse, prepared(warehouse))
+    for decide in (withdraw, retract):
+        for reason, said in ((" ", "needs a reason"), ("x" * (LONGEST_REASON + 1), f"at most {LONGEST_REASON}")):
+            with pytest.raises(InvalidInput, match=said):
+                decide(warehouse, "r1", reason)
+        with pytest.raises(InvalidInput, match="not published"):
+            decide(warehouse, "r9", "wrong")
 
 
 def test_names_of_the_union_are_names() -> None:

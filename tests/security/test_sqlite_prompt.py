@@ -16,11 +16,11 @@ from sdc_tasks.warehouse.database.engine import acting
 from sdc_tasks.warehouse.database.schema import metadata
 from sdc_tasks.warehouse.log import broken, entries
 from sdc_tasks.warehouse.operations.cycles import raise_alert
-from sdc_tasks.warehouse.operations.decisions import approve, retract
+from sdc_tasks.warehouse.operations.decisions import approve, retract, withdraw
 from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
 from support.world import FIRST, SECOND, TERMS, audited, certificate, prepared, publish_it
 
-APPEND_ONLY = ("release", "publication", "eu_cell", "audit", "terms", "submission", "approval", "log", "retraction", "alert")
+APPEND_ONLY = ("release", "publication", "eu_cell", "audit", "terms", "submission", "approval", "withdrawal", "log", "retraction", "alert")
 RELEASED, APPROVED = "INSERT INTO release SELECT", "INSERT INTO approval SELECT"
 pytestmark = pytest.mark.parametrize("warehouse_url", ["sqlite"], indirect=True)
 
@@ -29,6 +29,7 @@ pytestmark = pytest.mark.parametrize("warehouse_url", ["sqlite"], indirect=True)
 def prompt(warehouse) -> Iterator[sqlite3.Connection]:
     """r1 is out and retracted; the audit of r2 failed; r3 passed and somebody agreed."""
     publish_it(warehouse, prepared(warehouse))
+    withdraw(acting(warehouse, "anna"), "r1", "wrong")
     retract(warehouse, "r1", "wrong")
     start_run(warehouse, "r2", "sbs", "2024")
     submit(warehouse, "r2", TERMS)
@@ -97,6 +98,8 @@ def test_a_failed_audit_does_not_become_a_passed_one(prompt: sqlite3.Connection,
         "INSERT INTO approval SELECT 'r2', 'x', 'boss', 'x', 1, 'tester', '', approved_at, account, NULL FROM approval",
         f"{APPROVED} release_id, audit_digest, 'tester', publication_digest, 1, 'boss', '', approved_at, account, NULL FROM approval",
         "INSERT INTO retraction SELECT 'r3', 'x', 'x', retracted_at FROM retraction",
+        "INSERT INTO retraction SELECT 'r1', 'x', 'boss', retracted_at FROM retraction",
+        "INSERT INTO withdrawal SELECT release_id, 'x', 'boss', agreed_at, account FROM withdrawal",
         "INSERT INTO log SELECT number + 1, recorded_at, 'boss', account, action, subject, details, digest, 'x' FROM log "
         "ORDER BY number DESC LIMIT 1",
         "UPDATE OR REPLACE audit SET passed = 1, broken = 0",

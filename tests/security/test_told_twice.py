@@ -62,7 +62,7 @@ def test_an_audit_is_stored_as_its_certificate_has_it(warehouse, path: tuple[str
 
 
 @pytest.mark.parametrize(
-    "action", ["submit", "audit", "approve", "reject", "release", "retract", "receive", "accept", "supersede", "refuse"]
+    "action", ["submit", "audit", "approve", "reject", "release", "retract", "agree", "receive", "accept", "supersede", "refuse"]
 )
 def test_an_entry_of_the_log_tells_what_its_kind_must_tell(warehouse, action: str) -> None:
     """An entry that tells less is refused; so is one that is no JSON, of any kind."""

@@ -13,21 +13,21 @@ DISSEMINATION = [name for name in TABLES if name.startswith("dissemination.")]
 MAY: dict[tuple[str, str], set[str]] = {
     ("sdc_pipeline", "SELECT"): {*TABLES, *VIEWS},
     ("sdc_pipeline", "INSERT"): {"confidential.payload", "confidential.secret", *OPERATIONS}
-    - {"operations.approval", "operations.profile"},
+    - {"operations.approval", "operations.withdrawal", "operations.profile"},
     ("sdc_pipeline", "DELETE"): {
         "confidential.payload",
         *(f"operations.{name}" for name in ("finding", "check_result", "rung", "inbox", "unread")),
     },
     ("sdc_publisher", "SELECT"): {
-        *(f"operations.{name}" for name in ("run", "audit", "terms", "submission", "approval", "log")),
+        *(f"operations.{name}" for name in ("run", "audit", "terms", "submission", "approval", "withdrawal", "log")),
         *DISSEMINATION,
         *VIEWS,
     },
     ("sdc_publisher", "INSERT"): {*DISSEMINATION, "operations.log"},
     ("sdc_approver", "SELECT"): {*OPERATIONS, *DISSEMINATION, *VIEWS},
-    ("sdc_approver", "INSERT"): {"operations.approval", "operations.log"},
+    ("sdc_approver", "INSERT"): {"operations.approval", "operations.withdrawal", "operations.log"},
     ("sdc_desk", "SELECT"): {*OPERATIONS, *DISSEMINATION, *VIEWS},
-    ("sdc_desk", "INSERT"): {"operations.approval", "operations.log"},
+    ("sdc_desk", "INSERT"): {"operations.approval", "operations.withdrawal", "operations.log"},
     ("sdc_ui", "SELECT"): {*OPERATIONS, *DISSEMINATION, *VIEWS},
     ("sdc_public", "SELECT"): set(VIEWS),
 }
@@ -39,6 +39,6 @@ MAY_UPDATE = {
     "operations.run": {"inputs_digest", "state", "finished_at"},
     "operations.step": {"seconds", "note", "artefact_digest", "finished_at"},
     "operations.cycle": {"terms_digest", "areas", "opened_at", "delivery_due", "protection_due", "approval_due", "embargo"},
-    "operations.dag_run": {"domain", "period", "release_id", "state", "triggered_by", "started_at", "finished_at"},
+    "operations.dag_run": {"domain", "period", "release_id", "state", "triggered_by", "reason", "started_at", "finished_at"},
     "operations.task_run": {"label", "state", "tries", "seconds", "said", "finished_at"},
 }

@@ -180,3 +180,4 @@ APPROVED_BY_NOBODY = (
     " NULL FROM operations.audit"
 )
 RETRACTED_BY_NOBODY = "INSERT INTO dissemination.retraction SELECT release_id, 'x', 'nobody', released_at FROM dissemination.release"
+AGREED_BY_NOBODY = "INSERT INTO operations.withdrawal SELECT release_id, 'x', 'nobody', released_at, 'file' FROM dissemination.release"

@@ -5,11 +5,14 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
+from sdc_tasks.warehouse.database.engine import open_warehouse
+from sdc_tasks.warehouse.operations.cycles import note_dag_run, raise_alert
 from support.ui.office import DAG, DOMAIN, RUN, Office
 
 BUTTON = re.compile(
@@ -139,6 +142,34 @@ def test_who_may_answer_is_led_to_the_run_that_asks() -> None:
         assert bool(found.why) is not allowed
     blocked: Any = SimpleNamespace(release_id="r", standing=Standing.BLOCKED, starters=("pipeline", "operator"), agreed=("cleo",))
     assert asked(may, "approver", blocked, asks) is None
+
+
+@pytest.fixture
+def taking_back(at_office: Office) -> Iterator[str]:
+    """The operator asks to take version 2 of 2020 back, and answered himself; afterwards the run has ended."""
+    engine, release, run = open_warehouse(at_office.url, actor="tester"), at_office.releases["second"], "manual__2026-04-01T10:00:00+00:00"
+    known = {"domain": DOMAIN, "period": "2020", "release_id": release, "triggered_by": "operator", "reason": "AT wrong"}
+    note_dag_run(engine, "retract_release", run, **known)
+    for what, said in (("agree", "operator asks: AT wrong."), ("own operator", "operator asks: AT wrong. His answer does not count.")):
+        raise_alert(engine, DOMAIN, "2020", "retraction", f"{run} {what}", said)
+    yield run
+    note_dag_run(engine, "retract_release", run, state="failed")
+    engine.dispose()
+
+
+def test_who_may_agree_to_a_retraction_is_led_to_the_question(taking_back: str, at_office: Office, client: Any) -> None:
+    """From the cycle and from the release; who asked is told that somebody else answers. One question is one notice."""
+    release = at_office.releases["second"]
+    link = f'/dags/retract_release/runs/{quote(taking_back)}/required_actions">Answer in Airflow</a>'
+    for path in (f"/sdc/cycle/{DOMAIN}/2020", f"/sdc/release/{release}"):
+        seen = {user: client(user).get(path).text for user in ("admin", "operator", "viewer")}
+        assert {user for user, text in seen.items() if link in text} == {"admin"}, path
+        assert "You asked for it: somebody else answers." in seen["operator"]
+        assert "Your role may read, not answer." in seen["viewer"]
+        assert all(taking_back in text and "AT wrong" in text for text in seen.values())
+        assert "Retract" not in buttons(seen["admin"]), "asked for once"
+    [told] = re.findall(r"<strong>Retraction:</strong> ([^·]*) ·", client("admin").get(f"/sdc/cycle/{DOMAIN}/2020").text)
+    assert told == "operator asks: AT wrong. His answer does not count."
 
 
 def test_what_is_not_read_is_told_before_a_run_that_it_stops(at_office: Office, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:

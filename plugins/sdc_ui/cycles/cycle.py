@@ -15,7 +15,7 @@ from sdc_ui.cycles.countries import OVER, Country, Stage, countries, named_by, r
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.approval import Approval, approval_of
 from sdc_ui.shared.labels import Name, labels_of
-from sdc_ui.shared.runs import DagRun, asking, ended, of_releases, retracting, stopped, under_way
+from sdc_ui.shared.runs import DagRun, asking, ended, of_releases, retracting, stopped, takings, under_way
 from sdc_ui.shared.standing import ReleaseLine, cycle_lines, version_out
 from sdc_ui.shared.steps import Instance, Step, of_release, of_tasks
 
@@ -40,7 +40,7 @@ class Tile:
 class CycleFacts:
     """All facts of the page of a cycle. `nameless`: files without a readable country. `unread`: what lay in the inbox and is not read; a
     run stops while it lies there. `run` is the newest run, `asking` the one that asks about the newest release: an older one, while a
-    later run takes in newer deliveries. `retracting` takes back what is `out`, or asks.
+    later run takes in newer deliveries. `takings` take releases of the cycle back, or took or asked.
     """
 
     domain: str
@@ -55,7 +55,7 @@ class CycleFacts:
     alerts: tuple[Mapping[str, Any], ...]
     run: DagRun | None
     asking: DagRun | None
-    retracting: DagRun | None
+    takings: tuple[DagRun, ...]
     steps: tuple[Step, ...]
     approval: Approval | None
     releases: tuple[ReleaseLine, ...]
@@ -85,6 +85,11 @@ class CycleFacts:
     def waiting(self) -> tuple[Tile, ...]:
         """The countries whose second file waits for an answer."""
         return tuple(each for each in self.tiles if each.country.stage is Stage.WAITING)
+
+    @property
+    def retracting(self) -> tuple[DagRun, ...]:
+        """The runs that take back what is out, or ask."""
+        return retracting(self.takings, self.out.release_id) if self.out else ()
 
     @property
     def ready(self) -> bool:
@@ -139,7 +144,7 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
         alerts=tuple(reader.alerts(engine, domain, period)),
         run=run,
         asking=asking(newest, runs),
-        retracting=retracting(records, out.release_id) if out else None,
+        takings=takings(records),
         steps=steps,
         approval=approval if newest and newest.approvals_asked else None,
         releases=releases,

@@ -19,7 +19,7 @@ from sdc_ui.releases.heatmap import Field, HeatMap, heat_maps, tally
 from sdc_ui.releases.history import before
 from sdc_ui.shared.approval import Approval, approval_of
 from sdc_ui.shared.labels import Labels, Name, labels_of
-from sdc_ui.shared.runs import DagRun, asking, of_releases, retracting
+from sdc_ui.shared.runs import DagRun, asking, of_releases, retracting, takings
 from sdc_ui.shared.standing import ReleaseLine, cycle_lines, version_out
 from sdc_ui.shared.steps import Step, of_release
 
@@ -105,8 +105,8 @@ class Used:
 
 @dataclass(frozen=True)
 class ReleaseFacts:
-    """All facts of the page of a release. `counts` are None before the audit; `maps` are empty before the publication. `retracting`:
-    the run that takes it back, or asks about that; `later`: the newest release of the cycle, where this is another one.
+    """All facts of the page of a release. `counts` are None before the audit; `maps` are empty before the publication. `takings`:
+    the runs that take releases of the cycle back, or took or asked; `later`: the newest release of the cycle, where this is another one.
     """
 
     line: ReleaseLine
@@ -126,7 +126,7 @@ class ReleaseFacts:
     run: DagRun | None
     latest: DagRun | None
     asking: DagRun | None
-    retracting: DagRun | None
+    takings: tuple[DagRun, ...]
     program: tuple[tuple[str, str], ...]
     certificate: str | None
     newest: bool
@@ -139,6 +139,11 @@ class ReleaseFacts:
     def followed(self) -> bool:
         """Whether a later version is out, or under embargo."""
         return self.out is not None and (self.out.version or 0) > (self.line.version or 0)
+
+    @property
+    def retracting(self) -> tuple[DagRun, ...]:
+        """The runs that take it back, or ask about that."""
+        return retracting(self.takings, self.line.release_id)
 
 
 def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
@@ -176,7 +181,7 @@ def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
         run=next((each for each in runs if each.release_id == release_id), None),
         latest=runs[0] if runs else None,
         asking=asking(line, runs),
-        retracting=retracting(known, release_id),
+        takings=takings(known),
         program=_program(submission["environment"]) if submission else (),
         certificate=audits[-1]["certificate"] if audits else None,
         newest=same[0] == line,

@@ -22,8 +22,8 @@ DONE = (Standing.PUBLISHED, Standing.UNCHANGED, Standing.EMBARGOED, Standing.APP
 @dataclass(frozen=True)
 class Rights:
     """What the reader of the page may do to the release runs of a domain, as Airflow's auth manager says. `gone`: there is no DAG that
-    makes them, because the domain file is refused or was taken away. `paused`: it is switched off, so none of its runs goes on. `unwatched`:
-    nobody reads files as they arrive.
+    makes them, because the domain file is refused or was taken away. `paused`: it is switched off, so none of its runs goes on.
+    `unwatched`: nobody reads files as they arrive. `agree`: to that a release is taken back.
     """
 
     run: bool
@@ -34,6 +34,7 @@ class Rights:
     gone: bool = False
     paused: bool = False
     unwatched: bool = False
+    agree: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,20 @@ def asked(rights: Rights, reader: str, line: ReleaseLine | None, run: DagRun | N
         return Asked(run, False, "You started this release: somebody else answers.")
     if normal(reader) in map(normal, line.agreed):
         return Asked(run, False, "You have agreed: somebody else answers now.")
+    return Asked(run, True, "")
+
+
+def asked_back(rights: Rights, reader: str, takings: Sequence[DagRun]) -> dict[str, Asked]:
+    """Run → its question whether a release is taken back, of the runs that ask. `takings`: all runs of the cycle that asked, or ask."""
+    return {each.run_id: _asked_back(rights, reader, each, takings) for each in takings if each.busy}
+
+
+def _asked_back(rights: Rights, reader: str, run: DagRun, takings: Sequence[DagRun]) -> Asked:
+    same = (each for each in takings if (each.release_id, each.reason) == (run.release_id, run.reason))
+    if not rights.agree:
+        return Asked(run, False, "Your role may read, not answer.")
+    if normal(reader) in {normal(each.triggered_by) for each in same}:
+        return Asked(run, False, "You asked for it: somebody else answers.")
     return Asked(run, True, "")
 
 

@@ -17,7 +17,8 @@ BUSY = ("running", "queued")  # states of a run that will go on by itself, or th
 @dataclass(frozen=True)
 class DagRun:
     """A run of a DAG of a cycle. `triggered_by` is a person, or Airflow's word for what started it. `release_id` is None until the run has
-    opened its release. `stopped_at` is the task that failed first, and `said` its sentence; None where none failed.
+    opened its release. `stopped_at` is the task that failed first, and `said` its sentence; None where none failed. `reason`: why it
+    takes a release back.
     """
 
     dag_id: str
@@ -29,6 +30,7 @@ class DagRun:
     finished_at: datetime | None
     stopped_at: str | None = None
     said: str | None = None
+    reason: str | None = None
 
     @property
     def by(self) -> str:
@@ -55,10 +57,14 @@ def of_releases(records: Iterable[Mapping[str, Any]]) -> list[DagRun]:
     return [dag_run_of(each) for each in records if each["dag_id"].startswith("eu_release_")]
 
 
-def retracting(records: Iterable[Mapping[str, Any]], release_id: str) -> DagRun | None:
-    """The run that takes a release back, or asks about that; None where none does."""
-    found = (dag_run_of(each) for each in records if (each["dag_id"], each["release_id"]) == ("retract_release", release_id))
-    return next((each for each in found if each.busy), None)
+def takings(records: Iterable[Mapping[str, Any]]) -> tuple[DagRun, ...]:
+    """The runs that take releases back, or took or asked, in the order of the records."""
+    return tuple(dag_run_of(each) for each in records if each["dag_id"] == "retract_release")
+
+
+def retracting(runs: Iterable[DagRun], release_id: str | None) -> tuple[DagRun, ...]:
+    """Of these runs those that take this release back now, or ask about that."""
+    return tuple(each for each in runs if each.busy and each.release_id == release_id)
 
 
 def under_way(newest: ReleaseLine | None, run: DagRun | None) -> bool:

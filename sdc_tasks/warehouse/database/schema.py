@@ -97,6 +97,9 @@ def one_of(column: str, values: type[StrEnum]) -> str:
 PERSON = "{0} = lower(trim({0})) AND {0} <> ''"
 
 
+LONGEST_REASON = 400  # characters of the reason for which a release is taken back: an alert has room for it
+
+
 def required(name: str, type_: Any) -> Column[Any]:
     return Column(name, type_, nullable=False)
 
@@ -361,6 +364,21 @@ approval = Table(
     comment="append-only; who, other than the submitter, agreed to publish exactly this publication on exactly this passed audit",
 )
 
+withdrawal = Table(
+    "withdrawal",
+    metadata,
+    Column("release_id", Text, primary_key=True),
+    Column("reason", Text, primary_key=True),
+    Column("agreed_by", Text, primary_key=True),
+    required("agreed_at", UtcTime),
+    required("account", Text),
+    ForeignKeyConstraint(["release_id"], ["dissemination.release.release_id"]),
+    CheckConstraint(f"length(trim(reason)) > 0 AND length(reason) <= {LONGEST_REASON}", name="reason"),
+    CheckConstraint(PERSON.format("agreed_by"), name="agreed_by"),
+    schema=OPERATIONS,
+    comment="append-only; who agreed to take exactly this release back for exactly this reason",
+)
+
 log = Table(
     "log",
     metadata,
@@ -406,6 +424,7 @@ dag_run = Table(
     required("triggered_by", Text),
     Column("started_at", UtcTime),
     Column("finished_at", UtcTime),
+    Column("reason", Text),  # with which it asks to take a release back
     ForeignKeyConstraint(["release_id"], ["operations.run.release_id"]),
     Index(None, "domain", "period"),
     schema=OPERATIONS,

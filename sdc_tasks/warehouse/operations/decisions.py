@@ -1,4 +1,4 @@
-"""Decisions of people about a release: approval and retraction. Both are final, and both are in the log."""
+"""Decisions of people about a release: approval, retraction, and the agreement to one. All are final, and all are in the log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,17 @@ from sqlalchemy import Connection, Engine, false, insert, select, text
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.warehouse.database.engine import actor_of, reading, serialise, writing
-from sdc_tasks.warehouse.database.schema import approval, audit, dag_run, release, retraction, submission
+from sdc_tasks.warehouse.database.schema import (
+    LONGEST_REASON,
+    approval,
+    audit,
+    dag_run,
+    release,
+    retraction,
+    submission,
+    terms,
+    withdrawal,
+)
 from sdc_tasks.warehouse.forms.people import person
 from sdc_tasks.warehouse.log import EMBEDDED, record
 
@@ -21,7 +31,7 @@ SHORTEST = 12  # least number of digits that name a publication
 
 
 class OwnSubmission(InvalidInput):
-    """The submitter of a release tries to decide about it. Somebody else must decide."""
+    """Who submitted a release, or asked to take it back, tries to agree himself. Somebody else must decide."""
 
 
 def approve(engine: Engine, release_id: str, publication: str, note: str = "", without: Collection[str] = ()) -> str:
@@ -148,22 +158,75 @@ def _passed(connection: Connection, release_id: str, publication: str) -> Any:
     ).first()
 
 
+def withdraw(engine: Engine, release_id: str, reason: str) -> None:
+    """Records that the person under whose name the warehouse was opened agrees to take a release back for this reason.
+
+    Accounts agree as in `approve`. The same agreement again changes nothing. Raises InvalidInput where the release was not published or is
+    retracted; OwnSubmission where the same person asked for it, by a run of the DAG `retract_release` with this reason.
+    """
+    with writing(engine) as connection:
+        reason, known = _to_take_back(connection, release_id, reason)
+        typed, who = actor_of(connection), _vouched_for(connection)
+        if known is not None:
+            raise InvalidInput(f"release {release_id} is already retracted: {known}")
+        asked = (dag_run.c.dag_id == "retract_release", dag_run.c.release_id == release_id, dag_run.c.reason == reason)
+        if own := sorted({typed, who} & set(connection.execute(select(dag_run.c.triggered_by).where(*asked)).scalars())):
+            raise OwnSubmission(f"release {release_id}: {own[0]} asked to take it back. Remedy: somebody else must agree")
+        if who not in _agreed(connection, release_id, reason):
+            account = None if connection.dialect.name == "postgresql" else EMBEDDED  # PostgreSQL says so itself
+            row = {"release_id": release_id, "reason": reason, "agreed_by": who, "agreed_at": datetime.now(UTC), "account": account}
+            connection.execute(insert(withdrawal).values(**row))
+            record(connection, "agree", release_id, reason=reason)
+
+
+def withdrawers(engine: Engine, release_id: str, reason: str) -> list[str]:
+    """The people who agreed to take a release back for exactly this reason, in order."""
+    with reading(engine) as connection:
+        return _agreed(connection, release_id, reason.strip())
+
+
 def retract(engine: Engine, release_id: str, reason: str) -> None:
     """Retracts a release: the public sees only the reason from now on. The attacker of profile vintage still knows its cells.
 
-    Raises InvalidInput where it was not published, or was retracted for another reason.
+    Raises InvalidInput where it was not published, or was retracted for another reason, and where its terms ask for approvals and nobody
+    else agreed to take it back for this reason (`withdraw`).
     """
-    if not reason.strip():
-        raise InvalidInput("a retraction needs a reason: it is shown in place of the table")
     with writing(engine) as connection:
         by = person(actor_of(connection))
-        serialise(connection, "retraction", release_id)
-        if connection.execute(select(release.c.version).where(release.c.release_id == release_id)).one_or_none() is None:
-            raise InvalidInput(f"release {release_id} was not published; there is nothing to retract")
-        known = connection.execute(select(retraction.c.reason).where(retraction.c.release_id == release_id)).scalar_one_or_none()
+        reason, known = _to_take_back(connection, release_id, reason)
         if known is not None and known != reason:
             raise InvalidInput(f"release {release_id} is already retracted: {known}")
         if known is None:
+            _require_another(connection, release_id, reason, by)
             row = {"release_id": release_id, "reason": reason, "retracted_by": by, "retracted_at": datetime.now(UTC)}
             connection.execute(insert(retraction).values(**row))
             record(connection, "retract", release_id, reason=reason)
+
+
+def _to_take_back(connection: Connection, release_id: str, reason: str) -> tuple[str, str | None]:
+    """The reason as it is stored, and that for which a published release is retracted already. Others wait meanwhile."""
+    reason = reason.strip()
+    if not reason:
+        raise InvalidInput("a retraction needs a reason: it is shown in place of the table")
+    if len(reason) > LONGEST_REASON:
+        raise InvalidInput(f"the reason has {len(reason)} characters; at most {LONGEST_REASON} are shown in place of the table")
+    serialise(connection, "retraction", release_id)
+    if connection.execute(select(release.c.version).where(release.c.release_id == release_id)).one_or_none() is None:
+        raise InvalidInput(f"release {release_id} was not published; there is nothing to retract")
+    return reason, connection.execute(select(retraction.c.reason).where(retraction.c.release_id == release_id)).scalar_one_or_none()
+
+
+def _agreed(connection: Connection, release_id: str, reason: str) -> list[str]:
+    mine = (withdrawal.c.release_id == release_id, withdrawal.c.reason == reason)
+    return list(connection.execute(select(withdrawal.c.agreed_by).where(*mine).order_by(withdrawal.c.agreed_at)).scalars())
+
+
+def _require_another(connection: Connection, release_id: str, reason: str, by: str) -> None:
+    under = (submission.c.domain == terms.c.domain) & (submission.c.terms_digest == terms.c.digest)
+    asked = select(terms.c.approvals).join(submission, under).where(submission.c.release_id == release_id)
+    if connection.execute(asked).scalar_one_or_none() and not {*_agreed(connection, release_id, reason)} - {by}:
+        raise InvalidInput(
+            f"release {release_id}: nobody but {by} agreed to take it back for this reason, and its terms ask for approvals. Nothing was "
+            "taken back. Remedy: somebody else answers in Required Actions, or runs `sdc retract --agree` with exactly this reason; then "
+            "take it back again"
+        )

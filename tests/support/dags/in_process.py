@@ -155,6 +155,19 @@ class Flight:
         with create_session() as session:
             XComModel.set(key=key, value=value, session=session, serialize=False, **where)
 
+    def mark(self, task_id: str, state: str = "success") -> Flight:
+        """*Mark success*, as `PATCH …/taskInstances/TASK` does it, which the role of operators may; the run goes on."""
+        from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
+        from airflow.api_fastapi.core_api.datamodels.task_instances import PatchTaskInstanceBody
+        from airflow.api_fastapi.core_api.routes.public.task_instances import patch_task_instance
+        from airflow.models.dagbag import DBDagBag
+        from airflow.utils.session import create_session
+
+        body, user = PatchTaskInstanceBody(new_state=state), SimpleAuthManagerUser(username="operator", role="op")  # type: ignore[arg-type]
+        with create_session() as session:
+            patch_task_instance(self.dag.dag_id, self.run_id, task_id, DBDagBag(), body, user, session, -1, None)
+        return self.fly()
+
     def look(self) -> Flight:
         """So much later that the questions of the run look whether their answers still matter; the run goes on."""
         from airflow.jobs.scheduler_job_runner import SchedulerJobRunner

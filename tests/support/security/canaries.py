@@ -32,12 +32,12 @@ from support.world import SPACE, TERMS, audited, certificate, published
 WRITERS = ("sdc_pipeline", "sdc_publisher", "sdc_approver", "sdc_desk")
 # Rows of these are never changed, whoever writes.
 APPEND_ONLY = {
-    *(f"operations.{name}" for name in ("audit", "terms", "submission", "approval", "log", "alert")),
+    *(f"operations.{name}" for name in ("audit", "terms", "submission", "approval", "withdrawal", "log", "alert")),
     *(f"dissemination.{name}" for name in ("publication", "eu_cell", "release", "retraction")),
 }
 # New rows of these without an entry of the log are found by a check.
 TOLD_IN_THE_LOG = {
-    *(f"operations.{name}" for name in ("audit", "submission", "approval")),
+    *(f"operations.{name}" for name in ("audit", "submission", "approval", "withdrawal")),
     *(f"dissemination.{name}" for name in ("publication", "release", "retraction")),
 }
 # Everything by which rights are given: owners, grants, settings, code, triggers, members.

@@ -18,7 +18,7 @@ from sdc_tasks.warehouse.database.engine import reading
 from sdc_tasks.warehouse.database.schema import RunState, metadata
 from sdc_tasks.warehouse.dissemination.publisher import printed, publish
 from sdc_tasks.warehouse.operations.cycles import note_dag_run, note_task_run, open_cycle, raise_alert
-from sdc_tasks.warehouse.operations.decisions import approve, retract
+from sdc_tasks.warehouse.operations.decisions import approve, retract, withdraw
 from sdc_tasks.warehouse.operations.journal import finish_run, record_step, save_audit, save_rungs, set_inputs, start_run, submit
 from support.accepting import accept
 from support.world import FIRST, SECOND, SPACE, TERMS, audited, certificate
@@ -86,7 +86,9 @@ def build(by: Mapping[str, Engine]) -> list[Written]:
         step("sdc_publisher", lambda: publish(publisher, release, space=SPACE, terms=terms, period=period))  # noqa: B023
         step("sdc_pipeline", lambda: finish_run(pipeline, release_id, RunState.PUBLISHED))  # noqa: B023
         step("sdc_pipeline", *_desk(pipeline, release_id, period))
-    step("sdc_publisher", lambda: retract(publisher, "r2025", "the delivery of AT was that of another year"))
+    reason = "the delivery of AT was that of another year"
+    step("sdc_desk", lambda: withdraw(desk, "r2025", reason))
+    step("sdc_publisher", lambda: retract(publisher, "r2025", reason))
     rows = [replace(each, account=seen[each.name][1]) for each in everything(pipeline)]
     assert {each.table.fullname for each in rows} == set(metadata.tables) - NOT_OF_A_CHAIN, "a new table has rows here, or says why not"
     return sorted(rows, key=lambda each: seen[each.name][0])

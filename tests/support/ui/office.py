@@ -61,6 +61,7 @@ def open_office(folder: Path, planted: bool = True) -> Office:
     made["second"] = _release(folder, url, planted, "2020", seed=77)
     made["retracted"] = _release(folder, url, planted, "2021")
     reason = f"AT sent thousands for millions{MARKUP if planted else ''}"
+    decisions.withdraw(_engine(url, "approver"), made["retracted"], reason)
     decisions.retract(_engine(url, "boss"), made["retracted"], reason)
     made["embargoed"] = _release(folder, url, planted, "2022")
     made["waiting"] = _release(folder, url, planted, "2023", approved=False)
