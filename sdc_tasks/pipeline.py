@@ -37,11 +37,12 @@ from sdc_tasks.releases.assembly import as_delivered, build_problem, read_before
 from sdc_tasks.releases.certificate import certificate_of as certificate
 from sdc_tasks.releases.certificate import intervals, rounding_of
 from sdc_tasks.releases.gate import pass_gate as release
+from sdc_tasks.releases.program import against_program
 
 __all__ = [
     "as_delivered", "audit", "audit_jointly", "baseline", "bases_case", "build_problem", "certificate", "choose_bases", "climb",
-    "intervals", "merge", "profiles_of", "read_before", "receiver_sets", "release", "rounding_of", "secured", "sets_secondaries",
-    "still_promised", "to_bases", "to_try", "unprotected", "with_secondaries",
+    "intervals", "merge", "profiles_of", "read_before", "receiver_sets", "release", "rounding_of", "secured",
+    "sets_secondaries", "still_promised", "to_bases", "to_try", "unprotected", "with_secondaries",
 ]  # fmt: skip
 
 TABLES = "tables"  # that the choice of bases found
@@ -162,16 +163,15 @@ def audit(
     joint: JointPoints | None = None,
     progress: Say = silent,
 ) -> AuditReport:
-    """The audit; or one chunk of it, for Airflow to map over workers: `merge` joins them. `tried`: tables that may be witnesses (`to_try`).
-    `joint`: what `audit_jointly` found for all chunks.
+    """The audit; or one chunk of it: `merge` joins them. `tried`: possible witnesses (`to_try`). `joint`: found by `audit_jointly` for all.
 
     Raises InvalidInput for a table in which a value with a VISIBLE_SHARE is not the sum of the visible countries.
     """
     attack.refuse_mislabelled(problem, publication)
     attacked = problem, publication, requirements, _dense(problem, tried), domain.audit.seed
-    if chunk is None:
-        return merge([attack.audit(*attacked, say=progress)])
-    return attack.audit(*attacked, chunk, domain.audit.chunks, joint, progress)
+    found = attack.audit(*attacked, *((0, 1) if chunk is None else (chunk, domain.audit.chunks)), joint, progress)
+    found = merge([found]) if chunk is None else found
+    return found if chunk else against_program(found, to_bases(problem, domain), publication, requirements, domain)
 
 
 def audit_jointly(

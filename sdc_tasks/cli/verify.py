@@ -1,4 +1,6 @@
-"""`sdc verify-certificate`: recomputes every statement of a certificate, without the attacker and without an LP solver."""
+"""`sdc verify-certificate`: recomputes every statement of a certificate, without the attacker and without an LP solver; only which
+primaries bases.rule_aware makes no claim for takes the program's own test, with nothing published.
+"""
 
 from __future__ import annotations
 
@@ -79,6 +81,7 @@ def examine(
     from sdc_tasks import pipeline
     from sdc_tasks.methods.attack import Requirements
     from sdc_tasks.methods.recheck import Asked, differences, expected, read, recheck
+    from sdc_tasks.releases.program import without_claim
 
     try:
         told = read(certificate)
@@ -93,8 +96,11 @@ def examine(
         found = recheck(problem, publication, profiles, evidence)
     except ValueError as error:
         return [str(error)], None, None
-    digests["requirements"] = Requirements(**found.required, profiles=profiles).digest(problem.salt)
-    asked = Asked(spec.id, period, profiles, pipeline.rounding_of(spec), digests, tuple(beside))
+    requirements = Requirements(**found.required, profiles=profiles)
+    digests["requirements"] = requirements.digest(problem.salt)
+    drawn = (spec.bases.removed, spec.bases.epoch) if spec.bases.rule_aware else None
+    without = tuple(problem.space.key(int(cell)) for cell in without_claim(pipeline.to_bases(problem, spec), requirements, spec))
+    asked = Asked(spec.id, period, profiles, pipeline.rounding_of(spec), digests, tuple(beside), drawn, without)
     return [*found.faults, *differences(told, expected(problem, publication, found, asked))], found, told.get("verdict")
 
 

@@ -65,6 +65,13 @@ class Part:
         mine = self.cells[np.flatnonzero(self.problem.suppressed)]
         return replace(part, column=np.searchsorted(np.flatnonzero(self.whole.suppressed), mine[part.column]))
 
+    def witnesses(self, part: sp.csr_array) -> sp.csr_array:
+        """The same for tables as rows (tables, hidden cells of the part)."""
+        mine = self.cells[np.flatnonzero(self.problem.suppressed)]
+        column = np.searchsorted(np.flatnonzero(self.whole.suppressed), mine[part.indices])
+        shape = part.shape[0], int(column.max(initial=-1)) + 1
+        return sp.csr_array((part.data, column.astype(np.int32), part.indptr), shape=shape)
+
     def adjustment(self, whole: Adjustment) -> Adjustment:
         """The part of an adjusted table of the whole."""
         return whole if whole.x is None else Adjustment(whole.x[self.cells], whole.rungs)

@@ -214,7 +214,8 @@ class Evidence:
     found it, −1 for the shared part. `broken` proves requirements that are not met, `cut` requirements that the national tables alone
     do not keep. `whole whole_profile whole_lot` are the same for whole tables, against an attacker with integer knowledge. `whole_cut`
     (cuts, 5) holds profile, cell, side, knower and reach of requirements that the national tables alone do not keep against that attacker;
-    it rests on the result of a MILP.
+    it rests on the result of a MILP. `program program_centre`: tables that prove what somebody who has the program is left, as deviations
+    from the truth, or from the table before it whose number `program_centre` is.
     """
 
     witness: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)), repr=False)
@@ -226,6 +227,8 @@ class Evidence:
     whole_profile: Ints = field(default_factory=_ints, repr=False)
     whole_lot: Ints = field(default_factory=_ints, repr=False)
     whole_cut: Ints = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int64), repr=False)
+    program: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)), repr=False)
+    program_centre: Ints = field(default_factory=_ints, repr=False)
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -237,6 +240,10 @@ class Evidence:
             w = self.whole
             own |= {"whole.data": w.data, "whole.indices": w.indices, "whole.indptr": w.indptr, "whole.shape": np.array(w.shape)}
             own |= {name: getattr(self, name) for name in ("whole_profile", "whole_lot", "whole_cut")}
+        if len(self.program_centre):
+            w = self.program
+            own |= {"program.data": w.data, "program.indices": w.indices, "program.indptr": w.indptr, "program.shape": np.array(w.shape)}
+            own |= {"program_centre": self.program_centre}
         return own | {
             f"{kind}.{each.name}": getattr(getattr(self, kind), each.name) for kind in ("broken", "cut") for each in fields(Multipliers)
         }
@@ -246,14 +253,17 @@ class Evidence:
         """The inverse of `arrays`."""
         kinds = {kind: {n.removeprefix(f"{kind}."): a for n, a in arrays.items() if n.startswith(f"{kind}.")} for kind in ("broken", "cut")}
         parts = {kind: Multipliers.of(named) for kind, named in kinds.items()}
-        csr = (arrays["witness.data"], arrays["witness.indices"], arrays["witness.indptr"])
-        witness = sp.csr_array(csr, shape=tuple(arrays["witness.shape"].tolist()))
-        if "whole_cut" not in arrays:
-            return cls(witness, arrays["profile"], arrays["lot"], parts["broken"], parts["cut"])
-        csr = (arrays["whole.data"], arrays["whole.indices"], arrays["whole.indptr"])
-        whole = sp.csr_array(csr, shape=tuple(arrays["whole.shape"].tolist()))
-        told = (arrays["whole_profile"], arrays["whole_lot"], arrays["whole_cut"])
-        return cls(witness, arrays["profile"], arrays["lot"], parts["broken"], parts["cut"], whole, *told)
+
+        def tables(name: str) -> sp.csr_array:
+            csr = (arrays[f"{name}.data"], arrays[f"{name}.indices"], arrays[f"{name}.indptr"])
+            return sp.csr_array(csr, shape=tuple(arrays[f"{name}.shape"].tolist()))
+
+        more: dict[str, Any] = {}
+        if "whole_cut" in arrays:
+            more |= {"whole": tables("whole"), **{name: arrays[name] for name in ("whole_profile", "whole_lot", "whole_cut")}}
+        if "program_centre" in arrays:
+            more |= {"program": tables("program"), "program_centre": arrays["program_centre"]}
+        return cls(tables("witness"), arrays["profile"], arrays["lot"], parts["broken"], parts["cut"], **more)
 
     def digest(self, salt: Secret) -> str:
         """Digest of all fields, keyed by the salt of the problem. A certificate names its evidence by it."""
@@ -338,7 +348,8 @@ class AuditReport:
     cell; `undecided`: such a MILP stopped at its limit, and the cell counts as not protected. `held` (profiles, primaries): the cell is
     protected against that profile. `requirements` is the digest of the requirements. Every chunk solves the `shared_lps` among the `lps`.
     `evidence` supports the verdict and is confidential. `small`: flat indices of aggregate cells that reveal a small count, alone or
-    together with others.
+    together with others. `narrow`: primaries with a claim that leave somebody who has the program less than both levels together, None
+    where that was not asked; `unclaimed`: primaries without a claim (METHOD §9).
     """
 
     problem: str
@@ -359,6 +370,8 @@ class AuditReport:
     by_milp: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
     undecided: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
     small: tuple[int, ...] = ()
+    narrow: tuple[int, ...] | None = None
+    unclaimed: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "profiles", named(self.profiles))
@@ -381,7 +394,7 @@ class AuditReport:
 
     @property
     def passed(self) -> bool:
-        return bool(self.protected.all()) and not self.contradictions and not self.small
+        return bool(self.protected.all()) and not self.contradictions and not self.small and not self.narrow
 
 
 @dataclass(frozen=True)

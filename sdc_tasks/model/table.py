@@ -159,6 +159,10 @@ class CellSpace:
         """(national_size,): one answer per indicator, in their order, repeated for every cell of one area."""
         return np.repeat(list(answers), self.national_size // len(self.indicators))
 
+    def indicator_of(self, cells: Ints) -> Ints:
+        """(cells,): the number of the indicator of each cell."""
+        return np.asarray(cells % self.national_size // (self.national_size // len(self.indicators)))
+
     def national_cells_in(self, other: CellSpace) -> Ints:
         """(first_aggregate,): for every national cell, its index in the other space; −1 where the other space does not have it."""
         area = {country: i * other.national_size for i, country in enumerate(other.countries)}

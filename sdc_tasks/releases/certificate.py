@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain
-from sdc_tasks.methods.recheck import AUDIENCE
+from sdc_tasks.methods.recheck import AUDIENCE, of_bases, of_counts
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
 
@@ -76,6 +76,7 @@ def certificate_of(
         }
         | _counted(problem, report),
         "contradictions": [key(cell) for cell in report.contradictions],
+        **_program(problem, report, domain),
         **_rounding(problem, report, domain),
         "primaries": primaries,
     }
@@ -87,6 +88,30 @@ def _proofs(problem: ProtectionProblem, report: AuditReport) -> list[str]:
     plain = np.where(report.protected, "witness", "attack")
     counted = np.where(report.protected, "whole table", "none")
     return [str(each) for each in np.where(problem.integral[report.primaries], counted, plain)]
+
+
+def _program(problem: ProtectionProblem, report: AuditReport, domain: Domain) -> dict[str, object]:
+    """What is claimed against somebody who has the program, and shown (METHOD §9). Nothing where the domain does not ask for it."""
+    body, counts = dict[str, object](), dict[str, object]()
+    space, key = problem.space, problem.space.key
+    if domain.bases.rule_aware:
+        narrow, without = report.narrow or (), report.unclaimed
+        primaries = int((~problem.integral[report.primaries]).sum())
+        body["bases"] = of_bases(domain.bases.removed, domain.bases.epoch) | {
+            "wide": primaries - len(narrow) - len(without),
+            "narrow": [key(cell) for cell in narrow],
+            "without_claim": [key(cell) for cell in without],
+        }
+    for number, indicator in enumerate(space.indicators):
+        rounding = rounding_of(domain).get(indicator)
+        if isinstance(rounding, dict) and rounding.get("rule_aware"):
+            mine = space.indicator_of(report.primaries) == number
+            told = {"hidden": int(mine.sum()), "shown": int((mine & report.protected).sum())}
+            counts[indicator] = of_counts(rounding) | told
+    if counts:
+        body["counts"] = counts
+    failed = report.narrow or not all(each["hidden"] == each["shown"] for each in counts.values() if isinstance(each, dict))
+    return {"program": {"verdict": "failed" if failed else "passed", **body}} if body else {}
 
 
 def _counted(problem: ProtectionProblem, report: AuditReport) -> dict[str, int]:

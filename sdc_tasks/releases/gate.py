@@ -26,6 +26,10 @@ def pass_gate(
     """
     if missing := [profile for profile in named(profiles) if profile not in report.profiles]:
         raise ReleaseBlocked(f"{release_id}: not audited against profile {', '.join(missing)}. Remedy: run baseline, bases and audit again")
+    if problem.levels is not None and report.narrow is None:
+        raise ReleaseBlocked(
+            f"{release_id}: bases.rule_aware, and the audit does not say what somebody who has the program is left. Remedy: audit again"
+        )
     if report.publication != publication.digest or report.problem != problem.digest:
         raise ReleaseBlocked(f"{release_id}: the audit is of another publication. Remedy: audit this one")
     if report.requirements != requirements.digest(problem.salt) or not requirements.keeps(attack.promised(problem, requirements.profiles)):
@@ -42,10 +46,11 @@ def pass_gate(
             f"{release_id}: {problem.space.key(small[0])} reveals a small count, and the audit does not name it. Remedy: audit again"
         )
     if not report.passed:
-        cells = [problem.space.key(int(cell)) for cell in [*report.small, *report.primaries[~report.protected]][:5]]
+        cells = [problem.space.key(int(c)) for c in [*report.small, *report.primaries[~report.protected], *(report.narrow or ())][:5]]
         raise ReleaseBlocked(
             f"{release_id}: {report.broken} protection requirements are broken, {len(report.contradictions)} published intervals exclude "
-            f"the true value, {len(report.small)} cells reveal a small count; first cells: {', '.join(cells) or 'none'}. "
+            f"the true value, {len(report.small)} cells reveal a small count, {len(report.narrow or ())} primaries are left too little to "
+            f"somebody who has the program; first cells: {', '.join(cells) or 'none'}. "
             f"Nothing was published. Remedy: see audit.json{_beside(problem, report)}"
         )
     return Release(release_id, problem.digest, publication, report)

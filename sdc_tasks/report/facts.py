@@ -254,6 +254,18 @@ class BrokenCell:
 
 
 @dataclass(frozen=True)
+class ProgramFacts:
+    """What is shown against somebody who has the program (METHOD §9), in numbers of primaries."""
+
+    removed: float  # of bases.rule_aware: the chance that the key takes an exact figure
+    wide: int  # left an interval as wide as both required distances
+    narrow: tuple[str, ...]  # left less
+    unclaimed: int  # not to be shown even with nothing published
+    counts: int  # hidden counts that rule_aware rounds, or their totals
+    candidates: int  # of these, left at least `base` numbers
+
+
+@dataclass(frozen=True)
 class AuditFacts:
     """The verdict in counts. `broken_requirements` counts sides, `broken` names cells (the first `TOP_BROKEN`)."""
 
@@ -272,6 +284,7 @@ class AuditFacts:
     by_milp: int = 0  # of these, judged by MILPs
     undecided: int = 0  # of these, with a MILP that stopped at its limit
     small: tuple[str, ...] = ()  # cells that reveal a small count
+    program: ProgramFacts | None = None  # where the domain asks for it
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ from sdc_tasks.report.facts import (
     HeatMap,
     Histogram,
     Loss,
+    ProgramFacts,
     ReportFacts,
     RoundedCell,
     RoundingFact,
@@ -112,7 +113,7 @@ def gather(
         rungs=tuple(_rung(rung) for rung in adjustment.rungs),
         rules=_rules(domain, problem, adjustment, publication, report, *compared) if report.passed else (),
         steps=tuple(steps),
-        audit=_audit(problem, report, label, together if report.passed else None, receiver or {}),
+        audit=_audit(domain, problem, report, label, together if report.passed else None, receiver or {}),
         deliveries=tuple(sorted(own, key=lambda delivery: delivery.state != "refused")),
         common=common,
         rule_aware=domain.bases.rule_aware,
@@ -466,7 +467,12 @@ def _three(number: float) -> float:
 
 
 def _audit(
-    problem: ProtectionProblem, report: AuditReport, label: _Labels, together: Together | None, receiver: Mapping[str, int]
+    domain: Domain,
+    problem: ProtectionProblem,
+    report: AuditReport,
+    label: _Labels,
+    together: Together | None,
+    receiver: Mapping[str, int],
 ) -> AuditFacts:
     space = problem.space
     country = report.primaries // space.national_size
@@ -496,6 +502,23 @@ def _audit(
         by_milp=int(report.by_milp.sum()),
         undecided=int(report.undecided.sum()),
         small=tuple(space.key(cell) for cell in report.small),
+        program=_program(domain, problem, report),
+    )
+
+
+def _program(domain: Domain, problem: ProtectionProblem, report: AuditReport) -> ProgramFacts | None:
+    drawn = np.array([indicator.counts_aware for indicator in domain.indicators if indicator.code in problem.space.indicators])
+    counts = drawn[problem.space.indicator_of(report.primaries)]
+    if not domain.bases.rule_aware and not drawn.any():
+        return None
+    narrow = report.narrow or ()
+    return ProgramFacts(
+        removed=domain.bases.removed,
+        wide=int((~counts).sum()) - len(narrow) - len(report.unclaimed) if domain.bases.rule_aware else 0,
+        narrow=tuple(problem.space.key(cell) for cell in narrow),
+        unclaimed=len(report.unclaimed),
+        counts=int(counts.sum()),
+        candidates=int((counts & report.protected).sum()),
     )
 
 

@@ -27,7 +27,11 @@ def test_a_release_says_what_it_keeps_and_the_same_secret_gives_the_same_bytes(t
     ended = desk.release()
     assert ended.code == 0, ended.said + ended.complained
     out = tmp_path / "out"
-    assert json.loads((out / "audit.json").read_text())["verdict"] == "passed"
+    told = json.loads((out / "audit.json").read_text())
+    assert (told["verdict"], told["program"]["verdict"]) == ("passed", "passed")
+    shown = told["program"]["bases"]
+    assert (shown["removed"], shown["epoch"], shown["narrow"]) == (0.05, 1, [])
+    assert shown["wide"] + len(shown["without_claim"]) == told["counts"]["primaries"] > len(shown["without_claim"])
     page = (out / "report.html").read_text()
     assert "an interval as wide as both required distances together" in page
     assert "61 %" not in page, "that sentence is about the other rule"
@@ -92,12 +96,22 @@ def test_counts_and_bases_of_one_release_withstand_somebody_who_has_the_program(
         ended = sdc("release", *where, "--out", tmp_path / out, "--witnesses", tmp_path / f"{out}.npz")
         assert ended.code == 0, ended.text
     told = json.loads((tmp_path / "out" / "audit.json").read_text())
-    assert told["verdict"] == "passed"
+    assert (told["verdict"], told["program"]["verdict"]) == ("passed", "passed")
+    counts = told["program"]["counts"]["ENTERPRISES"]
+    assert 0 < counts["hidden"] == counts["shown"]
+    assert (counts["base"], counts["odds_of_one_decision"]) == (SMALL_COUNT["base"], round(2 / 0.9, 4))
+    assert told["program"]["bases"]["wide"] > 0
     assert told["rounding"]["ENTERPRISES"] == {**AWARE_COUNTS, "quality": "fast", "epoch": 1}
     assert (tmp_path / "again" / "table.csv").read_bytes() == (tmp_path / "out" / "table.csv").read_bytes()
     assert "keeps at least as many candidates as the base" in (tmp_path / "out" / "report.html").read_text()
     files = ("--published", tmp_path / "out" / "table.csv", "--certificate", tmp_path / "out" / "audit.json")
     assert sdc("verify-certificate", *where, *files, "--witnesses", tmp_path / "out.npz").code == 0
+    told["program"]["bases"]["without_claim"] = [told["primaries"][0]["cell"]]
+    told["program"]["bases"]["wide"] -= 1
+    (tmp_path / "forged.json").write_text(json.dumps(told))
+    forged = sdc("verify-certificate", *where, *files[:3], tmp_path / "forged.json", "--witnesses", tmp_path / "out.npz")
+    assert forged.code == 3
+    assert "program.bases.wide: not what follows" in forged.said
     of_two(tmp_path, {**AWARE_COUNTS, "epoch": 2}, bases={"rule_aware": True})
     other = sdc("release", *where, "--out", tmp_path / "other")
     assert other.code == 0, other.text

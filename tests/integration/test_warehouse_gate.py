@@ -87,6 +87,22 @@ def by_hand(warehouse, release_id: str, decided: Publication = FIRST, **changes)
     raw(warehouse, RELEASE, **{**row, **changes})
 
 
+AWARE = replace(TERMS, digest="c" * 64, settings=json.dumps({"bases": {"rule_aware": True, "removed": 0.05, "epoch": 1}}))
+
+
+def test_what_is_not_shown_to_withstand_somebody_who_has_the_program_stays_in(warehouse):
+    """The certificate was forged, or is one of a program that did not ask this yet."""
+    release = submitted(warehouse, "r1", AWARE)
+    with pytest.raises(ReleaseBlocked, match=r"withstands somebody who has the program. Remedy: run its audit again"):
+        out(warehouse, release, AWARE)
+    with pytest.raises(IntegrityError, match="not shown to withstand somebody who has the program"):
+        by_hand(warehouse, "r1")
+    shown = {"removed": 0.05, "epoch": 1, "wide": 2, "narrow": [], "without_claim": []}
+    told = json.loads(certificate(release.report, terms=AWARE)) | {"program": {"verdict": "passed", "bases": shown}}
+    save_audit(warehouse, "r1", release.report, json.dumps(told), printed(FIRST, SPACE))
+    assert out(warehouse, release, AWARE) == (1, True)
+
+
 # --- approvals -------------------------------------------------------------------------------------------------------------
 
 

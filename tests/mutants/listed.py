@@ -144,9 +144,17 @@ LISTED = [
         (ALONE,),
     ),
     *refuses("0017", "release refused: other versions are out than its audit knew", "each version is attacked beside all others", RELEASED),
+    *refuses("0021", "release refused: not shown to withstand somebody who has the program", "rule_aware is shown, or not out", (ALONE,)),
     Listed(
         PUBLISHER,
-        'if json.loads(found.certificate).get("beside", []) != list(beside):',
+        'if _rule_aware(json.loads(terms.settings)) and told.get("program", {}).get("verdict") != "passed":',
+        "if False:",
+        "the publisher says that rule_aware is not shown",
+        (GATE,),
+    ),
+    Listed(
+        PUBLISHER,
+        'if told.get("beside", []) != list(beside):',
         "if False:",
         "the publisher says which audit is too old",
         (GATE,),

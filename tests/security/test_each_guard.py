@@ -6,6 +6,7 @@ Guards stand behind one another on purpose, so that the fall of one shows nowher
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -24,7 +25,7 @@ from sdc_tasks.warehouse.dissemination.publisher import printed
 from sdc_tasks.warehouse.log import entries
 from sdc_tasks.warehouse.operations.cycles import note_dag_run, raise_alert
 from sdc_tasks.warehouse.operations.decisions import OwnSubmission, approve, retract, withdraw
-from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
+from sdc_tasks.warehouse.operations.journal import Terms, save_audit, start_run, submit
 from support.accepting import accept
 from support.security.deployment import Deployment
 from support.world import CELL, FIRST, SECOND, SPACE, TERMS, audited, certificate, prepared, publish_it, published_of, raw, staged
@@ -207,6 +208,26 @@ def _beside_what_is_not_out(engine: Engine, row: dict[str, Any]) -> dict[str, An
     return row_of("r2", submitted(engine, "r2", beside=[SECOND.digest]))
 
 
+AWARE = replace(ASKED, digest="8" * 64, settings=json.dumps({"bases": {"rule_aware": True, "removed": 0.05, "epoch": 1}}))
+COUNTS = replace(ASKED, digest="7" * 64, settings=json.dumps({"indicators": [{"rounding": {"rule_aware": True}}]}))
+SHOWN = {"removed": 0.05, "epoch": 1, "wide": 1, "narrow": [], "without_claim": ["AT.C10"]}
+
+
+def _against_program(asked: Terms, program: object) -> Callable[[Engine, dict[str, Any]], dict[str, Any]]:
+    """A release under terms with rule_aware, whose certificate tells this of somebody who has the program."""
+
+    def situation(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
+        start_run(engine, "r2", "sbs", "2024")
+        submit(engine, "r2", asked, embargo=EMBARGO)
+        report = audited(FIRST, profiles=PROFILES)
+        told = json.loads(certificate(report, terms=asked, of="r2")) | ({} if program is None else {"program": program})
+        audit = save_audit(engine, "r2", report, json.dumps(told), printed(FIRST, SPACE))
+        approve(acting(engine, "anna"), "r2", FIRST.digest)
+        return row_of("r2", audit)
+
+    return situation
+
+
 def _another_value(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
     unguarded(engine, "dissemination.eu_cell", "UPDATE dissemination.eu_cell SET value = 43 WHERE position = 0")
     return row
@@ -248,6 +269,21 @@ GATE: list[tuple[str, Callable[[Engine, dict[str, Any]], dict[str, Any]], str]] 
     ("release_beside", _two_at_once, "other versions are out than its audit knew"),
     ("release_beside", _beside_something_else, "other versions are out than its audit knew"),
     ("release_beside", _beside_what_is_not_out, "other versions are out than its audit knew"),
+    *(
+        ("release_program", _against_program(asked, program), "not shown to withstand somebody who has the program")
+        for asked, program in (
+            (AWARE, None),
+            (AWARE, {"verdict": "failed", "bases": SHOWN}),
+            (AWARE, {"verdict": "passed"}),
+            (AWARE, {"verdict": "passed", "bases": SHOWN | {"removed": 0.04}}),
+            (AWARE, {"verdict": "passed", "bases": SHOWN | {"epoch": 2}}),
+            (AWARE, {"verdict": "passed", "bases": SHOWN | {"narrow": ["AT.C10"]}}),
+            (AWARE, {"verdict": "passed", "bases": SHOWN | {"wide": 0}}),
+            (AWARE, {"verdict": "passed", "bases": SHOWN | {"without_claim": []}}),
+            (COUNTS, None),
+            (COUNTS, {"verdict": "failed"}),
+        )
+    ),
     ("release_printed", _another_value, "its cells are not those that were audited"),
     ("release_printed", _a_country, "it holds a cell of a country"),
     ("release_profiles", _unknown_terms, "attacker profiles that are unknown here"),
@@ -255,7 +291,11 @@ GATE: list[tuple[str, Callable[[Engine, dict[str, Any]], dict[str, Any]], str]] 
 ]
 
 
-@pytest.mark.parametrize(("trigger", "situation", "said"), GATE, ids=[f"{name}-{each.__name__[1:]}" for name, each, _ in GATE])
+@pytest.mark.parametrize(
+    ("trigger", "situation", "said"),
+    GATE,
+    ids=[f"{name}-{number}-{each.__name__.strip('_')}" for number, (name, each, _) in enumerate(GATE)],
+)
 def test_what_a_guard_of_the_gate_refuses_alone(ready, trigger: str, situation, said: str) -> None:
     warehouse, row = ready
     row = situation(warehouse, row)
@@ -264,6 +304,14 @@ def test_what_a_guard_of_the_gate_refuses_alone(ready, trigger: str, situation, 
     with pytest.raises(IntegrityError, match=said):
         raw(warehouse, INSERT, **row)
     assert len(reader.releases(warehouse)) == before
+
+
+@pytest.mark.parametrize(("asked", "program"), [(AWARE, {"bases": SHOWN}), (COUNTS, {"counts": {}})])
+def test_what_withstands_somebody_who_has_the_program_goes_out(ready, asked, program) -> None:
+    warehouse, row = ready
+    row = _against_program(asked, {"verdict": "passed", **program})(warehouse, row)
+    raw(warehouse, INSERT, **row)
+    assert [each.release_id for each in reader.releases(warehouse)] == ["r2"]
 
 
 def test_who_waits_for_another_version_is_asked_after_it(ready) -> None:

@@ -209,7 +209,9 @@ def merge(chunks: Sequence[AuditReport]) -> AuditReport:
         raise ValueError("chunks overlap")
     held = np.concatenate([c.held for c in chunks], axis=1)[:, order]
     lps = first.shared_lps + sum(c.lps - c.shared_lps for c in chunks)
-    return replace(first, lps=lps, held=held, evidence=_joined([c.evidence for c in chunks]), **joined)
+    told = next((c for c in chunks if c.narrow is not None), first)
+    evidence = _joined([c.evidence for c in chunks])
+    return replace(first, lps=lps, held=held, evidence=evidence, narrow=told.narrow, unclaimed=told.unclaimed, **joined)
 
 
 def _joined(parts: Sequence[Evidence]) -> Evidence:
@@ -233,6 +235,7 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
     )
     order = np.lexsort((profile, lot))
     order = order[lot[order] >= -1]  # what all lots share, once
+    program = next((p for p in parts if len(p.program_centre)), parts[0])
     return Evidence(
         witness=sp.csr_array(_tall([part.witness for part in parts])[order]),
         profile=profile[order],
@@ -240,6 +243,8 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
         broken=broken,
         cut=parts[0].cut,
         **joined(parts),
+        program=program.program,
+        program_centre=program.program_centre,
     )
 
 

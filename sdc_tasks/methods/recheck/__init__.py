@@ -12,6 +12,8 @@ Its only inputs are the deliveries (`ProtectionProblem`), the table (`Publicatio
 - against integer knowledge only whole tables count, and they fit exactly. If no such table shows a cell of counts, the certificate says
   that the cell is not protected, and nothing about how far the attacker gets;
 - what earlier releases tell is rebuilt from their deliveries and tables (`earlier`): with other releases it would be another problem;
+- where bases are drawn by a secret, tables of the evidence prove the width that somebody who has the program is left (`program`); which
+  primaries have no claim follows from public figures, and the caller says it;
 - no sum or difference of compositions tells a small count, if small counts must be protected (`ProtectionProblem.least`; `small`);
 - the certificate says what follows from all this, neither more nor less (`certificate`).
 
@@ -19,8 +21,8 @@ A change is accepted only if no statement depends on it: witnesses may be scaled
 claim; multipliers too, as long as they give the same bound. `lot` only says where the audit found a witness.
 """
 
-from sdc_tasks.methods.recheck.certificate import AUDIENCE, Asked, differences, expected, read
+from sdc_tasks.methods.recheck.certificate import AUDIENCE, Asked, differences, expected, of_bases, of_counts, read
 from sdc_tasks.methods.recheck.earlier import told_before
 from sdc_tasks.methods.recheck.verdict import Recheck, recheck
 
-__all__ = ["AUDIENCE", "Asked", "Recheck", "differences", "expected", "read", "recheck", "told_before"]
+__all__ = ["AUDIENCE", "Asked", "Recheck", "differences", "expected", "of_bases", "of_counts", "read", "recheck", "told_before"]

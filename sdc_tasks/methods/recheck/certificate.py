@@ -19,10 +19,50 @@ from sdc_tasks.model.results import Publication
 AUDIENCE = "the statistical office: names primary cells and confidential files by digest; not for dissemination"
 
 
+CLAIMED = "two values as far apart as both levels together, for which somebody who has the program finds this publication possible"
+NOT_CLAIMED = (
+    "a level on each side; odds of a whole cell or of several cells together; profiles besides external; that the program is the one of "
+    "the theorem; primaries without a claim, for which the test of the width fails with nothing published"
+)
+CANDIDATES = (
+    "every hidden count of 1 to base - 1 keeps at least base candidates for somebody who has the program, knows all flags, and sees one "
+    "version"
+)
+NO_CANDIDATES = (
+    "odds of several counts together; a second version; that flags tell nothing of the counts; that the program is the one of the theorem"
+)
+
+
+def of_bases(removed: float, epoch: int) -> dict[str, object]:
+    """What a certificate says of bases.rule_aware, for every table (METHOD §9, Theorem 4)."""
+    return {
+        "claimed": CLAIMED,
+        "not_claimed": NOT_CLAIMED,
+        "removed": removed,
+        "epoch": epoch,
+        "odds_of_one_exact_figure": round(1 / (1 - removed), 4),
+        "odds_of_one_first_decision": round(1 / removed, 4),
+    }
+
+
+def of_counts(rounding: Mapping[str, object]) -> dict[str, object]:
+    """What a certificate says of small counts with `rule_aware`, for every table (METHOD §9, Theorem 5). `rounding`: their options."""
+    drawn = float(str(rounding["drawn"]))
+    return {
+        "claimed": CANDIDATES,
+        "not_claimed": NO_CANDIDATES,
+        "base": rounding["base"],
+        "drawn": drawn,
+        "epoch": rounding["epoch"],
+        "odds_of_one_decision": round(2 / drawn, 4),
+    }
+
+
 @dataclass(frozen=True)
 class Asked:
     """What a certificate must be about: the domain with its digest, the period, the profiles, the rounding of indicators as whole tables;
-    `digests` of the problem, the publication, the requirements and the evidence; `beside`: the publications that the audit also considered.
+    `digests` of the problem, the publication, the requirements and the evidence; `beside`: the publications that the audit also considered;
+    `drawn`: `removed` and `epoch` of bases.rule_aware, None without it; `without_claim`: the primaries whose width it does not claim.
     """
 
     domain: str
@@ -31,6 +71,8 @@ class Asked:
     rounding: Mapping[str, object]
     digests: Mapping[str, str]
     beside: tuple[str, ...] = ()
+    drawn: tuple[float, int] | None = None
+    without_claim: tuple[str, ...] = ()
 
 
 def read(text: str) -> dict[str, object]:
@@ -82,6 +124,10 @@ def expected(problem: ProtectionProblem, publication: Publication, found: Rechec
         "counts": counts,
         "contradictions": contradictions,
     }
+    if program := _program(problem, found, asked):
+        body["program"] = program
+        if program["verdict"] != "passed":
+            body["verdict"] = "failed"
     if asked.rounding:
         body |= {"rounding": dict(asked.rounding), "small_counts": small}
     body["primaries"] = [
@@ -96,6 +142,29 @@ def expected(problem: ProtectionProblem, publication: Publication, found: Rechec
         for p, cell in enumerate(found.primaries.tolist())
     ]
     return body
+
+
+def _program(problem: ProtectionProblem, found: Recheck, asked: Asked) -> dict[str, object]:
+    """What is shown against somebody who has the program; nothing where the domain does not ask for it."""
+    key, held = problem.space.key, found.protected.all(axis=0)
+    bad, body = False, dict[str, object]()
+    if asked.drawn is not None:
+        keys = [key(int(cell)) for cell in found.primaries[~found.whole]]
+        wide = [each for each, ok in zip(keys, found.wide[~found.whole], strict=True) if ok]
+        without = [each for each in keys if each in set(asked.without_claim)]
+        narrow = [each for each in keys if each not in {*wide, *without}]
+        rest = {"wide": len(keys) - len(narrow) - len(without), "narrow": narrow, "without_claim": without}
+        body["bases"], bad = of_bases(*asked.drawn) | rest, bool(narrow)
+    counts = dict[str, object]()
+    own = np.array(problem.space.indicators)[problem.space.indicator_of(found.primaries)]
+    for code, rounding in asked.rounding.items():
+        if isinstance(rounding, Mapping) and rounding.get("rule_aware"):
+            mine = own == code
+            counts[code] = of_counts(rounding) | {"hidden": int(mine.sum()), "shown": int((mine & held).sum())}
+            bad = bad or bool((mine & ~held).any())
+    if counts:
+        body["counts"] = counts
+    return {"verdict": "failed" if bad else "passed", **body} if body else {}
 
 
 def differences(told: object, other: object, where: str = "") -> Iterator[str]:

@@ -22,6 +22,7 @@ def require_form(evidence: Evidence, primaries: Ints, integral: Bools, widths: l
     _tables("whole tables", evidence.whole, evidence.whole_profile, evidence.whole_lot, widths)
     for name in ("cut", "broken"):
         _multipliers(name, getattr(evidence, name), primaries, rows, attackers)
+    _against_program(evidence, widths[0])
     cuts = evidence.whole_cut
     _ask(cuts.ndim == 2 and cuts.shape[1] == 5 and cuts.dtype.kind == "i", "whole_cut: five whole numbers each")
     _ask(cuts.tolist() == sorted(cuts.tolist()), "whole_cut: not in order")
@@ -29,6 +30,14 @@ def require_form(evidence: Evidence, primaries: Ints, integral: Bools, widths: l
     _places("whole_cut", cuts[:, 0], cuts[:, 1], cuts[:, 2], cuts[:, 3], primaries, attackers)
     _ask(bool(integral[np.searchsorted(primaries, cuts[:, 1])].all()), "whole_cut: about a cell whose indicator is not counted")
     _ask(bool((cuts[:, 4] >= 0).all()), "whole_cut: a reach below 0")
+
+
+def _against_program(evidence: Evidence, width: int) -> None:
+    """Tables as others, of the first profile; each one may be a deviation from a table before it."""
+    centre = evidence.program_centre
+    _ask(centre.ndim == 1 and centre.dtype.kind == "i", "program_centre: whole numbers are expected")
+    _tables("program", evidence.program, np.zeros_like(centre), np.full_like(centre, -1), [width])
+    _ask(bool(((centre >= -1) & (centre < np.arange(len(centre)))).all()), "program_centre: of no table before it")
 
 
 def _tables(name: str, tables: sp.csr_array, profile: Ints, lot: Ints, widths: list[int]) -> None:

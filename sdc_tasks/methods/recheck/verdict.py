@@ -13,6 +13,7 @@ from sdc_tasks.methods.recheck.duality import Core, classes
 from sdc_tasks.methods.recheck.form import require_form
 from sdc_tasks.methods.recheck.integers import Exhaustion
 from sdc_tasks.methods.recheck.knowledge import Known, attackers
+from sdc_tasks.methods.recheck.program import asked_about, wide
 from sdc_tasks.methods.recheck.promise import Needs, promised, rows
 from sdc_tasks.methods.recheck.small import small_told
 from sdc_tasks.methods.recheck.tolerance import LEVEL_REACHED, MISS, SAME, SIDES, WHOLE
@@ -31,7 +32,8 @@ class Recheck:
 
     `share` (sides, primaries): what the strongest proven attack leaves of a requirement, 1 if it is met; for cells of counts 0 if not met.
     `cut` (primaries,): less is required than promised. `required`: all requirements row by row. `small`: aggregate cells that tell a small
-    count. `contradictions`: aggregate cells whose printed interval excludes the true value.
+    count. `contradictions`: aggregate cells whose printed interval excludes the true value. `wide` (primaries,): what somebody who has the
+    program is left is shown to be as wide as both levels together; False for counts, and everywhere where it is not asked.
     """
 
     primaries: Ints = field(repr=False)
@@ -46,6 +48,7 @@ class Recheck:
     small: tuple[int, ...]
     contradictions: tuple[int, ...]
     faults: tuple[str, ...]
+    wide: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,6 +102,10 @@ def recheck(problem: ProtectionProblem, publication: Publication, profiles: Sequ
         share = np.minimum(share, shares)
         untold = np.flatnonzero((open_ & ~shown).any(axis=(0, 2)) & ~integral)
         faults += [f"{problem.space.key(int(primaries[p]))}, {profile}: not shown by the evidence, neither way" for p in untold.tolist()]
+    shown_wide = np.zeros(len(primaries), dtype=bool)
+    if asked_about(problem) and not integral.all():
+        needed = needs[0].general[:2].sum(axis=0)[~integral]
+        shown_wide[~integral] = wide(problem, cases[0].world, primaries[~integral], needed, evidence.program, evidence.program_centre)
     return Recheck(
         primaries,
         protected,
@@ -112,6 +119,7 @@ def recheck(problem: ProtectionProblem, publication: Publication, profiles: Sequ
         small_told(problem, publication),
         tuple(publication.cells[contradicted(problem, publication)].tolist()),
         tuple(faults),
+        shown_wide,
     )
 
 

@@ -100,9 +100,11 @@ def _adjustment(header: dict[str, Any], arrays: dict[str, Any]) -> Adjustment:
 
 
 def _report(header: dict[str, Any], arrays: dict[str, Any]) -> AuditReport:
-    tuples = {name: tuple(header.get(name, ())) for name in ("profiles", "contradictions", "small")}
+    tuples = {name: tuple(header.get(name, ())) for name in ("profiles", "contradictions", "small", "unclaimed")}
+    narrow = header.get("narrow")  # an earlier version did not know it
     evidence = Evidence.of(_part("evidence.", arrays))
-    return AuditReport(**{**header, **tuples}, **arrays, evidence=evidence)
+    told = {**header, **tuples, "narrow": None if narrow is None else tuple(narrow)}
+    return AuditReport(**told, **arrays, evidence=evidence)
 
 
 _READERS: dict[str, Callable[[dict[str, Any], dict[str, Any]], Artefact]] = {

@@ -81,7 +81,7 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms,
             "period": period,
             "version": version,
             "publication_digest": digest,
-            "audit_digest": _stored_audit(connection, release, domain, period, [row.publication_digest for row in versions]),
+            "audit_digest": _stored_audit(connection, release, terms, period, [row.publication_digest for row in versions]),
             "audit_passed": True,
             "released_at": datetime.now(UTC),
         }
@@ -171,18 +171,30 @@ def _embargo(connection: Connection, release: Release, terms: Terms, audit_diges
     return embargo
 
 
-def _stored_audit(connection: Connection, release: Release, domain: str, period: str, beside: Sequence[str]) -> str:
+def _stored_audit(connection: Connection, release: Release, terms: Terms, period: str, beside: Sequence[str]) -> str:
     """The digest of the stored audit of this release. `beside` are the digests of the published versions."""
     audits = _asked(
         connection, "audit_of_release", release_id=release.id, problem=release.problem, publication=release.publication.digest,
-        profiles=",".join(release.report.profiles), domain=domain, period=period,
+        profiles=",".join(release.report.profiles), domain=terms.domain, period=period,
     )  # fmt: skip
     if not audits:
-        raise ReleaseBlocked(f"release {release.id}: no passed audit of it is stored for {domain} {period}; run its audit again")
+        raise ReleaseBlocked(f"release {release.id}: no passed audit of it is stored for {terms.domain} {period}; run its audit again")
     found = audits[0]
-    if json.loads(found.certificate).get("beside", []) != list(beside):
+    told = json.loads(found.certificate)
+    if told.get("beside", []) != list(beside):
         raise ReleaseBlocked(f"release {release.id}: other versions are out than its audit knew. {ANEW}")
+    if _rule_aware(json.loads(terms.settings)) and told.get("program", {}).get("verdict") != "passed":
+        raise ReleaseBlocked(
+            f"release {release.id}: rule_aware is asked for, and its certificate does not show that it withstands somebody who has the "
+            "program. Remedy: run its audit again"
+        )
     return str(found.digest)
+
+
+def _rule_aware(settings: dict[str, Any]) -> bool:
+    """Do these settings ask that somebody who has the program is withstood?"""
+    roundings = [each.get("rounding") or {} for each in settings.get("indicators", [])]
+    return any(each.get("rule_aware") for each in [settings.get("bases", {}), *roundings])
 
 
 def _store(connection: Connection, decided: Publication, space: CellSpace, domain: str, period: str) -> None:

@@ -31,6 +31,7 @@ import scipy.sparse as sp
 from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.lp.prover import MET, Attack
 from sdc_tasks.methods.attack.requirements import Requirements
+from sdc_tasks.methods.attack.witness import Witness
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
@@ -59,7 +60,9 @@ class Left:
 class Window:
     """The primaries within S: at least `lower`, at most `upper`, asked to be `width` wide; arrays (primaries,), unit of the data.
 
-    `told`: the publication in whole steps. `ended`: the attacks that end W, by side and row of the needs. `level`: of a value.
+    `told`: the publication in whole steps. `ended`: the attacks that end W, by side and row of the needs. `level`: of a value. `middle`: a
+    table that fits, and how far W reaches around it, `down` and `up`. `inside`: a table of S, None if none was found; `apart`: tables of S,
+    as deviations of the hidden cells from it, if they were asked for.
     """
 
     lower: Floats
@@ -68,6 +71,11 @@ class Window:
     told: Publication
     ended: dict[tuple[int, int], Attack]
     level: LevelLine
+    middle: Floats
+    down: Floats
+    up: Floats
+    inside: Floats | None = None
+    apart: tuple[Witness, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,10 +98,11 @@ class LevelLine:
         return np.minimum(high / (1 + self.slope), high - self.least)
 
 
-def left(problem: ProtectionProblem, needs: Requirements, publication: Publication, step: Floats, seed: int = 1) -> Left:
+def left(problem: ProtectionProblem, needs: Requirements, publication: Publication, step: Floats, seed: int = 1, keep: float = 0.0) -> Left:
     """What a publication leaves. `needs`: of the external profile, one row for each primary. `step` (space.size,): values are multiples of
-    it, and everybody knows it: the ends of S are such values. Raises ValueError for a problem without levels as functions of the values,
-    with earlier releases, or with cells that may be negative.
+    it, and everybody knows it: the ends of S are such values. `keep`: keep the tables of S that were found, with a W that reaches so many
+    levels down (0: as the rule asks, and keep none). Raises ValueError for a problem without levels as functions of the values, with
+    earlier releases, or with cells that may be negative.
     """
     if problem.levels is None or problem.earlier.rows.shape != (0, 0) or (problem.lb[problem.suppressed] < 0).any():
         raise ValueError("only for a first version, cells that are not negative, and levels that are functions of the values")
@@ -107,7 +116,7 @@ def left(problem: ProtectionProblem, needs: Requirements, publication: Publicati
         return Left(cells, every)
     at = middle.a[cells]
     ends = lowest, np.minimum(highest, public.among(cells)[1])
-    low, high, top, ended, lps = _reach(middle, public, needs, publication, level, step[cells], ends, seed)
+    low, high, top, ended, lps = _reach(middle, public, needs, publication, level, step[cells], ends, seed, keep or LEVELS_DOWN)
     near = AT_END * (1 + at)
     with np.errstate(invalid="ignore"):
         lower = np.where(low <= lowest + near, lowest, level.above(low) * (1 + SMALLER_BY))
@@ -116,7 +125,7 @@ def left(problem: ProtectionProblem, needs: Requirements, publication: Publicati
         upper = np.floor(upper / step[cells] + SMALLER_BY) * step[cells]
     told = _in_steps(publication, step[publication.cells])
     width = np.minimum(level(top) + np.minimum(level(top), np.maximum(top - lowest, 0)), (highest - lowest) * (1 - MET))
-    window = Window(lower, upper, width, told, ended, level)
+    window = Window(lower, upper, width, told, ended, level, middle.a, at - low, high - at)
     inside = Public.of(problem, told).middle((cells, lower, upper)) if (lower <= upper).all() else None
     if inside is None:
         off = (at < lower) | (at > upper) | (lower > upper)
@@ -129,6 +138,7 @@ def left(problem: ProtectionProblem, needs: Requirements, publication: Publicati
     attacker.settle()
     narrow = nothing
     narrow[[attack.primary for attack in attacker.broken]] = True
+    window = replace(window, inside=inside.a, apart=tuple(each for _, each in attacker.witnesses()) if keep > 0 else ())
     return Left(cells, narrow, lps + attacker.lps, window)
 
 
@@ -155,16 +165,17 @@ def _reach(
     step: Floats,
     ends: tuple[Floats, Floats],
     seed: int,
+    levels: float,
 ) -> tuple[Floats, Floats, Floats, dict[tuple[int, int], Attack], int]:
     """(lo, hi) of the primaries in W, top, the attacks that end W by side and row, and the LPs solved. `ends`: W goes no farther.
 
-    W is asked to reach down by LEVELS_DOWN levels, and up by what a primary needs then. If one side ends before, the other one is asked for
+    W is asked to reach down by so many levels, and up by what a primary needs then. If one side ends before, the other one is asked for
     as much as the primary needs beside it.
     """
     at, cells = middle.a[needs.primaries], np.flatnonzero(middle.suppressed)
     lowest, highest = np.minimum(ends[0], at), np.maximum(ends[1], at)
     bounds = tuple(each - middle.a[cells] for each in public.among(cells))
-    down = np.minimum(LEVELS_DOWN * level(at) + 2 * step, at - lowest)
+    down = np.minimum(levels * level(at) + 2 * step, at - lowest)
     top, lps = level.below(highest), 0
     up = _up(at, np.where(down < at - lowest, level.above(at - down), lowest), level, step, top, highest)
     low, high, ended, found = at, at, dict[tuple[int, int], Attack](), list[Floats]()
@@ -281,7 +292,7 @@ class Public:
         cost = np.concatenate([np.where(span > 0, -1 / np.where(span > 0, span, 1.0), 0.0), np.zeros(len(start))])
         spread = LiveLP(
             cost, twice, self.row_lower - off, self.row_upper - off, np.concatenate([np.zeros(len(start)), lower - start]),
-            np.concatenate([span, np.maximum(upper - start, 0.0)]),
+            np.concatenate([span, np.maximum(upper - start - span, 0.0)]),
         ).solve()  # fmt: skip
         if spread.status is not Status.OPTIMAL:
             return None

@@ -1,0 +1,82 @@
+"""Somebody who has the program (METHOD §9, Theorem 4): the width that tables of the evidence prove, by arithmetic.
+
+Take the tables of the evidence that fit what is published. They prove how far an audit lets each primary reach: down to the least and up to
+the largest value among them. A table in which every primary keeps its level within that, or reaches what the national relations leave one
+after the other, would have passed the audit with the same publication. Two such tables that differ by both levels of a primary prove its
+width. The level is a function of the value, max(slope · value, least).
+
+That the program publishes the same for such a table is a property of the rule, which this module does not check: see METHOD §9.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.methods.recheck.tolerance import LEVEL_REACHED, MISS
+from sdc_tasks.methods.recheck.world import World
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.table import Bools, Floats, Ints
+
+NATIONAL_SWEEPS = 10  # over the national relations
+NATIONAL_END = 1e-6  # relative: as near to what the national relations leave
+
+
+def asked_about(problem: ProtectionProblem) -> bool:
+    """Does a certificate of this problem speak of somebody who has the program? Its levels are then known as functions of the values."""
+    return problem.levels is not None and problem.earlier.rows.shape == (0, 0)
+
+
+def wide(problem: ProtectionProblem, world: World, primaries: Ints, needed: Floats, table: sp.csr_array, centre: Ints) -> Bools:
+    """(primaries,): the tables prove a width of `needed` (primaries,). `table`, `centre`: `Evidence.program`, `Evidence.program_centre`."""
+    assert problem.levels is not None
+    cells, count = world.cells, table.shape[0]
+    at = np.searchsorted(cells, primaries)
+    z = np.zeros((count, len(cells)))
+    for i, (start, end) in enumerate(zip(table.indptr[:-1].tolist(), table.indptr[1:].tolist(), strict=True)):
+        if centre[i] >= 0:
+            z[i] = z[centre[i]]
+        z[i, table.indices[start:end]] += table.data[start:end]
+    z = np.vstack([np.zeros(len(cells)), z])  # the truth is a table too
+    row = (world.A @ z.T).T
+    miss = _excess(world.low - row, row - world.high) + _excess(world.lower - z, z - world.upper)
+    value = problem.a[primaries] + z[:, at]
+    slope, least = problem.levels.slope[primaries], problem.levels.least[primaries]
+    level = np.maximum(slope * value, least)
+    slack = MISS * level[0]
+    fits = miss[:, None] <= slack
+    low, high = np.where(fits, value, np.inf).min(axis=0), np.where(fits, value, -np.inf).max(axis=0)
+    lowest, highest = _national(problem, primaries)
+    below = (value - level >= low - slack) | (low <= lowest + NATIONAL_END * (1 + np.abs(lowest)))
+    with np.errstate(invalid="ignore"):
+        above = (value + level <= high + slack) | (high >= highest - NATIONAL_END * (1 + np.abs(highest)))
+    passes = (below & above).all(axis=1)[:, None] & fits
+    apart = np.where(passes, value, -np.inf).max(axis=0) - np.where(passes, value, np.inf).min(axis=0)
+    return np.asarray(passes.any(axis=0) & (apart >= needed * (1 - LEVEL_REACHED)))
+
+
+def _excess(*sides: Floats) -> Floats:
+    """(tables,): the sum of all misses."""
+    return np.asarray(np.maximum(np.maximum(*sides), 0.0).sum(axis=1))
+
+
+def _national(problem: ProtectionProblem, primaries: Ints) -> tuple[Floats, Floats]:
+    """(lowest, highest) values of the primaries by the relations of the national tables, one after the other."""
+    space = problem.space
+    first = len(space.countries) * space.national_size
+    rows = sp.csr_array(space.relations[: space.relations.shape[0] - (space.size - first)])
+    lower, upper = np.where(problem.suppressed, problem.lb, problem.a), np.where(problem.suppressed, problem.ub, problem.a)
+    for _ in range(NATIONAL_SWEEPS):
+        for start, end in zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True):
+            cell, sign = rows.indices[start:end], rows.data[start:end]
+            hidden = problem.suppressed[cell]
+            if not hidden.any():
+                continue
+            least, most = np.where(sign > 0, lower[cell], -upper[cell]), np.where(sign > 0, upper[cell], -lower[cell])
+            for i in np.flatnonzero(hidden).tolist():
+                others = np.arange(len(cell)) != i
+                up, down = -float(least[others].sum()), -float(most[others].sum())
+                if sign[i] < 0:
+                    up, down = -down, -up
+                lower[cell[i]], upper[cell[i]] = max(lower[cell[i]], down), min(upper[cell[i]], up)
+    return lower[primaries], upper[primaries]
