@@ -144,7 +144,7 @@ LISTED = [
         (ALONE,),
     ),
     *refuses("0017", "release refused: other versions are out than its audit knew", "each version is attacked beside all others", RELEASED),
-    *refuses("0021", "release refused: not shown to withstand somebody who has the program", "rule_aware is shown, or not out", (ALONE,)),
+    *refuses("0022", "release refused: not shown to withstand somebody who has the program", "rule_aware is shown, or not out", (ALONE,)),
     Listed(
         PUBLISHER,
         'if _rule_aware(json.loads(terms.settings)) and told.get("program", {}).get("verdict") != "passed":',

@@ -364,7 +364,7 @@ def test_a_run_that_stopped_says_why_unless_the_state_of_the_release_does() -> N
 
 def test_a_correction_makes_nobody_late_and_what_was_retracted_does_not_go_out() -> None:
     from sdc_ui.cycles.countries import countries
-    from sdc_ui.cycles.cycle import _deadlines
+    from sdc_ui.cycles.cycle import deadlines_of
     from sdc_ui.shared.standing import release_line
 
     def at(hour: int) -> datetime:
@@ -378,10 +378,10 @@ def test_a_correction_makes_nobody_late_and_what_was_retracted_does_not_go_out()
     ]
     found = countries(("AT", "BE"), files, ())
     out = release_line(history_row(state="published", version=1, released_at=at(13), embargo=at(20)))
-    deliveries, *_, goes_out = _deadlines(cycle, found, files, out, (), 0, None, at(14))
+    deliveries, *_, goes_out = deadlines_of(cycle, found, files, out, (), 0, None, at(14))
     assert (deliveries.done, deliveries.late) == (at(8), False)
     assert (goes_out.name, goes_out.hint) == ("Goes out", "published")
-    back = _deadlines(cycle, found, files, replace(out, retracted="wrong unit"), (), 0, None, at(14))
+    back = deadlines_of(cycle, found, files, replace(out, retracted="wrong unit"), (), 0, None, at(14))
     assert "Goes out" not in {each.name for each in back}
 
 

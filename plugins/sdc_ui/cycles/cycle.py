@@ -138,7 +138,7 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
             *(file for file in unread if named_by(file, codes) is None),
         ),
         unread=tuple(unread),
-        deadlines=_deadlines(cycle, found, files, newest, audits, asked, approval, now)
+        deadlines=deadlines_of(cycle, found, files, newest, audits, asked, approval, now)
         if cycle and any(cycle[name] for name in DUE)
         else (),
         alerts=tuple(reader.alerts(engine, domain, period)),
@@ -179,7 +179,7 @@ def _tile(name: Name, country: Country, files: Sequence[Mapping[str, Any]], step
     )
 
 
-def _deadlines(
+def deadlines_of(
     cycle: Mapping[str, Any],
     found: Sequence[Country],
     files: Sequence[Mapping[str, Any]],
