@@ -22,7 +22,8 @@ with the answer. The log of the warehouse keeps it with your name. What counts t
 Several files that count together are answered together.
 
 ### When something is red
-- **`settle`**: no such file waits, another answer was given already, or the delivery is refused; the log says which.
+- **`settle`**: no such file waits, or the delivery is refused; the log says which. While the file lies in the inbox, trigger this DAG again
+  with another answer: the newest one counts.
 """
 
 
@@ -32,10 +33,11 @@ def settle() -> None:
     from sdc_tasks import steps
     from sdc_tasks.model.series import Answer
 
-    given: dict[str, Any] = dict(get_current_context()["params"])
+    context = get_current_context()
+    given: dict[str, Any] = dict(context["params"])
     at = desk(str(source_of(given["domain"])), given["period"])
     note_run(at)
-    steps.settle(at, given["files"], Answer(given["answer"]), given["note"] or "")
+    steps.settle(at, given["files"], Answer(given["answer"]), given["note"] or "", context["dag_run"].run_id)
     log.info("%s: %s", ", ".join(given["files"]), ANSWERS[given["answer"]])
 
 

@@ -139,6 +139,14 @@ def ingest(desk: Desk, inbox: Path | None, name: str) -> tuple[str, str]:
     delivery is refused; the earlier delivery of the country then stays. Raises it also where a second file of the country waits for an
     answer (`answers.py`).
     """
+    country, digest, said = _judge(desk, inbox, name)
+    if said:
+        raise InvalidInput("; ".join(said))
+    return country, digest
+
+
+def _judge(desk: Desk, inbox: Path | None, name: str) -> tuple[str, str, list[str]]:
+    """As `ingest`. Returns also what is to do about the second files of the country that wait or are refused."""
     mine, whose = _taken(desk, inbox, name)
     given = answers.answers(desk.engine, desk.domain.id, desk.period)
     files, replaced, others = _counting(desk, inbox, mine, whose, given)
@@ -146,8 +154,10 @@ def ingest(desk: Desk, inbox: Path | None, name: str) -> tuple[str, str]:
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     delivery = read_files(desk, files)
     keys = [each.key for each in files]
+    fresh = [each for each in files if each.state is not DeliveryState.ACCEPTED] or files  # a refusal is theirs: what counted, counts
+    chief = fresh[0] if delivery.table is None else files[0]
     for each, sheet in zip(files, delivery.sheets, strict=True):
-        told = delivery.told if each is files[0] else ()
+        told = delivery.told if each is chief else ()
         before = [other for other in known if other.superseded_by == each.key.digest]
         news = [_replacing(each, other) for other in [*before, *replaced] if other.series.name == each.series.name or each in instead[:1]]
         for finding in news:
@@ -164,9 +174,11 @@ def ingest(desk: Desk, inbox: Path | None, name: str) -> tuple[str, str]:
         store.save_findings(desk.engine, keys[0], [*delivery.findings, Finding("SDC/file-name", Severity.ERROR, message)])
         raise _refused(desk, files, delivery, f": {message}")
     results = suite.check(delivery.table, desk.domain, _previous(desk, country, files))
-    for key in keys:
-        store.save_checks(desk.engine, key, results if key is keys[0] else ())
-    if refused := suite.refusals(results):
+    refused = suite.refusals(results)
+    judged = [each.key for each in fresh] if refused else keys
+    for key in judged:
+        store.save_checks(desk.engine, key, results if key is judged[0] else ())
+    if refused:
         raise _refused(desk, [*files, *replaced], delivery, f": {'; '.join(_told(result) for result in refused)}")
     by = {each.series.name: each.key.digest for each in files}
     decided = {
@@ -176,17 +188,16 @@ def ingest(desk: Desk, inbox: Path | None, name: str) -> tuple[str, str]:
     for other in replaced:
         if other.state is DeliveryState.RECEIVED:
             store.supersede(desk.engine, other.key, country, by[other.series.name])
-    _require_answers(desk, others, given, files)
-    return country, mine
+    return country, mine, _to_answer(desk, others, given, files)
 
 
-def _require_answers(
+def _to_answer(
     desk: Desk,
     others: Sequence[store.StoredDelivery],
     given: Mapping[str, Answer],
     files: Sequence[store.StoredDelivery],
-) -> None:
-    """Raises InvalidInput where a second file waits for an answer, or is refused and still in the inbox. A file that cannot be read is
+) -> list[str]:
+    """What is to do about each second file that waits for an answer, or is refused and still in the inbox. A file that cannot be read is
     refused at once: nobody is asked about it.
     """
     said = []
@@ -195,7 +206,8 @@ def _require_answers(
             _keep(desk, each)
             continue
         if each.state is DeliveryState.REFUSED:
-            said.append(f"{each.file} is refused, its findings say why; take it away, or send it corrected")
+            otherwise = ", answer otherwise" if each.key.digest in given else ""
+            said.append(f"{each.file} is refused, its findings say why; take it away{otherwise}, or send it corrected")
             continue
         alone = read_files(desk, [each])
         if any(sheet.refused for sheet in alone.sheets):
@@ -206,13 +218,13 @@ def _require_answers(
         message = f"{each.file} waits: {each.country} has {' and '.join(sorted(one.file for one in files))} already. {ASK}"
         store.save_findings(desk.engine, each.key, [*alone.sheets[0].findings, Finding("SDC/second", Severity.WARNING, message)])
         said.append(message)
-    if said:
-        raise InvalidInput("; ".join(said))
+    return said
 
 
 def _keep(desk: Desk, each: store.StoredDelivery) -> None:
     message = f"somebody decided that the files before {each.file} count, and not this one; the log says who"
     store.save_findings(desk.engine, each.key, [Finding("SDC/second", Severity.WARNING, message)])
+    store.save_checks(desk.engine, each.key, ())
     store.refuse(desk.engine, each.key, each.country)
 
 
@@ -223,26 +235,77 @@ def second(desk: Desk) -> list[store.StoredDelivery]:
 
 
 @keeps_to_itself
-def settle(desk: Desk, names: Sequence[str], given: Answer, note: str = "") -> None:
-    """Records the answer about second files of countries, and judges what counts then. The files need not be in the inbox any more.
+def settle(desk: Desk, names: Sequence[str], given: Answer, note: str = "", run: str = "") -> None:
+    """Records the answer about second files of countries, and judges what counts then. Files that wait need not be in the inbox any more.
+    About a file that is still there, somebody may answer otherwise later: the newest answer counts. `run`: the run of Airflow that does it.
 
-    Raises InvalidInput where a file does not wait, another answer was given already, or a delivery is refused.
+    Raises InvalidInput where nobody is asked about a file, the answer was given already and holds, what counted before the answer cannot
+    count any more, or a delivery is refused.
     """
-    asked = {each.file: each for each in second(desk)}
+    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    before = answers.answers(desk.engine, desk.domain.id, desk.period)
+    there = {digest for _, digest in store.lying(desk.engine, desk.domain.id, desk.period)}
+    answered = [each for each in answers.answered(known, before) if each.key.digest in there]
+    waiting = {each.file: each for each in answers.waiting(known, before)}
+    asked = {each.file: each for each in answered} | waiting
     if unknown := [name for name in names if name not in asked]:
-        waits = f"these wait: {', '.join(sorted(asked))}" if asked else "none waits"
+        waits = f"these wait: {', '.join(sorted(waiting))}" if waiting else "none waits"
         raise InvalidInput(f"{', '.join(unknown)}: waits for no answer in {desk.domain.id} {desk.period}; {waits}")
-    mine = [asked[name] for name in names]
+    mine = [asked[name] for name in dict.fromkeys(names)]
     for each in mine:
-        answers.answer(desk.engine, each.key, given, note)
+        if before.get(each.key.digest) is given and (given is Answer.KEEP or each.state is DeliveryState.ACCEPTED):
+            raise InvalidInput(f"{each.file}: the answer was {given} already, and it holds")
+    back = _back(desk, known, before, mine)
+    answers.answer(desk.engine, [each.key for each in mine], given, note, back=[each.key for each in back], run=run)
     for country in sorted({str(each.country) for each in mine}):
-        first = next(each for each in mine if each.country == country)
+        own = [each for each in mine if each.country == country]
         if given is Answer.KEEP:
-            for each in (each for each in mine if each.country == country):
+            for each in own:
                 _keep(desk, each)
         else:
-            ingest(desk, None, first.file)
-        desk.say(f"{', '.join(each.file for each in mine if each.country == country)}: {given}")
+            for message in _judge(desk, None, own[0].file)[2]:
+                desk.say(message)
+        desk.say(f"{', '.join(each.file for each in own)}: {given}")
+
+
+def _back(
+    desk: Desk, known: Sequence[store.StoredDelivery], given: Mapping[str, Answer], mine: Sequence[store.StoredDelivery]
+) -> list[store.StoredDelivery]:
+    """The files that count again when answers about accepted files are taken back: those that these files replaced.
+
+    Raises InvalidInput where other files replaced them too, or where what counted before is no delivery of the country by itself.
+    """
+    back: list[store.StoredDelivery] = []
+    undone = [each for each in mine if each.state is DeliveryState.ACCEPTED]
+    for country in sorted({str(each.country) for each in undone}):
+        accepted = [each for each in known if each.country == country and each.state is DeliveryState.ACCEPTED]
+        stay = [each for each in accepted if each not in undone]
+        replacing = [each for each in accepted if given.get(each.key.digest) is Answer.REPLACE]
+        if (forgotten := [each.file for each in replacing if each in stay]) and len(forgotten) < len(replacing):
+            raise InvalidInput(f"{', '.join(forgotten)} came with them instead of other files. Remedy: answer about all of them together")
+        by = {each.key.digest: each.series.name for each in undone}
+        again: dict[str, store.StoredDelivery] = {}
+        for each in known:
+            if each.state is DeliveryState.SUPERSEDED and by.get(each.superseded_by or "", each.series.name) != each.series.name:
+                again[each.series.name] = each
+        again = {name: each for name, each in again.items() if name not in {one.series.name for one in stay}}
+        before = sorted([*stay, *again.values()], key=lambda each: each.file)
+        _require_whole(desk, before, country, undone)
+        back.extend(again.values())
+    return back
+
+
+def _require_whole(
+    desk: Desk, files: Sequence[store.StoredDelivery], country: str, without: Sequence[store.StoredDelivery]
+) -> None:
+    """Raises InvalidInput where these files are not an acceptable delivery of the country by themselves."""
+    left_out = ", ".join(each.file for each in without if each.country == country)
+    remedy = "Remedy: put the file that shall count into the inbox under another name, and answer replace about it"
+    if not files:
+        raise InvalidInput(f"without {left_out} no file of {country} counts. {remedy}")
+    delivery = read_files(desk, files)
+    if delivery.table is None or suite.refusals(suite.check(delivery.table, desk.domain, None)):
+        raise InvalidInput(f"without {left_out} what counts of {country} would be refused: {', '.join(e.file for e in files)}. {remedy}")
 
 
 def _taken(desk: Desk, inbox: Path | None, name: str) -> tuple[str, str | None]:

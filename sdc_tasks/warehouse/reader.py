@@ -156,6 +156,13 @@ def deliveries(engine: Engine, domain: str, period: str) -> list[Record]:
     return _query(engine, "deliveries", {"received_at": UtcTime(), "lying": Boolean()}, domain=domain, period=period)
 
 
+def answers(engine: Engine, domain: str, period: str) -> list[Record]:
+    """What people answered about second files since each was last received, in order: digest, answer, actor, recorded_at, note, and the run
+    of Airflow that carried it out. Of each file the last answer counts.
+    """
+    return _query(engine, "answers", {"recorded_at": UtcTime()}, domain=domain, period=period)
+
+
 def findings(engine: Engine, domain: str, period: str) -> list[Record]:
     """The findings of intake, delivery by delivery, in the order of the files."""
     return _query(engine, "findings", {}, domain=domain, period=period)
@@ -259,16 +266,21 @@ def task_runs(engine: Engine, dag_id: str, run_id: str) -> list[Record]:
 
 
 def intakes(engine: Engine, domain: str, period: str, tasks: Collection[str] = ("ingest", "judge")) -> list[Record]:
-    """The instances of these tasks of a cycle, in releases and as files arrived, in the order in which they ended: by default those that
-    read files.
+    """The ended instances of these tasks of a cycle, in releases and as files arrived, in the order in which they ended: by default those
+    that read files.
     """
+    return [each for each in instances(engine, domain, period, tasks) if each["finished_at"] is not None]
+
+
+def instances(engine: Engine, domain: str, period: str, tasks: Collection[str]) -> list[Record]:
+    """The instances of these tasks of a cycle, in the order in which they ended; those that still run have no instant."""
     found = (
         select(task_run)
         .join(dag_run_table, (dag_run_table.c.dag_id == task_run.c.dag_id) & (dag_run_table.c.run_id == task_run.c.run_id))
         .where(dag_run_table.c.domain == domain, dag_run_table.c.period == period, task_run.c.task_id.in_(tasks))
         .order_by(task_run.c.finished_at, task_run.c.dag_id, task_run.c.run_id, task_run.c.map_index)
     )
-    return [each for each in _rows(engine, found) if each["finished_at"] is not None]
+    return _rows(engine, found)
 
 
 def alerts(engine: Engine, domain: str | None = None, period: str | None = None) -> list[Record]:

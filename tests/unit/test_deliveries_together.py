@@ -308,14 +308,102 @@ def test_the_answer_decides_and_the_log_says_whose_it_was(second, tmp_path, answ
     assert not checks.failures(second.engine)
     judge(second, tmp_path)
     assert of_at(second) == then, "judged again, it is the same"
-    with pytest.raises(InvalidInput, match=r"AT_new\.csv: waits for no answer"):
-        steps.settle(anna, ["AT_new.csv"], Answer.REPLACE)
+    if given is not Answer.BOTH:
+        with pytest.raises(InvalidInput, match=rf"AT_new\.csv: the answer was {answer} already"):
+            steps.settle(anna, ["AT_new.csv"], given)
     steps.assemble(second)
 
     # under the name that does not count any more, a file waits again
     put(tmp_path, "AT_2024.csv", sdmx_1(HEALTHY.replace("300 D", "300 A")))
     said = judge(second, tmp_path)["AT_2024.csv AT_new.csv"]
     assert ("AT_2024.csv waits: AT has AT_new.csv already" in said) == (given is Answer.REPLACE)
+
+
+def findings_of(desk: steps.Desk, name: str) -> list[str]:
+    return [each["code"] for each in reader.findings(desk.engine, "small", PERIOD) if each["file"] == name]
+
+
+def shown(desk: steps.Desk) -> dict[str, str]:
+    return {each["file"]: each["state"] for each in reader.deliveries(desk.engine, "small", PERIOD) if each["country"] == "AT"}
+
+
+def test_what_two_files_say_together_is_a_fault_of_the_one_that_does_not_count(second, tmp_path):
+    judge(second, tmp_path)
+    with pytest.raises(InvalidInput):
+        steps.settle(second, ["AT_new.csv"], Answer.BOTH)
+    assert findings_of(second, "AT_2024.csv") == []
+    assert set(findings_of(second, "AT_new.csv")) == {"SDC/overlap"}
+
+
+@pytest.mark.parametrize("first", list(Answer))
+@pytest.mark.parametrize("then", list(Answer))
+def test_who_changes_his_mind_answers_otherwise_and_the_newest_answer_counts(second, tmp_path, first, then):
+    """Whatever the first answer did, after the second one all is as if it had been the only one."""
+    counts = {
+        Answer.KEEP: {"AT_2024.csv": "accepted", "AT_new.csv": "kept out"},
+        Answer.REPLACE: {"AT_2024.csv": "superseded", "AT_new.csv": "accepted"},
+        Answer.BOTH: {"AT_2024.csv": "accepted", "AT_new.csv": "refused"},
+    }
+    judge(second, tmp_path)
+    for given in (first, then):
+        if given is Answer.BOTH:
+            with pytest.raises(InvalidInput, match="differ in"):
+                steps.settle(second, ["AT_new.csv"], given)
+        elif (given, first) == (then, then) and shown(second)["AT_new.csv"] != "waiting":
+            with pytest.raises(InvalidInput, match="already"):
+                steps.settle(second, ["AT_new.csv"], given)
+        else:
+            steps.settle(second, ["AT_new.csv"], given, "the ministry called")
+        assert shown(second) == counts[given]
+        assert not checks.failures(second.engine)
+        judge(second, tmp_path)
+        assert shown(second) == counts[given], "a later run changes nothing"
+        assert not checks.failures(second.engine)
+    given = [each.action for each in log.entries(second.engine) if each.action in list(Answer)]
+    assert given == [first, then] or (given == [first] and first is then)
+    steps.assemble(second)
+
+
+def test_an_answer_is_changed_only_while_the_file_lies_in_the_inbox(second, tmp_path):
+    judge(second, tmp_path)
+    steps.settle(second, ["AT_new.csv"], Answer.KEEP)
+    (tmp_path / "inbox" / "AT_new.csv").unlink()
+    judge(second, tmp_path)
+    with pytest.raises(InvalidInput, match=r"AT_new\.csv: waits for no answer"):
+        steps.settle(second, ["AT_new.csv"], Answer.REPLACE)
+
+
+def test_parts_that_count_together_are_taken_back_where_what_is_left_is_whole(desk, tmp_path):
+    first, rest = halves(sdmx_1())
+    put(tmp_path, "AT_2024.csv", sdmx_1())
+    judge(desk, tmp_path)
+    put(tmp_path, "AT_a.csv", first)
+    put(tmp_path, "AT_b.csv", rest)
+    judge(desk, tmp_path)
+    steps.settle(desk, ["AT_a.csv", "AT_b.csv"], Answer.BOTH)
+    assert set(shown(desk).values()) == {"accepted"}
+    steps.settle(desk, ["AT_a.csv"], Answer.KEEP)
+    assert shown(desk) == {"AT_2024.csv": "accepted", "AT_a.csv": "kept out", "AT_b.csv": "accepted"}
+    steps.settle(desk, ["AT_a.csv", "AT_b.csv"], Answer.REPLACE)
+    assert shown(desk) == {"AT_2024.csv": "superseded", "AT_a.csv": "accepted", "AT_b.csv": "accepted"}
+    for name in ("AT_a.csv", "AT_b.csv"):
+        with pytest.raises(InvalidInput, match="answer about all of them together"):
+            steps.settle(desk, [name], Answer.KEEP)
+    steps.settle(desk, ["AT_b.csv", "AT_a.csv"], Answer.KEEP)
+    assert shown(desk) == {"AT_2024.csv": "accepted", "AT_a.csv": "kept out", "AT_b.csv": "kept out"}
+    assert not checks.failures(desk.engine)
+
+
+@pytest.mark.parametrize("order", [("AT_a.csv", "AT_b.csv"), ("AT_b.csv", "AT_a.csv")])
+def test_of_two_second_files_one_counts_and_the_other_is_kept_out_in_either_order(second, tmp_path, order):
+    (tmp_path / "inbox" / "AT_new.csv").unlink()
+    put(tmp_path, "AT_a.csv", sdmx_1(OTHER))
+    put(tmp_path, "AT_b.csv", sdmx_1(HEALTHY.replace("300 D", "300 A")))
+    judge(second, tmp_path)
+    for name in order:
+        steps.settle(second, [name], Answer.REPLACE if name == "AT_a.csv" else Answer.KEEP)
+    assert shown(second) == {"AT_2024.csv": "superseded", "AT_a.csv": "accepted", "AT_b.csv": "kept out"}
+    steps.assemble(second)
 
 
 def test_two_halves_replace_a_whole_table_together(second, tmp_path):

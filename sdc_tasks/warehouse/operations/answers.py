@@ -2,15 +2,15 @@
 
 Where files of a country are accepted, a file under the name of one of them is a correction (`model/series.py`). A file under another name
 waits: it could be a correction, a further part, or a mistake. The answer is an entry of the log, and holds for this arrival of the file.
+Somebody may answer otherwise later: the log has every answer, and the newest one counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, select, update
 
-from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.series import Answer
 from sdc_tasks.warehouse.confidential.store import DeliveryKey, StoredDelivery
 from sdc_tasks.warehouse.database.engine import actor_of, reading, serialise, writing
@@ -41,21 +41,35 @@ def answers(engine: Engine, domain: str, period: str) -> dict[str, Answer]:
         return _answers(connection, domain, period)
 
 
-def answer(engine: Engine, key: DeliveryKey, given: Answer, note: str = "") -> None:
-    """Records the answer about a file under the name with which the warehouse was opened. The same answer again changes nothing.
+def answered(known: Sequence[StoredDelivery], given: dict[str, Answer]) -> list[StoredDelivery]:
+    """The files about which somebody answered, and may answer otherwise: those that count, and those that do not and are refused."""
+    refused = [each for each in beside(known) if each.state is DeliveryState.REFUSED]
+    accepted = [each for each in known if each.state is DeliveryState.ACCEPTED]
+    return [each for each in [*refused, *accepted] if each.key.digest in given]
 
-    Raises InvalidInput where another answer was given.
+
+def answer(
+    engine: Engine, keys: Sequence[DeliveryKey], given: Answer, note: str = "", *, back: Sequence[DeliveryKey] = (), run: str = ""
+) -> None:
+    """Records the answer about files of one domain and period under the name with which the warehouse was opened. Each is then judged
+    anew, as if it had just come: an earlier answer counts no more. `back`: superseded files that count again because of that. `run`: the run
+    of Airflow that does it. All or nothing.
     """
     with writing(engine) as connection:
-        serialise(connection, "answer", *key)
+        serialise(connection, "answer", *keys[0][:2])
         person(actor_of(connection))
-        row = connection.execute(select(delivery).filter_by(**key._asdict())).one()
-        before = _answers(connection, key.domain, key.period).get(key.digest)
-        if before not in (None, given):
-            raise InvalidInput(f"{row.file}: the answer was {before} already. Remedy: to decide anew, take the file away and send it again")
-        if before is None:
+        for key in keys:
+            connection.execute(update(delivery).filter_by(**key._asdict()).values(state=DeliveryState.RECEIVED))
+        for key in back:
+            anew = {"state": DeliveryState.ACCEPTED, "superseded_by": None}
+            connection.execute(update(delivery).filter_by(**key._asdict()).values(**anew))
+        for key in back:
+            country = connection.execute(select(delivery.c.country).filter_by(**key._asdict())).scalar_one()
+            record(connection, "accept", key.digest, domain=key.domain, period=key.period, country=country, instead_of=None)
+        for key in keys:
+            row = connection.execute(select(delivery).filter_by(**key._asdict())).one()
             about = {"domain": key.domain, "period": key.period, "country": row.country, "file": row.file, "times": row.times, "note": note}
-            record(connection, given, key.digest, **about)
+            record(connection, given, key.digest, **about, **({"run": run} if run else {}))
 
 
 def _answers(connection: Connection, domain: str, period: str) -> dict[str, Answer]:
