@@ -115,7 +115,13 @@ def findings_of(request: Request, user: GetUserDep, domain: str, period: str, co
     require([domain], user)
     facts = _known(findings_facts(warehouse(), domain, period, country), f"country {country} in {domain} {period}")
     may = rights(domain, user)
-    return _page(request, "findings", facts=facts, todo=(*answers(may, domain, period, facts.waiting), *clearing(may, facts.to_clear)))
+    todo = (*answers(may, domain, period, facts.waiting), *clearing(may, facts.to_clear))
+    alone = {
+        each.digest: answers(may, domain, period, each.choice.files, each.choice.answers, urgent=each.state == "waiting")
+        for each in facts.files
+        if each.choice and each.choice.files != facts.waiting
+    }
+    return _page(request, "findings", facts=facts, todo=todo, alone=alone)
 
 
 @app.get("/cycle/{domain}/{period}/findings/{country}/letter")

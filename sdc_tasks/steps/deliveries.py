@@ -295,9 +295,7 @@ def _back(
     return back
 
 
-def _require_whole(
-    desk: Desk, files: Sequence[store.StoredDelivery], country: str, without: Sequence[store.StoredDelivery]
-) -> None:
+def _require_whole(desk: Desk, files: Sequence[store.StoredDelivery], country: str, without: Sequence[store.StoredDelivery]) -> None:
     """Raises InvalidInput where these files are not an acceptable delivery of the country by themselves."""
     left_out = ", ".join(each.file for each in without if each.country == country)
     remedy = "Remedy: put the file that shall count into the inbox under another name, and answer replace about it"

@@ -42,6 +42,12 @@ WHERE CASE a.kind
     )
     WHEN 'answer' THEN u.state = 'waiting' AND u.started_at = n.started_at AND EXISTS (
         SELECT 1 FROM operations.dag_run q WHERE q.release_id = u.release_id AND q.state NOT IN ('success', 'failed')
+    ) AND EXISTS (
+        SELECT 1 FROM operations.delivery_now d
+        WHERE d.domain = a.domain AND d.period = a.period
+            AND (d.state = 'waiting' OR (d.state = 'accepted' AND NOT EXISTS (
+                SELECT 1 FROM operations.step i WHERE i.release_id = u.release_id AND i.step = 'delivery' AND i.key = d.digest
+            )))
     )
     WHEN 'approval' THEN u.state = 'waiting'
         AND EXISTS (SELECT 1 FROM operations.audit p WHERE p.release_id = u.release_id AND p.passed) AND u.started_at = n.started_at

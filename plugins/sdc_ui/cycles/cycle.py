@@ -38,9 +38,9 @@ class Tile:
 
 @dataclass(frozen=True)
 class CycleFacts:
-    """All facts of the page of a cycle. `nameless`: files without a readable country. `unread`: what lay in the inbox and is not read; a
-    run stops while it lies there. `run` is the newest run, `asking` the one that asks about the newest release: an older one, while a
-    later run takes in newer deliveries. `takings` take releases of the cycle back, or took or asked.
+    """All facts of the page of a cycle. `nameless`: files without a readable country. `unread`: what lay in the inbox and is not read,
+    `why` for each; a run stops while it lies there. `run` is the newest run, `asking` the one that asks about the newest release: an older
+    one, while a later run takes in newer deliveries. `takings` take releases of the cycle back, or took or asked.
     """
 
     domain: str
@@ -51,6 +51,7 @@ class CycleFacts:
     tiles: tuple[Tile, ...]
     nameless: tuple[str, ...]
     unread: tuple[str, ...]
+    why: tuple[str, ...]
     deadlines: tuple[Deadline, ...]
     alerts: tuple[Mapping[str, Any], ...]
     run: DagRun | None
@@ -71,9 +72,12 @@ class CycleFacts:
 
     @property
     def failed(self) -> tuple[Instance, ...]:
-        """The tasks that read a country's files and failed, in the newest run. Those of a second file fail again until it is answered."""
+        """The tasks that read a country's files and failed, in the newest run. Those of a second file fail again until it is answered, and
+        those of what is not read until it has gone.
+        """
         asked = {PurePath(each.file).stem for each in self.waiting if each.file}
         asked |= {PurePath(each.file).stem for each in self.tiles if each.file and not each.country.awaited}
+        asked |= {PurePath(file).stem for file in self.unread}
         failed = (each for step in self.steps if step.name == INGEST for each in step.instances if each.state == "failed")
         return tuple(each for each in failed if not asked.intersection(each.label.split(" + ")))
 
@@ -120,7 +124,8 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
     settings = reader.settings_of(engine, domain)
     labels = labels_of(domain, settings)
     asked = newest.approvals_asked if newest else int(settings.get("governance", {}).get("approvals", 0))
-    unread = [each["file"] for each in reader.unread(engine) if (each["domain"], each["period"]) == (domain, period)]
+    not_read = [each for each in reader.unread(engine) if (each["domain"], each["period"]) == (domain, period)]
+    unread = [each["file"] for each in not_read]
     found = countries(cycle["areas"] if cycle else (), files, unread)
     codes = [each.code for each in found]
     steps = _steps(engine, run, newest)
@@ -138,6 +143,7 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
             *(file for file in unread if named_by(file, codes) is None),
         ),
         unread=tuple(unread),
+        why=tuple(each["why"] for each in not_read),
         deadlines=deadlines_of(cycle, found, files, newest, audits, asked, approval, now)
         if cycle and any(cycle[name] for name in DUE)
         else (),

@@ -15,8 +15,11 @@ from sdc_ui.cycles.causes import Cause, causes
 from sdc_ui.cycles.countries import OVER, named_by
 from sdc_ui.cycles.cycle import NAMELESS
 from sdc_ui.cycles.remedies import remedy
+from sdc_ui.cycles.second import SETTLE, Choice, Given, choice, given, unheard
 from sdc_ui.shared.labels import Name, labels_of
 from sdc_ui.shared.steps import Came, Instance
+
+BESIDE = ("SDC/second", "SDC/superseded", "SDC/overlap")  # said of a file for the sake of another one: no correction of it changes them
 
 
 @dataclass(frozen=True)
@@ -34,13 +37,17 @@ class Check:
 
 @dataclass(frozen=True)
 class File:
-    """One received file. `also`: the other names under which the same bytes lie in the inbox. `gone`, `new` and `still` are codes of
-    findings and failed checks against the file received before it; None for the first. `came` is None for a file that was read outside
-    Airflow.
+    """One received file. `also`: the other names under which the same bytes lie in the inbox; `here`: they lie there under its own name.
+    `given` and `choice`: what was answered about it as a second file, and what may be answered. `gone`, `new` and `still` are codes of
+    findings and failed checks against the file received before it, of what was looked at in both; None for the first. `came` is None for a
+    file that was read outside Airflow.
     """
 
     name: str
     also: tuple[str, ...]
+    here: bool
+    given: Given | None
+    choice: Choice | None
     digest: str
     state: str
     received_at: datetime
@@ -66,7 +73,8 @@ class File:
 @dataclass(frozen=True)
 class FindingsFacts:
     """The files of a country, the newest first; empty while it is awaited. `unread`: what lies in the inbox under its name and is not read,
-    each with the reason.
+    each with the reason. `answering`: a run with an answer of which the log has none yet, or which failed. `awaited`: the domain has the
+    country.
     """
 
     domain: str
@@ -75,11 +83,15 @@ class FindingsFacts:
     country: Name
     files: tuple[File, ...]
     unread: tuple[str, ...]
+    answering: Came | None = None
+    awaited: bool = True
 
     @property
     def to_clear(self) -> Came | None:
-        """The task that refused the newest file in a release: it reads the corrected one when it is cleared."""
-        newest = next((each for each in self.files if each.state not in OVER), None)
+        """The task that refused the newest file in a release: it reads the corrected one when it is cleared. None helps where the domain
+        does not have the country.
+        """
+        newest = next((each for each in self.files if each.state not in OVER), None) if self.awaited else None
         refused = newest is not None and newest.state == "refused" and newest.came is not None and newest.came.task.state == "failed"
         return newest.came if newest is not None and refused and newest.came is not None and newest.came.in_release else None
 
@@ -105,13 +117,26 @@ def findings_facts(engine: Engine, domain: str, period: str, country: str) -> Fi
     read = {each["label"]: _came(each) for each in reader.intakes(engine, domain, period)}  # the last one of each file counts
     name = Name(NAMELESS, "no country could be read") if country == NAMELESS else labels.area(country)
     lying = reader.lying(engine, domain, period)
+    settles = [_came(each) for each in reader.instances(engine, domain, period, (SETTLE,))]
+    said = given(reader.answers(engine, domain, period), {each.run_id: each for each in settles})
     shown: list[File] = []
     for each in files:
         told = causes((one for one in found if one["digest"] == each["digest"]), settings, period)
         checks = tuple(_check(one) for one in checked if one["digest"] == each["digest"])
-        also = tuple(one["file"] for one in lying if one["digest"] == each["digest"] and one["file"] != each["file"])
-        shown.append(_file(each, also, files, told, checks, read.get(PurePath(each["file"]).stem), shown[-1] if shown else None))
-    return FindingsFacts(domain, labels.title, period, name, tuple(reversed(shown)), _unread(engine, domain, period, country))
+        names = tuple(one["file"] for one in lying if one["digest"] == each["digest"])
+        came = read.get(PurePath(each["file"]).stem)
+        shown.append(_file(each, names, files, said, told, checks, came, shown[-1] if shown else None))
+    awaited = _awaited(engine, domain, period)
+    return FindingsFacts(
+        domain,
+        labels.title,
+        period,
+        name,
+        tuple(reversed(shown)),
+        _unread(engine, domain, period, country),
+        unheard(reversed(settles), said, [each["file"] for each in files]),
+        not awaited or country == NAMELESS or country in awaited,
+    )
 
 
 def findings_file(engine: Engine, domain: str, period: str, country: str) -> str | None:
@@ -151,14 +176,18 @@ def _came(record: Mapping[str, Any]) -> Came:
 
 
 def _file(
-    file: Mapping[str, Any], also: tuple[str, ...], files: list[reader.Record], told: tuple[Cause, ...], checks: tuple[Check, ...],
-    came: Came | None, before: File | None,
+    file: Mapping[str, Any], names: tuple[str, ...], files: list[reader.Record], said: Mapping[str, Given], told: tuple[Cause, ...],
+    checks: tuple[Check, ...], came: Came | None, before: File | None,
 ) -> File:  # fmt: skip
-    codes = _codes(told, checks)
-    known = None if before is None else _codes(before.causes, before.checks)
+    both = before is not None and bool(checks) and bool(before.checks)
+    codes = _codes(told, checks if both or before is None else ())
+    known = None if before is None else _codes(before.causes, before.checks if both else ())
     return File(
         name=file["file"],
-        also=also,
+        also=tuple(each for each in names if each != file["file"]),
+        here=file["file"] in names,
+        given=said.get(file["digest"]),
+        choice=choice(file, files, said),
         digest=file["digest"],
         state=file["state"],
         received_at=file["received_at"],
@@ -174,7 +203,8 @@ def _file(
 
 
 def _codes(told: tuple[Cause, ...], checks: tuple[Check, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*(each.code for each in told), *(each.name for each in checks if not each.passed)]))
+    own = (each.code for each in told if each.code not in BESIDE)
+    return tuple(dict.fromkeys([*own, *(each.name for each in checks if not each.passed)]))
 
 
 def _check(record: Mapping[str, Any]) -> Check:

@@ -132,32 +132,35 @@ def clearing(rights: Rights, came: Came | None) -> tuple[Action, ...]:
 
 
 ANSWERS = {
-    "keep": ("Keep the file that counts", "What counts stays. This file does not count: {}."),
-    "replace": ("Replace by the second file", "The second file counts instead of all files of the country: {}."),
+    "keep": ("Keep the file that counts", "Keep the files that count", "What counts stays. {} does not count."),
+    "replace": ("Replace by the second file", "Replace by all of them", "{} counts instead of all other files of the country."),
     "both": (
         "Both are parts",
-        "All files are parts of one delivery: {}. Where two hold the same cell with different content, it is refused.",
+        "All are parts",
+        "{} and what counts are parts of one delivery. Where two hold the same cell with different content, it is refused.",
     ),
 }
 
 
-def answers(rights: Rights, domain: str, period: str, waiting: Sequence[str]) -> tuple[Action, ...]:
-    """The answers to the question what the second files of a country are, where some wait."""
-    if not waiting:
+def answers(
+    rights: Rights, domain: str, period: str, files: Sequence[str], given: Sequence[str] = tuple(ANSWERS), urgent: bool = True
+) -> tuple[Action, ...]:
+    """The answers to the question what these second files of a country are, about all of them at once."""
+    if not files:
         return ()
-    conf = {"domain": domain, "period": period, "files": list(waiting)}
+    conf = {"domain": domain, "period": period, "files": list(files)}
     return tuple(
         Action(
-            label,
-            about.format(", ".join(waiting)) + " The log keeps the answer with your name.",
+            ANSWERS[answer][len(files) > 1],
+            ANSWERS[answer][2].format(", ".join(files)) + " The log keeps the answer with your name.",
             "dags/second_file/dagRuns",
             json.dumps({"logical_date": None, "conf": conf | {"answer": answer}}),
             rights.answer,
-            urgent=True,
+            urgent=urgent,
             asks="Who said so, and why",
             field="note",
         )
-        for answer, (label, about) in ANSWERS.items()
+        for answer in given
     )
 
 

@@ -51,9 +51,9 @@ def answered(known: Sequence[StoredDelivery], given: dict[str, Answer]) -> list[
 def answer(
     engine: Engine, keys: Sequence[DeliveryKey], given: Answer, note: str = "", *, back: Sequence[DeliveryKey] = (), run: str = ""
 ) -> None:
-    """Records the answer about files of one domain and period under the name with which the warehouse was opened. Each is then judged
-    anew, as if it had just come: an earlier answer counts no more. `back`: superseded files that count again because of that. `run`: the run
-    of Airflow that does it. All or nothing.
+    """Records the answer about files of one domain and period under the name with which the warehouse was opened. Each is judged anew then,
+    as if it had just come: an earlier answer counts no more. `back`: superseded files that count again because of that. `run`: the run of
+    Airflow that does it. All or nothing.
     """
     with writing(engine) as connection:
         serialise(connection, "answer", *keys[0][:2])

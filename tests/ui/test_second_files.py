@@ -1,0 +1,179 @@
+"""The page of a country whose second files wait or were answered: who answered what, what came of it, and what may be answered now."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from sdc_tasks import steps
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.series import Answer
+from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.database.schema import cycle
+from sdc_tasks.warehouse.operations import cycles
+from support.deliveries import HEALTHY, PERIOD, sdmx_1, small_domain
+
+Page = Callable[[str], str]
+OTHER = HEALTHY.replace("749391", "749392").replace("700 ", "701 ").replace("300 D", "301 D").replace("400 F", "401 F")
+UNCLEAN = HEALTHY.replace("700 F", "701 F")
+BUTTON = re.compile(r'data-path="[^"]*second_file[^"]*" data-body="([^"]*)"')
+AT, CYCLE = f"/cycle/small/{PERIOD}/findings/AT", f"/cycle/small/{PERIOD}"
+
+
+@pytest.fixture
+def inbox(tmp_path: Path) -> Path:
+    small_domain(tmp_path)
+    (tmp_path / "inbox").mkdir()
+    return tmp_path / "inbox"
+
+
+@pytest.fixture
+def desk(inbox: Path, page: Page, monkeypatch: pytest.MonkeyPatch) -> steps.Desk:
+    """AT's file counts, and the pages read this warehouse."""
+    url = f"sqlite:///{inbox.parent / 'warehouse.db'}"
+    monkeypatch.setenv("SDC_WAREHOUSE_URL", url)
+    found = steps.open_desk(url, inbox.parent / "small.yaml", PERIOD, actor="anna")
+    (inbox / "AT_2024.csv").write_text(sdmx_1())
+    read(found, inbox)
+    return found
+
+
+def read(desk: steps.Desk, inbox: Path) -> None:
+    for each in steps.discover(desk, inbox):
+        try:
+            steps.ingest(desk, inbox, each.file)
+        except InvalidInput:
+            continue
+
+
+def told(page: str) -> str:
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page)))
+
+
+def asked(page: str) -> list[tuple[str, ...]]:
+    """The questions that the buttons answer, in order: the names of the files, then the answers."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for body in BUTTON.findall(page):
+        conf: dict[str, Any] = json.loads(html.unescape(body))["conf"]
+        found.setdefault(tuple(conf["files"]), []).append(conf["answer"])
+    return [(*files, *answers) for files, answers in found.items()]
+
+
+def answer(desk: steps.Desk, given: str, *files: str, run: str = "") -> None:
+    """As the DAG `second_file` does it, and the listener writes it down."""
+    said, state = "", "success"
+    about = {"domain": "small", "period": PERIOD, "triggered_by": "anna"}
+    cycles.note_dag_run(desk.engine, "second_file", run or given, **about)
+    try:
+        steps.settle(desk, files, Answer(given), "Ms Huber <b>called</b>", run or given)
+    except InvalidInput as error:
+        said, state = str(error), "failed"
+    cycles.note_task_run(desk.engine, "second_file", run or given, "settle", -1, state=state, label="", tries=1, seconds=1.0, said=said)
+
+
+def test_one_file_is_answered_by_three_buttons(desk: steps.Desk, inbox: Path, page: Page) -> None:
+    (inbox / "AT_new.csv").write_text(sdmx_1(OTHER))
+    read(desk, inbox)
+    assert asked(page(AT)) == [("AT_new.csv", "keep", "replace", "both")]
+    assert "corrected:" not in told(page(AT))
+
+
+def test_of_several_files_each_is_answered_by_itself_or_all_together(desk: steps.Desk, inbox: Path, page: Page) -> None:
+    for name in ("AT_a.csv", "AT_b.csv"):
+        (inbox / name).write_text(sdmx_1(OTHER) + "\n" * (name == "AT_b.csv"))
+    read(desk, inbox)
+    every = ("keep", "replace", "both")
+    both = next(each for each in asked(page(AT)) if len(each) == 5)
+    assert sorted(both[:2]) == ["AT_a.csv", "AT_b.csv"]
+    assert sorted(asked(page(AT))[1:]) == [("AT_a.csv", *every), ("AT_b.csv", *every)]
+    assert "2 second files wait." in told(page(AT))
+    answer(desk, "keep", "AT_a.csv")
+    assert asked(page(AT)) == [("AT_b.csv", *every), ("AT_a.csv", "replace", "both")]
+
+
+def test_an_answer_that_was_refused_is_told_with_its_reason_and_may_be_given_otherwise(desk: steps.Desk, inbox: Path, page: Page) -> None:
+    (inbox / "AT_new.csv").write_text(sdmx_1(OTHER))
+    read(desk, inbox)
+    answer(desk, "both", "AT_new.csv", run="manual/both")
+    found = page(AT)
+    said = told(found)
+    assert "anna answered both" in said
+    assert "This file was refused then and does not count: AT_2024.csv" in said
+    assert "and AT_new.csv differ in" in said
+    assert "<b>called" not in found
+    assert 'href="/dags/second_file/runs/manual%2Fboth"' in found.replace("manual/both", "manual%2Fboth")
+    assert asked(found) == [("AT_new.csv", "keep", "replace", "both")]
+    for wrong in ("corrected:", "nothing was found in this one", "Correct the other file", "Clear AT"):
+        assert wrong not in said, wrong
+    answer(desk, "replace", "AT_new.csv")
+    said = told(page(AT))
+    assert "anna answered replace" in said
+    assert "Before, the answer was both." in said
+    assert "This file counts." in said
+    assert asked(page(AT)) == [("AT_new.csv", "keep", "both")]
+
+
+def test_an_answer_that_nobody_asked_for_is_told_with_its_run(desk: steps.Desk, inbox: Path, page: Page) -> None:
+    answer(desk, "keep", "AT_2024.csv")
+    assert "The last answer failed: AT_2024.csv: waits for no answer" in told(page(AT))
+    (inbox / "AT_new.csv").write_text(sdmx_1(OTHER))
+    read(desk, inbox)
+    cycles.note_dag_run(desk.engine, "second_file", "next", domain="small", period=PERIOD, triggered_by="anna")
+    cycles.note_task_run(desk.engine, "second_file", "next", "settle", -1, state="running", label="", tries=1, seconds=None, said="")
+    assert "An answer is being carried out." in told(page(AT))
+
+
+def test_nothing_is_said_of_checks_that_were_not_made(desk: steps.Desk, inbox: Path, page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    (inbox / "AT_new.csv").write_text(sdmx_1(OTHER))
+    read(desk, inbox)
+    known = reader.check_results
+    monkeypatch.setattr(reader, "check_results", lambda *about: [{**each, "passed": False, "failed": 1} for each in known(*about)])
+    said = told(page(AT))
+    assert re.search(r"AT_new\.csv \S+ \S+ UTC waiting \d its content was not checked AT_2024\.csv", said), said
+    assert not re.search("(corrected|new|still):", said)
+
+
+def test_a_country_that_the_domain_does_not_have_is_asked_for_nothing(desk: steps.Desk, inbox: Path, page: Page) -> None:
+    (inbox / "BE.csv").write_text(sdmx_1(UNCLEAN, "BE"))
+    read(desk, inbox)
+    address = f"/cycle/small/{PERIOD}/findings/BE"
+    assert "Ask the country for a corrected file" in told(page(address))
+    with desk.engine.begin() as connection:
+        connection.execute(update(cycle).values(areas=json.dumps(["AT"])))
+    said = told(page(address))
+    assert "is not a country of the domain. Take its file away" in said
+    assert "Ask the country for a corrected file" not in said
+
+
+def test_a_renamed_file_is_not_said_to_lie_under_both_names(desk: steps.Desk, inbox: Path, page: Page) -> None:
+    (inbox / "AT_x.csv").write_bytes((inbox / "AT_2024.csv").read_bytes())
+    read(desk, inbox)
+    assert "The same bytes lie in the inbox as AT_x.csv too. They count once." in told(page(AT))
+    (inbox / "AT_2024.csv").unlink()
+    read(desk, inbox)
+    assert "as AT_x.csv, and not under this name any more." in told(page(AT))
+
+
+def test_all_that_stops_a_release_stands_on_the_cycle_and_nothing_is_cleared_that_fails_again(
+    desk: steps.Desk, inbox: Path, page: Page
+) -> None:
+    (inbox / "AT_new.csv").write_text(sdmx_1(OTHER))
+    (inbox / "BE\nx.csv").write_text(sdmx_1(HEALTHY, "BE"))
+    dag, run = "eu_release_small", "manual"
+    cycles.note_dag_run(desk.engine, dag, run, domain="small", period=PERIOD, triggered_by="anna")
+    read(desk, inbox)
+    for index, each in enumerate(steps.discover(desk, inbox)):
+        cycles.note_task_run(desk.engine, dag, run, "ingest", index, state="failed", label=each.label, tries=1, seconds=1.0, said="red")
+    cycles.note_dag_run(desk.engine, dag, run, state="failed")
+    found = page(CYCLE)
+    said = told(found)
+    assert re.search(r"A second file of A\w* waits", said)
+    assert re.search(r"Not read\. BE\S*x\.csv: its name has characters that are not text\. Remedy: rename it", said)
+    assert "clearTaskInstances" not in found
