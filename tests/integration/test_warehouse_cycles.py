@@ -111,6 +111,19 @@ def test_an_alert_is_raised_once_and_closes_when_its_reason_is_gone(warehouse):
             raw(warehouse, forbidden)
 
 
+def test_an_answer_that_did_not_count_is_told_while_newer_deliveries_wait(warehouse):
+    def told() -> list[str]:
+        return [each["kind"] for each in reader.alerts(warehouse, "sbs", "2024")]
+
+    prepared(warehouse, "r1")
+    finish_run(warehouse, "r1", RunState.WAITING)
+    note_dag_run(warehouse, *RUN, domain="sbs", period="2024", release_id="r1")
+    raise_alert(warehouse, "sbs", "2024", "answer", "r1", "the answer of bert does not count")
+    assert told() == []
+    accept(warehouse, receive(warehouse, "sbs", "2024", "cy.csv", b"its table").key, "CY")
+    assert told() == ["answer"]
+
+
 def test_what_is_other_than_in_a_stored_publication_is_counted(warehouse):
     publish_it(warehouse, prepared(warehouse))
     again = changes(warehouse, "sbs", "2024", FIRST.digest, FIRST, SPACE)

@@ -132,7 +132,7 @@ def clearing(rights: Rights, came: Came | None) -> tuple[Action, ...]:
 
 
 ANSWERS = {
-    "keep": ("Keep the file that counts", "Keep the files that count", "What counts stays. {} does not count."),
+    "keep": ("Keep the file that counts", "Keep the files that count", "{} does not count. What counted before it counts."),
     "replace": ("Replace by the second file", "Replace by all of them", "{} counts instead of all other files of the country."),
     "both": (
         "Both are parts",
@@ -145,14 +145,18 @@ ANSWERS = {
 def answers(
     rights: Rights, domain: str, period: str, files: Sequence[str], given: Sequence[str] = tuple(ANSWERS), urgent: bool = True
 ) -> tuple[Action, ...]:
-    """The answers to the question what these second files of a country are, about all of them at once."""
+    """The answers to the question what these second files of a country are, about all of them at once. Not `urgent`: another answer was
+    given before.
+    """
     if not files:
         return ()
     conf = {"domain": domain, "period": period, "files": list(files)}
     return tuple(
         Action(
-            ANSWERS[answer][len(files) > 1],
-            ANSWERS[answer][2].format(", ".join(files)) + " The log keeps the answer with your name.",
+            ANSWERS[answer][len(files) > 1] if urgent else f"Answer {answer}",
+            ANSWERS[answer][2].format(", ".join(files))
+            + " The log keeps the answer with your name."
+            + (" The answer before it counts no more." if not urgent else ""),
             "dags/second_file/dagRuns",
             json.dumps({"logical_date": None, "conf": conf | {"answer": answer}}),
             rights.answer,
