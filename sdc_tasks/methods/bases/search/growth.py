@@ -69,7 +69,7 @@ class Growth:
     """The state of the search. `choice` is the finest one, nowhere below `lowest`, that all `tables` fit."""
 
     def __init__(self, attacker: Attacker, ladder: Ladder, lowest: Ints, progress: Say) -> None:
-        self._attacker, self._ladder, self._lowest, self._say = attacker, ladder, lowest, progress
+        self._ladder, self._lowest, self._say = ladder, lowest, progress
         self._provers = attacker.provers
         self._told = [_Told.of(prover.system) for prover in self._provers]
         self._allowed = np.isfinite(ladder.loss) & (np.arange(ladder.loss.shape[1]) >= lowest[:, None])
@@ -79,7 +79,10 @@ class Growth:
         self._tables = list[FittingTable]()
         self._never = set[tuple[int, int]]()  # items that no table shows
         self._low, self._high = np.zeros(len(lowest)), np.zeros(len(lowest))
-        self._face(lowest)
+        self.choice = lowest
+        attacker.face(ladder.publication(lowest))  # forgets what was shown against an earlier publication
+        for prover, elastic in zip(self._provers, self._elastic, strict=True):
+            elastic.face(prover.system)
 
     def run(self, steps: int) -> Grown:
         """The three steps. `steps`: LPs of the third one."""
