@@ -1,7 +1,7 @@
 """What the attack engine and the safe bases are measured on: releases by name, and the jobs done with each.
 
 - `demo`: the deliveries of `sdc demo`, 27 countries × 120 activities × 6 size classes: the size of the table in [1];
-- `demo-thousand`: with 1 000 activities; its bases are grown from tables, and its audit is that of a release, with these tables;
+- `demo-thousand`: the same with 1 000 activities, so that bases are grown from tables; its audit gets none of these tables;
 - `demo-countries`, `demo-activities`: ten times as many countries, and as many activities: how time and memory grow;
 - `regions12`: twelve real regional deliveries, which are not part of this project;
 - `tiny*`: the same kinds in small, for `--quick`.
