@@ -61,6 +61,7 @@ def approve(engine: Engine, release_id: str, publication: str, note: str = "", w
             }
             connection.execute(insert(approval).values(**row))
             about = {"audit": found.digest, "publication": found.publication_digest, "note": note, "by": _accounts(connection)}
+            about |= {"without": sorted(without)} if without else {}
             record(connection, "approve", release_id, **about)
         return str(found.digest)
 
