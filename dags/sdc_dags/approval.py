@@ -139,7 +139,7 @@ class Approval(Question):
         if normal(person) in agreed:
             said = f"{person} agreed before; somebody else must agree"
             at.say(said)
-            announce(at.engine, at.domain.id, at.period, "answer", context["ti"].run_id, f"the answer of {person} does not count: {said}")
+            announce(at.engine, at.domain.id, at.period, "own", context["ti"].run_id, f"the answer of {person} does not count: {said}")
             return self.execute(context)
         return None
 
