@@ -57,7 +57,7 @@ def test_a_run_is_told_bit_by_bit(warehouse):
     note_dag_run(warehouse, *RUN, release_id="r1")
     note_dag_run(warehouse, *RUN, state="success", finished_at=DUE + timedelta(minutes=1))
     known = reader.dag_run(warehouse, *RUN)
-    assert known == reader.dag_runs(warehouse, "sbs", "2024")[0]
+    assert known.items() <= reader.dag_runs(warehouse, "sbs", "2024")[0].items(), "and which task failed first"
     assert known is not None
     assert (known["triggered_by"], known["release_id"], known["state"]) == ("anna", "r1", "success")
     with pytest.raises(IntegrityError):

@@ -20,6 +20,9 @@ WALK = ["releases", "methods.attack", "methods.cta", "methods.bases", "methods.a
 # What several rooms hand to each other or stand on; no room that a table is sent into.
 BELOW = {"model", "errors", "solver", "domains", "untrusted", "methods.parts", "methods.primary"}
 
+# Questions about the options, answered at the door: no table is sent in unless somebody asked for it.
+ASKED = {"is_grown", "against_program"}
+
 
 def room_of(frame: FrameType | None) -> str | None:
     """The room whose code a frame runs, None for others' code and for what lies below all rooms."""
@@ -37,7 +40,7 @@ def walked(rooms: list[str]) -> Iterator[None]:
     def note(frame: FrameType, event: str, _: object) -> None:
         if event == "call" and not inside and (room := room_of(frame)) not in (None, "pipeline"):
             inside.append(frame)
-            if rooms[-1:] != [room]:
+            if frame.f_code.co_name not in ASKED and rooms[-1:] != [room]:
                 rooms.append(str(room))
         elif event == "return" and inside and frame is inside[0]:
             inside.clear()

@@ -1,4 +1,4 @@
-"""What a secret draws goes out with what its certificate shows against somebody who has the program."""
+"""What is drawn by a key goes out with what its certificate shows against somebody who has the program."""
 
 import sqlalchemy as sa
 from alembic import op
