@@ -6,7 +6,7 @@
 `approval`    the approval is due; without an instant of its own, a day before the embargo
 `ready`       a release can be run
 `asked`       somebody is asked to agree to a publication
-`own`         the answer of somebody who started a run of the release did not count
+`own`         the answer of somebody who started a run of the release, or who agreed before, did not count
 `answer`      an answer did not count, because newer deliveries wait
 `retraction`  somebody is asked whether a release is taken back, or an answer did not count
 
