@@ -8,7 +8,13 @@ WHEN EXISTS (
     WHERE (release_id = NEW.release_id AND reason = NEW.reason AND agreed_by = NEW.agreed_by) OR rowid = NEW.rowid
 ) BEGIN SELECT raise(ABORT, 'withdrawal is append-only: the key is there'); END;
 
-CREATE TRIGGER withdrawal_instants BEFORE INSERT ON withdrawal
+CREATE TRIGGER withdrawal_instants_insert BEFORE INSERT ON withdrawal
+WHEN NEW.agreed_at NOT GLOB '[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9] [0-2][0-9]:[0-5][0-9]:[0-5][0-9]*'
+    OR julianday(NEW.agreed_at) IS NULL OR NEW.agreed_at < '1970' OR NEW.agreed_at >= '3000' BEGIN
+    SELECT raise(ABORT, 'withdrawal refused: an instant out of bounds');
+END;
+
+CREATE TRIGGER withdrawal_instants_update BEFORE UPDATE ON withdrawal
 WHEN NEW.agreed_at NOT GLOB '[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9] [0-2][0-9]:[0-5][0-9]:[0-5][0-9]*'
     OR julianday(NEW.agreed_at) IS NULL OR NEW.agreed_at < '1970' OR NEW.agreed_at >= '3000' BEGIN
     SELECT raise(ABORT, 'withdrawal refused: an instant out of bounds');

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks import pipeline
-from sdc_tasks.domains import load_domain
 from sdc_tasks.methods.attack import audit, baseline, earlier
 from sdc_tasks.methods.recheck import recheck, told_before
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
@@ -19,6 +18,7 @@ from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from support.laws import law
 from support.oracles import profiles as cold
 from support.oracles.attack import Draw, all_keys, everything, leaf_count, one_cell_release, published, releases, table_of
+from support.oracles.drawn import drawn_domain
 
 FEW = law(30)
 MANY = law(400)
@@ -122,7 +122,7 @@ def withstands(draw: Draw, revision: float | None) -> None:
     """
     told = before(draw)
     problem = replace(draw.problem, earlier=earlier(draw.problem, told, revision))
-    domain = load_domain("sbs")
+    domain = drawn_domain()
     requirements, _ = pipeline.baseline(problem, domain)
     publication = pipeline.choose_bases(problem, requirements, Adjustment(), domain)
     old, p = [cold.Vintage(*each) for each in told], np.flatnonzero(problem.primary)

@@ -10,11 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks import pipeline
-from sdc_tasks.domains import load_domain
-from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Attacker, audit, baseline, earlier
-from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.printed.charter import charter, proposed
 from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
@@ -22,6 +19,7 @@ from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from support.laws import law
 from support.oracles.attack import Draw, everything, one_cell_release, published, reaches, relation_rows, releases, shares, table_of
+from support.oracles.drawn import drawn_domain
 
 LAW = law(60)
 SHARES = st.sampled_from([0.02, 0.1, 0.3, 0.6, 0.95])
@@ -31,13 +29,9 @@ def quiet(message: str) -> None:
     """Nothing is said."""
 
 
-def domain_with(**bases: object) -> Domain:
-    return load_domain("sbs").model_copy(update={"bases": BasesOptions.model_validate(bases)})
-
-
 def chosen(problem: ProtectionProblem, **bases: object) -> Publication:
     requirements, _ = baseline(problem, ("external",))
-    return pipeline.choose_bases(problem, requirements, Adjustment(), domain_with(**bases))
+    return pipeline.choose_bases(problem, requirements, Adjustment(), drawn_domain(**bases))
 
 
 def in_charter(problem: ProtectionProblem, publication: Publication, share: float) -> Publication:
@@ -140,9 +134,9 @@ def test_a_value_that_is_not_the_sum_is_refused_by_key():
     requirements, _ = baseline(problem, ("external",))
     wrong = replace(everything(problem, "withheld"), value=np.array([990.0]), covers=np.array([0.95]))
     with pytest.raises(InvalidInput, match=r"EU\.TURNOVER\.TOTAL .*sum of the members that are public") as refusal:
-        pipeline.audit(problem, wrong, requirements, domain_with(), 0)
+        pipeline.audit(problem, wrong, requirements, drawn_domain(), 0)
     assert "990" not in str(refusal.value)
-    assert pipeline.audit(problem, replace(wrong, value=np.array([980.0])), requirements, domain_with(), 0).passed
+    assert pipeline.audit(problem, replace(wrong, value=np.array([980.0])), requirements, drawn_domain(), 0).passed
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks import pipeline
-from sdc_tasks.domains import Domain, load_domain
+from sdc_tasks.domains import Domain
 from sdc_tasks.methods.attack import Attacker, Requirements, audit, baseline
 from sdc_tasks.methods.bases.cta_rule import choose
 from sdc_tasks.methods.bases.ladder import ladder_of
@@ -19,14 +19,14 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Outcome, Publication, Tables
 from support.laws import law
 from support.oracles.attack import one_cell_release, releases, shares
-from support.oracles.drawn import divided, ladder, quiet
+from support.oracles.drawn import divided, drawn_domain, ladder, quiet
 
 LAW = law(60)
 FEW = law(24)
 
 
 def domain_of(**bases: object) -> Domain:
-    return load_domain("sbs").model_copy(update={"bases": BasesOptions.model_validate({"grown_from": 0, **bases})})
+    return drawn_domain(**{"grown_from": 0, **bases})
 
 
 def chosen(problem: ProtectionProblem, requirements: Requirements, **bases: object) -> tuple[Publication, dict[str, object], list[str]]:
@@ -135,6 +135,6 @@ def test_who_takes_this_way_is_decided_by_counting(bases, profiles, grown):
         *(np.tile(getattr(requirements, name), len(profiles)) for name in ("primaries", "down", "up", "slide", "cut")),
         profile=np.arange(len(profiles)), profiles=profiles,
     )  # fmt: skip
-    domain = load_domain("sbs").model_copy(update={"bases": BasesOptions.model_validate(bases)})
+    domain = drawn_domain(**bases)
     adjustment = pipeline.climb(problem, requirements, domain, 0, Adjustment())
     assert (adjustment.rungs[-1].outcome is Outcome.NONE and adjustment.accepted) is grown

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from sdc_tasks import pipeline
-from sdc_tasks.domains import load_domain
 from sdc_tasks.methods.attack import Attacker, baseline
 from sdc_tasks.methods.bases.ladder import Ladder, ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
@@ -26,6 +25,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from support.laws import law
 from support.oracles.attack import ColdAttacker, Draw, reaches, relation_rows, releases, shares
+from support.oracles.drawn import drawn_domain
 
 LAW = law(60)
 FEW = law(30)
@@ -49,9 +49,8 @@ def safe_choice(draw: Draw, options: Ladder) -> np.ndarray:
 
 
 def chosen(problem: ProtectionProblem, **bases: object) -> Publication:
-    domain = load_domain("sbs").model_copy(update={"bases": BasesOptions.model_validate(bases)})
     requirements, _ = baseline(problem, ("external",))
-    return pipeline.choose_bases(problem, requirements, Adjustment(), domain)
+    return pipeline.choose_bases(problem, requirements, Adjustment(), drawn_domain(**bases))
 
 
 # --- no cell coarser than what the others tell of it ------------------------------------------------------------------------------

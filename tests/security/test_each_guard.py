@@ -544,7 +544,7 @@ def test_what_the_guard_of_an_agreement_to_a_retraction_refuses_alone(ready) -> 
 def test_an_agreement_to_a_retraction_has_an_instant(ready) -> None:
     warehouse, row = ready
     raw(warehouse, INSERT, **row)
-    alone(warehouse, "operations.withdrawal", "withdrawal_instants")
+    alone(warehouse, "operations.withdrawal", "withdrawal_instants_insert")
     for at in ("1969-12-31 00:00:00", "3000-01-01 00:00:00", "2026-02-31 00:00:00x", "soon"):
         with pytest.raises(IntegrityError, match="out of bounds"):
             raw(warehouse, WITHDRAWAL.replace("2026-01-01 00:00:00", at), release="r1", reason="odd", by="bert")

@@ -313,3 +313,13 @@ def test_a_log_tells_no_loss_of_a_few_cells() -> None:
     ladder = Ladder(cells, *(np.ones((12, 3)) for _ in range(4)), loss=np.tile([0.0, 0.123456, 1.0], (12, 1)))
     assert ladder.told(np.where(cells < 9, 1, 0)) == "not told (fewer than 10 cells)"
     assert ladder.told(np.where(cells < 10, 1, 0)) == "1.23"
+
+
+# --- an indicator that the domain does not name -------------------------------------------------------------------------------------
+
+
+def test_nobody_protects_an_indicator_that_the_domain_does_not_name():
+    problem = one_cell_release("AT 100 secret 10 | BE 250 public", EU="AT BE")
+    wages = replace(problem, space=replace(problem.space, indicators=("WAGES",)))
+    with pytest.raises(ValueError, match="the domain does not say how to protect WAGES"):
+        chosen(wages)

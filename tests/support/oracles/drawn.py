@@ -11,6 +11,7 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.methods.attack import Requirements, baseline, blocks
 from sdc_tasks.methods.attack.lp import models
 from sdc_tasks.methods.bases.ladder import Ladder, ladder_of
@@ -49,6 +50,14 @@ OPTIONS = BasesOptions(maximum_relative_base=0.5)
 
 def quiet(message: str) -> None:
     """Nothing is said."""
+
+
+def drawn_domain(**bases: object) -> Domain:
+    """A domain with the indicators that releases are drawn with."""
+    sbs = load_domain("sbs")
+    (turnover,) = sbs.indicators
+    wages = turnover.model_copy(update={"code": "WAGES", "label": "Wages"})
+    return sbs.model_copy(update={"indicators": (turnover, wages), "bases": BasesOptions.model_validate(bases)})
 
 
 def ladder(problem: ProtectionProblem, options: BasesOptions = OPTIONS) -> Ladder:
