@@ -143,14 +143,20 @@ class Agreement(Question):
 
 @step
 def retract() -> None:
-    """Takes the release back, by the account that publishes. **Red:** see the log; nothing was taken back."""
-    from sdc_tasks import steps
+    """Takes the release back, by the account that publishes. Then takes the public files out of the output folder. **Red:** see the log:
+    nothing was taken back, or the folder cannot be written; correct it and clear the task.
+    """
+    from sdc_tasks import outputs, steps
 
     context = get_current_context()
     release, reason = _wanted(context)
-    _note(context, _known(release))  # `agree` may never have run
+    about = _known(release)
+    _note(context, about)  # `agree` may never have run
     user = _asker(context)
     steps.retract(_office(user), release, reason, user)
+    folder = sdc_places.OUT.replace("{domain}", about["domain"]).replace("{period}", about["period"])
+    if outputs.withdraw_public(_office(user), about["domain"], about["period"], sdc_places.folder(folder)):
+        log.info("%s: the public files are taken away", folder)
     log.info("retracted: %s", release)
 
 

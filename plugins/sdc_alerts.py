@@ -45,6 +45,7 @@ DONE = {"published", "blocked"}
 LOOK = 60.0  # seconds between two looks whether the inbox was read
 LOOKS = 60  # then the alert says that it was not
 READ = {"discover", "arrived"}  # the tasks that read the inbox
+NEAR = "waits for an approval, and the embargo is near"
 DUE = {"delivery": "delivery_due", "protection": "protection_due", "approval": "approval_due"}
 
 
@@ -101,8 +102,8 @@ def deadlines(domain: Domain) -> list[DeadlineAlert]:
     for period in domain.calendar.cycles:
         cycle = domain.calendar.of(period)
         assert cycle is not None
-        approval = cycle.approval or (cycle.embargo and cycle.embargo - BEFORE_EMBARGO)
-        instants = {"delivery": cycle.deliveries, "protection": cycle.protection, "approval": domain.governance.approvals and approval}
+        approval = domain.governance.approvals and approval_due(domain, period)
+        instants = {"delivery": cycle.deliveries, "protection": cycle.protection, "approval": approval}
         for kind, instant in instants.items():
             if instant:
                 due[kind][period] = [domain.calendar.interval(period)[0].timestamp(), instant.timestamp()]
@@ -116,6 +117,21 @@ def deadlines(domain: Domain) -> list[DeadlineAlert]:
     budget = BESIDE_SOLVERS + sum((timedelta(seconds=rung.seconds) for rung in domain.cta.ladder), timedelta(hours=1))
     solver = AsyncCallback(overdue, {"kind": "solver", "domain": domain.id})
     return [*found, DeadlineAlert(Queued(), budget, solver, name="solver")]
+
+
+def approval_due(domain: Domain, period: str) -> datetime | None:
+    """When the approval of a period is due: by its calendar, or a day before the embargo ends; None where neither is known."""
+    cycle = domain.calendar.of(period)
+    if cycle is None or cycle.approval or cycle.embargo is None:
+        return cycle.approval if cycle else None
+    return cycle.embargo - BEFORE_EMBARGO
+
+
+def asked_late(engine: Engine, domain: Domain, period: str, release_id: str) -> None:
+    """Raises the alert of a release that begins to wait after its approval was due: the deadline has passed, and nothing waited then."""
+    due = approval_due(domain, period)
+    if due is not None and due <= datetime.now(UTC):
+        announce(engine, domain.id, period, "approval", release_id, NEAR, due)
 
 
 async def overdue(kind: str, domain: str, context: dict[str, Any]) -> None:
@@ -180,16 +196,15 @@ def _late(engine: Engine, kind: str, domain: str, run: dict[str, Any]) -> list[t
         areas: list[str] = next((each["areas"] for each in reader.cycles(engine, domain) if each["period"] == period), [])
         return [(country, f"no accepted delivery from {country}, and deliveries are due") for country in areas if country not in accepted]
     state = next((str(each["state"]) for each in reader.runs(engine, domain) if each["release_id"] == release_id), "")
-    subject = release_id or run["run_id"]
     if state in DONE:
         return []
     if kind == "approval":
-        return [(subject, "waits for an approval, and the embargo is near")] if state == "waiting" else []
+        return [(release_id, NEAR)] if state == "waiting" else []
     if release_id and any(each["passed"] for each in reader.audits(engine, release_id)):
         return []
     if kind == "solver":
-        return [(subject, f"run {run['run_id']} takes longer than all limits of its solvers together")]
-    return [(subject, "the table should be protected by now")]
+        return [(run["run_id"], f"run {run['run_id']} takes longer than all limits of its solvers together")]
+    return [(period, "the table should be protected by now")]
 
 
 def announce(engine: Engine, domain: str, period: str, kind: str, subject: str, said: str, due: datetime | None = None) -> bool:

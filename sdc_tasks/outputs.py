@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 import numpy as np
+from sqlalchemy import Engine
 
 from sdc_tasks import report
 from sdc_tasks.checks.listed import findings_csv, result_of
@@ -101,6 +102,15 @@ def write_public(desk: Desk, out: Path) -> ReleaseInfo:
     problem, publication, merged = decided(desk, current.release_id)
     _write_public(desk, current, problem.space, publication, merged.profiles, out)
     return current
+
+
+@keeps_to_itself
+def withdraw_public(engine: Engine, domain: str, period: str, out: Path) -> bool:
+    """Takes the public files away where the world may see no version of the period any more. Returns whether it may see none."""
+    if reader.current_release(engine, domain, period) is not None:
+        return False
+    _take_away(out, PUBLIC_FILES)
+    return True
 
 
 def _write_public(

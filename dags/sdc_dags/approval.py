@@ -40,6 +40,8 @@ class Approval(Question):
 
     def execute(self, context: Any) -> Any:
         """Asks, unless enough people have agreed to this publication already."""
+        from sdc_alerts import asked_late
+
         from sdc_tasks import outputs, steps
 
         at, release_id = desk(self.source), _release(context)
@@ -56,6 +58,7 @@ class Approval(Question):
         outputs.write_out(at, release_id, place("out", at))  # people read it before they answer
         context["ti"].xcom_push(key="rejections", value=steps.rejections(at, release_id))
         steps.wait(at, release_id)
+        asked_late(at.engine, at.domain, at.period, release_id)
         at.say(f"asked: {len(agreed)} of {self.number} agree to publication {publication[:12]}")
         return super().execute(context)
 

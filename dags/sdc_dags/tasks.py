@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import ExceptionRetryPolicy, RetryAction, RetryRule, task
 from airflow.sdk.exceptions import AirflowFailException
 
-from sdc_tasks.errors import Retriable, SdcError
+from sdc_tasks.errors import InvalidInput, Retriable, SdcError
 
 log = logging.getLogger("sdc.release")
 
@@ -46,7 +46,7 @@ def _step(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         except Retriable:
             raise
         except SdcError as refusal:
-            raise refused(f"{type(refusal).__name__}: {refusal}") from None
+            raise refused(str(refusal) if isinstance(refusal, InvalidInput) else f"{type(refusal).__name__}: {refusal}") from None
 
     return task(**options)(refusing)
 

@@ -6,22 +6,30 @@ Without a valid token every address answers 401, without the right 403. A page s
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from typing import Literal
 
+from airflow.api.common.airflow_health import get_airflow_health
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
 from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity, DagDetails
 from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_dag
 from airflow.models.dag import DagModel
+from airflow.models.taskinstance import TaskInstance
 from airflow.utils.session import create_session
+from airflow.utils.state import TaskInstanceState
 from fastapi import Depends, HTTPException, status
-from sqlalchemy import select
+from markupsafe import Markup
+from sqlalchemy import func, select
 
 from sdc_ui.shared.actions import Rights
+from sdc_ui.shared.words import counted, instant
 
-__all__ = ["SIGNED_IN", "GetUserDep", "readable", "require", "rights", "unopened"]
+__all__ = ["SIGNED_IN", "GetUserDep", "readable", "require", "rights", "services", "unopened"]
 
 PREFIX = "eu_release_"
+SERVICES = {"scheduler": "the scheduler", "triggerer": "the triggerer", "dag_processor": "the DAG processor"}
+PATIENCE = timedelta(minutes=5)  # for workers that are busy
 SIGNED_IN = Depends(requires_access_dag("GET", DagAccessEntity.RUN))  # for the DAG in the address, or for any DAG
 
 
@@ -45,6 +53,23 @@ def rights(domain: str, user: BaseUser) -> Rights:
         unwatched=(watch := DagModel.get_dagmodel(f"national_delivery_{domain}")) is not None and bool(watch.is_paused),
         agree=_may("PUT", DagAccessEntity.HITL_DETAIL, "retract_release", user),
     )
+
+
+def services(now: datetime) -> tuple[str, ...]:
+    """What of Airflow does not work now, in sentences: services that do not answer, tasks that no worker takes."""
+    health = get_airflow_health()
+    found = [
+        Markup("{} has not answered since {}").format(name, instant(datetime.fromisoformat(last))) if last else f"{name} has never answered"
+        for key, name in SERVICES.items()
+        if health[key]["status"] == "unhealthy"
+        for last in [health[key][f"latest_{key}_heartbeat"]]
+    ]
+    with create_session() as session:
+        waits = (TaskInstance.state == TaskInstanceState.QUEUED, TaskInstance.queued_dttm < now - PATIENCE)
+        number, since = session.execute(select(func.count(), func.min(TaskInstance.queued_dttm)).where(*waits)).one()
+    if since is not None:
+        found.append(Markup("no worker takes {}, the first since {}").format(counted(number, "task"), instant(since)))
+    return tuple(found)
 
 
 def unopened(known: Iterable[str], user: BaseUser) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from sdc_tasks.errors import Retriable, SdcError
 from sdc_tasks.warehouse import reader
-from sdc_ui.access import SIGNED_IN, GetUserDep, readable, require, rights, unopened
+from sdc_ui.access import SIGNED_IN, GetUserDep, readable, require, rights, services, unopened
 from sdc_ui.board import board
 from sdc_ui.country import country_facts
 from sdc_ui.cycles.cycle import NAMELESS, cycle_facts
@@ -85,7 +85,7 @@ def the_board(request: Request, user: GetUserDep) -> Response:
     asks = {(line.domain, line.period): asked(may[line.domain], user.get_name(), line.newest, line.asking) for line in facts.open}
     gone, paused = ({domain for domain, each in may.items() if getattr(each, what)} for what in ("gone", "paused"))
     new = unopened(may, user)
-    return _page(request, "board", facts=facts, todo=todo, asks=asks, gone=gone, paused=paused, new=new, now=now)
+    return _page(request, "board", facts=facts, todo=todo, asks=asks, gone=gone, paused=paused, new=new, down=services(now), now=now)
 
 
 @app.get("/country/{country}")
@@ -106,7 +106,7 @@ def one_cycle(request: Request, user: GetUserDep, domain: str, period: str) -> R
     if facts.out is not None and not facts.retracting:
         todo = (*todo, *retraction(may, facts.out, facts.out))
     asks, back = asked(may, user.get_name(), facts.newest, facts.asking), asked_back(may, user.get_name(), facts.takings)
-    return _page(request, "cycle", facts=facts, todo=todo, asks=asks, back=back, may=may, now=now)
+    return _page(request, "cycle", facts=facts, todo=todo, asks=asks, back=back, may=may, down=services(now), now=now)
 
 
 @app.get("/cycle/{domain}/{period}/findings/{country}")

@@ -42,13 +42,17 @@ def retract(
     agree: Annotated[
         bool, typer.Option("--agree", help="only agree that somebody else takes it back for exactly this reason; nothing is taken back yet")
     ] = False,
+    folder: Annotated[
+        Path | None, typer.Option("--out", help="the output folder of its period: table.csv and the files beside it are taken away there")
+    ] = None,
     actor: ActorOption = None,
 ) -> None:
     """Retracts a release: the public no longer sees its cells. An older version does not replace it.
 
     Where the terms of the release ask for approvals, somebody else agrees first: with --agree and the same reason, or in Required Actions.
     """
-    from sdc_tasks import steps
+    from sdc_tasks import outputs, steps
+    from sdc_tasks.warehouse import reader
     from sdc_tasks.warehouse.operations.decisions import claimed, withdraw
 
     office = steps.open_office(warehouse, actor)
@@ -58,6 +62,13 @@ def retract(
         return
     steps.retract(office, release, reason, actor)
     out.print(f"retracted: {release}")
+    about = reader.of_release(office, release) or {}
+    if folder is None:
+        out.print(
+            "Its table.csv, and the files beside it, still lie where they were written. Take them away, or give the folder with --out"
+        )
+    elif outputs.withdraw_public(office, about["domain"], about["period"], folder):
+        out.print(f"{folder}: table.csv and the files beside it are taken away")
 
 
 def files(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Boolean, Engine, Select, Table, func, select
+from sqlalchemy import Boolean, Engine, Select, Table, case, func, select
 
 from sdc_tasks.warehouse.database.engine import reading
 from sdc_tasks.warehouse.database.schema import UtcTime, approval, audit, cycle, log, run, rung, step, submission, task_run, terms
@@ -313,8 +313,14 @@ def log_of(engine: Engine, subject: str) -> list[Record]:
 
 
 def settings_of(engine: Engine, domain: str, digest: str | None = None) -> dict[str, Any]:
-    """The domain file under these terms, or the present one, with its code lists; {} for an unknown domain."""
-    wanted = select(terms.c.settings).where(terms.c.domain == domain).order_by(terms.c.registered_at.desc(), terms.c.digest).limit(1)
+    """The domain file under these terms, or the present one, with its code lists; {} for an unknown domain.
+
+    The present terms are those that came last or were worked with last: a domain file may be as it was before.
+    """
+    under = (submission.c.domain == terms.c.domain) & (submission.c.terms_digest == terms.c.digest)
+    used = select(func.max(submission.c.submitted_at)).where(under).scalar_subquery()
+    last = case((used > terms.c.registered_at, used), else_=terms.c.registered_at)
+    wanted = select(terms.c.settings).where(terms.c.domain == domain).order_by(last.desc(), terms.c.digest).limit(1)
     found = _rows(engine, wanted if digest is None else wanted.where(terms.c.digest == digest))
     settings: dict[str, Any] = json.loads(found[0]["settings"]) if found else {}
     return settings

@@ -154,7 +154,12 @@ def test_the_public_files_are_exported_again_in_other_formats_and_go_with_the_ta
     assert (public / "table.csv").read_bytes() == (out / "table.csv").read_bytes()
     assert sdc(*exported, "--format", "excel").refused("not each once of sdmx-ml, sdmx-json and parquet")
     release_id, _ = digests(desk)
-    assert office(desk, "retract", release_id, "--reason", "wrong units").code == 0
+    because = ("retract", release_id, "--reason", "wrong units")
+    assert "still lie where they were written" in " ".join(office(desk, *because).said.split())
+    assert (out / "table.csv").exists()
+    assert office(desk, *because, "--out", out).code == 0, "the same once more"
+    assert not {path.name for path in out.iterdir()} & names
+    assert (out / "report.html").exists()
     assert sdc(*exported).refused("retracted")
 
 

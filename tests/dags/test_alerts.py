@@ -13,6 +13,7 @@ import pytest
 
 from sdc_tasks.domains import load_domain
 from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.database.migrations import migrate
 from sdc_tasks.warehouse.operations import cycles
 from support.dags.airflow_home import AGREED, CYCLES, DAGS, PLAIN, SMALL
 from support.dags.in_process import Flight, synced
@@ -132,6 +133,30 @@ def test_an_approval_that_is_pending_is_told(bag: Any, deliver: Any, warehouse_o
     for kind in ("approval", "solver", "protection"):
         miss(run, kind, AGREED)
     assert [each["kind"] for each in webhook] == ["asked", "approval"]
+
+
+def test_a_release_that_begins_to_wait_after_its_approval_was_due_is_told(
+    bag: Any, deliver: Any, warehouse_of_run: Any, webhook: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The deadline passed at the beginning of the run, when nothing waited yet. Airflow does not come back."""
+    import sdc_alerts
+
+    monkeypatch.setattr(sdc_alerts, "approval_due", lambda domain, period: datetime(2026, 1, 1, tzinfo=UTC))
+    for country in ("AT", "BE"):
+        deliver(AGREED, country)
+    run = Flight.start(bag, f"eu_release_{AGREED}", period="2024")
+    miss(run, "approval", AGREED)
+    assert [(each["kind"], each["days"] > "0") for each in webhook] == [("asked", False), ("approval", True)]
+
+
+def test_what_should_be_protected_is_told_once(warehouse_of_run: Any) -> None:
+    """Before the run has opened its release, and after."""
+    from sdc_alerts import _late
+
+    migrate(warehouse_of_run)
+    run = {"period": "2024", "run_id": "one", "release_id": None}
+    before, after = (_late(warehouse_of_run, "protection", PLAIN, run | {"release_id": release}) for release in (None, "small-2024-0"))
+    assert before == after == [("2024", "the table should be protected by now")]
 
 
 def test_whoever_is_asked_or_can_act_is_told_beyond_the_board(

@@ -35,7 +35,7 @@ def test_the_corrected_file_of_one_country_is_taken_in_by_clearing_it(
     assert reader.releases(warehouse_of_run) == []
     seen = reader.task_runs(warehouse_of_run, DAG, run.run_id)
     [told] = [each for each in seen if (each["task_id"], each["state"]) == ("ingest", "failed")]
-    assert (told["label"], told["said"].startswith("InvalidInput: BE_2024.csv refused")) == ("BE_2024", True)
+    assert (told["label"], told["said"].startswith("BE_2024.csv refused")) == ("BE_2024", True)
     errors = [each.getMessage() for each in caplog.records if each.levelname == "ERROR"]
     assert [each for each in errors if "BE_2024.csv" in each] == [told["said"]]
     assert "sdc_tasks/steps" not in caplog.text, "the sentence of the operator, without the frames below it"

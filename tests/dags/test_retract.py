@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sdc_tasks.model.public_files import PUBLIC_FILES
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.database.engine import acting
 from sdc_tasks.warehouse.log import entries
@@ -28,7 +29,11 @@ def test_a_release_is_taken_back_in_the_name_of_who_triggered_it(bag: Any, deliv
     assert Flight.start(bag, f"after_embargo_{PLAIN}", period="2023").tasks == {"table": "skipped"}, "nothing is out"
     wrong = Flight.start(bag, "retract_release", release="nothing-2024", reason=REASON)
     assert (wrong.state, wrong.in_state("failed")) == ("failed", {"agree"})
+    beside = sorted(each.name for each in table.parent.iterdir())
     assert Flight.start(bag, "retract_release", user="dora", release=out.release_id, reason=REASON).state == "success"
+    left = sorted(each.name for each in table.parent.iterdir())
+    assert set(beside) - set(left) == set(beside) & set(PUBLIC_FILES), "the files that the world had are taken away with it"
+    assert "report.html" in left
     assert [each.retracted for each in reader.releases(warehouse_of_run)] == [REASON]
     assert [(each.actor, each.subject) for each in entries(warehouse_of_run) if each.action == "retract"] == [("dora", out.release_id)]
     again = Flight.start(bag, "retract_release", release=out.release_id, reason="another")

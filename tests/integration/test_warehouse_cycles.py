@@ -48,6 +48,8 @@ def test_settings_are_those_of_the_newest_terms_or_of_the_digest(warehouse):
         open_cycle(warehouse, replace(TERMS, digest=digest, settings=f'{{"title": "{title}"}}'), "2024", [], {})
     assert reader.settings_of(warehouse, "sbs") == {"title": "new"}
     assert reader.settings_of(warehouse, "sbs", "a" * 64) == {"title": "old"}
+    prepared(warehouse, "r1", terms=replace(TERMS, digest="a" * 64, settings='{"title": "old"}'))
+    assert reader.settings_of(warehouse, "sbs") == {"title": "old"}, "the domain file is as it was before"
 
 
 def test_a_run_is_told_bit_by_bit(warehouse):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy.exc import OperationalError
+
+from support.ui.office import DOMAIN
 
 FILLED = {
     "domain": "sbs",
@@ -118,3 +121,39 @@ def test_an_error_that_no_database_made_is_airflow_s_own(browser: Any, monkeypat
 
     monkeypatch.setattr(RevokedToken, "is_revoked", wrong)
     assert browser.get("/sdc/").status_code == 500
+
+
+@pytest.fixture
+def heart(server: Any) -> Iterator[Any]:
+    """Adds a heartbeat of a service, so many minutes ago."""
+    from airflow.jobs.job import Job
+    from airflow.utils.session import create_session
+    from sqlalchemy import delete
+
+    def beat(kind: str, minutes: int) -> None:
+        with create_session() as session:
+            job = Job(state="running", latest_heartbeat=datetime.now(UTC) - timedelta(minutes=minutes))
+            job.job_type = kind
+            session.add(job)
+
+    yield beat
+    with create_session() as session:
+        session.execute(delete(Job))
+
+
+def test_a_service_that_is_down_is_said_where_somebody_acts(page: Any, at_office: Any, heart: Any) -> None:
+    paths = ("/", f"/cycle/{DOMAIN}/2023")
+    for path in paths:
+        assert "the scheduler has never answered" in page(path)
+    for kind in ("SchedulerJob", "TriggererJob", "DagProcessorJob"):
+        heart(kind, 0)
+    for path in paths:
+        assert "Airflow does not go on" not in page(path)
+
+
+def test_a_service_that_stopped_has_its_last_instant(page: Any, at_office: Any, heart: Any) -> None:
+    heart("SchedulerJob", 0)
+    heart("TriggererJob", 30)
+    told = page("/")
+    assert re.search(r"Airflow does not go on:</strong> the triggerer has not answered since <time", told)
+    assert "the scheduler" not in told

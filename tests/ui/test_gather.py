@@ -91,6 +91,10 @@ def test_steps_keep_the_order_of_the_graph_and_tell_how_long_it_took() -> None:
     assert [each.name for each in found] == ["discover", "ingest", "assemble", "cta_outcome", "approve_1"]
     assert [each.seconds for each in found] == [2.0, 90.0, 1.0, None, None]
     assert [each.tone for each in found] == ["good", "bad", "bad", "none", "none"]
+    [again] = of_tasks(
+        [ended("ingest", 0, "success", 1, 10.0), ended("ingest", 1, "success", 1, 5.0), ended("ingest", 2, "success", 24, 9.0)]
+    )
+    assert again.seconds == 19.0, "one was cleared later: nothing ran in between"
 
 
 def test_a_task_that_waits_for_a_person_is_not_said_to_run() -> None:
@@ -362,6 +366,19 @@ def test_a_run_that_stopped_says_why_unless_the_state_of_the_release_does() -> N
     assert ended(None, replace(red, state="running")) is None
 
 
+def test_a_retraction_that_was_not_made_says_why_until_another_is_asked_for() -> None:
+    from sdc_ui.shared.runs import DagRun, stayed
+    from sdc_ui.shared.standing import release_line
+
+    out = release_line(history_row(release_id="r1", state="published", version=1, visible=True))
+    no = DagRun("retract_release", "one", "r1", "failed", "dora", None, None, "agree", "bert keeps the release", "wrong unit")
+    assert stayed([no], out) is no
+    assert stayed([replace(no, state="running"), no], out) is None, "asked again"
+    assert stayed([replace(no, release_id="r0")], out) is None
+    assert stayed([no], replace(out, retracted="wrong unit")) is None
+    assert stayed([no], None) is None
+
+
 def test_a_correction_makes_nobody_late_and_what_was_retracted_does_not_go_out() -> None:
     from sdc_ui.cycles.countries import countries
     from sdc_ui.cycles.cycle import deadlines_of
@@ -381,6 +398,15 @@ def test_a_correction_makes_nobody_late_and_what_was_retracted_does_not_go_out()
     deliveries, *_, goes_out = deadlines_of(cycle, found, files, out, (), 0, None, at(14))
     assert (deliveries.done, deliveries.late) == (at(8), False)
     assert (goes_out.name, goes_out.hint) == ("Goes out", "published")
+    received = [
+        files[1] | {"received_at": at(9) + timedelta(minutes=minute), "state": state}
+        for minute, state in ((5, "accepted"), (5, "received"))
+    ]
+    (read, *_), (judged, *_) = (
+        deadlines_of(cycle, countries(("BE",), [each], ()), [each], None, (), 0, None, at(9) + timedelta(minutes=6)) for each in received
+    )
+    assert (read.done, read.late) == (at(9), False), "it lay there in time, and was read when it was due"
+    assert (judged.done, judged.hint) == (None, "being judged: BE")
     back = deadlines_of(cycle, found, files, replace(out, retracted="wrong unit"), (), 0, None, at(14))
     assert "Goes out" not in {each.name for each in back}
 

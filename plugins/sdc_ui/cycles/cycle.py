@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import Any
 
+from sdc_alerts import JUDGING
 from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
@@ -15,7 +16,7 @@ from sdc_ui.cycles.countries import OVER, Country, Stage, countries, named_by, r
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.approval import Approval, approval_of
 from sdc_ui.shared.labels import Name, labels_of
-from sdc_ui.shared.runs import DagRun, asking, ended, of_releases, retracting, stopped, takings, under_way
+from sdc_ui.shared.runs import DagRun, asking, ended, of_releases, retracting, stayed, stopped, takings, under_way
 from sdc_ui.shared.standing import ReleaseLine, cycle_lines, version_out
 from sdc_ui.shared.steps import Instance, Step, of_release, of_tasks
 
@@ -96,6 +97,11 @@ class CycleFacts:
         return retracting(self.takings, self.out.release_id) if self.out else ()
 
     @property
+    def stayed(self) -> DagRun | None:
+        """The run that was asked last to take back what is out, where it did not."""
+        return stayed(self.takings, self.out)
+
+    @property
     def ready(self) -> bool:
         return ready(self.stages, self.newest)
 
@@ -121,7 +127,7 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
     if cycle is None and not files and not releases and run is None:
         return None
     newest, out = releases[0] if releases else None, version_out(releases)
-    settings = reader.settings_of(engine, domain)
+    settings = reader.settings_of(engine, domain, cycle["terms_digest"] if cycle else None)
     labels = labels_of(domain, settings)
     asked = newest.approvals_asked if newest else int(settings.get("governance", {}).get("approvals", 0))
     not_read = [each for each in reader.unread(engine) if (each["domain"], each["period"]) == (domain, period)]
@@ -196,11 +202,16 @@ def deadlines_of(
     now: datetime,
 ) -> tuple[Deadline, ...]:
     """The deadlines, in order; without an instant in the calendar, a deadline shows what is known. What was retracted does not go out."""
-    missing = [each.code for each in found if each.awaited and each.stage is not Stage.ACCEPTED and not each.counts]
+    missing = [each.code for each in found if each.awaited and each.stage not in (Stage.ACCEPTED, Stage.RECEIVED) and not each.counts]
+    judged = [each.code for each in found if each.awaited and each.stage is Stage.RECEIVED and not each.counts]
     first: dict[str, datetime] = {}  # when each country was there: a correction makes nobody late
     for each in sorted(files, key=lambda each: each["received_at"]):
         if each["state"] in ("accepted", "superseded"):
             first.setdefault(each["country"], each["received_at"])
+    told = [f"{word}: {', '.join(codes)}" for word, codes in (("missing", missing), ("being judged", judged)) if codes]
+    due, arrived = cycle["delivery_due"], max(first.values(), default=None) if not told else None
+    if arrived and due and due < arrived <= due + JUDGING:  # it lay in the inbox before it was read
+        arrived = due
     protected = audits[-1]["audited_at"] if audits and audits[-1]["passed"] else None
     released = newest.released_at if newest else None
     out = None
@@ -213,14 +224,11 @@ def deadlines_of(
         else (deadline("Goes out", cycle["embargo"], out, now, "published" if released else "not published yet"),)
     )
     return (
-        deadline(
-            "Deliveries", cycle["delivery_due"], max(first.values(), default=None) if not missing else None, now,
-            f"missing: {', '.join(missing)}" if missing else "all accepted",
-        ),
+        deadline("Deliveries", due, arrived, now, "; ".join(told) or "all accepted"),
         deadline("Protection", cycle["protection_due"], protected, now, "audit passed" if protected else "no passed audit yet"),
         deadline("Approval", cycle["approval_due"], agreed, now, _agreement(asked, approval)),
         *found_out,
-    )  # fmt: skip
+    )
 
 
 def _agreement(asked: int, approval: Approval | None) -> str:

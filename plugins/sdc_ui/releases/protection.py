@@ -19,7 +19,7 @@ from sdc_ui.releases.heatmap import Field, HeatMap, heat_maps, tally
 from sdc_ui.releases.history import before
 from sdc_ui.shared.approval import Approval, approval_of
 from sdc_ui.shared.labels import Labels, Name, labels_of
-from sdc_ui.shared.runs import DagRun, asking, of_releases, retracting, takings
+from sdc_ui.shared.runs import DagRun, asking, of_releases, retracting, stayed, takings
 from sdc_ui.shared.standing import ReleaseLine, cycle_lines, version_out
 from sdc_ui.shared.steps import Step, of_release
 
@@ -144,6 +144,11 @@ class ReleaseFacts:
     def retracting(self) -> tuple[DagRun, ...]:
         """The runs that take it back, or ask about that."""
         return retracting(self.takings, self.line.release_id)
+
+    @property
+    def stayed(self) -> DagRun | None:
+        """The run that was asked last to take it back, where it did not."""
+        return stayed(self.takings, self.line)
 
 
 def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
@@ -274,5 +279,11 @@ def _rung(rung: Mapping[str, Any]) -> Rung:
 
 def _entry(entry: Mapping[str, Any]) -> Entry:
     details = json.loads(entry["details"])
-    told = tuple((str(name), str(value)) for name, value in sorted(details.items()) if value not in (None, ""))
+    told = tuple((str(name), _worded(value)) for name, value in sorted(details.items()) if value not in (None, ""))
     return Entry(entry["number"], entry["recorded_at"], entry["actor"], entry["action"], told)
+
+
+def _worded(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

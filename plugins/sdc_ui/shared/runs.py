@@ -67,6 +67,14 @@ def retracting(runs: Iterable[DagRun], release_id: str | None) -> tuple[DagRun, 
     return tuple(each for each in runs if each.busy and each.release_id == release_id)
 
 
+def stayed(runs: Iterable[DagRun], line: ReleaseLine | None) -> DagRun | None:
+    """The newest run that was asked to take this release back, where it ended without that and the release still stands."""
+    if line is None or line.retracted is not None:
+        return None
+    newest = next((each for each in runs if each.release_id == line.release_id), None)
+    return newest if newest is not None and newest.state == "failed" else None
+
+
 def under_way(newest: ReleaseLine | None, run: DagRun | None) -> bool:
     """Whether the newest run of a cycle makes a release after its newest one. It reads the inbox, or has not opened its release yet."""
     return run is not None and run.busy and (newest is None or run.release_id != newest.release_id)

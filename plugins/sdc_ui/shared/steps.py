@@ -47,8 +47,8 @@ class Came:
 
 @dataclass(frozen=True)
 class Step:
-    """A task with all its instances, the most urgent first. `seconds` passed from the beginning of the first instance to the end of the
-    last; None while one runs.
+    """A task with all its instances, the most urgent first. `seconds`: in which at least one of them ran, the last try of each; None while
+    one runs.
     """
 
     name: str
@@ -124,9 +124,13 @@ def _state(row: Mapping[str, Any]) -> str:
 
 
 def _passed(rows: Iterable[Mapping[str, Any]]) -> float | None:
-    """Seconds from the first beginning to the last end; None while something runs, or where nothing ran."""
+    """Seconds in which at least one of them ran, the last try of each; None while something runs, or where nothing ran."""
     ran = [each for each in rows if each["seconds"] is not None or each["finished_at"] is None]
     if not ran or any(each["finished_at"] is None for each in ran):
         return None
-    begun = min(each["finished_at"] - timedelta(seconds=each["seconds"]) for each in ran)
-    return float((max(each["finished_at"] for each in ran) - begun).total_seconds())
+    spans = sorted((each["finished_at"] - timedelta(seconds=each["seconds"]), each["finished_at"]) for each in ran)
+    passed, until = timedelta(0), spans[0][0]
+    for begun, ended in spans:
+        passed += max(ended - max(begun, until), timedelta(0))
+        until = max(until, ended)
+    return float(passed.total_seconds())
