@@ -177,7 +177,7 @@ def test_cells_of_a_portion_and_one_more_are_all_there(warehouse: Engine) -> Non
 
 @pytest.mark.parametrize("warehouse_url", ["postgresql"], indirect=True)
 def test_who_waits_for_a_lock_too_long_is_told_to_try_again(warehouse: Engine, warehouse_url: str, monkeypatch) -> None:
-    monkeypatch.setattr("sdc_tasks.warehouse.database.engine.TIMEOUTS", {"lock_timeout": "50ms", "statement_timeout": "1s"})
+    monkeypatch.setattr("sdc_tasks.warehouse.database.engine.SESSION", {"lock_timeout": "50ms", "statement_timeout": "1s"})
     impatient = open_warehouse(warehouse_url, KEYS)
     with writing(warehouse) as connection:
         connection.exec_driver_sql("LOCK TABLE operations.delivery IN ACCESS EXCLUSIVE MODE")
@@ -186,6 +186,12 @@ def test_who_waits_for_a_lock_too_long_is_told_to_try_again(warehouse: Engine, w
     with pytest.raises(Retriable), reading(impatient) as connection:
         connection.exec_driver_sql("SELECT pg_sleep(5)")
     impatient.dispose()
+
+
+@pytest.mark.parametrize("warehouse_url", ["postgresql"], indirect=True)
+def test_no_statement_is_compiled(warehouse: Engine) -> None:
+    with reading(warehouse) as connection:
+        assert connection.exec_driver_sql("SHOW jit").scalar_one() == "off"
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def test_the_server_decides_when_an_entry_was_written(deployment: Deployment, ro
 
 def test_the_world_cannot_hold_up_those_who_write(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may take any advisory lock: none of ours is one."""
-    monkeypatch.setattr("sdc_tasks.warehouse.database.engine.TIMEOUTS", {"lock_timeout": "100ms", "statement_timeout": "30s"})
+    monkeypatch.setattr("sdc_tasks.warehouse.database.engine.SESSION", {"lock_timeout": "100ms", "statement_timeout": "30s"})
     engines = [deployment.engine(role) for role in ("sdc_pipeline", "sdc_publisher")]
     with deployment.connect("sdc_public") as world:
         for names in (["log"], ["release", "sbs", "2024"], ["submission", "r1"], ["audit", "r1"], ["retraction", "r1"]):

@@ -29,8 +29,9 @@ from sdc_tasks.warehouse.forms.people import normal
 from sdc_tasks.warehouse.keyring import REMEDY, Keyring, key_file, read_key_file
 
 BUSY_SECONDS = 30
-# PostgreSQL: the longest time for a lock, a statement, or an idle transaction.
-TIMEOUTS = {"lock_timeout": "30s", "statement_timeout": "5min", "idle_in_transaction_session_timeout": "10min"}
+# PostgreSQL: the longest time for a lock, a statement, or an idle transaction. No statement is compiled: our views look expensive to the
+# planner, and to compile them took two seconds for answers of a few milliseconds.
+SESSION = {"lock_timeout": "30s", "statement_timeout": "5min", "idle_in_transaction_session_timeout": "10min", "jit": "off"}
 LOGGING_NAME = "sdc_warehouse"
 
 # Options of a read-only transaction, for each engine.
@@ -66,7 +67,7 @@ def open_warehouse(url: str, keys: Keyring | None = None, actor: str = "unknown"
             engine = create_engine(
                 parsed.set(drivername="postgresql+psycopg"), hide_parameters=True, logging_name=LOGGING_NAME, pool_pre_ping=True
             )
-            event.listen(engine, "connect", _set_timeouts)
+            event.listen(engine, "connect", _set_up)
         case other:
             raise InvalidInput(f"a warehouse cannot be on {other!r}; use sqlite:///path or postgresql://user@host/database")
     event.listen(engine, "handle_error", _keep_names_only)
@@ -149,10 +150,10 @@ def _open_sqlite(url: URL) -> Engine:
     return engine
 
 
-def _set_timeouts(connection: psycopg.Connection[Any], _record: object) -> None:
+def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
     with connection.cursor() as cursor:
-        for name, limit in TIMEOUTS.items():
-            cursor.execute(f"SET {name} = '{limit}'".encode())
+        for name, value in SESSION.items():
+            cursor.execute(f"SET {name} = '{value}'".encode())
     connection.commit()
 
 
