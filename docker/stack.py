@@ -202,6 +202,7 @@ def healthy(stack: Stack) -> set[str]:
     from redis import RedisError
 
     try:
+        httpx.get(f"{stack.url}/execution/health", timeout=5, trust_env=False).raise_for_status()  # see health.py
         told = httpx.get(f"{stack.url}/api/v2/monitor/health", timeout=5, trust_env=False).json()
     except httpx.HTTPError:
         told = {}
