@@ -45,7 +45,7 @@ DONE = {"published", "blocked"}
 LOOK = 60.0  # seconds between two looks whether the inbox was read
 LOOKS = 60  # then the alert says that it was not
 READ = {"discover", "arrived"}  # the tasks that read the inbox
-NEAR = "waits for an approval, and the embargo is near"
+NEARLY_OUT = "waits for an approval, and the embargo is near"
 DUE = {"delivery": "delivery_due", "protection": "protection_due", "approval": "approval_due"}
 
 
@@ -131,7 +131,7 @@ def asked_late(engine: Engine, domain: Domain, period: str, release_id: str) -> 
     """Raises the alert of a release that begins to wait after its approval was due: the deadline has passed, and nothing waited then."""
     due = approval_due(domain, period)
     if due is not None and due <= datetime.now(UTC):
-        announce(engine, domain.id, period, "approval", release_id, NEAR, due)
+        announce(engine, domain.id, period, "approval", release_id, NEARLY_OUT, due)
 
 
 async def overdue(kind: str, domain: str, context: dict[str, Any]) -> None:
@@ -199,7 +199,7 @@ def _late(engine: Engine, kind: str, domain: str, run: dict[str, Any]) -> list[t
     if state in DONE:
         return []
     if kind == "approval":
-        return [(release_id, NEAR)] if state == "waiting" else []
+        return [(release_id, NEARLY_OUT)] if state == "waiting" else []
     if release_id and any(each["passed"] for each in reader.audits(engine, release_id)):
         return []
     if kind == "solver":

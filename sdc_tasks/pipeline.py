@@ -105,11 +105,8 @@ def climb(
 
 
 def to_bases(problem: ProtectionProblem, domain: Domain) -> Part | None:
-    """The indicators whose aggregates each get a base of their own; None where there is none. Raises ValueError for an indicator that the
-    domain does not name: nobody has said how to protect it.
-    """
-    if unnamed := set(problem.space.indicators) - {indicator.code for indicator in domain.indicators}:
-        raise ValueError(f"the domain does not say how to protect {', '.join(sorted(unnamed))}")
+    """The indicators whose aggregates each get a base of their own; None where there is none."""
+    domain.require_named(problem.space.indicators)
     chosen = [indicator.code for indicator in domain.indicators if indicator.rounding is None]
     return part_of(problem, chosen) if chosen else None
 

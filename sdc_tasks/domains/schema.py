@@ -9,6 +9,7 @@ period, as if it had been written for that period alone: whoever asks for countr
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
@@ -552,6 +553,11 @@ class Domain(Strict):
                 f"{name}: {', '.join(whose)} is not offered together with {'; '.join(taken)}. What that tells somebody who has the program "
                 "is not known. Remedy: leave out rule_aware, or the other"
             )
+
+    def require_named(self, indicators: Iterable[str]) -> None:
+        """Raises ValueError for an indicator that the domain does not name: nobody has said how to protect it."""
+        if unnamed := set(indicators) - {each.code for each in self.indicators}:
+            raise ValueError(f"the domain does not say how to protect {', '.join(sorted(unnamed))}")
 
     def _check_units(self, name: str) -> None:
         """Every cell has a unit, and no sum is of several."""

@@ -15,6 +15,7 @@ from typing import IO
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.formats.registry import may_be_read
+from sdc_tasks.model.series import NO_FORMAT, ODD_NAME
 from sdc_tasks.untrusted import opened_regular, printable
 
 _KINDS = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
@@ -44,11 +45,11 @@ def look(inbox: Path, ignore: Iterable[str] = ()) -> Inbox:
         if name.startswith(".") or any(fnmatchcase(name, pattern) for pattern in ignore):
             continue
         if name != path.name:
-            unread[name] = f"{name}: its name has characters that are not text. Remedy: rename it, such as AT_2024.csv"
+            unread[name] = f"{name}: {ODD_NAME}. Remedy: rename it, such as AT_2024.csv"
         elif why := _no_file(path):
             unread[name] = why
         elif not may_be_read(name):
-            unread[name] = f"{name}: not read, because no format has this suffix. {_SEND}"
+            unread[name] = f"{name}: not read, because {NO_FORMAT}. {_SEND}"
         else:
             files.append(name)
     return Inbox(tuple(sorted(files)), dict(sorted(unread.items())))

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
+ODD_NAME, NO_FORMAT = "its name has characters that are not text", "no format has this suffix"
 _VERSION = re.compile(r"(?P<stem>.+)_v(?P<number>[1-9][0-9]{0,5})(?P<suffix>\.[^.]*(\.(gz|zip))?)?")
 
 
@@ -29,6 +30,11 @@ class Series(NamedTuple):
 
     name: str
     version: int
+
+
+def name_at_fault(why: str) -> bool:
+    """Whether a file is not read because of its name, whatever it holds. `why`: the reason as the intake tells it."""
+    return ODD_NAME in why or NO_FORMAT in why
 
 
 def series_of(file: str) -> Series:

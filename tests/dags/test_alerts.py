@@ -13,7 +13,6 @@ import pytest
 
 from sdc_tasks.domains import load_domain
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.database.migrations import migrate
 from sdc_tasks.warehouse.operations import cycles
 from support.dags.airflow_home import AGREED, CYCLES, DAGS, PLAIN, SMALL
 from support.dags.in_process import Flight, synced
@@ -149,14 +148,17 @@ def test_a_release_that_begins_to_wait_after_its_approval_was_due_is_told(
     assert [(each["kind"], each["days"] > "0") for each in webhook] == [("asked", False), ("approval", True)]
 
 
-def test_what_should_be_protected_is_told_once(warehouse_of_run: Any) -> None:
+def test_what_should_be_protected_is_told_once(
+    warehouse_of_run: Any, webhook: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Before the run has opened its release, and after."""
-    from sdc_alerts import _late
+    from sdc_alerts import alert
 
-    migrate(warehouse_of_run)
-    run = {"period": "2024", "run_id": "one", "release_id": None}
-    before, after = (_late(warehouse_of_run, "protection", PLAIN, run | {"release_id": release}) for release in (None, "small-2024-0"))
-    assert before == after == [("2024", "the table should be protected by now")]
+    for release in (None, "small-2024-0"):
+        run = {"period": "2024", "run_id": "one", "release_id": release}
+        monkeypatch.setattr(reader, "dag_run", lambda *_, run=run: run)
+        alert("protection", PLAIN, "eu_release", "one")
+    assert [(each["kind"], each["subject"]) for each in webhook] == [("protection", "2024")]
 
 
 def test_whoever_is_asked_or_can_act_is_told_beyond_the_board(

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
+from sdc_tasks.model.series import NO_FORMAT
 from support.ui.office import DAG, DOMAIN, MARKUP, RUN, Office
 
 Page = Callable[[str], str]
@@ -102,6 +103,23 @@ def test_a_second_file_is_asked_about_and_not_cleared(page: Page, monkeypatch: p
     assert "A second file of Cyprus waits. No release is made meanwhile. Say what it is" in said
     assert "Clear CY_2024" not in html
     assert "missing: BG" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "why", "cleared"),
+    [
+        ("CY_2024.csv", "CY_2024.csv: the same bytes as AT_2024.csv, which is the delivery of AT", True),
+        ("CY_2024.xlsm", f"CY_2024.xlsm: not read, because {NO_FORMAT}", False),
+    ],
+)
+def test_what_is_not_read_is_cleared_where_a_file_of_this_name_would_be_read(
+    page: Page, monkeypatch: pytest.MonkeyPatch, name: str, why: str, cleared: bool
+) -> None:
+    from sdc_tasks.warehouse import reader
+
+    unread = [{"domain": DOMAIN, "period": "2024", "file": name, "why": why}]
+    monkeypatch.setattr(reader, "unread", lambda _: unread)
+    assert ("Clear CY_2024" in page(f"/cycle/{DOMAIN}/2024")) is cleared
 
 
 def test_what_started_a_run_is_said_in_words(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from sdc_alerts import JUDGING
 from sqlalchemy import Engine
 
+from sdc_tasks.model.series import name_at_fault
 from sdc_tasks.warehouse import reader
 from sdc_ui.cycles.countries import OVER, Country, Stage, countries, named_by, ready, tally
 from sdc_ui.cycles.deadlines import Deadline, deadline
@@ -74,11 +75,11 @@ class CycleFacts:
     @property
     def failed(self) -> tuple[Instance, ...]:
         """The tasks that read a country's files and failed, in the newest run. Those of a second file fail again until it is answered, and
-        those of what is not read until it has gone.
+        those of a name that is not read until the file has gone.
         """
         asked = {PurePath(each.file).stem for each in self.waiting if each.file}
         asked |= {PurePath(each.file).stem for each in self.tiles if each.file and not each.country.awaited}
-        asked |= {PurePath(file).stem for file in self.unread}
+        asked |= {PurePath(file).stem for file, why in zip(self.unread, self.why, strict=True) if name_at_fault(why)}
         failed = (each for step in self.steps if step.name == INGEST for each in step.instances if each.state == "failed")
         return tuple(each for each in failed if not asked.intersection(each.label.split(" + ")))
 
