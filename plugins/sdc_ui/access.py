@@ -29,7 +29,7 @@ __all__ = ["SIGNED_IN", "GetUserDep", "readable", "require", "rights", "services
 
 PREFIX = "eu_release_"
 SERVICES = {"scheduler": "the scheduler", "triggerer": "the triggerer", "dag_processor": "the DAG processor"}
-PATIENCE = timedelta(minutes=5)  # for workers that are busy
+PATIENCE = timedelta(minutes=5)  # so long may a task wait for a worker
 SIGNED_IN = Depends(requires_access_dag("GET", DagAccessEntity.RUN))  # for the DAG in the address, or for any DAG
 
 
@@ -56,7 +56,7 @@ def rights(domain: str, user: BaseUser) -> Rights:
 
 
 def services(now: datetime) -> tuple[str, ...]:
-    """What of Airflow does not work now, in sentences: services that do not answer, tasks that no worker takes."""
+    """What holds Airflow up now, in sentences: services that do not answer, tasks that wait for a worker."""
     health = get_airflow_health()
     found = [
         Markup("{} has not answered since {}").format(name, instant(datetime.fromisoformat(last))) if last else f"{name} has never answered"
@@ -68,7 +68,8 @@ def services(now: datetime) -> tuple[str, ...]:
         waits = (TaskInstance.state == TaskInstanceState.QUEUED, TaskInstance.queued_dttm < now - PATIENCE)
         number, since = session.execute(select(func.count(), func.min(TaskInstance.queued_dttm)).where(*waits)).one()
     if since is not None:
-        found.append(Markup("no worker takes {}, the first since {}").format(counted(number, "task"), instant(since)))
+        wait = Markup("{} for a worker, the first since {}; workers are busy, or none runs")
+        found.append(wait.format(counted(number, "task waits", "tasks wait"), instant(since)))
     return tuple(found)
 
 

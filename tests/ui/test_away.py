@@ -148,12 +148,43 @@ def test_a_service_that_is_down_is_said_where_somebody_acts(page: Any, at_office
     for kind in ("SchedulerJob", "TriggererJob", "DagProcessorJob"):
         heart(kind, 0)
     for path in paths:
-        assert "Airflow does not go on" not in page(path)
+        assert "Airflow is held up" not in page(path)
 
 
 def test_a_service_that_stopped_has_its_last_instant(page: Any, at_office: Any, heart: Any) -> None:
     heart("SchedulerJob", 0)
     heart("TriggererJob", 30)
     told = page("/")
-    assert re.search(r"Airflow does not go on:</strong> the triggerer has not answered since <time", told)
+    assert re.search(r"Airflow is held up:</strong> the triggerer has not answered since <time", told)
     assert "the scheduler" not in told
+
+
+def test_tasks_that_wait_long_for_a_worker_are_counted(page: Any, at_office: Any, heart: Any, queued: Any) -> None:
+    """A worker that is busy for a moment is no news."""
+    for kind in ("SchedulerJob", "TriggererJob", "DagProcessorJob"):
+        heart(kind, 0)
+    queued(2)
+    assert "Airflow is held up" not in page("/")
+    queued(7)
+    queued(9)
+    assert re.search(r"Airflow is held up:</strong> 2 tasks wait for a worker, the first since <time[^>]*>[^<]*</time>; workers", page("/"))
+
+
+@pytest.fixture
+def queued(server: Any) -> Iterator[Any]:
+    """Puts a task into the queue, so many minutes ago."""
+    from airflow.utils.session import create_session
+    from sqlalchemy import text
+
+    def put(minutes: int) -> None:
+        with create_session() as session:
+            session.execute(text("PRAGMA foreign_keys = OFF"))
+            row = {"id": f"{minutes:032x}", "task_id": "ingest", "dag_id": "eu_release_sbs", "run_id": "r", "map_index": minutes}
+            row |= {"pool": "default_pool", "pool_slots": 1, "state": "queued", "try_number": 1, "max_tries": 0, "priority_weight": 1}
+            row |= {"queued_dttm": datetime.now(UTC).replace(tzinfo=None) - timedelta(minutes=minutes)}
+            names = ", ".join(row)
+            session.execute(text(f"INSERT INTO task_instance ({names}) VALUES (:{names.replace(', ', ', :')})"), row)
+
+    yield put
+    with create_session() as session:
+        session.execute(text("DELETE FROM task_instance WHERE dag_id = 'eu_release_sbs' AND run_id = 'r'"))
