@@ -247,8 +247,7 @@ def test_an_attack_goes_on_from_where_it_stood(draw):
         attacker.settle()
         for attack in list(attacker.broken)[:2]:
             for publication in publications:
-                attacker.shift(publication)
-                found = attacker.again(attack)
+                found = attacker.again(attack, publication)
                 down, up = reaches(draw.problem, publication)[
                     np.searchsorted(np.flatnonzero(draw.problem.primary), requirements.primaries[attack.primary])
                 ]

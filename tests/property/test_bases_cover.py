@@ -14,7 +14,7 @@ from sdc_tasks.methods.attack import Attacker, audit, baseline
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.rules import Case, bound, by_audit, by_cover, tighten
-from sdc_tasks.methods.bases.search.cover import cover, least
+from sdc_tasks.methods.bases.search.cover import cover, drawn, least
 from sdc_tasks.methods.bases.search.cut import Cut
 from sdc_tasks.methods.bases.search.repair import raise_to, repair
 from sdc_tasks.model.problem import ProtectionProblem
@@ -128,6 +128,17 @@ def test_the_cover_is_next_to_always_the_cheapest_of_all_choices_and_no_cell_of_
         tight += least(options, cuts) >= 0.8 * cheapest_of_all
     assert cheapest >= 190
     assert tight >= 100
+
+
+@LAW
+@given(st.integers(0, 10**6), st.integers(1, 60))
+def test_a_draw_is_that_of_numpy_and_leaves_its_stream_at_the_same_place(seed, count):
+    """Or else a search with the same seed publishes something else."""
+    weight = np.random.default_rng(seed).lognormal(0, 5, count)
+    ours, theirs = np.random.default_rng(seed + 1), np.random.default_rng(seed + 1)
+    for _ in range(20):
+        assert drawn(weight, ours) == theirs.choice(count, p=weight / weight.sum())
+    assert ours.random() == theirs.random()
 
 
 @law(20)

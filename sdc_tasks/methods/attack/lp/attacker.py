@@ -75,20 +75,19 @@ class Attacker:
         for prover in self._provers:
             prover.face(publication)
 
-    def shift(self, publication: Publication) -> None:
-        """Makes a small change of the present publication, between two calls of `again`."""
-        for prover in self._provers:
-            prover.shift(publication)
-
     def shown(self, attack: Attack) -> bool:
         """Was a witness found, since this attack succeeded, that makes it fail?"""
         return self._prover_of(attack).is_shown(attack)
 
-    def again(self, attack: Attack) -> Attack | None:
-        """The same attack on the present publication; None if it no longer succeeds."""
+    def again(self, attack: Attack, publication: Publication) -> Attack | None:
+        """The same attack on a publication for which everything shown so far still holds; None if it no longer succeeds.
+
+        The other provers face it when they are asked.
+        """
         for prover in self._provers:
             prover.clear()
         prover = self._prover_of(attack)
+        prover.shift(publication)
         prover.again(attack)
         return prover.broken[0] if prover.broken else None
 

@@ -72,6 +72,8 @@ class LiveModel(ABC):
 
     def set_bounds(self, columns: Ints, lower: Floats, upper: Floats) -> None:
         """Sets bounds of columns of the core; the bounds contain the truth. Columns outside this part are ignored."""
+        if not len(columns):  # as of every attacker from outside
+            return
         mine = np.isin(columns, self.columns)
         self._bound(np.searchsorted(self.columns, columns[mine]), lower[mine], upper[mine])
 

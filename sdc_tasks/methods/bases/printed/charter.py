@@ -60,12 +60,11 @@ def charter(
         if not broken:
             break
         for attack in broken:
-            while told.visible.any() and (found := attacker.again(attack)) is not None:
+            while told.visible.any() and (found := attacker.again(attack, told)) is not None:
                 worth = weights[found.decided] * np.nan_to_num(told.value[found.decided])
                 dear = np.where(told.visible[found.decided], worth / np.maximum(np.abs(found.price), 1e-300), np.inf)
                 leaned = told.cells == told.cells[found.decided[dear.argmin()]]
                 # An attack that leans on none of them is at the edge of what counts as met without them.
                 told = publication if np.isinf(dear).all() else told.without(leaned)
-                attacker.shift(told)
     progress(f"sums of the visible countries: {int(told.visible.sum())} of {count} that cover {share:.1%} of a withheld total are safe")
     return told

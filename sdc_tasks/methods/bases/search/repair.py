@@ -58,16 +58,14 @@ def repair(
             work.tell(number, len(broken), f"attacks of audit {audits} answered")
             if audits < rounds:
                 raise_to(cut, attack.need, ladder, choice, most)
-            attacker.shift(ladder.publication(choice))
             while not attacker.shown(attack):
-                again = attacker.again(attack)
+                again = attacker.again(attack, ladder.publication(choice))
                 cuts += _close(attacker, ladder, choice)
                 if again is None:
                     break
                 cuts.append(cut_of(again, attacker.needs, ladder, choice))
                 if audits >= rounds or not raise_to(cuts[-1], attack.need, ladder, choice, most):
                     _last(cuts[-1], ladder, choice, most)
-                attacker.shift(ladder.publication(choice))
 
 
 def _close(attacker: Attacker, ladder: Ladder, choice: Ints) -> list[Cut]:
