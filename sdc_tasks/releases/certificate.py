@@ -95,10 +95,10 @@ def _program(problem: ProtectionProblem, report: AuditReport, domain: Domain) ->
     body, counts = dict[str, object](), dict[str, object]()
     space, key = problem.space, problem.space.key
     if domain.bases.rule_aware:
-        narrow, without = report.narrow or (), report.unclaimed
-        primaries = int((~problem.integral[report.primaries]).sum())
+        own = report.primaries[~problem.integral[report.primaries]].tolist()
+        narrow, without = (own, ()) if report.narrow is None else (report.narrow, report.unclaimed)  # what was not tested is not wide
         body["bases"] = of_bases(domain.bases.removed, domain.bases.epoch) | {
-            "wide": primaries - len(narrow) - len(without),
+            "wide": len(own) - len(narrow) - len(without),
             "narrow": [key(cell) for cell in narrow],
             "without_claim": [key(cell) for cell in without],
         }
@@ -110,7 +110,8 @@ def _program(problem: ProtectionProblem, report: AuditReport, domain: Domain) ->
             counts[indicator] = of_counts(rounding) | told
     if counts:
         body["counts"] = counts
-    failed = report.narrow or not all(each["hidden"] == each["shown"] for each in counts.values() if isinstance(each, dict))
+    untold = domain.bases.rule_aware and (report.narrow is None or len(report.narrow) > 0)
+    failed = untold or not all(each["hidden"] == each["shown"] for each in counts.values() if isinstance(each, dict))
     return {"program": {"verdict": "failed" if failed else "passed", **body}} if body else {}
 
 

@@ -258,6 +258,7 @@ class ProgramFacts:
     """What is shown against somebody who has the program (METHOD §9), in numbers of primaries."""
 
     removed: float  # of bases.rule_aware: the chance that the key takes an exact figure
+    odds: float  # of one decision of this key, at most
     wide: int  # left an interval as wide as both required distances
     narrow: tuple[str, ...]  # left less
     unclaimed: int  # not to be shown even with nothing published

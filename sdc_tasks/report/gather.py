@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sdc_tasks.domains.schema import Domain, Indicator
 from sdc_tasks.methods.attack.compositions import Together
 from sdc_tasks.methods.bases.printed.implied import outdone
+from sdc_tasks.methods.recheck import odds_of_one_decision
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Rung
@@ -511,12 +512,14 @@ def _program(domain: Domain, problem: ProtectionProblem, report: AuditReport) ->
     counts = drawn[problem.space.indicator_of(report.primaries)]
     if not domain.bases.rule_aware and not drawn.any():
         return None
-    narrow = report.narrow or ()
+    own = report.primaries[~counts].tolist() if domain.bases.rule_aware else []
+    narrow, unclaimed = (own, ()) if report.narrow is None else (report.narrow, report.unclaimed)
     return ProgramFacts(
         removed=domain.bases.removed,
-        wide=int((~counts).sum()) - len(narrow) - len(report.unclaimed) if domain.bases.rule_aware else 0,
+        odds=odds_of_one_decision(domain.bases.removed),
+        wide=len(own) - len(narrow) - len(unclaimed) if own else 0,
         narrow=tuple(problem.space.key(cell) for cell in narrow),
-        unclaimed=len(report.unclaimed),
+        unclaimed=len(unclaimed),
         counts=int(counts.sum()),
         candidates=int((counts & report.protected).sum()),
     )

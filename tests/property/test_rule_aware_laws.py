@@ -11,7 +11,7 @@ import pytest
 from sdc_tasks.methods.attack import baseline, promised
 from sdc_tasks.methods.attack.replay import Fitting, pairs, support
 from sdc_tasks.methods.attack.replay.left import left
-from sdc_tasks.methods.bases.aware.floors import NO_BASE_LEFT, CellBases, Floors, floors_of
+from sdc_tasks.methods.bases.aware.floors import CellBases, Floors, floors_of
 from sdc_tasks.methods.bases.aware.rule import around_of
 from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
@@ -137,7 +137,7 @@ def test_the_chances_of_the_draws_are_those_that_are_stated():
     steps = CellBases.of(AWARE, 4321.0)
     assert steps.base(steps.first) == 5, "the first base of at least a thousandth"
     drawn_ = np.array([steps.finest(u) for u in (np.arange(200_000) + 0.5) / 200_000])
-    assert np.isinf(drawn_).mean() == pytest.approx(NO_BASE_LEFT, abs=1e-4)
+    assert np.isinf(drawn_).mean() == pytest.approx(AWARE.removed, abs=1e-4)
     for number in range(steps.first, steps.first + 8):
         assert (drawn_ == steps.base(number)).mean() == pytest.approx(steps.chance(steps.base(number)), abs=1e-4)
     assert drawn_.min() == steps.base(steps.first)

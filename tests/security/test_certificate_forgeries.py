@@ -121,6 +121,17 @@ def test_the_honest_one_is_accepted(case):
     assert verdict == json.loads(case.text)["verdict"]
 
 
+def test_an_audit_without_the_test_of_the_width_claims_no_width(case):
+    """Nothing was tested, so nothing is wide: the certificate and the report count each primary as left too little."""
+    if not case.domain.bases.rule_aware:
+        return
+    untested = replace(pipeline.audit(case.problem, case.publication, case.requirements, case.domain), narrow=None)
+    told = json.loads(pipeline.certificate(case.problem, case.publication, untested, case.domain, PERIOD))
+    shown = told["program"]["bases"]
+    assert (told["program"]["verdict"], shown["wide"]) == ("failed", 0)
+    assert len(shown["narrow"]) == told["counts"]["primaries"] > 0
+
+
 # --- the certificate ------------------------------------------------------------------------------------------------------------
 
 

@@ -21,8 +21,11 @@ A change is accepted only if no statement depends on it: witnesses may be scaled
 claim; multipliers too, as long as they give the same bound. `lot` only says where the audit found a witness.
 """
 
-from sdc_tasks.methods.recheck.certificate import AUDIENCE, Asked, differences, expected, of_bases, of_counts, read
+from sdc_tasks.methods.recheck.certificate import AUDIENCE, Asked, differences, expected, odds_of_one_decision, of_bases, of_counts, read
 from sdc_tasks.methods.recheck.earlier import told_before
 from sdc_tasks.methods.recheck.verdict import Recheck, recheck
 
-__all__ = ["AUDIENCE", "Asked", "Recheck", "differences", "expected", "of_bases", "of_counts", "read", "recheck", "told_before"]
+__all__ = [
+    "AUDIENCE", "Asked", "Recheck", "differences", "expected", "odds_of_one_decision", "of_bases", "of_counts", "read", "recheck",
+    "told_before",
+]  # fmt: skip

@@ -33,6 +33,14 @@ NO_CANDIDATES = (
 )
 
 
+LEAST_ODDS = 3.0  # of a step of the ladder, which is drawn with the chance 1/3
+
+
+def odds_of_one_decision(removed: float) -> float:
+    """How much likelier one decision of the key makes one candidate than another, at most: for `removed` up to 1/3 the inverse of it."""
+    return round(max(1 / removed, 1 / (1 - removed), LEAST_ODDS), 4)
+
+
 def of_bases(removed: float, epoch: int) -> dict[str, object]:
     """What a certificate says of bases.rule_aware, for every table (METHOD §9, Theorem 4)."""
     return {
@@ -41,7 +49,7 @@ def of_bases(removed: float, epoch: int) -> dict[str, object]:
         "removed": removed,
         "epoch": epoch,
         "odds_of_one_exact_figure": round(1 / (1 - removed), 4),
-        "odds_of_one_first_decision": round(1 / removed, 4),
+        "odds_of_one_decision": odds_of_one_decision(removed),
     }
 
 

@@ -2,7 +2,7 @@
 
 A cell that hides a national cell keeps its exact figure with the chance 1 − `removed`. Otherwise the key draws the finest base that is
 left: the first step of the ladder that is at least FINEST_SHARE of a public estimate of the cell (finer bases are not offered), or a
-coarser step, each NEXT_STEP times as likely as the one before it; or, with the chance NO_BASE_LEFT, only to withhold. So each option
+coarser step, each NEXT_STEP times as likely as the one before it; or, with the chance `removed` again, only to withhold. So each option
 of the cell has a chance above 0, which is public: coarse bases and withheld cells cost most, and are drawn least.
 
 A draw depends on the key, the epoch and the cell: not on values, and not on the version. The same key gives the same bytes.
@@ -23,7 +23,6 @@ from sdc_tasks.model.table import Bools, Floats, read_only
 
 FINEST_SHARE = 1e-3  # relative to the estimate: finer bases are not offered
 NEXT_STEP = 2 / 3  # chance of a step, relative to the step before it
-NO_BASE_LEFT = 0.02  # chance that no base is left to a cell that has lost its exact figure
 
 
 @dataclass(frozen=True)
@@ -61,16 +60,16 @@ class CellBases:
 
     def finest(self, drawn: float) -> float:
         """The finest base that a draw in [0, 1) leaves a cell without its exact figure."""
-        if drawn < NO_BASE_LEFT:
+        if drawn < self.options.removed:
             return np.inf
-        above = (1 - drawn) / (1 - NO_BASE_LEFT)
+        above = (1 - drawn) / (1 - self.options.removed)
         return self.base(self.first + int(np.floor(np.log(above) / np.log(NEXT_STEP))))
 
     def chance(self, base: float) -> float:
         """The chance of this draw."""
         if np.isinf(base):
-            return NO_BASE_LEFT
-        return (1 - NO_BASE_LEFT) * (1 - NEXT_STEP) * NEXT_STEP ** (_number(self.options, base) - self.first)
+            return self.options.removed
+        return (1 - self.options.removed) * (1 - NEXT_STEP) * NEXT_STEP ** (_number(self.options, base) - self.first)
 
 
 def floors_of(problem: ProtectionProblem, options: BasesOptions, exact: Bools) -> Floors:

@@ -28,7 +28,7 @@ from sdc_tasks.methods.bases.aware.floors import Floors
 from sdc_tasks.methods.bases.comparison import Keep, Kept, best_choice
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.options import BasesOptions
-from sdc_tasks.methods.bases.rules import Case
+from sdc_tasks.methods.bases.rules import Case, by_audit
 from sdc_tasks.methods.bases.search.cut import cut_of
 from sdc_tasks.methods.bases.search.repair import Stuck, raise_to
 from sdc_tasks.methods.bases.strata import hides_something
@@ -75,13 +75,13 @@ def aware(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, ke
     tests = Tests(case, decimals)
     if tests.without:
         case.note(f"{SOMEBODY}: {tests.without} primaries have no claim, because the test fails for them with nothing published")
-    finest = case.ladder.at_least(np.zeros(len(case.ladder.cells)))
-    if tests.pass_(finest):
+    finest, safe = case.ladder.at_least(np.zeros(len(case.ladder.cells))), by_audit(case)
+    if np.array_equal(safe, finest) and not tests.narrow(finest).any():  # repair changes what fails the audit, and only that
         case.note(f"{SOMEBODY}: the finest choice that the key leaves passes both tests")
         keep("rules", Adjustment(rungs=(_rung(case, finest, None),)))
         return case.ladder.publication(finest)
     before = dict[str, Kept]()
-    start = best_choice(case, options.model_copy(update={"rule": "cta"}), x, trusted, before.__setitem__)
+    start = best_choice(case, options.model_copy(update={"rule": "cta"}), x, trusted, before.__setitem__, safe)
     choice = Widening(case, tests).wide(start)
     around = np.zeros(case.problem.space.size, dtype=bool)
     while (narrow := tests.narrow(choice)).any():
@@ -153,11 +153,13 @@ def _lowered(case: Case, tests: Tests, choice: Ints) -> Ints:
 
 
 class Widening:
-    """Raises bases until no primary is left too little. `_slides`: the case with sliding levels, `_asked` times both levels together."""
+    """Raises bases until no primary is left too little. `_slides`: the case with sliding levels, `_asked` times both levels together,
+    at most `_most` (not a number where none was asked yet).
+    """
 
     def __init__(self, case: Case, tests: Tests) -> None:
         self._case, self._slides, self._tests = case, case, tests
-        self._asked, self._most = np.zeros(len(tests.needs.primaries)), _most_sliding(case, tests.needs)
+        self._asked, self._most = np.zeros(len(tests.needs.primaries)), np.full(len(tests.needs.primaries), np.nan)
 
     def wide(self, choice: Ints) -> Ints:
         """The safe choice, raised. It may leave some too little when the tests are used up, or when nothing more can be raised."""
@@ -192,7 +194,9 @@ class Widening:
     def _sliding(self) -> Case:
         """The case with the sliding levels asked so far. Tables that were found for the last one are tried first."""
         needs, problem = self._tests.needs, self._case.problem
-        slide = np.minimum(self._asked * (needs.down + needs.up), self._most)
+        new = np.flatnonzero((self._asked > 0) & np.isnan(self._most))
+        self._most[new] = _most_sliding(self._case, needs.rows(new))
+        slide = np.where(self._asked > 0, np.minimum(self._asked * (needs.down + needs.up), self._most), 0.0)
         wider = replace(needs, slide=slide, profiles=self._case.requirements.profiles)
         attacker = Attacker(problem, wider, self._case.seed)
         attacker.offer(witness.dense(int(problem.suppressed.sum())) for _, witness in self._slides.attacker.witnesses())
@@ -200,7 +204,7 @@ class Widening:
 
 
 def _most_sliding(case: Case, needs: Requirements) -> Floats:
-    """(primaries,): no sliding level asks for more: what the national tables leave, and 0 for a primary that they do not protect."""
+    """(rows,): no sliding level asks for more: what the national tables leave, and 0 for a primary that they do not protect."""
     most, none = np.where(needs.cut, 0.0, MOST_SLIDE * (needs.down + needs.up)), np.zeros(len(needs.primaries))
     alone = Attacker(case.problem, replace(needs, down=none, up=none, slide=most, profiles=case.requirements.profiles), case.seed)
     alone.settle()
