@@ -132,6 +132,14 @@ def test_an_audit_without_the_test_of_the_width_claims_no_width(case):
     assert len(shown["narrow"]) == told["counts"]["primaries"] > 0
 
 
+def test_a_certificate_from_before_the_entry_existed_claims_nothing(case):
+    told = json.loads(case.text)
+    if not told.pop("program", None):
+        return
+    wrong, *_ = examine(case.domain, PERIOD, case.problem, case.publication, json.dumps(told), case.evidence)
+    assert wrong == ["program: missing"]
+
+
 # --- the certificate ------------------------------------------------------------------------------------------------------------
 
 
