@@ -143,8 +143,9 @@ class Agreement(Question):
 
 @step
 def retract() -> None:
-    """Takes the release back, by the account that publishes. Then takes the public files out of the output folder. **Red:** see the log:
-    nothing was taken back, or the folder cannot be written; correct it and clear the task.
+    """Takes the release back, by the account that publishes. Then takes the public files and the report out of the output folder.
+
+    **Red:** see the log: nothing was taken back, or the folder cannot be written; correct it and clear the task.
     """
     from sdc_tasks import outputs, steps
 
@@ -156,7 +157,7 @@ def retract() -> None:
     steps.retract(_office(user), release, reason, user)
     folder = sdc_places.OUT.replace("{domain}", about["domain"]).replace("{period}", about["period"])
     if outputs.withdraw_public(_office(user), about["domain"], about["period"], sdc_places.folder(folder)):
-        log.info("%s: the public files are taken away", folder)
+        log.info("%s: the public files and the report are taken away", folder)
     log.info("retracted: %s", release)
 
 

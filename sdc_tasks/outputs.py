@@ -106,10 +106,13 @@ def write_public(desk: Desk, out: Path) -> ReleaseInfo:
 
 @keeps_to_itself
 def withdraw_public(engine: Engine, domain: str, period: str, out: Path) -> bool:
-    """Takes the public files away where the world may see no version of the period any more. Returns whether it may see none."""
+    """Takes the public files and the report away where the world may see no version of the period any more. Returns whether it may see
+    none.
+    """
     if reader.current_release(engine, domain, period) is not None:
         return False
     _take_away(out, PUBLIC_FILES)
+    (out / "report.html").unlink(missing_ok=True)
     return True
 
 

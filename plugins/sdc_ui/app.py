@@ -83,9 +83,12 @@ def the_board(request: Request, user: GetUserDep) -> Response:
         if line.ready
     }
     asks = {(line.domain, line.period): asked(may[line.domain], user.get_name(), line.newest, line.asking) for line in facts.open}
+    back = {(line.domain, line.period): asked_back(may[line.domain], user.get_name(), line.takings) for line in facts.open}
     gone, paused = ({domain for domain, each in may.items() if getattr(each, what)} for what in ("gone", "paused"))
     new = unopened(may, user)
-    return _page(request, "board", facts=facts, todo=todo, asks=asks, gone=gone, paused=paused, new=new, down=services(now), now=now)
+    return _page(
+        request, "board", facts=facts, todo=todo, asks=asks, back=back, gone=gone, paused=paused, new=new, down=services(now), now=now
+    )
 
 
 @app.get("/country/{country}")

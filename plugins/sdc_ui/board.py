@@ -14,7 +14,7 @@ from sdc_ui.cycles.countries import OVER as NOT_OPEN
 from sdc_ui.cycles.countries import Stage, by_cycle, countries, named_by, ready, tally
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.labels import Labels, Name, labels_of
-from sdc_ui.shared.runs import DagRun, asking, dag_run_of, ended, stopped, under_way
+from sdc_ui.shared.runs import DagRun, asking, dag_run_of, ended, stopped, takings, under_way
 from sdc_ui.shared.standing import ReleaseLine, Standing, cycle_lines, version_out
 from sdc_ui.shared.words import counted
 
@@ -24,8 +24,8 @@ OVER = (Standing.PUBLISHED, Standing.UNCHANGED)
 @dataclass(frozen=True)
 class CycleLine:
     """One cycle. `refused` is the number of refused files, also of those without a country. `newest` is its newest release, None before the
-    first; `out` is the version that the world sees; `run` is the newest run, `asking` the one that asks about the newest release; `next` is
-    the next deadline that is not met.
+    first; `out` is the version that the world sees; `run` is the newest run, `asking` the one that asks about the newest release; `takings`
+    ask whether a release is taken back, or asked; `next` is the next deadline that is not met.
     """
 
     domain: str
@@ -38,6 +38,7 @@ class CycleLine:
     out: ReleaseLine | None
     run: DagRun | None
     asking: DagRun | None
+    takings: tuple[DagRun, ...]
     next: Deadline | None
     alerts: tuple[str, ...]
     countries: tuple[Name, ...]
@@ -54,7 +55,7 @@ class CycleLine:
             return 4, due
         if self.refused or self.stages[Stage.WAITING] or self.stopped or (standing is not None and standing.tone == "bad"):
             return 1, due
-        if self.ready or standing is Standing.APPROVAL:
+        if self.ready or self.retraction or standing is Standing.APPROVAL:
             return 2, due
         return (4 if standing in (Standing.RUNNING, Standing.EMBARGOED) else 3), due
 
@@ -82,9 +83,14 @@ class CycleLine:
         return ready(self.stages, self.newest)
 
     @property
+    def retraction(self) -> bool:
+        """Whether somebody asks to take a release back."""
+        return any(each.busy for each in self.takings)
+
+    @property
     def over(self) -> bool:
         """Whether the cycle is published, with nothing left to do."""
-        settled = not self.refused and not self.stages[Stage.RECEIVED] and not self.stages[Stage.WAITING]
+        settled = not self.retraction and not self.refused and not self.stages[Stage.RECEIVED] and not self.stages[Stage.WAITING]
         return settled and self.newest is not None and self.newest.standing in OVER and not self.newest.newer
 
 
@@ -112,7 +118,9 @@ class Board:
 
 
 def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> Board:
-    """What the reader of the page may see. It takes a fixed number of queries, and one for each domain."""
+    """What the reader of the page may see. It takes a fixed number of queries, one for each domain, and one for each cycle in which
+    somebody asks to take a release back.
+    """
     cycles = {(each["domain"], each["period"]): each for each in reader.cycles(engine)}
     files = by_cycle(reader.delivery_states(engine))
     unread = by_cycle(reader.unread(engine))
@@ -122,8 +130,9 @@ def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> Boa
     known = sorted({*cycles, *files, *releases, *runs}, key=lambda each: each[1], reverse=True)
     domains = sorted({domain for domain, _ in known if readable(domain)})
     labels = {domain: labels_of(domain, reader.settings_of(engine, domain)) for domain in domains}
+    back = {key: takings(reader.dag_runs(engine, *key)) for key in known if any(each["kind"] == "retraction" for each in alerts[key])}
     lines = [
-        _line(key, labels[key[0]], cycles.get(key), files[key], unread[key], releases[key], runs[key], alerts[key], now)
+        _line(key, labels[key[0]], cycles.get(key), files[key], unread[key], releases[key], runs[key], back.get(key, ()), alerts[key], now)
         for key in known
         if key[0] in labels
     ]  # fmt: skip
@@ -144,6 +153,7 @@ def _line(
     unread: Sequence[Mapping[str, Any]],
     releases: Sequence[Mapping[str, Any]],
     runs: Sequence[Mapping[str, Any]],
+    back: tuple[DagRun, ...],
     alerts: Sequence[Mapping[str, Any]],
     now: datetime,
 ) -> CycleLine:
@@ -166,6 +176,7 @@ def _line(
         out=version_out(lines),
         run=known[0] if known else None,
         asking=asking(newest, known),
+        takings=back,
         next=_next(cycle, stages, newest, now) if cycle else None,
         alerts=tuple(f"{each['said']} ({_age(each['days'])})" for each in alerts),
         countries=tuple(labels.area(each.code) for each in sorted(found, key=lambda each: each.code)),

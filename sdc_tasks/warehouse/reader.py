@@ -21,6 +21,7 @@ from sdc_tasks.warehouse.operations.journal import DELIVERY, VERSION
 
 Record = dict[str, Any]
 RELEASE_TYPES = {"released_at": UtcTime(), "embargo": UtcTime(), "visible": Boolean()}
+BEFORE_RELEASE = ("discover", "ingest", "collect", "assemble")  # a file that they refuse need not stop a release
 HISTORY_TYPES = {
     **RELEASE_TYPES,
     "started_at": UtcTime(),
@@ -243,9 +244,11 @@ def release_runs(engine: Engine) -> list[Record]:
 
 
 def _first_failed() -> tuple[Any, Any]:
-    """Of a run of a DAG, the task that failed first, and its sentence; nothing where none failed."""
+    """Of a run of a DAG, the task that failed first, and its sentence; nothing where none failed. A run that goes on without a refused
+    file did not stop there.
+    """
     here = (task_run.c.dag_id == dag_run_table.c.dag_id, task_run.c.run_id == dag_run_table.c.run_id, task_run.c.state == "failed")
-    order = (task_run.c.finished_at, task_run.c.task_id, task_run.c.map_index)
+    order = (case((task_run.c.task_id.in_(BEFORE_RELEASE), 1), else_=0), task_run.c.finished_at, task_run.c.task_id, task_run.c.map_index)
     task, said = (
         select(column).where(*here).order_by(*order).limit(1).correlate(dag_run_table).scalar_subquery()
         for column in (task_run.c.task_id, task_run.c.said)

@@ -31,6 +31,7 @@ WHERE CASE a.kind
     WHEN 'retraction' THEN EXISTS (
         SELECT 1 FROM operations.dag_run q
         WHERE q.dag_id = 'retract_release' AND q.state NOT IN ('success', 'failed') AND substr(a.subject, 1, length(q.run_id) + 1) = q.run_id || ' '
+            AND NOT EXISTS (SELECT 1 FROM dissemination.retraction t WHERE t.release_id = q.release_id)
             AND NOT EXISTS (
                 SELECT 1 FROM operations.alert l
                 WHERE l.domain = a.domain AND l.period = a.period AND l.kind = a.kind AND l.raised_at > a.raised_at

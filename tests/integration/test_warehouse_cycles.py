@@ -11,9 +11,11 @@ from sqlalchemy.exc import IntegrityError
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential.store import receive, refuse
+from sdc_tasks.warehouse.database.engine import acting
 from sdc_tasks.warehouse.database.schema import RunState
 from sdc_tasks.warehouse.dissemination.publisher import changes
 from sdc_tasks.warehouse.operations.cycles import LONGEST, note_dag_run, note_task_run, open_cycle, raise_alert, raised
+from sdc_tasks.warehouse.operations.decisions import retract
 from sdc_tasks.warehouse.operations.journal import finish_run
 from support.accepting import accept
 from support.world import FIRST, SECOND, SPACE, TERMS, prepared, publish_it, published, raw
@@ -79,6 +81,30 @@ def test_tasks_stand_in_the_order_they_ended(warehouse):
     ]
     assert found[-1]["finished_at"] is None
     assert all(len(each["said"]) <= LONGEST for each in found)
+
+
+def test_a_run_stopped_where_it_did_not_go_on(warehouse):
+    """A release goes on without a refused file where one of the country counts already."""
+    note_dag_run(warehouse, *RUN, domain="sbs", period="2024")
+    note_task_run(warehouse, *RUN, "ingest", 1, state="failed", said="CY refused")
+    [stopped] = reader.dag_runs(warehouse, "sbs", "2024")
+    assert (stopped["stopped_at"], stopped["said"]) == ("ingest", "CY refused")
+    note_task_run(warehouse, *RUN, "assemble", -1, state="failed", said="no delivery from CY")
+    [stopped] = reader.dag_runs(warehouse, "sbs", "2024")
+    assert stopped["said"] == "CY refused", "the cause, not what follows from it"
+    note_task_run(warehouse, *RUN, "publish", -1, state="failed", said="retracted")
+    [stopped] = reader.release_runs(warehouse)
+    assert (stopped["stopped_at"], stopped["said"]) == ("publish", "retracted")
+
+
+def test_a_question_about_a_retraction_ends_with_the_retraction(warehouse):
+    publish_it(warehouse, prepared(warehouse, "r1"))
+    asks = ("retract_release", "manual_9")
+    note_dag_run(warehouse, *asks, domain="sbs", period="2024", release_id="r1")
+    raise_alert(warehouse, "sbs", "2024", "retraction", f"{asks[1]} agree", "anna asks")
+    assert [each["said"] for each in reader.alerts(warehouse)] == ["anna asks"]
+    retract(acting(warehouse, "bert"), "r1", "wrong unit")
+    assert reader.alerts(warehouse) == []
 
 
 def test_an_alert_is_raised_once_and_closes_when_its_reason_is_gone(warehouse):

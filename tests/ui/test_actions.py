@@ -168,6 +168,10 @@ def test_who_may_agree_to_a_retraction_is_led_to_the_question(taking_back: str, 
         assert "Your role may read, not answer." in seen["viewer"]
         assert all(taking_back in text and "AT wrong" in text for text in seen.values())
         assert "Retract" not in buttons(seen["admin"]), "asked for once"
+    board = {user: client(user).get("/sdc/").text for user in ("admin", "operator", "viewer")}
+    card = {user: found.split(f'/cycle/{DOMAIN}/2020"')[1].split("</li>")[0] for user, found in board.items()}
+    assert all("operator asks to take a release back: AT wrong" in each for each in card.values()), "the cycle is in work again"
+    assert {user for user, each in card.items() if link in each} == {"admin"}
     [told] = re.findall(r"<strong>Retraction:</strong> ([^·]*) ·", client("admin").get(f"/sdc/cycle/{DOMAIN}/2020").text)
     assert told == "operator asks: AT wrong. His answer does not count."
 

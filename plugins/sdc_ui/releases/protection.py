@@ -143,7 +143,7 @@ class ReleaseFacts:
     @property
     def retracting(self) -> tuple[DagRun, ...]:
         """The runs that take it back, or ask about that."""
-        return retracting(self.takings, self.line.release_id)
+        return () if self.line.retracted else retracting(self.takings, self.line.release_id)
 
     @property
     def stayed(self) -> DagRun | None:
