@@ -182,6 +182,24 @@ def test_a_release_that_waits_for_approval(page: Page, at_office: Office) -> Non
     assert re.search(r"Approval 2024-04-15 16:00 UTC late by .* 0 of 1 given", cycle)
 
 
+def test_whoever_agrees_is_told_that_the_same_table_was_retracted(page: Page, at_office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sdc_ui.source import warehouse
+
+    from sdc_tasks.warehouse import reader
+
+    known, waits = reader.history, at_office.releases["waiting"]
+    [digest] = {each["publication_digest"] for each in reader.audits(warehouse(), waits)}
+
+    def with_twin(*asked: Any) -> list[dict[str, Any]]:
+        found = known(*asked)
+        twin = next(each for each in found if each["retracted"])
+        return [*found, {**twin, "release_id": "twin", "period": "2023", "publication_digest": digest, "retracted": "wrong unit"}]
+
+    assert "The same table was retracted" not in page(f"/release/{waits}")
+    monkeypatch.setattr(reader, "history", with_twin)
+    assert "The same table was retracted as version 1 : wrong unit" in text(page(f"/release/{waits}"))
+
+
 def test_a_rejected_release_says_by_whom_and_what_to_do(page: Page, at_office: Office) -> None:
     for said in (text(page(f"/release/{at_office.releases['rejected']}")), text(page(f"/cycle/{DOMAIN}/2018"))):
         assert "Rejected by approver: size class S looks odd" in said
