@@ -160,7 +160,7 @@ def _line(
     names = [each["file"] for each in unread]
     found = countries(cycle["areas"] if cycle else (), files, names)
     stages = tally(found)
-    nameless = sum(each["files"] for each in files if each["country"] is None and each["state"] not in NOT_OPEN)
+    nameless = sum(each["files"] for each in files if each["country"] is None and each["lying"] and each["state"] not in NOT_OPEN)
     nameless += sum(named_by(name, [each.code for each in found]) is None for name in names)
     known = [dag_run_of(each) for each in runs]
     lines = cycle_lines(releases, known)

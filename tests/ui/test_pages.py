@@ -105,6 +105,24 @@ def test_a_second_file_is_asked_about_and_not_cleared(page: Page, monkeypatch: p
     assert "missing: BG" in said
 
 
+@pytest.mark.parametrize("lies", [True, False])
+def test_a_file_that_was_taken_away_is_not_asked_for_any_more(page: Page, monkeypatch: pytest.MonkeyPatch, lies: bool) -> None:
+    """Without a readable country, too."""
+    from sdc_tasks.warehouse import reader
+
+    known, states, lying = reader.deliveries, reader.delivery_states, reader.lying
+
+    def nameless(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{**each, "country": None, "lying": lies} if each["state"] == "refused" else each for each in found]
+
+    monkeypatch.setattr(reader, "deliveries", lambda *asked: nameless(known(*asked)))
+    monkeypatch.setattr(reader, "delivery_states", lambda engine: nameless(states(engine)))
+    monkeypatch.setattr(reader, "lying", lambda *asked: lying(*asked) if lies else [])
+    assert ("No country could be read from CY_2024.csv" in page(f"/cycle/{DOMAIN}/2024")) is lies
+    assert ("1 refused file" in text(page("/")).split(f"{DOMAIN} 2024")[1].split(DOMAIN)[0]) is lies
+    assert ("Clear CY_2024" in page(f"/cycle/{DOMAIN}/2024/findings/_")) is lies
+
+
 @pytest.mark.parametrize(
     ("name", "why", "cleared"),
     [

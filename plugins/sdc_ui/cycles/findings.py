@@ -89,10 +89,16 @@ class FindingsFacts:
     @property
     def to_clear(self) -> Came | None:
         """The task that refused the newest file in a release: it reads the corrected one when it is cleared. None helps where the domain
-        does not have the country.
+        does not have the country, or the file was taken away.
         """
         newest = next((each for each in self.files if each.state not in OVER), None) if self.awaited else None
-        refused = newest is not None and newest.state == "refused" and newest.came is not None and newest.came.task.state == "failed"
+        refused = (
+            newest is not None
+            and newest.here
+            and newest.state == "refused"
+            and newest.came is not None
+            and newest.came.task.state == "failed"
+        )
         return newest.came if newest is not None and refused and newest.came is not None and newest.came.in_release else None
 
     @property
