@@ -154,9 +154,10 @@ def retract() -> None:
     about = _known(release)
     _note(context, about)  # `agree` may never have run
     user = _asker(context)
-    steps.retract(_office(user), release, reason, user)
+    office = _office(user)
+    steps.retract(office, release, reason, user)
     folder = sdc_places.OUT.replace("{domain}", about["domain"]).replace("{period}", about["period"])
-    if outputs.withdraw_public(_office(user), about["domain"], about["period"], sdc_places.folder(folder)):
+    if outputs.withdraw_public(office, about["domain"], about["period"], sdc_places.folder(folder)):
         log.info("%s: the public files and the report are taken away", folder)
     log.info("retracted: %s", release)
 

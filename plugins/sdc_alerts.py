@@ -122,9 +122,11 @@ def deadlines(domain: Domain) -> list[DeadlineAlert]:
 def approval_due(domain: Domain, period: str) -> datetime | None:
     """When the approval of a period is due: by its calendar, or a day before the embargo ends; None where neither is known."""
     cycle = domain.calendar.of(period)
-    if cycle is None or cycle.approval or cycle.embargo is None:
-        return cycle.approval if cycle else None
-    return cycle.embargo - BEFORE_EMBARGO
+    if cycle is None:
+        return None
+    if cycle.approval is None and cycle.embargo is not None:
+        return cycle.embargo - BEFORE_EMBARGO
+    return cycle.approval
 
 
 def asked_late(engine: Engine, domain: Domain, period: str, release_id: str) -> None:

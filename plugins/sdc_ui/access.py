@@ -57,19 +57,18 @@ def rights(domain: str, user: BaseUser) -> Rights:
 
 def services(now: datetime) -> tuple[str, ...]:
     """What holds Airflow up now, in sentences: services that do not answer, tasks that wait for a worker."""
-    health = get_airflow_health()
-    found = [
-        Markup("{} has not answered since {}").format(name, instant(datetime.fromisoformat(last))) if last else f"{name} has never answered"
-        for key, name in SERVICES.items()
-        if health[key]["status"] == "unhealthy"
-        for last in [health[key][f"latest_{key}_heartbeat"]]
-    ]
+    found, health = list[str](), get_airflow_health()
+    for key, name in SERVICES.items():
+        if health[key]["status"] == "unhealthy":
+            last = health[key][f"latest_{key}_heartbeat"]
+            since = Markup("not answered since {}").format(instant(datetime.fromisoformat(last))) if last else "never answered"
+            found.append(Markup("{} has {}").format(name, since))
     with create_session() as session:
         waits = (TaskInstance.state == TaskInstanceState.QUEUED, TaskInstance.queued_dttm < now - PATIENCE)
-        number, since = session.execute(select(func.count(), func.min(TaskInstance.queued_dttm)).where(*waits)).one()
-    if since is not None:
+        number, first = session.execute(select(func.count(), func.min(TaskInstance.queued_dttm)).where(*waits)).one()
+    if first is not None:
         wait = Markup("{} for a worker, the first since {}; workers are busy, or none runs")
-        found.append(wait.format(counted(number, "task waits", "tasks wait"), instant(since)))
+        found.append(wait.format(counted(number, "task waits", "tasks wait"), instant(first)))
     return tuple(found)
 
 

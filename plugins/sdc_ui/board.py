@@ -130,11 +130,11 @@ def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> Boa
     known = sorted({*cycles, *files, *releases, *runs}, key=lambda each: each[1], reverse=True)
     domains = sorted({domain for domain, _ in known if readable(domain)})
     labels = {domain: labels_of(domain, reader.settings_of(engine, domain)) for domain in domains}
-    back = {key: takings(reader.dag_runs(engine, *key)) for key in known if any(each["kind"] == "retraction" for each in alerts[key])}
+    shown = [key for key in known if key[0] in labels]
+    back = {key: takings(reader.dag_runs(engine, *key)) for key in shown if any(each["kind"] == "retraction" for each in alerts[key])}
     lines = [
         _line(key, labels[key[0]], cycles.get(key), files[key], unread[key], releases[key], runs[key], back.get(key, ()), alerts[key], now)
-        for key in known
-        if key[0] in labels
+        for key in shown
     ]  # fmt: skip
     names = {each.code: each for line in lines for each in line.countries}
     return Board(

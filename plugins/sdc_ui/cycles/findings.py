@@ -92,14 +92,9 @@ class FindingsFacts:
         does not have the country, or the file was taken away.
         """
         newest = next((each for each in self.files if each.state not in OVER), None) if self.awaited else None
-        refused = (
-            newest is not None
-            and newest.here
-            and newest.state == "refused"
-            and newest.came is not None
-            and newest.came.task.state == "failed"
-        )
-        return newest.came if newest is not None and refused and newest.came is not None and newest.came.in_release else None
+        if newest is None or not newest.here or newest.state != "refused" or newest.came is None:
+            return None
+        return newest.came if newest.came.in_release and newest.came.task.state == "failed" else None
 
     @property
     def waiting(self) -> tuple[str, ...]:
