@@ -43,7 +43,8 @@ def retract(
         bool, typer.Option("--agree", help="only agree that somebody else takes it back for exactly this reason; nothing is taken back yet")
     ] = False,
     folder: Annotated[
-        Path | None, typer.Option("--out", help="the output folder of its period: table.csv and the files beside it are taken away there")
+        Path | None,
+        typer.Option("--out", help="the output folder of its period: table.csv, the files beside it and report.html are taken away there"),
     ] = None,
     actor: ActorOption = None,
 ) -> None:
@@ -68,7 +69,7 @@ def retract(
             "Its table.csv, and the files beside it, still lie where they were written. Take them away, or give the folder with --out"
         )
     elif outputs.withdraw_public(office, about["domain"], about["period"], folder):
-        out.print(f"{folder}: table.csv and the files beside it are taken away")
+        out.print(f"{folder}: table.csv, the files beside it and report.html are taken away")
 
 
 def files(
