@@ -87,12 +87,11 @@ def discover(desk: Desk, inbox: Path) -> list[Waiting]:
 
 def _waiting(desk: Desk) -> dict[str, str | None]:
     """The names of the files that are in the inbox, count, or were never judged, each with its likely country."""
-    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
-    lying = store.lying(desk.engine, desk.domain.id, desk.period)
-    country = {each.key.digest: each.country for each in known}
-    there = {digest for _, digest in lying}
-    gone = {each.file: each.country for each in known if each.state in MATTERS and each.key.digest not in there}
-    return dict(sorted({**gone, **{name: country[digest] for name, digest in lying}}.items()))
+    come = store.received(desk.engine, desk.domain.id, desk.period)
+    country = {each.key.digest: each.country for each in come.deliveries}
+    there = {digest for _, digest in come.lying}
+    gone = {each.file: each.country for each in come.deliveries if each.state in MATTERS and each.key.digest not in there}
+    return dict(sorted({**gone, **{name: country[digest] for name, digest in come.lying}}.items()))
 
 
 def _as_one(names: Sequence[str]) -> Waiting:
@@ -103,10 +102,10 @@ def _as_one(names: Sequence[str]) -> Waiting:
 def news(desk: Desk, inbox: Path) -> list[Waiting]:
     """As `discover`, but only files that were never judged since they arrived."""
     found = discover(desk, inbox)
-    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
-    unjudged = {each.key.digest for each in known if each.state is DeliveryState.RECEIVED}
-    lying = {file for file, digest in store.lying(desk.engine, desk.domain.id, desk.period) if digest in unjudged}
-    gone = {each.file for each in known if each.key.digest in unjudged}
+    come = store.received(desk.engine, desk.domain.id, desk.period)
+    unjudged = {each.key.digest for each in come.deliveries if each.state is DeliveryState.RECEIVED}
+    lying = {file for file, digest in come.lying if digest in unjudged}
+    gone = {each.file for each in come.deliveries if each.key.digest in unjudged}
     return [each for each in found if set(each.files) & (lying | gone)]
 
 
@@ -242,9 +241,9 @@ def settle(desk: Desk, names: Sequence[str], given: Answer, note: str = "", run:
     Raises InvalidInput where nobody is asked about a file, the answer was given already and holds, what counted before the answer cannot
     count any more, or a delivery is refused.
     """
-    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    come = store.received(desk.engine, desk.domain.id, desk.period)
+    known, there = come.deliveries, {digest for _, digest in come.lying}
     before = answers.answers(desk.engine, desk.domain.id, desk.period)
-    there = {digest for _, digest in store.lying(desk.engine, desk.domain.id, desk.period)}
     answered = [each for each in answers.answered(known, before) if each.key.digest in there]
     waiting = {each.file: each for each in answers.waiting(known, before)}
     asked = {each.file: each for each in answered} | waiting
@@ -322,9 +321,9 @@ def _taken(desk: Desk, inbox: Path | None, name: str) -> tuple[str, str | None]:
         if not matter:
             raise InvalidInput(f"inbox {inbox}: the file {name} is gone. Remedy: put it there again, or trigger the release again")
         mine = matter[-1]
-    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
-    whose = {each.key.digest: each.country for each in known}
-    others = {file for file, digest in store.lying(desk.engine, desk.domain.id, desk.period) if whose[digest] not in (None, mine.country)}
+    come = store.received(desk.engine, desk.domain.id, desk.period)
+    whose = {each.key.digest: each.country for each in come.deliveries}
+    others = {file for file, digest in come.lying if whose[digest] not in (None, mine.country)}
     if inbox is not None:
         for file in sorted(set(lying_there.files) - others - {name}):
             with suppress(InvalidInput):  # the task of that file reports it
@@ -357,17 +356,17 @@ def _counting(
 
     A file without a country is a delivery by itself.
     """
-    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    come = store.received(desk.engine, desk.domain.id, desk.period)
     if country is None:
-        return [each for each in known if each.key.digest == mine], [], []
+        return [each for each in come.deliveries if each.key.digest == mine], [], []
     there = set(_look(desk, inbox).files)
     names: dict[str, list[str]] = {}
-    for file, digest in sorted(store.lying(desk.engine, desk.domain.id, desk.period)):
+    for file, digest in sorted(come.lying):
         if file in there:
             names.setdefault(digest, []).append(file)
     own = [
         _under(each, names.get(each.key.digest, []))
-        for each in known
+        for each in come.deliveries
         if each.country == country
         and each.state is not DeliveryState.SUPERSEDED
         and (each.state in MATTERS or each.key.digest in names or each.key.digest == mine)

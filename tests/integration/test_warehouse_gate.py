@@ -10,12 +10,13 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import event
 from sqlalchemy.exc import IntegrityError
 
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Retriable
 from sdc_tasks.model.results import Publication, Release
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.confidential.store import deliveries, left, load_artefact, take
+from sdc_tasks.warehouse.confidential.store import deliveries, left, load_artefact, received, take
 from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.engine import open_warehouse
 from sdc_tasks.warehouse.dissemination.publisher import NotApproved, printed, publish
@@ -354,6 +355,26 @@ def test_a_file_that_comes_back_counts_again(warehouse):
     assert look(warehouse, at=b"B") == {"AT": "B"}
     assert times(warehouse) == [2, 2]
     assert not any(rows for name, rows in run_checks(warehouse).items() if name.startswith("delivery"))
+
+
+def test_a_file_that_another_task_receives_meanwhile_is_seen_whole_or_not_at_all(warehouse, warehouse_url):
+    other = open_warehouse(warehouse_url, keys=KEYS)
+    meanwhile = [b"A", b"B", b"C"]
+
+    @event.listens_for(warehouse, "after_cursor_execute")
+    def receive_one(*_: object) -> None:
+        if meanwhile:
+            content = meanwhile.pop()
+            take(other, "sbs", "2024", f"{content.decode()}.csv", content)
+
+    while True:
+        last = not meanwhile
+        seen = received(warehouse, "sbs", "2024")
+        assert {digest for _, digest in seen.lying} == {each.key.digest for each in seen.deliveries}
+        if last:
+            break
+    assert {name for name, _ in seen.lying} == {"A.csv", "B.csv", "C.csv"}
+    other.dispose()
 
 
 def test_a_file_that_only_lies_there_does_not(warehouse):

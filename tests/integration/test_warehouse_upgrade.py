@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential.maintenance import rotate
-from sdc_tasks.warehouse.confidential.store import load_artefact, lying
+from sdc_tasks.warehouse.confidential.store import load_artefact, received
 from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.engine import open_warehouse, reading
 from sdc_tasks.warehouse.database.migrations import current_revision, downgrade, migrate
@@ -156,7 +156,7 @@ def test_an_upgrade_of_a_filled_warehouse_loses_nothing(old):
     assert [(entry.action, entry.subject, entry.actor) for entry in entries(old)] == [("release", "r1", "migration 0003")]
     assert broken(entries(old)) == []
     # what lay in the inbox was not sent again
-    assert lying(old, "sbs", "2024") == set(DIGEST.items())
+    assert received(old, "sbs", "2024").lying == set(DIGEST.items())
     # what is guarded is guarded still, and more
     for forbidden in (
         "DELETE FROM operations.audit",

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from sdc_tasks.cli.app import app
 from sdc_tasks.model.results import Publication, Release
 from sdc_tasks.warehouse import reader
-from sdc_tasks.warehouse.confidential.store import deliveries, load_artefact, lying
+from sdc_tasks.warehouse.confidential.store import deliveries, load_artefact, received
 from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.engine import open_warehouse, reading, writing
 from sdc_tasks.warehouse.database.migrations import migrate
@@ -224,7 +224,7 @@ def test_what_was_out_is_out_and_all_checks_pass(old: Engine, warehouse_url: str
         name: content for name, content in FILES.items() if name != "gone.csv"
     }
     assert accepted(old, "sbs", "2024") == {"AT": (DIGEST["at_corrected.csv"],), "BE": (DIGEST["be_v3.csv"],)}
-    assert lying(old, "sbs", "2024") == set(DIGEST.items())
+    assert received(old, "sbs", "2024").lying == set(DIGEST.items())
     assert approvers(old, "r1", FIRST.digest) == ["bert"]
     assert reader.cycles(old)[0]["areas"] == ["AT", "BE"]
     assert len(reader.history(old)) == 4

@@ -64,6 +64,16 @@ class StoredDelivery:
         return self.series.version, self.received_at, self.key.digest
 
 
+@dataclass(frozen=True)
+class Received:
+    """What has come for a period: every delivery in the order of arrival, and the files in the inbox when it was last read, as
+    (name, digest). Each file in the inbox is one of the deliveries.
+    """
+
+    deliveries: tuple[StoredDelivery, ...]
+    lying: frozenset[tuple[str, str]]
+
+
 def save_artefact(engine: Engine, kind: str, content: bytes) -> str:
     """Stores the bytes once. Returns their digest."""
     digest = secret_of(engine).derive("artefact", kind).digest(content)
@@ -123,13 +133,6 @@ def take(engine: Engine, domain: str, period: str, file: str, content: bytes, co
             connection.execute(delete(inbox).where(*here))
             connection.execute(insert(inbox).values(domain=domain, period=period, file=file, digest=key.digest))
         return found
-
-
-def lying(engine: Engine, domain: str, period: str) -> set[tuple[str, str]]:
-    """The files in the inbox when it was last read: (name, digest)."""
-    with reading(engine) as connection:
-        rows = connection.execute(select(inbox.c.file, inbox.c.digest).where(inbox.c.domain == domain, inbox.c.period == period))
-        return {(row.file, row.digest) for row in rows}
 
 
 def note_unread(engine: Engine, domain: str, period: str, why: Mapping[str, str]) -> None:
@@ -221,12 +224,15 @@ def refuse(engine: Engine, key: DeliveryKey, country: str | None = None) -> Deli
 def deliveries(engine: Engine, domain: str, period: str) -> list[StoredDelivery]:
     """Every delivery of the period, in the order of arrival."""
     with reading(engine) as connection:
-        rows = connection.execute(
-            select(delivery)
-            .where(delivery.c.domain == domain, delivery.c.period == period)
-            .order_by(delivery.c.received_at, delivery.c.digest)
-        )
-        return [_delivery(row) for row in rows]
+        return _deliveries(connection, domain, period)
+
+
+def received(engine: Engine, domain: str, period: str) -> Received:
+    """The deliveries and the files in the inbox as they were at one instant: another task may receive files at any time."""
+    with reading(engine) as connection:
+        rows = connection.execute(select(inbox.c.file, inbox.c.digest).where(inbox.c.domain == domain, inbox.c.period == period))
+        lying = frozenset((row.file, row.digest) for row in rows)
+        return Received(tuple(_deliveries(connection, domain, period)), lying)
 
 
 def save_findings(engine: Engine, key: DeliveryKey, findings: Iterable[Finding]) -> None:
@@ -280,6 +286,12 @@ def put_rows(connection: Connection, table: Table, rows: Sequence[dict[str, Any]
         others = [name for name in rows[0] if name not in table.primary_key.columns]
         statement = new.on_conflict_do_update(index_elements=keys, set_={name: new.excluded[name] for name in others})
     connection.execute(statement, rows)
+
+
+def _deliveries(connection: Connection, domain: str, period: str) -> list[StoredDelivery]:
+    mine = (delivery.c.domain == domain, delivery.c.period == period)
+    rows = connection.execute(select(delivery).where(*mine).order_by(delivery.c.received_at, delivery.c.digest))
+    return [_delivery(row) for row in rows]
 
 
 def _known_as(connection: Connection, domain: str, period: str, content: bytes, salt: Secret) -> DeliveryKey:
