@@ -224,7 +224,7 @@ def brief(desk: Desk, release_id: str) -> str:
         _since(desk, release_id, publication, problem.space),
     ]
     if came := newer(desk, release_id):
-        lines.append(f"**This one is out of date**: {came.told}. It was made without them. {came.remedy}")
+        lines.append(f"**This one is out of date**: {came.told}. {came.remedy}")
     if cycle is not None and cycle.embargo is not None:
         lines.append(f"**Embargo** until {cycle.embargo:%Y-%m-%d %H:%M %Z}")
     return "\n\n".join(lines)

@@ -25,7 +25,7 @@ class Approval(Question):
     **Waiting:** *Required Actions* shows digest, verdict, losses and the changes since the last version; read the report before you
     answer. An answer of somebody who started a run of the release, or a second answer of the same person, does not count: the task asks
     again. It also asks again if newer deliveries are accepted meanwhile, or second files of countries come, unless the answer says that
-    this publication is published nevertheless.
+    this publication is published nevertheless; and if a file of it does not count any more, whatever the answer says.
 
     **Pink:** a later release of the period took the place of this one, and nobody is asked about this one any more. The log names it.
 
@@ -124,8 +124,9 @@ class Approval(Question):
         [chosen] = event["chosen_options"]
         yes = chosen in (AGREE, AGREE_ALTHOUGH)
         came = steps.newer(at, release_id)
-        if came and chosen == AGREE:
-            refusal = f"the answer of {person} does not count: {came.told}. {came.remedy}; or answer '{AGREE_ALTHOUGH}'"
+        if (came.dropped and yes) or (came and chosen == AGREE):
+            otherwise = "" if came.dropped else f"; or answer '{AGREE_ALTHOUGH}'"
+            refusal = f"the answer of {person} does not count: {came.told}. {came.remedy}{otherwise}"
             at.say(refusal)
             announce(at.engine, at.domain.id, at.period, "answer", release_id, refusal)
             return self.execute(context)

@@ -37,22 +37,29 @@ def awaiting(desk: Desk, release_id: str) -> tuple[str, list[str]]:
 @dataclass(frozen=True)
 class Newer:
     """What came after a release was opened, digest → file: `accepted` files that it was not made of, and `second` files of countries, which
-    wait for an answer.
+    wait for an answer. `dropped`: files that it was made of and that do not count any more, because somebody said so or they were refused;
+    nobody can agree to publish them.
     """
 
     accepted: Mapping[str, str]
     second: Mapping[str, str]
+    dropped: Mapping[str, str]
 
     def __bool__(self) -> bool:
-        return bool(self.files)
+        return bool(self.files or self.dropped)
 
     @property
     def files(self) -> dict[str, str]:
+        """Those without which somebody may agree to publish."""
         return {**self.accepted, **self.second}
 
     @property
     def told(self) -> str:
-        parts = {"newer deliveries are accepted": self.accepted, "second files of countries wait for an answer": self.second}
+        parts = {
+            "files of it do not count any more": self.dropped,
+            "newer deliveries are accepted": self.accepted,
+            "second files of countries wait for an answer": self.second,
+        }
         return "; ".join(f"{said}: {', '.join(sorted(files.values()))}" for said, files in parts.items() if files)
 
     @property
@@ -61,18 +68,22 @@ class Newer:
 
     def beyond(self, digests: Collection[str]) -> Newer:
         """Without the files of these digests."""
-        left = [{digest: file for digest, file in files.items() if digest not in digests} for files in (self.accepted, self.second)]
-        return Newer(*left)
+        accepted, second = (
+            {digest: file for digest, file in files.items() if digest not in digests} for files in (self.accepted, self.second)
+        )
+        return Newer(accepted, second, self.dropped)
 
 
 def newer(desk: Desk, release_id: str) -> Newer:
-    """What the release was made without; nothing once it is out."""
+    """What the release was made without, and what it should not have been made of; nothing once it is out."""
     if any(each.release_id == release_id for each in reader.releases(desk.engine, desk.domain.id)):
-        return Newer({}, {})
+        return Newer({}, {}, {})
     held = reader.made_of(desk.engine, release_id)
     now = store.deliveries(desk.engine, desk.domain.id, desk.period)
     accepted = {each.key.digest: each.file for each in now if each.state is DeliveryState.ACCEPTED and each.key.digest not in held}
-    return Newer(accepted, {each.key.digest: each.file for each in second(desk)})
+    stands = {each.key.digest for each in now if each.state in (DeliveryState.ACCEPTED, DeliveryState.SUPERSEDED)}
+    dropped = {digest: file for digest, file in held.items() if digest not in stands}
+    return Newer(accepted, {each.key.digest: each.file for each in second(desk)}, dropped)
 
 
 def followed(desk: Desk, release_id: str) -> str | None:
@@ -135,8 +146,8 @@ def publish(desk: Desk, release_id: str) -> int:
     """Publishes to the warehouse once, in one transaction. Returns the version.
 
     Raises ReleaseBlocked if the audit did not pass, NotApproved while an approval is missing, Superseded where other deliveries came
-    meanwhile, accepted ones or second files of countries, without which nobody agreed to publish, and where a later release took the
-    place of this one.
+    meanwhile, accepted ones or second files of countries, without which nobody agreed to publish, where files of it do not count any more,
+    and where another release took the place of this one.
     """
     began = time.monotonic()
     require_own(desk, release_id)

@@ -28,6 +28,7 @@ HISTORY_TYPES = {
     "finished_at": UtcTime(),
     "passed": Boolean(),
     "newer": Boolean(),
+    "dropped": Boolean(),
     "second": Boolean(),
 }
 
@@ -92,7 +93,7 @@ def released_cells(engine: Engine, domain: str, period: str, version: int | None
 
 def history(engine: Engine, domain: str | None = None) -> list[Record]:
     """Every release, also unpublished ones (`version` is None then), newest first, with its terms. `followed` is the release of the period
-    that took the place of an unpublished one: it came out since, or waits for an approval; it is made of what is accepted now, or was begun
+    that took the place of an unpublished one: it is out, or waits for an approval; it is made of what is accepted now, or was begun
     later and is no more out of date.
     """
     found = _query(engine, "history", HISTORY_TYPES)
@@ -117,12 +118,14 @@ def _follower(mine: Record, known: list[Record]) -> str | None:
 
     def matters(each: Record) -> bool:
         if each["state"] == "published":
-            return each["retracted"] is None and (each["released_at"] or each["finished_at"]) > mine["started_at"]
+            again = mine["newer"] and each["version"] is not None and not each["newer"] and each["version"] == out
+            return each["retracted"] is None and (again or (each["released_at"] or each["finished_at"]) > mine["started_at"])
         return each["state"] == "waiting" and bool(each["passed"])
 
     if mine["version"] is not None or mine["state"] == "published":
         return None
     same = [each for each in known if (each["domain"], each["period"]) == (mine["domain"], mine["period"])]
+    out = max((each["version"] for each in same if each["version"] is not None), default=None)
     later = [each for each in same if rank(each) > rank(mine) and matters(each)]
     return max(later, key=rank)["release_id"] if later else None
 

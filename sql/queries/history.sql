@@ -1,6 +1,13 @@
 -- Every release, also those that nothing was published of, newest first: what became of it, what its terms asked for, how many people agreed
--- on its newest passed audit, the last decision of a person, whether deliveries are accepted that it was not made of (never so of a version
--- that a later one followed), and, before it is published, whether a second file of a country waits for an answer.
+-- on its newest passed audit, the last decision of a person, whether it was made of other deliveries than are accepted now, whether it was
+-- made of some that do not count any more (neither is so of a version that a later one followed), and, before it is published, whether a
+-- second file of a country waits for an answer.
+WITH dropped AS (
+    SELECT DISTINCT i.release_id FROM operations.step i
+    INNER JOIN operations.run o ON o.release_id = i.release_id
+    INNER JOIN operations.delivery d ON d.domain = o.domain AND d.period = o.period AND d.digest = i.key
+    WHERE i.step = 'delivery' AND d.state NOT IN ('accepted', 'superseded')
+)
 SELECT u.release_id, u.domain, u.period, u.state, u.started_at, u.finished_at, s.submitter, s.terms_digest,
     t.approvals AS approvals_asked,
     (
@@ -12,17 +19,18 @@ SELECT u.release_id, u.domain, u.period, u.state, u.started_at, u.finished_at, s
     r.version, r.publication_digest, r.released_at, coalesce(r.embargo, s.embargo) AS embargo,
     x.reason AS retracted, v.release_id IS NOT NULL AS visible,
     l.action AS decision, l.actor AS decided_by, l.details AS decision_details,
-    EXISTS (SELECT 1 FROM operations.step i WHERE i.release_id = u.release_id AND i.step = 'delivery')
-    AND EXISTS (
-        SELECT 1 FROM operations.delivery d
-        WHERE d.domain = u.domain AND d.period = u.period AND d.state = 'accepted'
-            AND NOT EXISTS (
-                SELECT 1 FROM operations.step i WHERE i.release_id = u.release_id AND i.step = 'delivery' AND i.key = d.digest
-            )
-    )
-    AND NOT EXISTS (
-        SELECT 1 FROM dissemination.release n WHERE n.domain = u.domain AND n.period = u.period AND n.version > r.version
+    n.release_id IS NULL AND (
+        o.release_id IS NOT NULL
+        OR EXISTS (SELECT 1 FROM operations.step i WHERE i.release_id = u.release_id AND i.step = 'delivery')
+        AND EXISTS (
+            SELECT 1 FROM operations.delivery d
+            WHERE d.domain = u.domain AND d.period = u.period AND d.state = 'accepted'
+                AND NOT EXISTS (
+                    SELECT 1 FROM operations.step i WHERE i.release_id = u.release_id AND i.step = 'delivery' AND i.key = d.digest
+                )
+        )
     ) AS newer,
+    n.release_id IS NULL AND o.release_id IS NOT NULL AS dropped,
     r.version IS NULL AND u.state <> 'published' AND EXISTS (
         SELECT 1 FROM operations.delivery_now d WHERE d.domain = u.domain AND d.period = u.period AND d.state = 'waiting'
     ) AS second
@@ -30,6 +38,8 @@ FROM operations.run u
 LEFT JOIN operations.submission s ON s.release_id = u.release_id
 LEFT JOIN operations.terms t ON t.domain = s.domain AND t.digest = s.terms_digest
 LEFT JOIN dissemination.release r ON r.release_id = u.release_id
+LEFT JOIN dissemination.release n ON n.domain = r.domain AND n.period = r.period AND n.version = r.version + 1
+LEFT JOIN dropped o ON o.release_id = u.release_id
 LEFT JOIN dissemination.retraction x ON x.release_id = u.release_id
 LEFT JOIN dissemination.public_release v ON v.release_id = u.release_id
 LEFT JOIN operations.log l ON l.number = (

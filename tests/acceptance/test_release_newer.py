@@ -12,7 +12,7 @@ from sdc_tasks import outputs, steps
 from sdc_tasks.errors import InvalidInput, Superseded
 from sdc_tasks.model.series import Answer
 from sdc_tasks.warehouse import reader
-from support.deliveries import PERIOD
+from support.deliveries import PERIOD, sdmx_1
 from support.desk import FREE, PROTECTED, new_desk
 
 
@@ -96,4 +96,59 @@ def test_a_second_file_stops_it_until_somebody_says_what_it_is_and_so_does_a_fur
     assert agree("cleo", steps.newer(desk, old).files) == 1
     arrives("BE", FREE.replace("300000", "300001").replace("450000 F\n", "449999 F\n", 1), "BE_other.csv")
     assert told() == (True, False), "of a published release the tile of the country tells it"
+    desk.engine.dispose()
+
+
+def judged(desk: steps.Desk, inbox: Path) -> None:
+    for each in steps.discover(desk, inbox):
+        with suppress(InvalidInput):
+            steps.ingest(desk, inbox, each.file)
+
+
+def test_a_file_that_does_not_count_any_more_stops_it_and_nobody_agrees_to_it(tmp_path: Path) -> None:
+    files = new_desk(tmp_path, AT=PROTECTED, BE=FREE)
+    desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", files.domain, PERIOD)
+    judged(desk, files.inbox)
+    files.deliver("BE", sdmx_1(FREE, "BE") + "\n", "BE_part.csv")
+    judged(desk, files.inbox)
+    steps.settle(desk, ["BE_part.csv"], Answer.BOTH)
+    old = made(desk, files.inbox)
+    assert sorted(reader.made_of(desk.engine, old).values()) == ["AT: AT_2024.csv", "BE: BE_2024.csv", "BE: BE_part.csv"]
+    assert not steps.newer(desk, old)
+
+    steps.settle(desk, ["BE_part.csv"], Answer.KEEP)
+    [line] = reader.history(desk.engine)
+    assert (line["newer"], line["dropped"]) == (True, True)
+    said = r"files of it do not count any more: BE: BE_part\.csv"
+    publication = steps.awaiting(desk, old)[0]
+    steps.answer(desk, old, publication, True, "bert", without=[*reader.made_of(desk.engine, old), *steps.newer(desk, old).files])
+    with pytest.raises(Superseded, match=said):
+        steps.publish(desk, old)
+    assert reader.releases(desk.engine) == []
+
+    new = made(desk, files.inbox)
+    assert new != old
+    assert steps.publish(desk, new) == 1
+    # of what is out it is told as well
+    steps.settle(desk, ["BE_part.csv"], Answer.BOTH)
+    assert [(each["newer"], each["dropped"]) for each in reader.history(desk.engine) if each["version"]] == [(True, False)]
+    assert steps.outdated(desk) == new
+    desk.engine.dispose()
+
+
+def test_a_release_gives_way_to_the_version_that_is_out_where_that_is_of_what_counts_again(tmp_path: Path) -> None:
+    files = new_desk(tmp_path, AT=PROTECTED, BE=FREE)
+    desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", files.domain, PERIOD)
+    first = made(desk, files.inbox)
+    assert steps.publish(desk, first) == 1
+    files.deliver("BE", PROTECTED, "BE_new.csv")
+    judged(desk, files.inbox)
+    steps.settle(desk, ["BE_new.csv"], Answer.REPLACE)
+    other = made(desk, files.inbox)
+    steps.settle(desk, ["BE_new.csv"], Answer.KEEP)
+    assert made(desk, files.inbox) == first
+    assert steps.publish(desk, first) == 1
+    assert {each["release_id"]: each["followed"] for each in reader.history(desk.engine)} == {first: None, other: first}
+    with pytest.raises(Superseded):
+        steps.publish(desk, other)
     desk.engine.dispose()

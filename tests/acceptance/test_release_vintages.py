@@ -259,7 +259,7 @@ def test_a_release_begun_before_another_was_published_is_not_published_without_k
     steps.choose_bases(office, begun)
     for chunk in range(office.domain.audit.chunks):
         steps.audit_chunk(office, begun, chunk)
-    monkeypatch.setattr(publication, "newer", lambda *_: publication.Newer({}, {}))  # whatever people agree to
+    monkeypatch.setattr(publication, "newer", lambda *_: publication.Newer({}, {}, {}))  # whatever people agree to
     for step in (steps.verdict, steps.publish):
         with pytest.raises(ReleaseBlocked, match="published since"):
             step(office, begun)

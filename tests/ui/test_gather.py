@@ -158,6 +158,7 @@ def history_row(**own: Any) -> dict[str, Any]:
         "decided_by": "bert",
         "decision_details": '{"note": "odd"}',
         "newer": False,
+        "dropped": False,
         "second": False,
         "followed": None,
         "agreed": [],
@@ -351,6 +352,14 @@ def test_a_version_is_not_stale_where_the_newer_deliveries_give_its_table_once_m
     assert not cycle_lines([again, out], [])[1].stale
     later = history_row(release_id="r2", state="published", newer=True)
     assert cycle_lines([later, out], [])[1].stale, "still newer ones came"
+
+
+def test_nobody_is_asked_to_agree_to_files_that_do_not_count_any_more() -> None:
+    from sdc_ui.shared.standing import release_line
+
+    asked = release_line(history_row(state="waiting", passed=True, approvals_asked=1, newer=True, dropped=True))
+    assert (asked.standing, asked.next) == ("waiting for approval", "Run the release again: it is made of the files that count.")
+    assert "second file" in release_line(history_row(state="waiting", passed=True, newer=True, dropped=True, second=True)).next
 
 
 def test_a_run_that_stopped_says_why_unless_the_state_of_the_release_does() -> None:

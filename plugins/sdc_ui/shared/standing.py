@@ -41,6 +41,7 @@ class Standing(StrEnum):
 
 
 AGAIN = "Run the release again: it takes in the newer deliveries."
+WITHOUT = "Run the release again: it is made of the files that count."
 NEVERTHELESS = "Or somebody other than the submitter answers 'Approve without newer deliveries' in Required Actions."
 ASKED = "Say what the second file is, on the page of its country; then run the release again."
 NEXT = {
@@ -83,11 +84,12 @@ TONES = {
 
 @dataclass(frozen=True)
 class ReleaseLine:
-    """One release in a list. `version` and the fields after it are None for an unpublished release. `newer`: deliveries are accepted that
-    the release does not use. `second`: a second file of a country waits for an answer. `followed`: the
-    release that took the place of this unpublished one. `rejected`: who rejected it, and the note, if that
-    is the last decision. `starters`: who submitted it or started a run of it, and therefore does not agree to it. `agreed`: who has agreed
-    to it, on its newest passed audit.
+    """One release in a list. `version` and the fields after it are None for an unpublished release.
+
+    `newer`: it was made of other deliveries than are accepted now. `dropped`: of some that do not count any more. `second`: a second file
+    of a country waits for an answer. `followed`: the release that took the place of this unpublished one. `rejected`: who rejected it, and
+    the note, if that is the last decision. `starters`: who submitted it or started a run of it, and therefore does not agree to it.
+    `agreed`: who has agreed to it, on its newest passed audit.
     """
 
     release_id: str
@@ -104,6 +106,7 @@ class ReleaseLine:
     retracted: str | None
     visible: bool
     newer: bool
+    dropped: bool
     second: bool
     followed: str | None
     rejected: tuple[str, str] | None
@@ -133,8 +136,8 @@ class ReleaseLine:
         if self.followed and self.standing is Standing.SUPERSEDED:
             return f"Nothing: {self.followed} took its place."
         if self.newer and self.standing is not Standing.RUNNING:
-            again = ASKED if self.second else AGAIN
-            return f"{again} {NEVERTHELESS}" if self.standing is Standing.APPROVAL else again
+            again = ASKED if self.second else WITHOUT if self.dropped else AGAIN
+            return f"{again} {NEVERTHELESS}" if self.standing is Standing.APPROVAL and not self.dropped else again
         return self.standing.next
 
     @property
@@ -204,6 +207,7 @@ def release_line(row: Mapping[str, Any]) -> ReleaseLine:
         retracted=row["retracted"],
         visible=bool(row["visible"]),
         newer=bool(row["newer"]),
+        dropped=bool(row["dropped"]),
         second=bool(row["second"]),
         followed=row["followed"],
         rejected=(row["decided_by"], json.loads(row["decision_details"])["note"]) if row["decision"] == "reject" else None,
