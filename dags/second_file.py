@@ -37,7 +37,7 @@ def settle() -> None:
     given: dict[str, Any] = dict(context["params"])
     at = desk(str(source_of(given["domain"])), given["period"])
     note_run(at)
-    steps.settle(at, given["files"], Answer(given["answer"]), given["note"] or "", context["dag_run"].run_id)
+    steps.settle(at, given["files"], Answer(given["answer"]), given["note"] or "", context["dag_run"].run_id, given["shown"])
     log.info("%s: %s", ", ".join(given["files"]), ANSWERS[given["answer"]])
 
 
@@ -56,6 +56,7 @@ with DAG(
         "files": Param(type="array", items={"type": "string"}, minItems=1, title="Files", description="the names of the files that wait"),
         "answer": Param(type="string", enum=list(ANSWERS), values_display=ANSWERS, title="What they are"),
         "note": Param(None, type=["null", "string"], title="Note", description="kept with the answer"),
+        "shown": Param(None, type=["null", "object"], title="Answers before", description="that were seen; another one given since counts"),
     },
 ) as dag:
     settle()

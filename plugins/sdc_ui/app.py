@@ -14,6 +14,7 @@ from pathlib import Path
 from traceback import format_tb
 from typing import Any
 
+import sdc_places
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -118,13 +119,15 @@ def findings_of(request: Request, user: GetUserDep, domain: str, period: str, co
     require([domain], user)
     facts = _known(findings_facts(warehouse(), domain, period, country), f"country {country} in {domain} {period}")
     may = rights(domain, user)
-    todo = (*answers(may, domain, period, facts.waiting), *clearing(may, facts.to_clear))
+    shown = {each.name: each.given.answer for each in facts.files if each.given}
+    todo = (*answers(may, domain, period, facts.waiting, shown=shown), *clearing(may, facts.to_clear))
     alone = {
-        each.digest: answers(may, domain, period, each.choice.files, each.choice.answers, urgent=each.state == "waiting")
+        each.digest: answers(may, domain, period, each.choice.files, each.choice.answers, shown=shown, urgent=each.state == "waiting")
         for each in facts.files
         if each.choice and each.choice.files != facts.waiting
     }
-    return _page(request, "findings", facts=facts, todo=todo, alone=alone)
+    inbox = sdc_places.INBOX.replace("{domain}", domain).replace("{period}", period)
+    return _page(request, "findings", facts=facts, todo=todo, alone=alone, inbox=inbox)
 
 
 @app.get("/cycle/{domain}/{period}/findings/{country}/letter")
@@ -148,11 +151,11 @@ def one_release(request: Request, user: GetUserDep, release_id: str) -> Response
     """The protection of one release."""
     facts = _known(release_facts(warehouse(), release_id), f"release {release_id}")
     require([facts.line.domain], user)
-    may, line, run = rights(facts.line.domain, user), facts.line, facts.run
+    may, line = rights(facts.line.domain, user), facts.line
     todo = () if facts.retracting else retraction(may, line, facts.out)
     if facts.newest:
         todo = (*actions(may, line, facts.latest, domain=line.domain, period=line.period, ready=line.takes_in), *todo)
-    bundle = bundle_of(run.dag_id, run.run_id) if run else None
+    bundle = bundle_of(facts.runs[-1].dag_id, facts.runs[-1].run_id) if facts.runs else None  # of the run that opened it
     asks, back = asked(may, user.get_name(), line, facts.asking), asked_back(may, user.get_name(), facts.takings)
     return _page(request, "release", facts=facts, todo=todo, asks=asks, back=back, files=kept(line, facts.certificate), bundle=bundle)
 

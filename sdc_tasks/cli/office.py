@@ -64,7 +64,10 @@ def retract(
     steps.retract(office, release, reason, actor)
     out.print(f"retracted: {release}")
     about = reader.of_release(office, release) or {}
-    if folder is None:
+    current = reader.current_release(office, about["domain"], about["period"])
+    if current is not None:
+        out.print(f"Version {current.version} is out: table.csv, and the files beside it, are of that version and stay")
+    elif folder is None:
         out.print(
             "Its table.csv, and the files beside it, still lie where they were written. Take them away, or give the folder with --out"
         )

@@ -234,12 +234,13 @@ def second(desk: Desk) -> list[store.StoredDelivery]:
 
 
 @keeps_to_itself
-def settle(desk: Desk, names: Sequence[str], given: Answer, note: str = "", run: str = "") -> None:
+def settle(desk: Desk, names: Sequence[str], given: Answer, note: str = "", run: str = "", shown: Mapping[str, str] | None = None) -> None:
     """Records the answer about second files of countries, and judges what counts then. Files that wait need not be in the inbox any more.
     About a file that is still there, somebody may answer otherwise later: the newest answer counts. `run`: the run of Airflow that does it.
+    `shown`: the answers, name → answer, that somebody saw before he gave his; None where nobody knows.
 
-    Raises InvalidInput where nobody is asked about a file, the answer was given already and holds, what counted before the answer cannot
-    count any more, or a delivery is refused.
+    Raises InvalidInput where nobody is asked about a file, the answer was given already and holds, another one was given since those that
+    were shown, what counted before the answer cannot count any more, or a delivery is refused.
     """
     come = store.received(desk.engine, desk.domain.id, desk.period)
     known, there = come.deliveries, {digest for _, digest in come.lying}
@@ -254,8 +255,9 @@ def settle(desk: Desk, names: Sequence[str], given: Answer, note: str = "", run:
     for each in mine:
         if before.get(each.key.digest) is given and (given is Answer.KEEP or each.state is DeliveryState.ACCEPTED):
             raise InvalidInput(f"{each.file}: the answer was {given} already, and it holds")
+    seen = before if shown is None else {each.key.digest: shown[each.file] for each in mine if each.file in shown}
     back = _back(desk, known, before, mine)
-    answers.answer(desk.engine, [each.key for each in mine], given, note, back=[each.key for each in back], run=run)
+    answers.answer(desk.engine, [each.key for each in mine], given, note, seen=seen, back=[each.key for each in back], run=run)
     for country in sorted({str(each.country) for each in mine}):
         own = [each for each in mine if each.country == country]
         if given is Answer.KEEP:

@@ -235,6 +235,19 @@ def test_a_retracted_table_leaves_the_out_folder(desk):
     assert "AT sent another year" in told.said
 
 
+def test_files_of_a_later_version_stay_where_an_earlier_one_is_retracted(desk):
+    assert desk.release().code == 0
+    first, _ = digests(desk)
+    desk.deliver("BE", PROTECTED)
+    assert desk.release().code == 0
+    table = (desk.folder / "out" / "table.csv").read_bytes()
+    for more in ((), ("--out", desk.folder / "out")):
+        ended = office(desk, "retract", first, "--reason", "AT sent another year", *more)
+        assert ended.code == 0
+        assert "Version 2 is out: table.csv, and the files beside it, are of that version and stay" in " ".join(ended.said.split())
+    assert (desk.folder / "out" / "table.csv").read_bytes() == table
+
+
 def test_a_published_cell_is_explained_without_a_secret(desk, tmp_path):
     assert desk.release().code == 0
     release_id, publication = digests(desk)

@@ -83,10 +83,10 @@ def test_a_second_file_has_its_three_answers() -> None:
     from sdc_ui.shared.actions import Rights, answers
 
     may = Rights(run=True, clear=True, retract=True, answer=True, approve=True)
-    found = [json.loads(each.body)["conf"] for each in answers(may, "sbs", "2024", ("CY_new.csv",))]
+    found = [json.loads(each.body)["conf"] for each in answers(may, "sbs", "2024", ("CY_new.csv",), shown={"CY_new.csv": "keep"})]
     assert [each.pop("answer") for each in found] == ["keep", "replace", "both"]
-    assert all(each == {"domain": "sbs", "period": "2024", "files": ["CY_new.csv"]} for each in found)
-    assert answers(may, "sbs", "2024", ()) == ()
+    assert all(each == {"domain": "sbs", "period": "2024", "files": ["CY_new.csv"], "shown": {"CY_new.csv": "keep"}} for each in found)
+    assert answers(may, "sbs", "2024", (), shown={}) == ()
 
 
 def run(state: str, release_id: str | None) -> Any:
@@ -142,6 +142,20 @@ def test_who_may_answer_is_led_to_the_run_that_asks() -> None:
         assert bool(found.why) is not allowed
     blocked: Any = SimpleNamespace(release_id="r", standing=Standing.BLOCKED, starters=("pipeline", "operator"), agreed=("cleo",))
     assert asked(may, "approver", blocked, asks) is None
+
+
+@pytest.mark.usefixtures("server")
+def test_where_two_people_asked_for_the_same_retraction_each_is_told_what_helps() -> None:
+    from dataclasses import replace
+
+    from sdc_ui.shared.actions import Rights, asked_back
+
+    may = Rights(run=True, clear=True, retract=True, answer=True, approve=True, agree=True)
+    first = replace(run("running", "r"), dag_id="retract_release", run_id="1", triggered_by="anna", reason="wrong unit")
+    second, other = replace(first, run_id="2", triggered_by="bert"), replace(first, run_id="3", triggered_by="bert", reason="AT wrong")
+    told = asked_back(may, "Anna", (first, second, other))
+    assert [told[each].allowed for each in "123"] == [False, False, True]
+    assert told["2"].why == "You asked for the same: somebody else answers, or one of you asks again with another reason."
 
 
 @pytest.fixture

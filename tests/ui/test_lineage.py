@@ -162,6 +162,8 @@ def test_the_version_of_the_dag_is_shown(page: Page, at_office: Office) -> None:
         session.add(run)
     engine = steps.open_office(at_office.url, "tester")
     cycles.note_dag_run(engine, dag, "versioned", domain=DOMAIN, period="2021", release_id=release, state="success")
+    cycles.note_dag_run(engine, dag, "later", domain=DOMAIN, period="2021", release_id=release, state="failed")
     made = said(page(f"/release/{release}")).split("Made of", 1)[1]
     assert "DAG bundle office, version c0ffee, DAG version 3" in made
+    assert re.search("opened by run versioned .* again by run later ", made)
     assert f'href="/dags/{dag}/runs/versioned"' in page(f"/release/{release}")

@@ -68,13 +68,13 @@ def asked(page: str) -> list[tuple[str, ...]]:
     return [(*files, *answers) for files, answers in found.items()]
 
 
-def answer(desk: steps.Desk, given: str, *files: str, run: str = "") -> None:
+def answer(desk: steps.Desk, given: str, *files: str, run: str = "", shown: Any = None) -> None:
     """As the DAG `second_file` does it, and the listener writes it down."""
     said, state = "", "success"
     about = {"domain": "small", "period": PERIOD, "triggered_by": "anna"}
     cycles.note_dag_run(desk.engine, "second_file", run or given, **about)
     try:
-        steps.settle(desk, files, Answer(given), "Ms Huber <b>called</b>", run or given)
+        steps.settle(desk, files, Answer(given), "Ms Huber <b>called</b>", run or given, shown)
     except InvalidInput as error:
         said, state = str(error), "failed"
     cycles.note_task_run(desk.engine, "second_file", run or given, "settle", -1, state=state, label="", tries=1, seconds=1.0, said=said)
@@ -130,6 +130,42 @@ def test_an_answer_that_nobody_asked_for_is_told_with_its_run(desk: steps.Desk, 
     cycles.note_dag_run(desk.engine, "second_file", "next", domain="small", period=PERIOD, triggered_by="anna")
     cycles.note_task_run(desk.engine, "second_file", "next", "settle", -1, state="running", label="", tries=1, seconds=None, said="")
     assert "An answer is being carried out." in told(page(AT))
+
+
+def test_of_two_windows_the_second_changes_nothing_and_is_told_so(desk: steps.Desk, inbox: Path, page: Page) -> None:
+    """Both show the question. Who answers last would take back what the other has answered, and nobody would know."""
+    (inbox / "AT_new.csv").write_text(sdmx_1(OTHER))
+    read(desk, inbox)
+
+    def press(given: str, window: str, run: str) -> None:
+        [conf] = (each for body in BUTTON.findall(window) if (each := json.loads(html.unescape(body))["conf"])["answer"] == given)
+        answer(desk, given, *conf["files"], run=run, shown=conf["shown"])
+
+    first, second = page(AT), page(AT)
+    press("replace", first, "one")
+    press("keep", second, "two")
+    said = told(page(AT))
+    assert "The last answer failed: AT_new.csv: somebody answered replace meanwhile. Nothing was changed." in said
+    assert "anna answered replace" in said
+    assert "This file counts." in said
+    press("keep", page(AT), "three")
+    said = told(page(AT))
+    assert "anna answered keep" in said
+    assert "The last answer failed" not in said
+
+
+def test_a_page_names_the_folder_of_the_inbox_and_leads_to_the_run_that_goes_on(desk: steps.Desk, page: Page) -> None:
+    import sdc_places
+
+    about = {"domain": "small", "period": PERIOD, "triggered_by": "anna"}
+    folder = sdc_places.INBOX.replace("{domain}", "small").replace("{period}", PERIOD)
+    assert folder in told(page(f"/cycle/small/{PERIOD}/findings/BE"))
+    assert "A run of the release goes on." not in told(page(AT))
+    cycles.note_dag_run(desk.engine, DAG, "manual__1", **about)
+    assert "A run of the release goes on." in told(page(AT))
+    assert "runs/manual__1" in page(AT)
+    cycles.note_dag_run(desk.engine, DAG, "manual__1", state="success")
+    assert "A run of the release goes on." not in told(page(AT))
 
 
 def test_nothing_is_said_of_checks_that_were_not_made(desk: steps.Desk, inbox: Path, page: Page, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from sdc_ui.cycles.cycle import NAMELESS
 from sdc_ui.cycles.remedies import remedy
 from sdc_ui.cycles.second import SETTLE, Choice, Given, choice, given, unheard
 from sdc_ui.shared.labels import Name, labels_of
+from sdc_ui.shared.runs import DagRun, of_releases
 from sdc_ui.shared.steps import Came, Instance
 
 BESIDE = ("SDC/second", "SDC/superseded", "SDC/overlap")  # said of a file for the sake of another one: no correction of it changes them
@@ -72,9 +73,11 @@ class File:
 
 @dataclass(frozen=True)
 class FindingsFacts:
-    """The files of a country, the newest first; empty while it is awaited. `unread`: what lies in the inbox under its name and is not read,
-    each with the reason. `answering`: a run with an answer of which the log has none yet, or which failed. `awaited`: the domain has the
-    country.
+    """The files of a country, the newest first; empty while it is awaited.
+
+    `unread`: what lies in the inbox under its name and is not read, each with the reason. `going`: the newest run that makes a release of
+    the cycle, while it goes on. `answering`: a run with an answer of which the log has none yet, or which failed. `awaited`: the domain has
+    the country.
     """
 
     domain: str
@@ -83,6 +86,7 @@ class FindingsFacts:
     country: Name
     files: tuple[File, ...]
     unread: tuple[str, ...]
+    going: DagRun | None = None
     answering: Came | None = None
     awaited: bool = True
 
@@ -135,6 +139,7 @@ def findings_facts(engine: Engine, domain: str, period: str, country: str) -> Fi
         name,
         tuple(reversed(shown)),
         _unread(engine, domain, period, country),
+        next((each for each in of_releases(reader.dag_runs(engine, domain, period))[:1] if each.busy), None),
         unheard(reversed(settles), said, [each["file"] for each in files]),
         not awaited or country == NAMELESS or country in awaited,
     )

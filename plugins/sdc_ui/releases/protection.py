@@ -123,7 +123,7 @@ class ReleaseFacts:
     approval: Approval
     log: tuple[Entry, ...]
     made_of: tuple[Used, ...]
-    run: DagRun | None
+    runs: tuple[DagRun, ...]
     latest: DagRun | None
     asking: DagRun | None
     takings: tuple[DagRun, ...]
@@ -183,7 +183,7 @@ def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
         approval=approval_of(engine, line, audits),
         log=tuple(_entry(each) for each in reader.log_of(engine, release_id)),
         made_of=_made_of(engine, line, labels),
-        run=next((each for each in runs if each.release_id == release_id), None),
+        runs=tuple(each for each in runs if each.release_id == release_id),
         latest=runs[0] if runs else None,
         asking=asking(line, runs),
         takings=takings(known),

@@ -7,7 +7,7 @@ in: Airflow checks the right, keeps the audit trail, and knows who triggered the
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -75,7 +75,8 @@ def actions(
     if failed and run is not None:
         found.append(_clear(rights, run.dag_id, run.run_id, failed))
     if runnable(newest, run):
-        found.append(_run(rights, domain, period, urgent=ready, unread=unread))
+        retracted = newest is not None and newest.standing is Standing.RETRACTED and not newest.takes_in
+        found.append(_run(rights, domain, period, urgent=ready, unread=unread, retracted=retracted))
     return tuple(found)
 
 
@@ -121,8 +122,10 @@ def _asked_back(rights: Rights, reader: str, run: DagRun, takings: Sequence[DagR
     same = (each for each in takings if (each.release_id, each.reason) == (run.release_id, run.reason))
     if not rights.agree:
         return Asked(run, False, "Your role may read, not answer.")
-    if normal(reader) in {normal(each.triggered_by) for each in same}:
+    if normal(reader) == normal(run.triggered_by):
         return Asked(run, False, "You asked for it: somebody else answers.")
+    if normal(reader) in {normal(each.triggered_by) for each in same}:
+        return Asked(run, False, "You asked for the same: somebody else answers, or one of you asks again with another reason.")
     return Asked(run, True, "")
 
 
@@ -143,14 +146,21 @@ ANSWERS = {
 
 
 def answers(
-    rights: Rights, domain: str, period: str, files: Sequence[str], given: Sequence[str] = tuple(ANSWERS), urgent: bool = True
+    rights: Rights,
+    domain: str,
+    period: str,
+    files: Sequence[str],
+    given: Sequence[str] = tuple(ANSWERS),
+    *,
+    shown: Mapping[str, str],
+    urgent: bool = True,
 ) -> tuple[Action, ...]:
     """The answers to the question what these second files of a country are, about all of them at once. Not `urgent`: another answer was
     given before.
     """
     if not files:
         return ()
-    conf = {"domain": domain, "period": period, "files": list(files)}
+    conf = {"domain": domain, "period": period, "files": list(files), "shown": dict(shown)}
     return tuple(
         Action(
             ANSWERS[answer][len(files) > 1] if urgent else f"Answer {answer}",
@@ -183,13 +193,15 @@ def retraction(rights: Rights, line: ReleaseLine, out: ReleaseLine | None) -> tu
     return (Action("Retract", about + asked, "dags/retract_release/dagRuns", json.dumps(body), rights.retract, asks=reason),)
 
 
-def _run(rights: Rights, domain: str, period: str, urgent: bool, unread: Sequence[str]) -> Action:
+def _run(rights: Rights, domain: str, period: str, *, urgent: bool, unread: Sequence[str], retracted: bool) -> Action:
     about = (
         f"Starts a run of eu_release_{domain} for {period}. It takes in the files that lie in the inbox. "
         "No step is done twice; without anything new it makes no second version."
     )
     if unread:
         about += f" It stops while {', '.join(unread)} lies there, which is not read: take it away first."
+    if retracted:
+        about += " The files that were retracted do not go out again: put the corrected ones into the inbox first."
     body = {"logical_date": None, "conf": {"period": period}}
     return Action("Run release", about, f"dags/eu_release_{quote(domain)}/dagRuns", json.dumps(body), rights.run, urgent)
 

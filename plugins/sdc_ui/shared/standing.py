@@ -63,7 +63,9 @@ NEXT = {
     Standing.EMBARGOED: "",
     Standing.PUBLISHED: "",
     Standing.UNCHANGED: "",
-    Standing.RETRACTED: "Correct what was wrong, and run the release again: it becomes the next version.",
+    Standing.RETRACTED: (
+        "Correct what was wrong, and run the release again: it becomes the next version. The same files do not go out again."
+    ),
 }
 TONES = {
     Standing.RUNNING: "calm",

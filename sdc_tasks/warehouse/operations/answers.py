@@ -7,10 +7,11 @@ Somebody may answer otherwise later: the log has every answer, and the newest on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, Engine, select, update
 
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.series import Answer
 from sdc_tasks.warehouse.confidential.store import DeliveryKey, StoredDelivery
 from sdc_tasks.warehouse.database.engine import actor_of, reading, serialise, writing
@@ -18,6 +19,8 @@ from sdc_tasks.warehouse.database.schema import DeliveryState, delivery
 from sdc_tasks.warehouse.database.sqlfiles import clause
 from sdc_tasks.warehouse.forms.people import person
 from sdc_tasks.warehouse.log import record
+
+REMEDY = "Nothing was changed. Remedy: look at the page of the country again, and answer otherwise where that is wrong"
 
 
 def beside(known: Sequence[StoredDelivery]) -> list[StoredDelivery]:
@@ -49,15 +52,32 @@ def answered(known: Sequence[StoredDelivery], given: dict[str, Answer]) -> list[
 
 
 def answer(
-    engine: Engine, keys: Sequence[DeliveryKey], given: Answer, note: str = "", *, back: Sequence[DeliveryKey] = (), run: str = ""
+    engine: Engine,
+    keys: Sequence[DeliveryKey],
+    given: Answer,
+    note: str = "",
+    *,
+    seen: Mapping[str, str],
+    back: Sequence[DeliveryKey] = (),
+    run: str = "",
 ) -> None:
     """Records the answer about files of one domain and period under the name with which the warehouse was opened. Each is judged anew then,
-    as if it had just come: an earlier answer counts no more. `back`: superseded files that count again because of that. `run`: the run of
-    Airflow that does it. All or nothing.
+    as if it had just come: an earlier answer counts no more. All or nothing.
+
+    `seen`: the earlier answers, digest → answer, that whoever answers has seen. `back`: superseded files that count again because of the
+    new one. `run`: the run of Airflow that does it.
+
+    Raises InvalidInput where somebody else has answered since.
     """
     with writing(engine) as connection:
         serialise(connection, "answer", *keys[0][:2])
         person(actor_of(connection))
+        stands = _answers(connection, *keys[0][:2])
+        for key in keys:
+            if stands.get(key.digest) != seen.get(key.digest):
+                file = connection.execute(select(delivery.c.file).filter_by(**key._asdict())).scalar_one()
+                what = f"somebody answered {stands[key.digest]}" if key.digest in stands else "it was received again"
+                raise InvalidInput(f"{file}: {what} meanwhile. {REMEDY}")
         for key in keys:
             connection.execute(update(delivery).filter_by(**key._asdict()).values(state=DeliveryState.RECEIVED))
         for key in back:
