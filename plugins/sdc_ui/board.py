@@ -91,7 +91,10 @@ class CycleLine:
     def over(self) -> bool:
         """Whether the cycle is published, with nothing left to do."""
         settled = not self.retraction and not self.refused and not self.stages[Stage.RECEIVED] and not self.stages[Stage.WAITING]
-        return settled and self.newest is not None and self.newest.standing in OVER and not self.newest.newer
+        counts = (
+            self.out if self.newest and self.out and self.newest.gave_way and self.newest.followed == self.out.release_id else self.newest
+        )
+        return settled and counts is not None and counts.standing in OVER and not counts.newer
 
 
 @dataclass(frozen=True)

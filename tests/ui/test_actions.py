@@ -103,7 +103,8 @@ def test_a_release_is_run_where_that_can_change_something() -> None:
     from sdc_ui.shared.standing import Standing
 
     def line(standing: Standing, newer: bool = False, second: bool = False, followed: str | None = None) -> Any:
-        return SimpleNamespace(release_id="r", standing=standing, second=second, takes_in=newer and not second, followed=followed)
+        gave_way = standing is Standing.SUPERSEDED and followed is not None
+        return SimpleNamespace(release_id="r", standing=standing, second=second, takes_in=newer and not second, gave_way=gave_way)
 
     running, ended = run("running", "r"), run("success", "r")
     assert runnable(None, None)

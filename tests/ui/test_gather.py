@@ -362,6 +362,17 @@ def test_nobody_is_asked_to_agree_to_files_that_do_not_count_any_more() -> None:
     assert "second file" in release_line(history_row(state="waiting", passed=True, newer=True, dropped=True, second=True)).next
 
 
+def test_a_rejected_release_gives_way_where_the_version_that_is_out_is_of_what_counts_again() -> None:
+    from sdc_ui.shared.standing import Standing, cycle_lines
+
+    out = history_row(release_id="r1", state="published", version=1, visible=True)
+    no = {"release_id": "r2", "state": "blocked", "decision": "reject", "newer": True}
+    newest, below = cycle_lines([history_row(**no, followed="r1"), out], [])
+    assert (newest.standing, newest.next, newest.takes_in) == (Standing.SUPERSEDED, "Nothing: r1 took its place.", False)
+    assert (below.standing, newest.rejected) == (Standing.PUBLISHED, ("bert", "odd"))
+    assert cycle_lines([history_row(**no), out], [])[0].takes_in, "other deliveries wait"
+
+
 def test_a_run_that_stopped_says_why_unless_the_state_of_the_release_does() -> None:
     from sdc_ui.shared.runs import DagRun, ended
     from sdc_ui.shared.standing import release_line

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,22 @@ def at_engine(office: Office) -> Any:
     from sdc_tasks import steps
 
     return steps.open_office(office.url, "tester")
+
+
+def test_a_cycle_is_over_where_its_newest_release_gave_way_to_the_version_that_is_out(
+    at_office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sdc_ui.board import board
+
+    from sdc_tasks.warehouse import reader
+
+    known, now = reader.history(at_engine(at_office)), datetime.now(UTC)
+    asked = next(each for each in known if each["release_id"] == at_office.releases["waiting"])
+    for out, over in ((at_office.releases["second"], True), (None, False)):
+        later = {**asked, "release_id": "later", "period": "2020", "newer": True, "followed": out}
+        monkeypatch.setattr(reader, "history", lambda *_, later=later: [later, *known])
+        found = board(at_engine(at_office), now, lambda _: True)
+        assert ("2020" in {each.period for each in found.over}) is over
 
 
 def test_a_second_file_that_came_while_an_approval_waits_stands_where_somebody_decides(

@@ -84,7 +84,7 @@ def runnable(newest: ReleaseLine | None, run: DagRun | None) -> bool:
     """Whether a further run of the cycle can change something. `run` is its newest one: while it makes a later release, no other does."""
     if under_way(newest, run):
         return False
-    if newest is not None and (newest.second or (newest.followed and newest.standing is Standing.SUPERSEDED)):
+    if newest is not None and (newest.second or newest.gave_way):
         return False
     if newest is not None and newest.takes_in and newest.standing is not Standing.RUNNING:
         return True

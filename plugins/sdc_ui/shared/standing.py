@@ -135,7 +135,7 @@ class ReleaseLine:
     @property
     def next(self) -> str:
         """What somebody does next."""
-        if self.followed and self.standing is Standing.SUPERSEDED:
+        if self.gave_way:
             return f"Nothing: {self.followed} took its place."
         if self.newer and self.standing is not Standing.RUNNING:
             again = ASKED if self.second else WITHOUT if self.dropped else AGAIN
@@ -143,9 +143,14 @@ class ReleaseLine:
         return self.standing.next
 
     @property
+    def gave_way(self) -> bool:
+        """Whether another release took its place, so that nothing is to do about this one."""
+        return self.standing is Standing.SUPERSEDED and self.followed is not None
+
+    @property
     def takes_in(self) -> bool:
         """Whether a further run takes in newer deliveries. While a second file waits, every run stops before its release is made."""
-        return self.newer and not self.second
+        return self.newer and not self.second and not self.gave_way
 
     @property
     def stale(self) -> bool:
@@ -167,7 +172,8 @@ def cycle_lines(rows: Iterable[Mapping[str, Any]], runs: Sequence[DagRun]) -> tu
     """The releases of a cycle from records of `reader.history`, the newest first. Beside what each says of itself:
 
     A release waits for an approval only while a run asks; a run of Airflow that ended, perhaps because the domain file was changed, asks
-    no more. A release that changed nothing is retracted, or shown, with the version whose table it repeats, and that version is not out of
+    no more. The newest one gives way to the version that is out, also where it was rejected or blocked, once that is made of what counts
+    again. A release that changed nothing is retracted, or shown, with the version whose table it repeats, and that version is not out of
     date.
     `runs`: the runs known of the cycle.
     """
@@ -183,6 +189,8 @@ def cycle_lines(rows: Iterable[Mapping[str, Any]], runs: Sequence[DagRun]) -> tu
         line = lines[place] = replace(line, starters=tuple(dict.fromkeys((*line.starters, *people))))
         if line.standing is Standing.APPROVAL and mine and not any(each.asks for each in mine):
             lines[place] = replace(line, standing=Standing.STOPPED)
+        if place == 0 and line.newer and line.followed and line.standing in (Standing.REJECTED, Standing.BLOCKED):
+            lines[place] = replace(line, standing=Standing.SUPERSEDED)
         if line.standing is Standing.UNCHANGED:
             same = next((each for each in lines[place:] if each.version is not None), None)
             if same is not None and same.retracted is not None:
