@@ -94,7 +94,9 @@ class Agreement(Question):
             return None
         self.subject = f"{MAY} {about['domain']} {about['period']}, version {about['version']}"  # what Required Actions lists
         worded = reason.replace("`", "'")  # as it is written: no heading, link or picture of its own
-        self.body = f"**{about['domain']} {about['period']}**, version {about['version']}: `{release}`\n\n**Reason**\n\n```\n{worded}\n```"
+        asker = _note(context, about).replace("`", "'")
+        what = f"**{about['domain']} {about['period']}**, version {about['version']}: `{release}`"
+        self.body = f"`{asker}` asks to take {what} back, for good\n\n**Reason**\n\n```\n{worded}\n```"
         _tell(
             context,
             about,

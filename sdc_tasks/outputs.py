@@ -220,11 +220,13 @@ def brief(desk: Desk, release_id: str) -> str:
         f"primaries protected, {told.broken} requirements broken, {told.cut} cut to what their national tables protect, {told.lps} LPs",
         f"**Cells** {told.exact} exact, {told.rounded} rounded{visible}, {told.withheld} withheld; relative base {relative}; "
         f"Σ (base/2)/value {told.relative_loss:.3f}",
-        f"**Files** {told.accepted} accepted, {told.refused} refused, {told.superseded} superseded by later ones",
+        f"**Files** {told.accepted} accepted, {told.refused} refused at some time, {told.superseded} superseded by later ones",
         _since(desk, release_id, publication, problem.space),
     ]
     if came := newer(desk, release_id):
         lines.append(f"**This one is out of date**: {came.told}. {came.remedy}")
+    else:
+        lines.append("**Newer deliveries**: none")
     if cycle is not None and cycle.embargo is not None:
         lines.append(f"**Embargo** until {cycle.embargo:%Y-%m-%d %H:%M %Z}")
     return "\n\n".join(lines)

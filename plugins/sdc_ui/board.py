@@ -88,13 +88,17 @@ class CycleLine:
         return any(each.busy for each in self.takings)
 
     @property
+    def stands(self) -> ReleaseLine | None:
+        """The newest release, or the version that is out where that took its place."""
+        if self.newest and self.out and self.newest.gave_way and self.newest.followed == self.out.release_id:
+            return self.out
+        return self.newest
+
+    @property
     def over(self) -> bool:
         """Whether the cycle is published, with nothing left to do."""
         settled = not self.retraction and not self.refused and not self.stages[Stage.RECEIVED] and not self.stages[Stage.WAITING]
-        counts = (
-            self.out if self.newest and self.out and self.newest.gave_way and self.newest.followed == self.out.release_id else self.newest
-        )
-        return settled and counts is not None and counts.standing in OVER and not counts.newer
+        return settled and self.stands is not None and self.stands.standing in OVER and not self.stands.newer
 
 
 @dataclass(frozen=True)
@@ -181,10 +185,15 @@ def _line(
         asking=asking(newest, known),
         takings=back,
         next=_next(cycle, stages, newest, now) if cycle else None,
-        alerts=tuple(f"{each['said']} ({_age(each['days'])})" for each in alerts),
+        alerts=tuple(f"{each['said']} ({_age(each['days'])})" for each in alerts if not _on_card(each)),
         countries=tuple(labels.area(each.code) for each in sorted(found, key=lambda each: each.code)),
         refusals=tuple(labels.area(each.code) for each in found if each.stage is Stage.REFUSED),
     )
+
+
+def _on_card(alert: Mapping[str, Any]) -> bool:
+    """Whether the card says the same: who is asked to agree, or to take a release back."""
+    return alert["kind"] == "asked" or (alert["kind"] == "retraction" and str(alert["subject"]).endswith(" agree"))
 
 
 def _age(days: int) -> str:

@@ -84,7 +84,7 @@ def test_the_findings_of_a_country_are_a_file_and_a_page_to_print(at_office: Off
 
 
 @pytest.mark.parametrize(("dag", "task", "said"), [
-    (f"eu_release_{DOMAIN}", "ingest", "Then clear"),
+    (f"eu_release_{DOMAIN}", "ingest", "Then press the button above"),
     (f"national_delivery_{DOMAIN}", "judge", "It is read by itself"),
 ])  # fmt: skip
 def test_the_remedy_fits_how_the_file_came(

@@ -102,8 +102,8 @@ function ask(button) {
 // A run of a paused DAG waits until somebody switches the DAG on.
 async function taken(path) {
   const dag = await fetch(path.slice(0, path.lastIndexOf("/"))).then((answer) => answer.json(), () => ({}));
-  const goes = dag.is_paused ? "It waits: the DAG is paused. Switch it on in Airflow." : "Close loads the page again and shows how it goes on.";
-  return `Done: Airflow has taken it. ${goes}`;
+  const goes = dag.is_paused ? "It waits: the DAG is paused. Switch it on in Airflow." : "Close shows how it goes on.";
+  return `Done. ${goes}`;
 }
 
 async function refusal(answer) {

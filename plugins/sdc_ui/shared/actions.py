@@ -182,12 +182,11 @@ def retraction(rights: Rights, line: ReleaseLine, out: ReleaseLine | None) -> tu
     """The action to take a release back, where it is published and still stands. `out`: the version that the world sees."""
     if line.version is None or line.retracted is not None:
         return ()
-    world = f"The world is shown the reason in place of the table, {'at once' if line.visible else 'when the embargo ends'}. "
+    world = f"The world sees the reason in place of the table, {'at once' if line.visible else 'when the embargo ends'}. "
     if out is not None and (out.version or 0) > line.version:
         world = f"The world sees version {out.version}, which stays. "
-    about = f"Takes version {line.version} of {line.domain} {line.period} back. {world}"
-    about += "This is final: a corrected release is the next version. "
-    asked = "Somebody else agrees first, in Required Actions. " if line.approvals_asked else "Nobody else is asked. "
+    about = f"Takes version {line.version} of {line.domain} {line.period} back, for good. {world}"
+    asked = "Somebody else agrees first." if line.approvals_asked else "Nobody else is asked."
     body = {"logical_date": None, "conf": {"release": line.release_id}}
     reason = "Reason, shown to the world in place of the table"
     return (Action("Retract", about + asked, "dags/retract_release/dagRuns", json.dumps(body), rights.retract, asks=reason),)
@@ -209,8 +208,8 @@ def _run(rights: Rights, domain: str, period: str, *, urgent: bool, unread: Sequ
 def _clear(rights: Rights, dag_id: str, run_id: str, failed: Sequence[Instance]) -> Action:
     names = ", ".join(each.label or str(each.map_index) for each in failed)
     about = (
-        f"Clears {failed[0].task_id} of {names}, with Downstream: their files in the inbox are read again, and the release goes on. "
-        "A file that was not corrected is refused again."
+        f"Reads {names} in the inbox again; the release goes on by itself. What was not corrected is refused again. "
+        f"(Clears {failed[0].task_id}, with Downstream.)"
     )
     body = {
         "dry_run": False,
