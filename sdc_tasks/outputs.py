@@ -215,7 +215,7 @@ def brief(desk: Desk, release_id: str) -> str:
     lines = [
         f"**{desk.domain.title}** (`{desk.domain.id}`), period **{desk.period}**",
         f"**Release** [`{release_id}`](/plugin/releases/sdc/release/{release_id}), **publication** `{publication.digest}`. Files that come "
-        "after this question stand on that page",
+        "after this question stand on the page of the release",
         f"**Audit** {'passed' if told.passed else 'FAILED'} against {', '.join(merged.profiles)}: {told.protected} of {told.primaries} "
         f"primaries protected, {told.broken} requirements broken, {told.cut} cut to what their national tables protect, {told.lps} LPs",
         f"**Cells** {told.exact} exact, {told.rounded} rounded{visible}, {told.withheld} withheld; relative base {relative}; "

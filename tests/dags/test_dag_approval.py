@@ -34,7 +34,9 @@ def test_two_others_agree_to_exactly_this_publication(bag: Any, deliver: Any, wa
     for expected in ("passed against external", "exact", "First version", "2 accepted, 0 refused", AGREED, "period **2024**", release_id):
         assert expected in told
     assert f"(/plugin/releases/sdc/release/{release_id})" in told
-    assert "Files that come after this question stand on that page" in told, "Airflow keeps this text while the question waits"
+    assert "Files that come after this question stand on the page of the release" in told, (
+        "Airflow keeps this text while the question waits"
+    )
     assert "748591" not in told
 
     run.answer("approve_1", "Anna")  # who triggered the run

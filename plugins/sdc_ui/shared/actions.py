@@ -182,7 +182,8 @@ def retraction(rights: Rights, line: ReleaseLine, out: ReleaseLine | None) -> tu
     """The action to take a release back, where it is published and still stands. `out`: the version that the world sees."""
     if line.version is None or line.retracted is not None:
         return ()
-    world = f"The world sees the reason in place of the table, {'at once' if line.visible else 'when the embargo ends'}. "
+    when = ("once somebody else has agreed" if line.approvals_asked else "at once") if line.visible else "when the embargo ends"
+    world = f"The world sees the reason in place of the table, {when}. "
     if out is not None and (out.version or 0) > line.version:
         world = f"The world sees version {out.version}, which stays. "
     about = f"Takes version {line.version} of {line.domain} {line.period} back, for good. {world}"
