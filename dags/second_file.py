@@ -56,7 +56,7 @@ with DAG(
         "files": Param(type="array", items={"type": "string"}, minItems=1, title="Files", description="the names of the files that wait"),
         "answer": Param(type="string", enum=list(ANSWERS), values_display=ANSWERS, title="What they are"),
         "note": Param(None, type=["null", "string"], title="Note", description="kept with the answer"),
-        "shown": Param(None, type=["null", "object"], title="Answers before", description="that were seen; another one given since counts"),
+        "shown": Param(None, type=["null", "object"], title="Seen", description="digest of each file that was seen → answer, if any"),
     },
 ) as dag:
     settle()

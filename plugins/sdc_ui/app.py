@@ -119,7 +119,7 @@ def findings_of(request: Request, user: GetUserDep, domain: str, period: str, co
     require([domain], user)
     facts = _known(findings_facts(warehouse(), domain, period, country), f"country {country} in {domain} {period}")
     may = rights(domain, user)
-    shown = {each.name: each.given.answer for each in facts.files if each.given}
+    shown = {each.digest: each.given.answer if each.given else "" for each in facts.files}
     todo = (*answers(may, domain, period, facts.waiting, shown=shown), *clearing(may, facts.to_clear))
     alone = {
         each.digest: answers(may, domain, period, each.choice.files, each.choice.answers, shown=shown, urgent=each.state == "waiting")

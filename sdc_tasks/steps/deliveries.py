@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
+from typing import ParamSpec, TypeVar
 
 from sdc_tasks import intake
 from sdc_tasks.checks import suite
@@ -24,6 +25,9 @@ from sdc_tasks.warehouse.database.schema import DeliveryState
 from sdc_tasks.warehouse.operations import answers, cycles
 
 ASK = "Remedy: say what it is, by the DAG `second_file` or `sdc files keep|replace|both`"
+P = ParamSpec("P")
+R = TypeVar("R")
+TRIES = 8  # so often are files judged whose country changes meanwhile
 MATTERS = (DeliveryState.ACCEPTED, DeliveryState.RECEIVED)
 
 
@@ -138,19 +142,30 @@ def ingest(desk: Desk, inbox: Path | None, name: str) -> tuple[str, str]:
     delivery is refused; the earlier delivery of the country then stays. Raises it also where a second file of the country waits for an
     answer (`answers.py`).
     """
-    country, digest, said = _judge(desk, inbox, name)
+    country, digest, said = _until_unchanged(_judge, desk, inbox, name)
     if said:
         raise InvalidInput("; ".join(said))
     return country, digest
 
 
+def _until_unchanged(step: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
+    """What the step returns, done again where files changed while it ran. Raises Changed where they never stay as they are."""
+    for _ in range(TRIES - 1):
+        with suppress(store.Changed):
+            return step(*arguments, **named)
+    return step(*arguments, **named)
+
+
 def _judge(desk: Desk, inbox: Path | None, name: str) -> tuple[str, str, list[str]]:
-    """As `ingest`. Returns also what is to do about the second files of the country that wait or are refused."""
+    """As `ingest`. Returns also what is to do about the second files of the country that wait or are refused. Raises Changed where files of
+    the country came meanwhile, or somebody answered about them.
+    """
     mine, whose = _taken(desk, inbox, name)
+    come = store.received(desk.engine, desk.domain.id, desk.period)
+    known = come.deliveries
     given = answers.answers(desk.engine, desk.domain.id, desk.period)
-    files, replaced, others = _counting(desk, inbox, mine, whose, given)
+    files, replaced, others = _counting(desk, inbox, come, mine, whose, given)
     instead = [each for each in files if given.get(each.key.digest) is Answer.REPLACE]
-    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
     delivery = read_files(desk, files)
     keys = [each.key for each in files]
     fresh = [each for each in files if each.state is not DeliveryState.ACCEPTED] or files  # a refusal is theirs: what counted, counts
@@ -183,11 +198,22 @@ def _judge(desk: Desk, inbox: Path | None, name: str) -> tuple[str, str, list[st
     decided = {
         other.key: instead[0].key.digest for other in replaced if other.state is DeliveryState.ACCEPTED and other.series.name not in by
     }
-    store.accept_together(desk.engine, keys, country, decided)
+    store.accept_together(desk.engine, keys, country, decided, seen=known if whose == country else None)
     for other in replaced:
         if other.state is DeliveryState.RECEIVED:
             store.supersede(desk.engine, other.key, country, by[other.series.name])
-    return country, mine, _to_answer(desk, others, given, files)
+    return country, mine, _to_answer(desk, _overwritten(desk, come, others), given, files)
+
+
+def _overwritten(desk: Desk, come: store.Received, others: Sequence[store.StoredDelivery]) -> list[store.StoredDelivery]:
+    """The second files without those whose bytes others replaced under the same name before anybody answered; they are superseded."""
+    there = {digest for _, digest in come.lying}
+    newest = {each.series.name: each for each in sorted(others, key=lambda each: each.rank)}
+    old = [each for each in others if each.key.digest not in there and each != newest[each.series.name]]
+    for each in old:
+        if each.state is DeliveryState.RECEIVED:
+            store.supersede(desk.engine, each.key, str(each.country), newest[each.series.name].key.digest)
+    return [each for each in others if each not in old]
 
 
 def _to_answer(
@@ -237,17 +263,35 @@ def second(desk: Desk) -> list[store.StoredDelivery]:
 def settle(desk: Desk, names: Sequence[str], given: Answer, note: str = "", run: str = "", shown: Mapping[str, str] | None = None) -> None:
     """Records the answer about second files of countries, and judges what counts then. Files that wait need not be in the inbox any more.
     About a file that is still there, somebody may answer otherwise later: the newest answer counts. `run`: the run of Airflow that does it.
-    `shown`: the answers, name → answer, that somebody saw before he gave his; None where nobody knows.
+    `shown`: the files that somebody saw before he answered, digest → answer, empty where there was none; None where nobody knows.
 
     Raises InvalidInput where nobody is asked about a file, the answer was given already and holds, another one was given since those that
     were shown, what counted before the answer cannot count any more, or a delivery is refused.
     """
+    mine = _until_unchanged(_answered, desk, names, given, note, run, shown)
+    for country in sorted({str(each.country) for each in mine}):
+        own = [each for each in mine if each.country == country]
+        if given is Answer.KEEP:
+            for each in own:
+                _keep(desk, each)
+        else:
+            for message in _until_unchanged(_judge, desk, None, own[0].file)[2]:
+                desk.say(message)
+        desk.say(f"{', '.join(each.file for each in own)}: {given}")
+
+
+def _answered(
+    desk: Desk, names: Sequence[str], given: Answer, note: str, run: str, shown: Mapping[str, str] | None
+) -> list[store.StoredDelivery]:
+    """Records the answer, as `settle`. Returns the files."""
     come = store.received(desk.engine, desk.domain.id, desk.period)
     known, there = come.deliveries, {digest for _, digest in come.lying}
     before = answers.answers(desk.engine, desk.domain.id, desk.period)
     answered = [each for each in answers.answered(known, before) if each.key.digest in there]
     waiting = {each.file: each for each in answers.waiting(known, before)}
     asked = {each.file: each for each in answered} | waiting
+    if shown is not None and (other := [name for name in names if name in asked and asked[name].key.digest not in shown]):
+        raise InvalidInput(f"{', '.join(other)}: another file came under this name meanwhile. {answers.REMEDY}")
     if unknown := [name for name in names if name not in asked]:
         waits = f"these wait: {', '.join(sorted(waiting))}" if waiting else "none waits"
         raise InvalidInput(f"{', '.join(unknown)}: waits for no answer in {desk.domain.id} {desk.period}; {waits}")
@@ -255,18 +299,11 @@ def settle(desk: Desk, names: Sequence[str], given: Answer, note: str = "", run:
     for each in mine:
         if before.get(each.key.digest) is given and (given is Answer.KEEP or each.state is DeliveryState.ACCEPTED):
             raise InvalidInput(f"{each.file}: the answer was {given} already, and it holds")
-    seen = before if shown is None else {each.key.digest: shown[each.file] for each in mine if each.file in shown}
+    seen = before if shown is None else {digest: answer for digest, answer in shown.items() if answer}
     back = _back(desk, known, before, mine)
-    answers.answer(desk.engine, [each.key for each in mine], given, note, seen=seen, back=[each.key for each in back], run=run)
-    for country in sorted({str(each.country) for each in mine}):
-        own = [each for each in mine if each.country == country]
-        if given is Answer.KEEP:
-            for each in own:
-                _keep(desk, each)
-        else:
-            for message in _judge(desk, None, own[0].file)[2]:
-                desk.say(message)
-        desk.say(f"{', '.join(each.file for each in own)}: {given}")
+    keys = [each.key for each in mine]
+    answers.answer(desk.engine, keys, given, note, known=known, seen=seen, back=[each.key for each in back], run=run)
+    return mine
 
 
 def _back(
@@ -320,6 +357,8 @@ def _taken(desk: Desk, inbox: Path | None, name: str) -> tuple[str, str | None]:
     else:
         known = store.deliveries(desk.engine, desk.domain.id, desk.period)
         matter = [each for each in known if each.file == name and each.state in MATTERS]
+        if not matter and inbox is None:
+            raise InvalidInput(f"{name}: it was refused with other files of its country meanwhile; its findings say why")
         if not matter:
             raise InvalidInput(f"inbox {inbox}: the file {name} is gone. Remedy: put it there again, or trigger the release again")
         mine = matter[-1]
@@ -351,14 +390,13 @@ def _take(desk: Desk, inbox: Path, name: str) -> store.StoredDelivery:
 
 
 def _counting(
-    desk: Desk, inbox: Path | None, mine: str, country: str | None, given: Mapping[str, Answer]
+    desk: Desk, inbox: Path | None, come: store.Received, mine: str, country: str | None, given: Mapping[str, Answer]
 ) -> tuple[list[store.StoredDelivery], list[store.StoredDelivery], list[store.StoredDelivery]]:
     """The files of the country that count if they are accepted (the highest version of each series); the files that they replace; and the
     second files of the country (`answers.py`) that are not among them.
 
     A file without a country is a delivery by itself.
     """
-    come = store.received(desk.engine, desk.domain.id, desk.period)
     if country is None:
         return [each for each in come.deliveries if each.key.digest == mine], [], []
     there = set(_look(desk, inbox).files)

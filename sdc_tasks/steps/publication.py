@@ -80,8 +80,14 @@ def newer(desk: Desk, release_id: str) -> Newer:
         return Newer({}, {}, {})
     held = reader.made_of(desk.engine, release_id)
     now = store.deliveries(desk.engine, desk.domain.id, desk.period)
-    accepted = {each.key.digest: each.file for each in now if each.state is DeliveryState.ACCEPTED and each.key.digest not in held}
-    stands = {each.key.digest for each in now if each.state in (DeliveryState.ACCEPTED, DeliveryState.SUPERSEDED)}
+    counts = [each for each in now if each.state is DeliveryState.ACCEPTED]
+    accepted = {each.key.digest: each.file for each in counts if each.key.digest not in held}
+    followed = {each.country for each in counts if each.key.digest not in held}
+    stands = {
+        each.key.digest
+        for each in now
+        if each.state is DeliveryState.ACCEPTED or (each.state is DeliveryState.SUPERSEDED and each.country in followed)
+    }
     dropped = {digest: file for digest, file in held.items() if digest not in stands}
     return Newer(accepted, {each.key.digest: each.file for each in second(desk)}, dropped)
 
@@ -95,6 +101,12 @@ def followed(desk: Desk, release_id: str) -> str | None:
 def _require_in_place(desk: Desk, release_id: str) -> None:
     if later := followed(desk, release_id):
         raise Superseded(f"{release_id}: {later} took its place. Nothing was published. Remedy: none is needed here, {later} goes on")
+
+
+def _require_up_to_date(desk: Desk, release_id: str, publication: Publication) -> None:
+    if came := newer(desk, release_id).beyond(decisions.without(desk.engine, release_id, publication.digest)):
+        journal.finish_run(desk.engine, release_id, RunState.WAITING)
+        raise Superseded(f"{release_id}: {came.told}. Nothing was published. {came.remedy}")
 
 
 def close(desk: Desk, release_id: str) -> str | None:
@@ -152,15 +164,14 @@ def publish(desk: Desk, release_id: str) -> int:
     began = time.monotonic()
     require_own(desk, release_id)
     problem, publication, merged = decided(desk, release_id)
-    if came := newer(desk, release_id).beyond(decisions.without(desk.engine, release_id, publication.digest)):
-        journal.finish_run(desk.engine, release_id, RunState.WAITING)
-        raise Superseded(f"{release_id}: {came.told}. Nothing was published. {came.remedy}")
+    _require_up_to_date(desk, release_id, publication)
     try:
         requirements = load(desk, release_id, "baseline", Requirements)
         history = known(desk, release_id)
-        _require_in_place(desk, release_id)
         profiles = pipeline.profiles_of(problem, desk.domain)
         approved = pipeline.release(release_id, problem, requirements, publication, merged, profiles)
+        _require_up_to_date(desk, release_id, publication)  # again: what came while the release was read
+        _require_in_place(desk, release_id)
         with span("sdc.step", release=release_id, step="publish"):
             done = publisher.publish(
                 desk.publishing or desk.engine,

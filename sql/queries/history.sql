@@ -6,7 +6,16 @@ WITH dropped AS (
     SELECT DISTINCT i.release_id FROM operations.step i
     INNER JOIN operations.run o ON o.release_id = i.release_id
     INNER JOIN operations.delivery d ON d.domain = o.domain AND d.period = o.period AND d.digest = i.key
-    WHERE i.step = 'delivery' AND d.state NOT IN ('accepted', 'superseded')
+    WHERE i.step = 'delivery' AND (
+        d.state NOT IN ('accepted', 'superseded')
+        OR d.state = 'superseded' AND NOT EXISTS (
+            SELECT 1 FROM operations.delivery c
+            WHERE c.domain = o.domain AND c.period = o.period AND c.country = d.country AND c.state = 'accepted'
+                AND NOT EXISTS (
+                    SELECT 1 FROM operations.step j WHERE j.release_id = i.release_id AND j.step = 'delivery' AND j.key = c.digest
+                )
+        )
+    )
 )
 SELECT u.release_id, u.domain, u.period, u.state, u.started_at, u.finished_at, s.submitter, s.terms_digest,
     t.approvals AS approvals_asked,

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sdc_tasks import outputs, steps
+from sdc_tasks import outputs, pipeline, steps
 from sdc_tasks.errors import InvalidInput, Superseded
 from sdc_tasks.model.series import Answer
 from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.confidential import store
 from support.deliveries import PERIOD, sdmx_1
 from support.desk import FREE, PROTECTED, new_desk
 
@@ -133,6 +135,76 @@ def test_a_file_that_does_not_count_any_more_stops_it_and_nobody_agrees_to_it(tm
     steps.settle(desk, ["BE_part.csv"], Answer.BOTH)
     assert [(each["newer"], each["dropped"]) for each in reader.history(desk.engine) if each["version"]] == [(True, False)]
     assert steps.outdated(desk) == new
+    desk.engine.dispose()
+
+
+def test_a_file_that_another_file_of_the_same_release_replaces_does_not_count_either(tmp_path: Path) -> None:
+    files = new_desk(tmp_path, AT=PROTECTED, BE=FREE)
+    desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", files.domain, PERIOD)
+    judged(desk, files.inbox)
+    files.deliver("BE", sdmx_1(FREE, "BE") + "\n", "BE_part.csv")
+    judged(desk, files.inbox)
+    steps.settle(desk, ["BE_part.csv"], Answer.BOTH)
+    old = made(desk, files.inbox)
+    steps.settle(desk, ["BE_part.csv"], Answer.REPLACE)
+    assert [each["dropped"] for each in reader.history(desk.engine)] == [True]
+    with pytest.raises(Superseded, match=r"do not count any more: BE: BE_2024\.csv"):
+        steps.publish(desk, old)
+    desk.engine.dispose()
+
+
+def test_what_is_answered_while_a_release_is_read_for_publication_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = new_desk(tmp_path, AT=PROTECTED, BE=FREE)
+    desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", files.domain, PERIOD)
+    judged(desk, files.inbox)
+    files.deliver("BE", sdmx_1(FREE, "BE") + "\n", "BE_part.csv")
+    judged(desk, files.inbox)
+    steps.settle(desk, ["BE_part.csv"], Answer.BOTH)
+    old, release = made(desk, files.inbox), pipeline.release
+
+    def meanwhile(*about: Any) -> Any:
+        steps.settle(desk, ["BE_part.csv"], Answer.KEEP)
+        return release(*about)
+
+    monkeypatch.setattr(pipeline, "release", meanwhile)
+    with pytest.raises(Superseded, match="do not count any more"):
+        steps.publish(desk, old)
+    assert reader.releases(desk.engine) == []
+    desk.engine.dispose()
+
+
+@pytest.mark.parametrize(("given", "counts"), [(Answer.REPLACE, ["BE_y.csv"]), (Answer.BOTH, ["BE_2024.csv"])])
+def test_of_two_answers_about_different_files_at_once_both_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Answer, counts: list[str]
+) -> None:
+    """While an answer about Y is judged, somebody says that X, which had replaced the first file, is no delivery."""
+    files = new_desk(tmp_path, AT=PROTECTED, BE=FREE)
+    desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", files.domain, PERIOD)
+    judged(desk, files.inbox)
+    for name, by in (("BE_x.csv", 1), ("BE_y.csv", 2)):
+        files.deliver("BE", sdmx_1(FREE.replace("300000", str(300000 + by)).replace("450000", str(450000 - by)), "BE"), name)
+        judged(desk, files.inbox)
+        if name == "BE_x.csv":
+            steps.settle(desk, [name], Answer.REPLACE)
+    received, calls = store.received, list[int]()
+
+    def meanwhile(*about: Any) -> store.Received:
+        seen = received(*about)
+        calls.append(len(calls))
+        if len(calls) == 3:  # the answer is recorded, its files are being judged
+            steps.settle(desk, ["BE_x.csv"], Answer.KEEP)
+        return seen
+
+    monkeypatch.setattr(store, "received", meanwhile)
+    with suppress(InvalidInput):  # both: Y and the first file differ
+        steps.settle(desk, ["BE_y.csv"], given)
+    monkeypatch.undo()
+    known = [each for each in store.deliveries(desk.engine, "small", PERIOD) if each.country == "BE"]
+    assert [each.file for each in known if each.state == "accepted"] == counts
+    judged(desk, files.inbox)
+    assert [
+        each.file for each in store.deliveries(desk.engine, "small", PERIOD) if (each.country, each.state) == ("BE", "accepted")
+    ] == counts
     desk.engine.dispose()
 
 

@@ -362,6 +362,28 @@ def test_nobody_is_asked_to_agree_to_files_that_do_not_count_any_more() -> None:
     assert "second file" in release_line(history_row(state="waiting", passed=True, newer=True, dropped=True, second=True)).next
 
 
+def test_a_release_that_changed_nothing_asks_for_no_run_where_the_version_that_is_out_counts_again() -> None:
+    from sdc_ui.shared.standing import cycle_lines
+
+    again = history_row(release_id="r2", state="published", newer=True, dropped=True)
+    out = history_row(release_id="r1", state="published", version=1, visible=True)
+    newest, below = cycle_lines([again, out], [])
+    assert (newest.newer, newest.dropped, newest.next, below.newer) == (False, False, "", False)
+
+
+def test_an_answer_may_be_changed_only_while_a_file_of_the_country_counts() -> None:
+    from types import SimpleNamespace
+    from typing import cast
+
+    from sdc_ui.cycles.second import Given, choice
+
+    given = cast(Given, SimpleNamespace(answer="replace"))
+    mine = {"digest": "x", "file": "AT_x.csv", "state": "refused", "lying": True}
+    base = {"digest": "b", "file": "AT_2024.csv", "state": "superseded", "lying": True}
+    assert choice(mine, [mine, base], {"x": given}) is None
+    assert choice(mine, [mine, {**base, "state": "accepted"}], {"x": given}) is not None
+
+
 def test_a_rejected_release_gives_way_where_the_version_that_is_out_is_of_what_counts_again() -> None:
     from sdc_ui.shared.standing import Standing, cycle_lines
 

@@ -154,6 +154,32 @@ def test_of_two_windows_the_second_changes_nothing_and_is_told_so(desk: steps.De
     assert "The last answer failed" not in said
 
 
+def test_an_answer_is_about_the_bytes_that_its_page_showed(desk: steps.Desk, inbox: Path, page: Page) -> None:
+    def conf(window: str, given: str) -> Any:
+        return next(each for body in BUTTON.findall(window) if (each := json.loads(html.unescape(body))["conf"])["answer"] == given)
+
+    (inbox / "AT_new.csv").write_text(sdmx_1(OTHER))
+    read(desk, inbox)
+    old = conf(page(AT), "replace")
+    (inbox / "AT_new.csv").write_text(sdmx_1(OTHER) + "\n")
+    read(desk, inbox)
+    waiting = [each["state"] for each in reader.deliveries(desk.engine, "small", PERIOD)]
+    assert sorted(waiting) == ["accepted", "superseded", "waiting"], "the bytes that were replaced wait no more"
+    answer(desk, "replace", *old["files"], run="old", shown=old["shown"])
+    assert "The last answer failed: AT_new.csv: another file came under this name meanwhile." in told(page(AT))
+    new = conf(page(AT), "keep")
+    answer(desk, "keep", *new["files"], run="new", shown=new["shown"])
+    assert "anna answered keep" in told(page(AT))
+
+    # answered once, and sent again with other bytes: a fresh page may answer
+    (inbox / "AT_new.csv").write_text(sdmx_1(OTHER) + "\n\n")
+    read(desk, inbox)
+    again = conf(page(AT), "replace")
+    answer(desk, "replace", *again["files"], run="again", shown=again["shown"])
+    assert "anna answered replace" in told(page(AT))
+    assert "The last answer failed" not in told(page(AT))
+
+
 def test_a_page_names_the_folder_of_the_inbox_and_leads_to_the_run_that_goes_on(desk: steps.Desk, page: Page) -> None:
     import sdc_places
 

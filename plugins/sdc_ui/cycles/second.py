@@ -49,12 +49,12 @@ def given(records: Iterable[Mapping[str, Any]], runs: Mapping[str, Came]) -> dic
 
 def choice(file: Mapping[str, Any], files: Sequence[Mapping[str, Any]], said: Mapping[str, Given]) -> Choice | None:
     """What may be answered about a file, a record of `reader.deliveries`, among all of its country: all while it waits, and another answer
-    while it lies in the inbox. Files that replaced others together are answered together.
+    while it lies in the inbox and a file of the country counts. Files that replaced others together are answered together.
     """
     if file["state"] == "waiting":
         return Choice((file["file"],), tuple(Answer))
-    mine = said.get(file["digest"])
-    if mine is None or not file["lying"] or file["state"] not in HOLDS:
+    mine, counts = said.get(file["digest"]), any(each["state"] == "accepted" for each in files)
+    if mine is None or not file["lying"] or file["state"] not in HOLDS or not counts:
         return None
     together = [file]
     if (file["state"], mine.answer) == ("accepted", Answer.REPLACE):

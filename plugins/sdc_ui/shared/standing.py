@@ -196,7 +196,8 @@ def cycle_lines(rows: Iterable[Mapping[str, Any]], runs: Sequence[DagRun]) -> tu
             if same is not None and same.retracted is not None:
                 lines[place] = replace(line, standing=Standing.RETRACTED, retracted=same.retracted)
             elif same is not None:
-                lines[place] = replace(line, visible=same.visible)
+                back = place == 0 and line.newer and not same.newer  # what counts now is out already: a run would change nothing
+                lines[place] = replace(line, visible=same.visible, newer=line.newer and not back, dropped=line.dropped and not back)
     return tuple(lines)
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from sdc_tasks.errors import SdcError
+from sdc_tasks.errors import Retriable, SdcError
 from sdc_tasks.model.findings import CheckResult, Finding
 from sdc_tasks.model.secret import Secret, name_of_delivery
 from sdc_tasks.model.series import Series, series_of
@@ -35,6 +35,10 @@ TOLD_BY_RELEASE = 1_000_000  # position of the first finding of a release; those
 
 class CorruptedError(SdcError):
     """Stored bytes are missing or were changed. Remedy: run the step that made them again, or restore a backup."""
+
+
+class Changed(Retriable):
+    """The files of a country are not what they were when they were judged. Remedy: judge them again."""
 
 
 class DeliveryKey(NamedTuple):
@@ -161,19 +165,38 @@ def left(engine: Engine, domain: str, period: str, files: Sequence[str]) -> None
 
 
 def accept_together(
-    engine: Engine, keys: Sequence[DeliveryKey], country: str, instead: Mapping[DeliveryKey, str] | None = None
+    engine: Engine,
+    keys: Sequence[DeliveryKey],
+    country: str,
+    instead: Mapping[DeliveryKey, str] | None = None,
+    seen: Sequence[StoredDelivery] | None = None,
 ) -> list[DeliveryState]:
     """Makes these files of one domain and period the delivery of the country, in one transaction. Returns their states.
 
     A file replaces the accepted file of its series, and is superseded where a higher one is accepted. A superseded file
     stays superseded: judging an inbox again does not bring it back. `instead`: accepted files of other series that people decided to
-    replace → the digest of the file that counts instead.
+    replace → the digest of the file that counts instead. `seen`: the deliveries of the period as they were when these were judged; raises
+    Changed where those of the country are not so any more.
     """
     with writing(engine) as connection:
-        serialise(connection, "delivery", keys[0].domain, keys[0].period, country)
+        if seen is None:
+            serialise(connection, "delivery", keys[0].domain, keys[0].period, country)
+        else:
+            hold(connection, keys[0].domain, keys[0].period, country, seen)
         for key, by in (instead or {}).items():
             _supersede(connection, key, country, by)
         return [_accept(connection, key, country) for key in keys]
+
+
+def hold(connection: Connection, domain: str, period: str, country: str, seen: Sequence[StoredDelivery]) -> None:
+    """Keeps others from judging files of the country until the transaction ends. Raises Changed where they are not as they were `seen`."""
+    serialise(connection, "delivery", domain, period, country)
+
+    def states(known: Sequence[StoredDelivery]) -> set[tuple[str, str, str | None, int]]:
+        return {(each.key.digest, each.state, each.superseded_by, each.times) for each in known if each.country == country}
+
+    if states(_deliveries(connection, domain, period)) != states(seen):
+        raise Changed(f"{domain} {period}: files of {country} came meanwhile, or somebody answered about them; try again")
 
 
 def _accept(connection: Connection, key: DeliveryKey, country: str) -> DeliveryState:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, select, update
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.series import Answer
-from sdc_tasks.warehouse.confidential.store import DeliveryKey, StoredDelivery
+from sdc_tasks.warehouse.confidential.store import DeliveryKey, StoredDelivery, hold
 from sdc_tasks.warehouse.database.engine import actor_of, reading, serialise, writing
 from sdc_tasks.warehouse.database.schema import DeliveryState, delivery
 from sdc_tasks.warehouse.database.sqlfiles import clause
@@ -57,6 +57,7 @@ def answer(
     given: Answer,
     note: str = "",
     *,
+    known: Sequence[StoredDelivery],
     seen: Mapping[str, str],
     back: Sequence[DeliveryKey] = (),
     run: str = "",
@@ -64,10 +65,10 @@ def answer(
     """Records the answer about files of one domain and period under the name with which the warehouse was opened. Each is judged anew then,
     as if it had just come: an earlier answer counts no more. All or nothing.
 
-    `seen`: the earlier answers, digest → answer, that whoever answers has seen. `back`: superseded files that count again because of the
-    new one. `run`: the run of Airflow that does it.
+    `known`: the deliveries of the period from which the answer follows. `seen`: the earlier answers, digest → answer, that whoever answers
+    has seen. `back`: superseded files that count again because of the new one. `run`: the run of Airflow that does it.
 
-    Raises InvalidInput where somebody else has answered since.
+    Raises InvalidInput where somebody else has answered since, Changed where other files of the countries changed.
     """
     with writing(engine) as connection:
         serialise(connection, "answer", *keys[0][:2])
@@ -78,6 +79,8 @@ def answer(
                 file = connection.execute(select(delivery.c.file).filter_by(**key._asdict())).scalar_one()
                 what = f"somebody answered {stands[key.digest]}" if key.digest in stands else "it was received again"
                 raise InvalidInput(f"{file}: {what} meanwhile. {REMEDY}")
+        for country in sorted({str(each.country) for each in known if each.key in keys}):
+            hold(connection, *keys[0][:2], country, known)
         for key in keys:
             connection.execute(update(delivery).filter_by(**key._asdict()).values(state=DeliveryState.RECEIVED))
         for key in back:
