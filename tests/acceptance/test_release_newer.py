@@ -15,7 +15,7 @@ from sdc_tasks.model.series import Answer
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from support.deliveries import PERIOD, sdmx_1
-from support.desk import FREE, PROTECTED, new_desk
+from support.desk import FREE, PROTECTED, Desk, new_desk
 
 
 def made(desk: steps.Desk, inbox: Path) -> str:
@@ -107,13 +107,19 @@ def judged(desk: steps.Desk, inbox: Path) -> None:
             steps.ingest(desk, inbox, each.file)
 
 
-def test_a_file_that_does_not_count_any_more_stops_it_and_nobody_agrees_to_it(tmp_path: Path) -> None:
-    files = new_desk(tmp_path, AT=PROTECTED, BE=FREE)
-    desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", files.domain, PERIOD)
+def in_parts(folder: Path) -> tuple[Desk, steps.Desk]:
+    """A desk at which two files of BE are parts of its delivery."""
+    files = new_desk(folder, AT=PROTECTED, BE=FREE)
+    desk = steps.open_desk(f"sqlite:///{folder / 'warehouse.db'}", files.domain, PERIOD)
     judged(desk, files.inbox)
     files.deliver("BE", sdmx_1(FREE, "BE") + "\n", "BE_part.csv")
     judged(desk, files.inbox)
     steps.settle(desk, ["BE_part.csv"], Answer.BOTH)
+    return files, desk
+
+
+def test_a_file_that_does_not_count_any_more_stops_it_and_nobody_agrees_to_it(tmp_path: Path) -> None:
+    files, desk = in_parts(tmp_path)
     old = made(desk, files.inbox)
     assert sorted(reader.made_of(desk.engine, old).values()) == ["AT: AT_2024.csv", "BE: BE_2024.csv", "BE: BE_part.csv"]
     assert not steps.newer(desk, old)
@@ -139,12 +145,7 @@ def test_a_file_that_does_not_count_any_more_stops_it_and_nobody_agrees_to_it(tm
 
 
 def test_a_file_that_another_file_of_the_same_release_replaces_does_not_count_either(tmp_path: Path) -> None:
-    files = new_desk(tmp_path, AT=PROTECTED, BE=FREE)
-    desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", files.domain, PERIOD)
-    judged(desk, files.inbox)
-    files.deliver("BE", sdmx_1(FREE, "BE") + "\n", "BE_part.csv")
-    judged(desk, files.inbox)
-    steps.settle(desk, ["BE_part.csv"], Answer.BOTH)
+    files, desk = in_parts(tmp_path)
     old = made(desk, files.inbox)
     steps.settle(desk, ["BE_part.csv"], Answer.REPLACE)
     assert [each["dropped"] for each in reader.history(desk.engine)] == [True]
@@ -154,12 +155,7 @@ def test_a_file_that_another_file_of_the_same_release_replaces_does_not_count_ei
 
 
 def test_what_is_answered_while_a_release_is_read_for_publication_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = new_desk(tmp_path, AT=PROTECTED, BE=FREE)
-    desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", files.domain, PERIOD)
-    judged(desk, files.inbox)
-    files.deliver("BE", sdmx_1(FREE, "BE") + "\n", "BE_part.csv")
-    judged(desk, files.inbox)
-    steps.settle(desk, ["BE_part.csv"], Answer.BOTH)
+    files, desk = in_parts(tmp_path)
     old, release = made(desk, files.inbox), pipeline.release
 
     def meanwhile(*about: Any) -> Any:
