@@ -27,7 +27,7 @@ from sdc_tasks.warehouse.operations import answers, cycles
 ASK = "Remedy: say what it is, by the DAG `second_file` or `sdc files keep|replace|both`"
 P = ParamSpec("P")
 R = TypeVar("R")
-TRIES = 8  # so often are files judged whose country changes meanwhile
+JUDGED_AGAIN = 8  # so often are files judged whose country changes meanwhile
 MATTERS = (DeliveryState.ACCEPTED, DeliveryState.RECEIVED)
 
 
@@ -150,7 +150,7 @@ def ingest(desk: Desk, inbox: Path | None, name: str) -> tuple[str, str]:
 
 def _until_unchanged(step: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
     """What the step returns, done again where files changed while it ran. Raises Changed where they never stay as they are."""
-    for _ in range(TRIES - 1):
+    for _ in range(JUDGED_AGAIN - 1):
         with suppress(store.Changed):
             return step(*arguments, **named)
     return step(*arguments, **named)

@@ -14,6 +14,7 @@ from sdc_tasks.errors import InvalidInput, Superseded
 from sdc_tasks.model.series import Answer
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
+from sdc_tasks.warehouse.database.checks import run_checks
 from support.deliveries import PERIOD, sdmx_1
 from support.desk import FREE, PROTECTED, Desk, new_desk
 
@@ -219,4 +220,15 @@ def test_a_release_gives_way_to_the_version_that_is_out_where_that_is_of_what_co
     assert {each["release_id"]: each["followed"] for each in reader.history(desk.engine)} == {first: None, other: first}
     with pytest.raises(Superseded):
         steps.publish(desk, other)
+    desk.engine.dispose()
+
+
+def test_bytes_that_replaced_a_file_may_come_again_under_another_name(tmp_path: Path) -> None:
+    """The checks of the warehouse, which run each night, do not take it for damage."""
+    files, desk = in_parts(tmp_path)
+    other = sdmx_1(FREE.replace("300000", "300001").replace("450000", "449999"), "BE")
+    for content, name in ((other, "BE_x.csv"), (other + "\n", "BE_x.csv"), (other + "\n\n", "BE_x.csv"), (other + "\n", "BE_2024.csv")):
+        files.deliver("BE", content, name)
+        judged(desk, files.inbox)
+    assert {name: rows for name, rows in run_checks(desk.engine).items() if rows} == {}
     desk.engine.dispose()
