@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from sdc_tasks import pipeline, report, steps
+from sdc_tasks import report, steps
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.database.engine import acting, open_warehouse, writing
+from sdc_tasks.warehouse.dissemination import publisher
 from sdc_tasks.warehouse.log import entries, record
 from sdc_tasks.warehouse.operations.decisions import retract
 from support.deliveries import PERIOD
@@ -372,15 +373,15 @@ def test_a_version_that_comes_out_while_another_is_being_published_stops_it(desk
     for chunk in range(mine.domain.audit.chunks):
         steps.audit_chunk(mine, begun, chunk)
     steps.verdict(mine, begun)
-    judge = pipeline.release
+    publish = publisher.publish
 
     def meanwhile(*arguments, **options):
-        monkeypatch.setattr(pipeline, "release", judge)
+        monkeypatch.setattr(publisher, "publish", publish)
         desk.deliver("BE", free(2000))
         assert "version 2 published" in desk.release().said
-        return judge(*arguments, **options)
+        return publish(*arguments, **options)
 
-    monkeypatch.setattr(pipeline, "release", meanwhile)
+    monkeypatch.setattr(publisher, "publish", meanwhile)
     with pytest.raises(ReleaseBlocked, match="another version was published since"):
         steps.publish(mine, begun)
     assert warehouse(desk.folder / "out").versions == [1, 2]
