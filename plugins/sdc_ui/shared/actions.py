@@ -182,17 +182,14 @@ def retraction(rights: Rights, line: ReleaseLine, out: ReleaseLine | None) -> tu
     """The action to take a release back, where it is published and still stands. `out`: the version that the world sees."""
     if line.version is None or line.retracted is not None:
         return ()
-    when = "at once" if line.visible else "when the embargo ends"
-    if line.approvals_asked:
-        when = "once somebody else has agreed" if line.visible else f"{when}, if somebody else has agreed"
-    world = f"The world sees the reason in place of the table, {when}."
+    agreed = "once somebody else has agreed" if line.approvals_asked else "and nobody else is asked"
+    world = f"The world then sees the reason in place of the table{'' if line.visible else ', when the embargo ends'}."
     if out is not None and (out.version or 0) > line.version:
-        world = f"The world sees version {out.version}, which stays."
-    about = f"Takes version {line.version} of {line.domain} {line.period} back, for good. {world}"
-    asked = "" if line.approvals_asked else " Nobody else is asked."
+        world = f"The world goes on seeing version {out.version}."
+    about = f"Takes version {line.version} of {line.domain} {line.period} back for good, {agreed}. {world}"
     body = {"logical_date": None, "conf": {"release": line.release_id}}
     reason = "Reason, shown to the world in place of the table"
-    return (Action("Retract", about + asked, "dags/retract_release/dagRuns", json.dumps(body), rights.retract, asks=reason),)
+    return (Action("Retract", about, "dags/retract_release/dagRuns", json.dumps(body), rights.retract, asks=reason),)
 
 
 def _run(rights: Rights, domain: str, period: str, *, urgent: bool, unread: Sequence[str], retracted: bool) -> Action:
