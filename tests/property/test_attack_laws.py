@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.methods.attack import MET, Attacker, Requirements, attacks, audit, auditing, baseline, jointly, merge, promised
-from sdc_tasks.methods.attack.lp import joint, models
+from sdc_tasks.methods.attack.lp import joint
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
 from support.laws import law
@@ -227,33 +227,22 @@ def test_joint_attacks_change_no_verdict(draw):
 
 @FEW
 @given(releases())
-def test_attacks_from_the_truth_find_the_same(draw):
-    """As on large releases: every LP starts at the truth, and goes no further than it needs."""
-    publication = draw.publication()
-    with patch.object(models, "LARGE_COLUMNS", 0):
-        report = judge(draw.problem, publication)
-    np.testing.assert_allclose(shown(report), shares(draw.problem, publication), atol=1.1 * ROUNDED_DOWN)
-
-
-@FEW
-@given(releases())
 def test_an_attack_goes_on_from_where_it_stood(draw):
-    """Repair's way on large releases: the same attack, on one publication after another."""
+    """Repair's way: the same attack, on one publication after another."""
     publications = [draw.publication() for _ in range(4)]
     requirements, _ = baseline(draw.problem, ("external",))
-    with patch.object(models, "LARGE_COLUMNS", 0):
-        attacker = Attacker(draw.problem, requirements)
-        attacker.face(publications[0])
-        attacker.settle()
-        for attack in list(attacker.broken)[:2]:
-            for publication in publications:
-                found = attacker.again(attack, publication)
-                down, up = reaches(draw.problem, publication)[
-                    np.searchsorted(np.flatnonzero(draw.problem.primary), requirements.primaries[attack.primary])
-                ]
-                most = {DOWN: down, UP: up, 0: down + up}[attack.side]
-                assert (attack.need if found is None else found.reach) <= most * (1 + 1e-5) + 1e-4
-                assert found is None or found.reach == pytest.approx(most, rel=1e-5, abs=1e-4)
+    attacker = Attacker(draw.problem, requirements)
+    attacker.face(publications[0])
+    attacker.settle()
+    for attack in list(attacker.broken)[:2]:
+        for publication in publications:
+            found = attacker.again(attack, publication)
+            down, up = reaches(draw.problem, publication)[
+                np.searchsorted(np.flatnonzero(draw.problem.primary), requirements.primaries[attack.primary])
+            ]
+            most = {DOWN: down, UP: up, 0: down + up}[attack.side]
+            assert (attack.need if found is None else found.reach) <= most * (1 + 1e-5) + 1e-4
+            assert found is None or found.reach == pytest.approx(most, rel=1e-5, abs=1e-4)
 
 
 @FEW

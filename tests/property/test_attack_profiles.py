@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from unittest.mock import patch
 
@@ -17,7 +15,7 @@ from sdc_tasks import pipeline
 from sdc_tasks.domains.schema import AuditOptions
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.methods.attack import audit, auditing, baseline, jointly, knowledge_of, merge, promised
-from sdc_tasks.methods.attack.lp import joint, prover
+from sdc_tasks.methods.attack.lp import joint
 from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.secret import Secret
@@ -194,36 +192,6 @@ def test_the_evidence_is_the_same_however_it_was_chunked(draw, of):
     salt = Secret.fresh()
     assert merge([once]).evidence.digest(salt) == merged.evidence.digest(salt) == shared.evidence.digest(salt)
     assert once.lps == merged.lps == shared.lps
-
-
-@contextmanager
-def after(search: Callable[[], None]) -> Iterator[None]:
-    """One after the other, in one thread."""
-    yield
-    search()
-
-
-@LAW
-@given(releases(most=6, signed=False), st.booleans(), st.booleans(), st.sampled_from([2, 3, 9]))
-def test_lots_side_by_side_find_what_lots_one_after_the_other_find(draw, large, told, lanes):
-    """Every byte of the report and of the evidence, with models of parts and of the whole table, in any number of lanes."""
-    problem, publication = with_respondents(draw), draw.publication()
-    requirements, _ = baseline(problem, ("external", "internal", "coalition"))
-    salt, found = Secret.fresh(), []
-    for number, way in ((1, after), (lanes, prover.beside)):
-        with (
-            divided(large),
-            patch.object(auditing, "LOT_PRIMARIES", 1),
-            patch.object(prover, "LANES", number),
-            patch.object(prover, "beside", way),
-        ):
-            joint_points = jointly(problem, publication, requirements) if told else None
-            found.append(audit(problem, publication, requirements, joint=joint_points))
-    alone, beside = found
-    for name in ("primaries", "down", "up", "slide", "by_lp", "held"):
-        assert getattr(alone, name).tobytes() == getattr(beside, name).tobytes()
-    assert alone.evidence.digest(salt) == beside.evidence.digest(salt)
-    assert (alone.lps, alone.shared_lps) == (beside.lps, beside.shared_lps)
 
 
 @LAW

@@ -10,7 +10,6 @@ import pytest
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack import Attacker, promised
-from sdc_tasks.methods.attack.lp import lanes
 from sdc_tasks.model.profiles import EXTERNAL
 from support.oracles.attack import one_cell_release, published
 
@@ -71,29 +70,3 @@ def test_a_prover_without_an_answer_ends_the_others():
     ):
         broken.settle()
     assert all(prover._stop.is_set() for prover in others)
-
-
-def test_two_lots_meet():
-    """The second lot ends only after the first one has begun, and the other way round."""
-    met = threading.Barrier(2, timeout=60)
-    assert list(lanes.in_lanes(lambda lane, lot: (met.wait(), lot)[1], ["one", "two"], [4, 3, 2, 1])) == [4, 3, 2, 1]
-
-
-def test_two_lots_never_share_the_models_of_a_lane():
-    busy = {"one": threading.Lock(), "two": threading.Lock()}
-
-    def search(lane: str, lot: int) -> int:
-        assert busy[lane].acquire(blocking=False)
-        threading.Event().wait(0.001)
-        busy[lane].release()
-        return lot * lot
-
-    assert list(lanes.in_lanes(search, list(busy), range(40))) == [n * n for n in range(40)]
-
-
-def test_what_fails_beside_a_search_fails_with_it():
-    def fails() -> None:
-        raise Unprotectable("no answer")
-
-    with pytest.raises(Unprotectable, match="no answer"), lanes.beside(fails):
-        pass

@@ -42,7 +42,7 @@ class BasesOptions(Strict):
 
     rule: Literal["cta", "minimum-uncertainty", "suppression"] = Field(default="minimum-uncertainty", description="who proposes bases")
     gap: float = Field(default=0.05, ge=0, description="of `sdc what-if`: how far the least loss may be above its bound, relative")
-    passes: int = Field(default=2, ge=1, description="minimum-uncertainty: searches for less, each on the cuts of those before it")
+    passes: int = Field(default=1, ge=1, description="minimum-uncertainty: searches for less, each on the cuts of those before it")
     grown_from: int = Field(
         default=50_000,
         ge=0,

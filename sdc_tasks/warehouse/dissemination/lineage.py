@@ -22,8 +22,8 @@ from sdc_tasks.warehouse.database.schema import eu_cell, terms
 from sdc_tasks.warehouse.database.sqlfiles import SQL
 
 SOURCES = Path(__file__).parents[2]
-# The packages that compute: the program, its solvers (CBC comes with PuLP, HiGHS with highspy), and their libraries.
-PACKAGES = ("sdc-release", "highspy", "pulp", "numpy", "scipy", "pandas", "great-expectations", "sqlalchemy", "apache-airflow")
+# The packages that compute: the program, its solvers (CBC comes with PuLP, HiGHS with highspy, Clp with cylp), and their libraries.
+PACKAGES = ("sdc-release", "cylp", "highspy", "pulp", "numpy", "scipy", "pandas", "great-expectations", "sqlalchemy", "apache-airflow")
 
 
 @cache

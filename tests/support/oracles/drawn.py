@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.methods.attack import Requirements, baseline, blocks
-from sdc_tasks.methods.attack.lp import models
 from sdc_tasks.methods.bases.ladder import Ladder, ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.cta.ladder import climb
@@ -39,8 +38,7 @@ def divided(parts: bool) -> Iterator[None]:
     """Even a small table is divided into parts, of a few columns each."""
     with ExitStack() as changed:
         if parts:
-            for module_ in (blocks, models):
-                changed.enter_context(patch.object(module_, "LARGE_COLUMNS", 6))
+            changed.enter_context(patch.object(blocks, "LARGE_COLUMNS", 6))
             changed.enter_context(patch.object(blocks, "SMALL_COLUMNS", 2))
         yield
 

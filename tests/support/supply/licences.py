@@ -17,6 +17,7 @@ ALLOWED = re.compile(
 )
 # Others, each with the reason why it may be used. LGPL: unmodified, loaded at run time, and replaceable by whoever runs the program.
 NAMED = {
+    "cylp": "EPL-2.0: Clp's own package, unmodified, imported at run time; its files may be combined with any others",
     "psycopg": "LGPL-3.0-only: the PostgreSQL driver, unmodified, imported at run time",
     "psycopg-binary": "LGPL-3.0-only: the compiled part of the same",
     "jwcrypto": "LGPL-3.0-or-later: needed by Airflow's Keycloak login, unmodified, imported at run time",

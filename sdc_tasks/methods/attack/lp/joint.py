@@ -20,7 +20,8 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import LiveLP, Status
 
 JOINT_ROUNDS = 12  # joint LPs on one part inside the mirror box, and as many outside
-FEW_ITEMS = 10  # so few open items are not worth a joint LP
+FEW_ITEMS = 10  # so few open items are not worth a joint LP of a small part
+WORTH = 40  # own LPs take as long as a joint LP of the whole table: if one closes fewer items, it is the last
 JOINT_OPEN_SHARE = 0.85  # a round that leaves more than this share of the items open is the last
 AT_TRUTH = 1e-9  # units: an interior point leaves no cell quite at the truth
 LEAST_PUSH = 1e-12  # units
@@ -74,15 +75,17 @@ class JointSearch:
     def _in_part(
         self, knowers: Bools, bounds: tuple[Floats, Floats], columns: Ints, mine: Bools, interior: bool, rng: np.random.Generator
     ) -> int:
-        """Joint rounds in which only these columns of the core move."""
+        """Joint rounds in which only these columns of the core move. Where an own LP is expensive, they go on to the last item."""
+        system = self.system
 
         def waiting() -> Bools:
             return np.asarray(mine & self.ledger.open[:, knowers].any(axis=1))
 
-        few = FEW_ITEMS if len(columns) <= UNDIVIDED * LARGE_COLUMNS else 0  # if an own LP is expensive, joint LPs go on to the last item
+        whole, cheap = len(columns) == system.core.shape[1], len(columns) <= UNDIVIDED * LARGE_COLUMNS
+        worth = WORTH if whole and cheap else 0
+        few = worth if interior and worth else FEW_ITEMS if cheap else 0
         if int(waiting().sum()) <= few:
             return 0
-        system = self.system
         low, high = system.row_lower[system.core_rows], system.row_upper[system.core_rows]
         told = np.isfinite(low) | np.isfinite(high)
         columns = columns[_free(sp.csr_array(self.by_column[:, columns]), (low == 0) & (high == 0))]
@@ -112,7 +115,8 @@ class JointSearch:
                 u = np.zeros(system.core.shape[1])
                 u[columns] = np.where(np.abs(result.x) > AT_TRUTH, result.x, 0.0)
                 self.count(system.R @ u)
-                if waiting().sum() > JOINT_OPEN_SHARE * before:
+                left = int(waiting().sum())
+                if left > JOINT_OPEN_SHARE * before or before - left < worth:
                     break
         return live.solves
 

@@ -19,9 +19,7 @@ such points move few other cells, so that their mirror images are often witnesse
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import partial
 from threading import Event
 
 import numpy as np
@@ -31,13 +29,12 @@ from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack.blocks import LARGE_COLUMNS, UNDIVIDED, Level, levels, lineage
 from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP, Items
 from sdc_tasks.methods.attack.knowledge import Insiders, Knowledge
-from sdc_tasks.methods.attack.ledger import Ledger, Shown
+from sdc_tasks.methods.attack.ledger import Ledger
 from sdc_tasks.methods.attack.lp.elastic import ElasticParts
 from sdc_tasks.methods.attack.lp.joint import JointSearch
-from sdc_tasks.methods.attack.lp.lanes import LANES, beside, in_lanes
 from sdc_tasks.methods.attack.lp.models import LiveModel, Models
 from sdc_tasks.methods.attack.polyhedron import AttackSystem, attack_system, facing
-from sdc_tasks.methods.attack.prover import FOR_ALL, Lots, Prover
+from sdc_tasks.methods.attack.prover import FOR_ALL, Prover
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.methods.attack.witness import Witness, fewest
 from sdc_tasks.model.problem import ProtectionProblem
@@ -87,18 +84,6 @@ class _Half:
     rows: Ints = field(default_factory=_none)
     multiplier: Floats = field(default_factory=lambda: np.zeros(0))
     reduced: Floats = field(default_factory=lambda: np.zeros(0))
-
-
-@dataclass(frozen=True, repr=False)
-class LotFound:
-    """What was found for the items of a lot: `open` (items, attackers) afterwards, and the rest as in `LpProver`."""
-
-    open: Bools
-    useful: list[Witness]
-    own_rows: set[int]
-    broken: list[Attack]
-    failed: list[Attack]
-    solves: int
 
 
 class LpProver(Prover):
@@ -178,8 +163,6 @@ class LpProver(Prover):
         pool = self._useful[-self._pooled :]
         self.forget()
         self.shift(publication)
-        for model in self._models.live:
-            model.start()
         for witness in pool:
             self._count(witness.dense(self._system.A.shape[1]))
 
@@ -275,41 +258,6 @@ class LpProver(Prover):
         news = self.ledger.count(z, sound)
         if news.closed or (self.items.side == SLIDE).any():  # halves of a sliding level come from different witnesses
             self._useful.append(Witness.of(z, lot, sound))
-
-    def settle(self, lots: Lots | None = None) -> None:
-        """Shows or breaks every item, as attack/prover.py tells. What follows the joint searches begins at a first vertex, which does not
-        depend on them and is looked for beside them. In a coalition most attacks need parts of the table only.
-        """
-        if lots is not None and self.ledger.waiting.any() and not (self.insiders.victim >= 0).any():
-            with beside(self._models.prepare):
-                self.settle_jointly()
-        else:
-            self.settle_jointly()
-        self.settle_each(lots)
-
-    def _lot_by_lot(self, lots: Lots) -> Iterator[Bools]:
-        """As in attack/prover.py, with lots side by side: no lot reads what another one finds."""
-        shown = self.ledger.snapshot()
-        models = [self._models, *(self._models.again() for _ in range(min(LANES, len(lots)) - 1))]
-        for (_, items), lot in zip(lots, in_lanes(partial(self._alone, shown), models, lots), strict=True):
-            self._useful += lot.useful
-            self.own_rows |= lot.own_rows
-            self.broken += lot.broken
-            self.failed += lot.failed
-            self.solves += lot.solves
-            self._now_left(self.left - len(items))
-            yield lot.open
-
-    def _alone(self, shown: Shown, models: Models, lot: tuple[int, Ints]) -> LotFound:
-        """What this prover finds for a lot (number, items) with these models."""
-        (number, items), prover = lot, copy(self)
-        prover.ledger, prover._models, prover.tell = copy(self.ledger), models, lambda: None
-        prover.solves, prover._useful, prover.own_rows = 0, [], set()
-        prover.clear()
-        prover.ledger.restore(shown)
-        prover._back()
-        prover._each(items, number)
-        return LotFound(prover.ledger.open[items], prover._useful, prover.own_rows, prover.broken, prover.failed, prover.solves)
 
     # --- the strategy ---------------------------------------------------------------------------------------------------------------
 
@@ -409,7 +357,7 @@ class LpProver(Prover):
         items, system = self.items, self._system
         way = float(side * items.sign[item])
         for afresh in (False, True):
-            result = model.push(int(items.core[item]), way, float(items.need[item]), afresh)
+            result = model.push(int(items.core[item]), way, afresh)
             self.solves += 1
             z = system.R @ result.x
             sound, fooled = system.are_witnesses(z), self.insiders.fooled(z)
