@@ -3,9 +3,9 @@
 Clp goes on from the last basis, its factors and its steepest-edge weights, and so takes a fifth of the steps that HiGHS takes, which begins
 with new weights each time. As with `LiveLP`: one thread, the same calls give the same bytes, callers scale their models and check results.
 
-Four traps: cylp's setters of whole arrays keep the pointer, and then both sides free the memory; what it returns are views of memory that the
-next solve overwrites; a matrix ends with its last entry; and without entries, Clp calls any point optimal. So bounds are set one by one,
-results are copied, and a row without ends closes the matrix. A result counts as optimal only if its multipliers prove it.
+Four traps: cylp's setters of whole arrays keep the pointer, and then both sides free the memory; what it returns are views of memory that
+the next solve overwrites; a matrix ends with its last entry; and without entries, Clp calls any point optimal. So bounds are set one by
+one, results are copied, and a row without ends closes the matrix. A result counts as optimal only if its multipliers prove it.
 """
 
 from __future__ import annotations

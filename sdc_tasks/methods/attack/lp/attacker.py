@@ -97,8 +97,8 @@ class Attacker:
     def settle(self, lots: Lots | None = None) -> None:
         """Proves or breaks every requirement, or only those of some lots of primaries, each lot as if it were alone (see prover.py).
 
-        No prover reads what another one finds, and the joint searches let other threads run, so the provers share the processors. The result
-        is that of one prover after the other.
+        No prover reads what another one finds, and joint searches let other threads run, so the provers share the processors. The result is
+        that of one prover after the other.
         """
         self._side_by_side(lambda prover: prover.settle(lots))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.blocks import LARGE_COLUMNS, UNDIVIDED, Level
+from sdc_tasks.methods.attack.blocks import Level
 from sdc_tasks.methods.attack.items import Items, mirrored
 from sdc_tasks.methods.attack.knowledge import Insiders
 from sdc_tasks.methods.attack.ledger import Ledger
@@ -21,7 +21,7 @@ from sdc_tasks.solver.lp import LiveLP, Status
 
 JOINT_ROUNDS = 12  # joint LPs on one part inside the mirror box, and as many outside
 FEW_ITEMS = 10  # so few open items are not worth a joint LP of a small part
-WORTH = 40  # own LPs take as long as a joint LP of the whole table: if one closes fewer items, it is the last
+JOINT_WORTH = 40  # own LPs take as long as a joint LP of the whole table: if one closes fewer items, it is the last
 JOINT_OPEN_SHARE = 0.85  # a round that leaves more than this share of the items open is the last
 AT_TRUTH = 1e-9  # units: an interior point leaves no cell quite at the truth
 LEAST_PUSH = 1e-12  # units
@@ -75,15 +75,14 @@ class JointSearch:
     def _in_part(
         self, knowers: Bools, bounds: tuple[Floats, Floats], columns: Ints, mine: Bools, interior: bool, rng: np.random.Generator
     ) -> int:
-        """Joint rounds in which only these columns of the core move. Where an own LP is expensive, they go on to the last item."""
+        """Joint rounds in which only these columns of the core move."""
         system = self.system
 
         def waiting() -> Bools:
             return np.asarray(mine & self.ledger.open[:, knowers].any(axis=1))
 
-        whole, cheap = len(columns) == system.core.shape[1], len(columns) <= UNDIVIDED * LARGE_COLUMNS
-        worth = WORTH if whole and cheap else 0
-        few = worth if interior and worth else FEW_ITEMS if cheap else 0
+        worth = JOINT_WORTH if len(columns) == system.core.shape[1] else 0
+        few = worth if worth and interior else FEW_ITEMS
         if int(waiting().sum()) <= few:
             return 0
         low, high = system.row_lower[system.core_rows], system.row_upper[system.core_rows]
