@@ -20,6 +20,8 @@ from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import CellSpace, Hierarchy
+from sdc_tasks.solver.hot import HotLP
+from sdc_tasks.solver.lp import LPResult
 from support.laws import law
 from support.oracles import profiles as cold
 from support.oracles.attack import everything, one_cell_release, published, releases
@@ -155,6 +157,26 @@ def test_of_two_units_the_larger_one_knows_that_the_cell_is_at_least_its_part():
         problem = one_cell_release(f"AT 100 secret {level} | BE 200 hidden | CY 400 public", EU="AT BE CY")
         problem = replace(problem, known=np.array([np.nan, 190, np.nan, np.nan]))
         assert audit(problem, everything(problem, "exact"), baseline(problem, ("internal",))[0]).passed == passed
+
+
+@LAW
+@given(releases(most=6, signed=False), st.booleans())
+def test_noise_of_a_solver_is_no_requirement(draw, parts):
+    """Where a national table leaves nothing, the baseline asks for nothing: a level of 1e-10 would be broken by any publication."""
+
+    def noisy(live: HotLP) -> LPResult:
+        result = solve(live)
+        return replace(result, x=result.x + 1e-10)
+
+    problem, profiles, solve = with_respondents(draw), ("external", "internal", "coalition"), HotLP.solve
+    with divided(parts), patch.object(HotLP, "solve", noisy):
+        found = baseline(problem, profiles)[0]
+    whole = promised(problem, profiles)
+    largest = {(int(p), int(k)): i for i, (p, k) in enumerate(zip(whole.primaries, whole.profile, strict=True))}
+    of = [largest[int(p), int(k)] for p, k in zip(found.primaries, found.profile, strict=True)]
+    for side in ("down", "up", "slide"):
+        need = getattr(found, side)
+        assert ((need == 0) | (need > 1e-7 * getattr(whole, side)[of])).all()
 
 
 def test_an_unknown_profile_is_refused():

@@ -372,6 +372,8 @@ class LpProver(Prover):
         self._count(z, lot, sound)
         rows = np.flatnonzero(np.abs(result.dual) > NO_PRICE)
         reach, at = float(side * z[items.column[item]]), system.core_rows[model.rows[rows]]
+        if abs(reach) < MET * items.need[item] / 2:  # noise of the solver: a baseline would ask for it, and nothing could give it
+            reach = 0.0
         return _Half(reach, at, -result.dual[rows], result.reduced)
 
 
