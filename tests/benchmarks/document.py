@@ -69,7 +69,7 @@ do not edit. What the tables are: `registry.py`; how they are measured: `measure
 
 def machine(records: str) -> str:
     """Versions, machine and load, as a table; `records` is the file that holds the load of each measurement."""
-    libraries = ", ".join(f"{name} {version(name)}" for name in ("highspy", "pulp", "numpy", "scipy"))
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("cylp", "highspy", "pulp", "numpy", "scipy"))
     memory = f"{psutil.virtual_memory().total / 2**30:.0f} GiB"
     load = " ".join(f"{part:.2f}" for part in os.getloadavg())
     return f"""\

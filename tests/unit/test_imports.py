@@ -10,7 +10,7 @@ import pytest
 
 SLOW = {"airflow", "great_expectations", "matplotlib", "pandas", "sqlalchemy"}
 TESTS = str(Path(__file__).parent.parent)
-HEAVY = SLOW | {"alembic", "cryptography", "highspy", "jinja2", "numpy", "psutil", "pulp", "pyarrow", "scipy", "yaml"}
+HEAVY = SLOW | {"alembic", "cryptography", "cylp", "highspy", "jinja2", "numpy", "psutil", "pulp", "pyarrow", "scipy", "yaml"}
 
 
 @pytest.mark.parametrize("module", ["sdc_tasks.cli.app", "sdc_tasks.intake.tables.jj", "sdc_tasks.methods.cta.engine"])

@@ -6,13 +6,17 @@ Arrows inside `sdc_tasks` are import contracts (pyproject.toml); here is what th
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from sdc_tasks.warehouse.dissemination.lineage import PACKAGES
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("sdc_tasks", "dags", "plugins", "docker")
@@ -142,6 +146,14 @@ def test_choices_are_named_once():
 
 def test_airflow_is_known_to_dags_and_plugins_alone():
     assert [path for path, syntax in modules("sdc_tasks") if "airflow" in imported(syntax)] == []
+
+
+def test_ids_cover_the_version_of_every_solver():
+    """A release computed by another version of a solver is another release."""
+    used = set().union(*(imported(syntax) for path, syntax in modules("sdc_tasks") if path.startswith("sdc_tasks/solver/")))
+    libraries = {name for name in used if importlib.util.find_spec(name) and name not in sys.stdlib_module_names} - {"sdc_tasks"}
+    assert {"cylp", "highspy", "pulp"} <= libraries
+    assert libraries - {"psutil"} <= set(PACKAGES)  # psutil stops a process, and computes nothing
 
 
 def test_arrows_between_the_rooms_point_one_way():
