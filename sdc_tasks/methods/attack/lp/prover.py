@@ -45,6 +45,7 @@ from sdc_tasks.solver.lp import Status
 MET = 1e-6  # relative: a level counts as met if it is missed by no more than this
 LEVEL_DECADES = 4  # powers of ten by which the levels of one prover differ at most
 POOL_WITNESSES = 300  # kept for the next publication
+NO_REACH = 1e-11  # units: noise of floats. A reach that is real, however small beside its level, stays a requirement
 NO_PRICE = 1e-9  # a multiplier below this counts as 0
 
 
@@ -372,7 +373,7 @@ class LpProver(Prover):
         self._count(z, lot, sound)
         rows = np.flatnonzero(np.abs(result.dual) > NO_PRICE)
         reach, at = float(side * z[items.column[item]]), system.core_rows[model.rows[rows]]
-        if abs(reach) < MET * items.need[item] / 2:  # noise of the solver: a baseline would ask for it, and nothing could give it
+        if abs(reach) < NO_REACH:  # a baseline would ask for it, and nothing could give it
             reach = 0.0
         return _Half(reach, at, -result.dual[rows], result.reduced)
 
