@@ -5,7 +5,8 @@ with new weights each time. As with `LiveLP`: one thread, the same calls give th
 
 Four traps: cylp's setters of whole arrays keep the pointer, and then both sides free the memory; what it returns are views of memory that
 the next solve overwrites; a matrix ends with its last entry; and without entries, Clp calls any point optimal. So bounds are set one by
-one, results are copied, and a row without ends closes the matrix. A result counts as optimal only if its multipliers prove it.
+one, results are copied, and a row without ends closes the matrix. A result counts as optimal only if its multipliers prove that nothing is
+better. Whether its point is feasible is for the caller to check: after a row was without ends, Clp may return one that is not.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class HotLP:
         self._A, entries = sp.csr_array(A), sp.coo_array(sp.csc_array(A))
         row, column = (np.append(at, last).astype(np.int32) for at, last in zip(entries.coords, (A.shape[0], A.shape[1] - 1), strict=True))
         self._matrix = CyCoinPackedMatrix(True, row, column, np.append(entries.data.astype(float), 1.0))
-        self._rows, self._columns = _ends(np.append(row_lower, -np.inf), np.append(row_upper, np.inf)), _ends(lower, upper)
+        self._rows, self._columns = _ends(row_lower, row_upper), _ends(lower, upper)
         self._cost = np.zeros(A.shape[1])
         self._load()
 
@@ -69,10 +70,10 @@ class HotLP:
             self.set_cost(column, -1.0)
             self._clp.primal(ifValuesPass=1, startFinishOptions="x")
             self.set_cost(column, 0.0)
-            if (self._clp.getBasisStatus()[0] != AT_NO_BOUND).all():
+            columns, rows = self._clp.getBasisStatus()
+            if (columns != AT_NO_BOUND).all():
                 break
-        column, row = self._clp.getBasisStatus()
-        return column.copy(), row.copy()
+        return columns, rows
 
     def restore(self, basis: Basis) -> None:
         """Makes the next solve start from this basis, independent of the solves in between."""
@@ -95,13 +96,12 @@ class HotLP:
     def afresh(self) -> LPResult:
         """The same program solved from scratch by HiGHS, where the result of Clp cannot be relied on."""
         self.solves += 1
-        rows = self._rows[0][:-1], self._rows[1][:-1]
-        return LiveLP(self._cost, self._A, *rows, *self._columns).solve()
+        return LiveLP(self._cost, self._A, *self._rows, *self._columns).solve()
 
     def _is_proven(self, found: LPResult) -> bool:
         """Do the multipliers prove that no point has a smaller cost (weak duality)?"""
         least = 0.0
-        for price, (lower, upper) in ((found.dual, (self._rows[0][:-1], self._rows[1][:-1])), (found.reduced, self._columns)):
+        for price, (lower, upper) in ((found.dual, self._rows), (found.reduced, self._columns)):
             used = np.abs(price) > NOISE_OF_PRICES
             least += float(price[used] @ np.where(price > 0, lower, upper)[used])
         return abs(found.objective - least) <= PROOF_GAP * (1 + abs(found.objective))
@@ -109,7 +109,8 @@ class HotLP:
     def _load(self) -> None:
         self._clp = CyClpSimplex()
         self._clp.logLevel = 0
-        self._clp.loadProblem(self._matrix, *self._columns, self._cost, *self._rows)
+        rows = (np.append(end, endless) for end, endless in zip(self._rows, (-CLP_INFINITY, CLP_INFINITY), strict=True))
+        self._clp.loadProblem(self._matrix, *self._columns, self._cost, *rows)
         self._hot = False
 
 

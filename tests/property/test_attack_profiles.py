@@ -19,7 +19,7 @@ from sdc_tasks.methods.attack.lp import joint
 from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.secret import Secret
-from sdc_tasks.model.table import CellSpace, Hierarchy
+from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from sdc_tasks.solver.hot import HotLP
 from sdc_tasks.solver.lp import LPResult
 from support.laws import law
@@ -181,13 +181,16 @@ def test_noise_of_a_solver_is_no_requirement(draw, parts):
 
 def test_a_small_part_beside_a_large_level_is_no_noise():
     """The hidden B leaves A 100, of a level of 3e8; the exact European totals take it away: that is a disclosure."""
-    space = CellSpace(("AT", "BE"), (), ("TURNOVER",), (Hierarchy("ACTIVITY", ("TOTAL", "A", "B"), (None, "TOTAL", "TOTAL")),))
-    level = np.array([0.0, 3e8, 0, 0, 0, 0])
+    activity = Hierarchy("ACTIVITY", ("TOTAL", "A", "B"), (None, "TOTAL", "TOTAL"))
+    space = CellSpace(("AT", "BE"), (Aggregate("EU", ("AT", "BE")),), ("TURNOVER",), (activity,))
+    a, level = np.array([1e9 + 100, 1e9, 100, 9, 4, 5, 1e9 + 109, 1e9 + 4, 105]), np.array([0.0, 3e8, 0, 0, 0, 0, 0, 0, 0])
     problem = ProtectionProblem(
-        space=space, a=np.array([1e9 + 100, 1e9, 100, 9, 4, 5]), lb=np.zeros(6), ub=np.full(6, np.inf), lpl=0 * level, upl=level,
-        spl=0 * level, public=np.array([True, False, False, True, True, True]), primary=level > 0, deliveries=("drawn",),
+        space=space, a=a, lb=0 * a, ub=np.full(9, np.inf), lpl=0 * a, upl=level, spl=0 * a,
+        public=np.isin(np.arange(9), [0, 3, 4, 5]), primary=level > 0, deliveries=("drawn",),
     )  # fmt: skip
-    assert baseline(problem, ("external",))[0].up.tolist() == pytest.approx([100.0])
+    needs = baseline(problem, ("external",))[0]
+    assert needs.up.tolist() == pytest.approx([100.0])
+    assert not audit(problem, everything(problem, "exact"), needs).passed
 
 
 def test_an_unknown_profile_is_refused():

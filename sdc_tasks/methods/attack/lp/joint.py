@@ -20,8 +20,8 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import LiveLP, Status
 
 JOINT_ROUNDS = 12  # joint LPs on one part inside the mirror box, and as many outside
-FEW_ITEMS = 10  # so few open items are not worth a joint LP of a small part
-JOINT_WORTH = 40  # own LPs take as long as a joint LP of the whole table: if one closes fewer items, it is the last
+FEW_ITEMS = 10  # so few open items are not worth a joint LP
+JOINT_WORTH = 40  # own LPs take as long as a joint LP of the whole table: one that closes fewer items is the last
 JOINT_OPEN_SHARE = 0.85  # a round that leaves more than this share of the items open is the last
 AT_TRUTH = 1e-9  # units: an interior point leaves no cell quite at the truth
 LEAST_PUSH = 1e-12  # units
