@@ -4,7 +4,6 @@
     prover      one profile's requirements of similar size, and the strategy: which LP, against whom, in which part of the table
     joint       LPs that push all open items at once
     models      live LPs, hot-started from attack to attack
-    lanes       searches side by side, on two cores where there are two
 
 Only the prover decides what is searched next.
 """

@@ -10,27 +10,31 @@ import scipy.sparse as sp
 from sdc_tasks.methods.attack.blocks import Level
 from sdc_tasks.methods.attack.knowledge import Insiders
 from sdc_tasks.methods.attack.polyhedron import AttackSystem
-from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.hot import Basis, HotLP
 from sdc_tasks.solver.lp import LPResult
+
+NO_PRICE = 1e-9  # a multiplier below this counts as 0
 
 
 class LiveModel:
     """An LP over some `columns` of the core (ascending) and the `rows` of the core that contain them. Each attack starts where the last
     one ended; the first one starts from a vertex near the truth.
 
-    `closed`: no row with a finite end links these columns to another `movable` column, so an optimum here is one of the whole core.
+    `closed`: no row with a finite end links these columns to another one that can move within `free`, the widest bounds of any attacker.
+    Then every optimum here is one of the whole core.
     """
 
     def __init__(
-        self, system: AttackSystem, core: sp.csc_array, bounds: tuple[Floats, Floats], columns: Ints, movable: Bools
+        self, system: AttackSystem, core: sp.csc_array, bounds: tuple[Floats, Floats], columns: Ints, free: tuple[Floats, Floats]
     ) -> None:  # fmt: skip
         A = sp.csr_array(core[:, columns])
         self.columns, self._size = columns, core.shape[1]
         self.rows = np.flatnonzero(np.diff(A.indptr) > 0)
-        outside = movable.copy()
-        outside[columns] = False
-        self._leads_out = abs(system.core[self.rows]) @ outside.astype(float) > 0
+        self._across = sp.csr_array(system.core[self.rows])
+        self._falls, self._rises = free[0] < 0, free[1] > 0
+        self._falls[columns] = self._rises[columns] = False
+        self._leads_out = abs(self._across) @ (self._falls | self._rises).astype(float) > 0
         self._live = HotLP(sp.csr_array(A[self.rows]), *self._limits(system), bounds[0][columns], bounds[1][columns])
         self._vertex: Basis | None = None
         self._back = True
@@ -58,10 +62,11 @@ class LiveModel:
         mine = np.isin(columns, self.columns)
         self._live.set_bounds(np.searchsorted(self.columns, columns[mine]), lower[mine], upper[mine])
 
-    def push(self, column: int, way: float, afresh: bool = False) -> LPResult:
-        """max way · u of one column of the core, way ±1; `afresh`: from scratch and by the other solver.
+    def push(self, column: int, way: float, afresh: bool = False) -> tuple[LPResult, bool]:
+        """max way · u of one column of the core, way ±1; `afresh`: from scratch and by the other solver. And whether the optimum is one of
+        the whole core: no column outside this part would help, because its reduced cost is 0 or it can only move the wrong way.
 
-        `x` and `reduced` of the result have one entry for each column of the whole core, 0 for columns outside this part.
+        `x` and `reduced` of the result have one entry for each column of the whole core; `x` is 0 outside this part.
         """
         if self._back and self._vertex is not None:
             self._live.restore(self._vertex)
@@ -70,9 +75,10 @@ class LiveModel:
         self._live.set_cost(at, -way)
         result = self._live.afresh() if afresh else self._live.solve()
         self._live.set_cost(at, 0.0)
-        both = np.zeros((2, self._size))
-        both[:, self.columns] = result.x, result.reduced
-        return LPResult(result.status, result.objective, both[0], result.dual, both[1])
+        x, reduced = np.zeros(self._size), np.asarray(-(result.dual @ self._across))
+        x[self.columns], reduced[self.columns] = result.x, result.reduced
+        helps = (self._falls & (reduced > NO_PRICE)) | (self._rises & (reduced < -NO_PRICE))
+        return LPResult(result.status, result.objective, x, result.dual, reduced), not helps.any()
 
     def _limits(self, system: AttackSystem) -> tuple[Floats, Floats]:
         rows = system.core_rows[self.rows]
@@ -123,11 +129,6 @@ class Models:
             self._whole = self._of(np.arange(self._system.core.shape[1]))
         return self._whole
 
-    def is_whole(self, model: LiveModel) -> bool:
-        """Is an optimum of this model one of the whole core?"""
-        return model.closed or model is self._whole
-
     def _of(self, columns: Ints) -> LiveModel:
         """The model of these columns. Other columns count as movable even if insiders know them: the attackers of a victim may not."""
-        free = self._insiders.free
-        return LiveModel(self._system, self._by_column, self._insiders.usual, columns, free[0] < free[1])
+        return LiveModel(self._system, self._by_column, self._insiders.usual, columns, self._insiders.free)

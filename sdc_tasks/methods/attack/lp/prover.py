@@ -32,7 +32,7 @@ from sdc_tasks.methods.attack.knowledge import Insiders, Knowledge
 from sdc_tasks.methods.attack.ledger import Ledger
 from sdc_tasks.methods.attack.lp.elastic import ElasticParts
 from sdc_tasks.methods.attack.lp.joint import JointSearch
-from sdc_tasks.methods.attack.lp.models import LiveModel, Models
+from sdc_tasks.methods.attack.lp.models import NO_PRICE, LiveModel, Models
 from sdc_tasks.methods.attack.polyhedron import AttackSystem, attack_system, facing
 from sdc_tasks.methods.attack.prover import FOR_ALL, Prover
 from sdc_tasks.methods.attack.requirements import Requirements
@@ -46,7 +46,6 @@ MET = 1e-6  # relative: a level counts as met if it is missed by no more than th
 LEVEL_DECADES = 4  # powers of ten by which the levels of one prover differ at most
 POOL_WITNESSES = 300  # kept for the next publication
 NO_REACH = 1e-11  # units: noise of floats. A reach that is real, however small beside its level, stays a requirement
-NO_PRICE = 1e-9  # a multiplier below this counts as 0
 
 
 def _none() -> Ints:
@@ -79,9 +78,12 @@ class Attack:
 
 @dataclass(frozen=True, repr=False)
 class _Half:
-    """How far one side reaches, in units, and its proof: the multipliers of rows of A, and the reduced costs of the core."""
+    """How far one side reaches, in units, and its proof: the multipliers of rows of A, and the reduced costs of the core. `whole`: no point
+    of the whole table reaches further.
+    """
 
     reach: float = 0.0
+    whole: bool = True
     rows: Ints = field(default_factory=_none)
     multiplier: Floats = field(default_factory=lambda: np.zeros(0))
     reduced: Floats = field(default_factory=lambda: np.zeros(0))
@@ -270,9 +272,13 @@ class LpProver(Prover):
         self._search_at(self._in_parts, np.random.default_rng(self._seed))
 
     @property
+    def _is_large(self) -> bool:
+        return len(self._country) > UNDIVIDED * LARGE_COLUMNS
+
+    @property
     def _in_parts(self) -> list[Level]:
         """The divisions of the table, without the whole table if it is large."""
-        return [level for level in self._levels if len(level.parts) > 1 or len(self._country) <= UNDIVIDED * LARGE_COLUMNS]
+        return [level for level in self._levels if len(level.parts) > 1 or not self._is_large]
 
     def _search_at(self, levels: list[Level], rng: np.random.Generator) -> None:
         search = JointSearch(self._system, self._by_column, levels, self.items, self.insiders, self.ledger, self._count_jointly)
@@ -317,17 +323,17 @@ class LpProver(Prover):
         items, insiders, system, unit = self.items, self.insiders, self._system, self._system.unit
         (lower, upper), columns, usual = insiders.against(item, group), insiders.differing(item), insiders.usual
         side, need, victim = int(items.side[item]), items.need[item], insiders.victim[item] >= 0
-        ways, halves, whole = (DOWN, UP) if side == SLIDE else (side,), [_Half()], True
+        ways, halves = (DOWN, UP) if side == SLIDE else (side,), [_Half()]
         fixed = items.sign[item] == 0  # by the national relations: no LP is needed
-        for model in self._models.around(int(items.core[item]), in_parts=victim) if not fixed else ():
+        for model in self._models.around(int(items.core[item]), in_parts=victim or self._is_large) if not fixed else ():
             model.prepare()
             model.set_bounds(columns, lower[columns], upper[columns])
             if victim:
                 column = items.core[[item]]
                 model.set_bounds(column, np.maximum(lower[column], -need), np.minimum(upper[column], need))
-            halves, whole = [self._reach(model, item, way, group, lot) for way in ways], self._models.is_whole(model)
+            halves = [self._reach(model, item, way, group, lot) for way in ways]
             model.set_bounds(columns, usual[0][columns], usual[1][columns])
-            if model.closed or sum(half.reach for half in halves) >= need * (1 - MET):
+            if sum(half.reach for half in halves) >= need * (1 - MET) or all(half.whole for half in halves):
                 break
         matter = np.zeros(len(group), dtype=bool)
         if insiders.alone and not fixed:
@@ -351,14 +357,14 @@ class LpProver(Prover):
             multiplier=multiplier,
             split=len(halves[0].rows),
         )
-        return found, matter, whole
+        return found, matter, all(half.whole for half in halves)
 
     def _reach(self, model: LiveModel, item: int, side: int, group: Bools, lot: int) -> _Half:
         """max σ z_p in a model, at least up to the need of the item, in units, with its proof."""
         items, system = self.items, self._system
         way = float(side * items.sign[item])
         for afresh in (False, True):
-            result = model.push(int(items.core[item]), way, afresh)
+            result, whole = model.push(int(items.core[item]), way, afresh)
             self.solves += 1
             z = system.R @ result.x
             sound, fooled = system.are_witnesses(z), self.insiders.fooled(z)
@@ -375,7 +381,7 @@ class LpProver(Prover):
         reach, at = float(side * z[items.column[item]]), system.core_rows[model.rows[rows]]
         if abs(reach) < NO_REACH:  # a baseline would ask for it, and nothing could give it
             reach = 0.0
-        return _Half(reach, at, -result.dual[rows], result.reduced)
+        return _Half(reach, whole, at, -result.dual[rows], result.reduced)
 
 
 @dataclass(frozen=True, repr=False)

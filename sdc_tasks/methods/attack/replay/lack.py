@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.lp.prover import MET, NO_PRICE
+from sdc_tasks.methods.attack.lp.models import NO_PRICE
+from sdc_tasks.methods.attack.lp.prover import MET
 from sdc_tasks.methods.attack.replay.left import Left, Public, Window
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
