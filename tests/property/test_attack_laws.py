@@ -16,6 +16,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
 from support.laws import law
 from support.oracles.attack import BASES, DOWN, UP, ColdAttacker, Draw, everything, needs, reaches, releases, shares, slack
+from support.oracles.drawn import divided
 
 ROUNDED_DOWN = 1e-4  # the report floors shares to this
 LAW = law(60)
@@ -42,11 +43,12 @@ def one_cell_more(draw: Draw, publication: Publication) -> Publication | None:
 
 
 @LAW
-@given(releases())
-def test_the_verdict_is_that_of_two_cold_lps_per_cell(draw):
-    """Down, up and sliding; positive and signed tables; one or two compositions; with and without external bounds."""
+@given(releases(), st.booleans())
+def test_the_verdict_is_that_of_two_cold_lps_per_cell(draw, parts):
+    """Down, up and sliding; positive and signed tables; one or two compositions; with and without external bounds; in parts or not."""
     publication = draw.publication()
-    report = judge(draw.problem, publication)
+    with divided(parts):
+        report = judge(draw.problem, publication)
     expected = shares(draw.problem, publication)
     np.testing.assert_array_equal(report.primaries, np.flatnonzero(draw.problem.primary))
     np.testing.assert_allclose(shown(report), expected, atol=1.1 * ROUNDED_DOWN)
@@ -88,11 +90,12 @@ def test_nothing_published_breaks_nothing(draw):
 
 
 @LAW
-@given(releases(sliding=False))
-def test_every_successful_attack_is_found_and_reaches_the_optimum(draw):
+@given(releases(sliding=False), st.booleans())
+def test_every_successful_attack_is_found_and_reaches_the_optimum(draw, parts):
     publication = draw.publication()
-    requirements, _ = baseline(draw.problem, ("external",))
-    successful = attacks(draw.problem, publication, requirements)
+    with divided(parts):
+        requirements, _ = baseline(draw.problem, ("external",))
+        successful = attacks(draw.problem, publication, requirements)
     found = {(attack.primary, attack.side): attack for attack in successful}
     assert len(found) == len(successful)
     reached = reaches(draw.problem, publication)

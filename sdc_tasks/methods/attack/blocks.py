@@ -51,6 +51,11 @@ def parts(area: Ints, code: Ints, size: int, dealt: bool = False) -> list[Ints]:
     return np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
 
 
+def is_large(n: int) -> bool:
+    """Is a table of n columns too large to be searched as a whole first?"""
+    return n > UNDIVIDED * LARGE_COLUMNS
+
+
 def levels(area: Ints, code: Ints) -> list[Level]:
     """The divisions, from small parts to the whole table."""
     n = len(area)
@@ -60,7 +65,7 @@ def levels(area: Ints, code: Ints) -> list[Level]:
     if n <= UNDIVIDED * SMALL_COLUMNS:
         return [Level(whole, False)]
     small = Level(parts(area, code, SMALL_COLUMNS), False)
-    if n <= UNDIVIDED * LARGE_COLUMNS:
+    if not is_large(n):
         return [small, Level(whole, True)]
     large = [Level(parts(area, code, LARGE_COLUMNS, dealt), True) for dealt in (False, True)]
     return [small, *large, Level(whole, True)]

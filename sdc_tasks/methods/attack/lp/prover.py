@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.attack.blocks import LARGE_COLUMNS, UNDIVIDED, Level, levels, lineage
+from sdc_tasks.methods.attack.blocks import Level, is_large, levels, lineage
 from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP, Items
 from sdc_tasks.methods.attack.knowledge import Insiders, Knowledge
 from sdc_tasks.methods.attack.ledger import Ledger
@@ -273,7 +273,7 @@ class LpProver(Prover):
 
     @property
     def _is_large(self) -> bool:
-        return len(self._country) > UNDIVIDED * LARGE_COLUMNS
+        return is_large(len(self._country))
 
     @property
     def _in_parts(self) -> list[Level]:
