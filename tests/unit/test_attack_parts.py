@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdc_tasks.methods.attack.blocks import levels, lineage, parts
+from sdc_tasks.methods.attack.blocks import around, levels, lineage, parts
 from sdc_tasks.methods.attack.witness import Witness, fewest, stacked
 from sdc_tasks.model.results import Evidence
 from sdc_tasks.model.secret import Secret
@@ -51,6 +51,31 @@ def test_a_branch_is_a_stretch():
     """A (C (E), D), B (F), in an order that lists level by level."""
     codes = ("A", "B", "C", "D", "E", "F")
     assert lineage(Hierarchy("ACTIVITY", codes, (None, None, "A", "A", "C", "B"))).tolist() == [0, 4, 1, 3, 2, 5]
+
+
+def test_an_attack_on_a_large_table_begins_in_its_country_in_parts_and_in_its_branch():
+    """A root, a branch of codes 1 to 60, one of codes 61 to 199. A flat list has no branches."""
+    area, code = np.arange(20_000) % 100, np.arange(20_000) // 100
+    depth = np.full(200, 2)
+    depth[[0, 1, 61]] = 0, 1, 1
+    country, small, large, branch = around(area, code, depth)
+    np.testing.assert_array_equal(country, area)
+    assert small.max() > large.max() > 1
+    assert [np.unique(code[branch == number]).tolist() for number in np.unique(branch)] == [[0], [*range(1, 61)], [*range(61, 200)]]
+    flat = np.ones(200, dtype=int)
+    assert len(around(area, code, flat)) == 3
+
+
+def test_a_large_table_of_one_code_has_no_parts_but_its_countries():
+    """Its second code list may be long."""
+    area = np.arange(20_000) % 27
+    (country,) = around(area, np.zeros(20_000, dtype=int), np.zeros(1, dtype=int))
+    np.testing.assert_array_equal(country, area)
+
+
+def test_an_attack_on_a_table_that_is_not_large_knows_no_branches():
+    area, code = np.arange(7_000) % 90, np.arange(7_000) // 90
+    assert len(around(area, code, np.zeros(78, dtype=int))) == 2
 
 
 @LAW

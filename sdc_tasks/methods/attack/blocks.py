@@ -4,6 +4,9 @@ A deviation that moves only some cells is a witness like any other. An LP over a
 A part is a group of countries × a stretch of the first code list, because only aggregates link countries, and few totals link
 activities. A large table is divided twice: first into groups of neighbouring countries, then into groups of every n-th country, so
 that a cell without room among its neighbours meets other countries. What is still open then is searched in the whole table.
+
+An attack on one cell of a large table goes through ever larger parts around the cell. The last one is its branch of the first code list: a
+total is linked to all of its branch, and a stretch may cut the branch.
 """
 
 from __future__ import annotations
@@ -69,6 +72,20 @@ def levels(area: Ints, code: Ints) -> list[Level]:
         return [small, Level(whole, True)]
     large = [Level(parts(area, code, LARGE_COLUMNS, dealt), True) for dealt in (False, True)]
     return [small, *large, Level(whole, True)]
+
+
+def around(area: Ints, code: Ints, depth: Ints) -> list[Ints]:
+    """The parts in which an attack on a cell begins, from small to large: for each division the number of the part that each column is in.
+
+    `area` and `code` (columns,): where a column stands, codes in the order of `lineage`; `depth` (codes,): that of each code in this order.
+    """
+    n = len(area)
+    divisions = [level.label(n) for level in levels(area, code)[:2] if len(level.parts) > 1]  # of neighbours, not of countries dealt out
+    if not is_large(n):
+        return [area, *divisions]
+    branch = np.cumsum(depth <= 1, dtype=np.int64)[code]
+    has_branches = 1 < len(np.unique(branch)) <= n / SMALL_COLUMNS  # in a flat list, each code is a branch
+    return [area, *divisions, *([branch] if has_branches else [])]
 
 
 def lineage(hierarchy: Hierarchy) -> Ints:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.blocks import Level
 from sdc_tasks.methods.attack.knowledge import Insiders
 from sdc_tasks.methods.attack.polyhedron import AttackSystem
 from sdc_tasks.model.table import Floats, Ints
@@ -94,9 +93,8 @@ class Models:
     `labels`: the number of the part that each column of the core is in; first its country, then ever larger parts.
     """
 
-    def __init__(self, system: AttackSystem, by_column: sp.csc_array, insiders: Insiders, country: Ints, levels: list[Level]) -> None:
-        self._system, self._by_column, self._insiders = system, by_column, insiders
-        self._labels = [country, *(level.label(len(country)) for level in levels if len(level.parts) > 1)]
+    def __init__(self, system: AttackSystem, by_column: sp.csc_array, insiders: Insiders, labels: list[Ints]) -> None:
+        self._system, self._by_column, self._insiders, self._labels = system, by_column, insiders, labels
         self._parts: dict[tuple[int, int], LiveModel] = {}
         self._whole: LiveModel | None = None
 

@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.attack.blocks import Level, is_large, levels, lineage
+from sdc_tasks.methods.attack.blocks import Level, around, is_large, levels, lineage
 from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP, Items
 from sdc_tasks.methods.attack.knowledge import Insiders, Knowledge
 from sdc_tasks.methods.attack.ledger import Ledger
@@ -106,9 +106,9 @@ class LpProver(Prover):
         insiders = Insiders.of(knowledge, self._system, items.cell)
         ledger = Ledger(items, insiders, knowledge.asked(needs, row), need * (1 - MET), spared=False)
         super().__init__(profile, items, insiders, ledger, seed)
-        self._country, stretch = _where(problem, self._system)
+        self._country, stretch, depth = _where(problem, self._system)
         self._levels, self._by_column = levels(self._country, stretch), sp.csc_array(self._system.core)
-        self._models = Models(self._system, self._by_column, insiders, self._country, self._levels)
+        self._models = Models(self._system, self._by_column, insiders, around(self._country, stretch, depth))
         source = self._system.source[self._system.core_rows]
         self._core_row = np.full(int(source.max(initial=-1)) + 1, -1)  # of a row of the relations
         self._core_row[source] = np.arange(len(source))
@@ -405,8 +405,11 @@ def sizes_of(needs: Requirements, profile: int) -> Iterator[Size]:
             yield Size(row[bucket == b], side[bucket == b], float(2.0 ** np.round(np.log2(10.0 ** (LEVEL_DECADES * (b - 0.5))))))
 
 
-def _where(problem: ProtectionProblem, system: AttackSystem) -> tuple[Ints, Ints]:
-    """(area, rank in the first code list) of the core columns, by the first cell of each."""
+def _where(problem: ProtectionProblem, system: AttackSystem) -> tuple[Ints, Ints, Ints]:
+    """(area, rank in the first code list) of the core columns, by the first cell of each, and the depth of the code of each rank."""
     position = np.unravel_index(system.code[system.first], problem.space.national_shape)
-    hierarchies = problem.space.hierarchies
-    return system.area[system.first], lineage(hierarchies[0])[position[1]] if hierarchies else position[0]
+    if not problem.space.hierarchies:
+        return system.area[system.first], position[0], np.zeros(problem.space.national_shape[0], dtype=np.int64)
+    first = problem.space.hierarchies[0]
+    rank = lineage(first)
+    return system.area[system.first], rank[position[1]], np.array(first.depth)[np.argsort(rank)]
