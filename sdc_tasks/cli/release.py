@@ -35,6 +35,8 @@ def demo(
     sizes: Annotated[int, typer.Option(min=2, help="size classes, beside their total")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="the same seed gives the same demonstration")] = 1,
     period: Annotated[str, typer.Option(help="reference period of the deliveries")] = "2024",
+    indicators: Annotated[int, typer.Option(min=1, max=5, help="turnover, value added, its two parts, purchases: the first ones")] = 1,
+    euro_area: Annotated[bool, typer.Option("--euro-area", help="the euro area as a second composition")] = False,
 ) -> None:
     """Writes synthetic national deliveries, protected within each country, and their domain file."""
     from sdc_tasks.demo import write_demo
@@ -43,7 +45,7 @@ def demo(
     with Progress(*columns, console=out, transient=True) as bar:
         task = bar.add_task("writing deliveries", total=countries)
         path = write_demo(
-            folder, countries, activities, sizes, seed, period,
+            folder, countries, activities, sizes, seed, period, indicators, euro_area,
             lambda country, done, of: bar.update(task, completed=done, total=of, description=f"delivery of {country}"),
         )  # fmt: skip
     out.print(f"{countries} deliveries in {path.parent / 'inbox'}, domain file {path}")

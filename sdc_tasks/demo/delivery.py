@@ -2,13 +2,14 @@
 
 Primary cells are those of fewer than three units (flag A) and those the p% rule finds (flag M); the institute protects them within
 its own table by `lp_cover` (flag D), to the levels that the receiver will read from the *rounded* shares. Everything else is free
-(F). An empty cell has no record, unless it is a total. Units come with every record, the shares of the two largest only with primary
-cells.
+(F). Where there are several indicators, the turnover decides what is primary, and the same cells are hidden in each. An empty cell has
+no record, unless it is a total. Units come with every record, the shares of the two largest only with primary cells.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
@@ -51,22 +52,35 @@ class FlaggedTable:
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
 
-def protect(table: Microtable, domain: Domain) -> FlaggedTable:
-    """Flags the primaries by the rules of the domain's flags A and M, and finds the secondaries."""
-    X, units, x1, x2 = (array.ravel() for array in (table.value, table.units, table.x1, table.x2))
+def protect(tables: Mapping[str, Microtable], domain: Domain) -> FlaggedTable:
+    """Flags the primaries by the rules of the domain's flags A and M, and finds secondaries that protect the table of each indicator.
+
+    A sum of linked indicators is as uncertain as its parts together: what moves one part moves the sum.
+    """
+    alone = replace(domain.space, indicators=domain.space.indicators[:1], indicator_relations=()).national_relations
     few, dominance = _rule(domain, "A"), _rule(domain, "M")
     if not isinstance(dominance, PPercentRule):
         raise ValueError("flag M must have the p% rule")
+    X, units, x1, x2 = _flat(tables[domain.space.indicators[0]])
     primary = sensitive(x1, x2, X, units, dominance.p, few.few_units + 1)
     flag = np.where(primary, np.where(units <= few.few_units, "A", "M"), "F")
-    share_1, share_2 = _percent(x1, X, tie=0), _percent(x2, X, tie=1)
-    a = X.astype(float)
-    level = np.zeros(len(a))
-    for code, rule in (("A", few), ("M", dominance)):
-        cells = flag == code
-        _, level[cells], _ = protection_levels(a[cells], units[cells], share_1[cells].astype(float), share_2[cells].astype(float), rule)
-    suppressed = lp_cover(domain.space.national_relations, a, primary, level, level, _loss(a))
-    return FlaggedTable(X, units, share_1, share_2, np.where(suppressed & ~primary, "D", flag))
+    suppressed, told = primary, []
+    for name in domain.space.indicators:
+        X, _, x1, x2 = _flat(tables[name])
+        a, shares = X.astype(float), (_percent(x1, X, tie=0), _percent(x2, X, tie=1))
+        level = np.zeros(len(a))
+        for code, rule in (("A", few), ("M", dominance)):
+            cells = flag == code
+            _, level[cells], _ = protection_levels(a[cells], units[cells], *(share[cells].astype(float) for share in shares), rule)
+        suppressed = lp_cover(alone, a, suppressed, level, level, _loss(a))  # secondaries of other indicators have a level of 0
+        told.append((X, units, *shares))
+    flags = np.tile(np.where(suppressed & ~primary, "D", flag), len(told))
+    return FlaggedTable(*(np.concatenate(arrays) for arrays in zip(*told, strict=True)), flags)
+
+
+def _flat(table: Microtable) -> tuple[Ints, Ints, Ints, Ints]:
+    """(value, units, x1, x2) in the order of the cells."""
+    return table.value.ravel(), table.units.ravel(), table.x1.ravel(), table.x2.ravel()
 
 
 def _rule(domain: Domain, code: str) -> LevelRule:
@@ -95,7 +109,8 @@ def serialise(table: FlaggedTable, domain: Domain, country: str, period: str, wi
     head = ["DATAFLOW", "FREQ", domain.areas.dimension, *dimensions, "TIME_PERIOD", "OBS_VALUE", *(name or "" for name in attributes)]
     lines = [head]
     decimals = ",0" if wire is Wire.NATIONAL else ""
-    for cell in np.flatnonzero((table.value > 0) | ~inside(domain.space.hierarchies).ravel()):
+    total = np.tile(~inside(domain.space.hierarchies).ravel(), len(domain.indicators))
+    for cell in np.flatnonzero((table.value > 0) | total):
         key = [domain.frequency, country, *domain.space.national_keys[cell], period]
         unit = [indicator.unit, str(indicator.unit_multiplier), "A", str(table.flag[cell]), str(table.units[cell])]
         shares = [str(table.share_1[cell]), str(table.share_2[cell])] if table.flag[cell] in {"A", "M"} else ["", ""]

@@ -5,6 +5,8 @@ An enterprise belongs to one inner cell (a leaf of every hierarchy). For country
     n_cjs ~ Poisson(Gamma)     mean    share_c · enterprises_j · profile_js · specialisation_cj
     turnover ~ log-normal      median  turnover_s · price_j, spread σ; whole thousands, at least 1
 
+What else it reports are shares of its turnover, drawn for each enterprise (`_shares`).
+
 Shares of countries are heavy-tailed as in the European Union, activities and the specialisation of countries are log-normal, so
 small countries have empty cells and cells of one or two enterprises, and large ones have cells that one enterprise dominates.
 Every random number of country c comes from its own stream, so its table does not depend on which other countries are made.
@@ -25,6 +27,7 @@ SHARES = {
     "BG": 7, "HR": 6, "LU": 6, "LT": 6, "SI": 5, "LV": 4, "EE": 4, "CY": 3, "MT": 2,
 }  # fmt: skip
 MOST_ENTERPRISES = 20_000
+INDICATORS = ("TURNOVER", "VALUE_ADDED", "PERSONNEL_COSTS", "SURPLUS", "PURCHASES")
 
 
 @dataclass(frozen=True)
@@ -58,17 +61,34 @@ class Microtable:
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
 
-def microtable(economy: Economy, number: int, country: str, hierarchies: tuple[Hierarchy, Hierarchy]) -> Microtable:
-    """The complete table of the `number`-th country."""
+def microtables(
+    economy: Economy, number: int, country: str, hierarchies: tuple[Hierarchy, Hierarchy], indicators: int = 1
+) -> dict[str, Microtable]:
+    """The complete tables of the `number`-th country, for the first `indicators`. The turnover does not depend on how many there are."""
     leaves = [_leaves(hierarchy) for hierarchy in hierarchies]
     counts, medians = _inner_cells(economy, number, country, len(leaves[0]), len(leaves[1]))
     rng = _stream(economy, 2, number)
     n = rng.poisson(counts * rng.gamma(economy.dispersion, 1 / economy.dispersion, counts.shape)).clip(max=MOST_ENTERPRISES)
     cell = np.repeat(np.arange(n.size), n.ravel())
     turnover = np.ceil(np.exp(rng.normal(np.log(medians).ravel()[cell], economy.spread))).astype(np.int64)
-    inner = _inner_table(cell, turnover, n)
-    full = tuple(_spread_out(part, hierarchies, leaves) for part in inner)
-    return _add_up(full, hierarchies)
+    amounts = {"TURNOVER": turnover} | _shares(turnover, _stream(economy, 3, number))
+    tables = {}
+    for name in INDICATORS[:indicators]:
+        inner = _inner_table(cell, amounts[name], n)
+        tables[name] = _add_up(tuple(_spread_out(part, hierarchies, leaves) for part in inner), hierarchies)
+    return tables
+
+
+def _shares(turnover: Ints, rng: np.random.Generator) -> dict[str, Ints]:
+    """(enterprises,) each, whole and at least 1. Value added is the sum of personnel costs and surplus, which is never negative here.
+
+    Purchases and value added do not add up to the turnover, as stocks and other income come in between.
+    """
+    personnel, surplus, purchases = (
+        np.maximum(np.rint(turnover * rng.beta(share * 40, (1 - share) * 40, len(turnover))), 1).astype(np.int64)
+        for share in (0.2, 0.1, 0.65)
+    )
+    return {"VALUE_ADDED": personnel + surplus, "PERSONNEL_COSTS": personnel, "SURPLUS": surplus, "PURCHASES": purchases}
 
 
 def _leaves(hierarchy: Hierarchy) -> list[int]:

@@ -4,7 +4,9 @@
 - fewer countries or activities: the first ones of the list. The activities stand parents first, so a first part of them is a
   tree; where it would end in an only child, the next code that has a sibling takes its place;
 - more countries: invented ones (X01, X02 …); more activities: leaves of the list are split into two to four parts, in order;
-- other numbers of size classes: S1 … Sn from small to large.
+- other numbers of size classes: S1 … Sn from small to large;
+- more indicators: the first ones of `INDICATORS`. Value added is the sum of personnel costs and surplus;
+- the euro area as a second composition.
 """
 
 from __future__ import annotations
@@ -17,25 +19,33 @@ from typing import Any
 
 import yaml
 
+from sdc_tasks.demo.enterprises import INDICATORS
 from sdc_tasks.domains import load_domain, schema
 
 SHIPPED = schema.HERE
 Rows = list[tuple[str, str, str]]
+LABELS = ("Turnover", "Value added", "Personnel costs", "Gross operating surplus", "Purchases of goods and services")
+SUM, *PARTS = INDICATORS[1:4]
+EURO_AREA = "AT BE CY DE EE EL ES FI FR HR IE IT LT LU LV MT NL PT SI SK"  # from 2023 to 2025
 
 
-def write_domain(folder: Path, countries: int, activities: int, sizes: int) -> Path:
+def write_domain(folder: Path, countries: int, activities: int, sizes: int, indicators: int = 1, euro_area: bool = False) -> Path:
     """Writes `domain.yaml` and `codelists/` and returns the path of the former."""
     if countries < 1 or activities < 3 or sizes < 2:
         raise ValueError("a demonstration needs at least 1 country, 3 activities and 2 size classes")
+    if not 1 <= indicators <= len(INDICATORS):
+        raise ValueError(f"a demonstration has 1 to {len(INDICATORS)} indicators")
     (folder / "codelists").mkdir(parents=True, exist_ok=True)
     path = folder / "domain.yaml"
-    if (countries, activities, sizes) == _shipped_shape():
+    if (countries, activities, sizes, indicators, euro_area) == (*_shipped_shape(), 1, False):
         shutil.copyfile(SHIPPED / "sbs.yaml", path)
         for codelist in _codelists().values():
             shutil.copyfile(SHIPPED / codelist, folder / codelist)
         return path
-    settings = _settings(countries, activities, sizes)
     lists = {"areas": _areas(countries), "activities": _activities(activities), "sizes": _sizes(sizes)}
+    settings = _settings(countries, activities, sizes, indicators)
+    if euro_area:
+        _add_euro_area(settings, [code for code, *_ in lists["areas"]])
     for source, (name, rows) in zip((settings["areas"], *settings["hierarchies"]), lists.items(), strict=True):
         source["codelist"] = f"codelists/{name}.csv"
         (folder / source["codelist"]).write_bytes(_csv(rows))
@@ -43,13 +53,29 @@ def write_domain(folder: Path, countries: int, activities: int, sizes: int) -> P
     return path
 
 
-def _settings(countries: int, activities: int, sizes: int) -> dict[str, Any]:
+def _settings(countries: int, activities: int, sizes: int, indicators: int) -> dict[str, Any]:
     """The keys of `sbs.yaml` under another id, so that nobody takes one shape's releases for another's."""
     settings: dict[str, Any] = yaml.safe_load((SHIPPED / "sbs.yaml").read_text(encoding="utf-8"))
-    settings["id"] = f"sbs_{countries}x{activities}x{sizes}"
+    settings["id"] = f"sbs_{countries}x{activities}x{sizes}" + (f"x{indicators}" if indicators > 1 else "")
     settings["title"] = f"{settings['title']} (demonstration: {countries} countries, {activities} activities, {sizes} size classes)"
     settings["aggregates"][0]["label"] = f"All {countries} countries of the demonstration"
+    (turnover,) = settings["indicators"]
+    named = zip(INDICATORS[:indicators], LABELS, strict=False)
+    settings["indicators"] = [turnover | {"code": code, "label": label} for code, label in named]
+    if {SUM, *PARTS} <= set(INDICATORS[:indicators]):
+        settings["indicator_relations"] = [{"total": SUM, "parts": PARTS}]
+        for each in settings["indicators"]:
+            if each["code"] in {SUM, *PARTS}:
+                each["absent"] = "zero"  # sums over activities do not show it: all three may be missing
     return settings
+
+
+def _add_euro_area(settings: dict[str, Any], areas: list[str]) -> None:
+    members = [code for code in EURO_AREA.split() if code in areas]
+    if not 2 <= len(members) < len(areas):
+        raise ValueError("the euro area needs two members, and a country outside, among the countries of the demonstration")
+    settings["id"] += "_ea"
+    settings["aggregates"].append({"code": "EA20", "label": "Euro area of the demonstration", "members": members})
 
 
 def _shipped_shape() -> tuple[int, int, int]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sdc_tasks.demo.delivery import protect, serialise, wire_of
-from sdc_tasks.demo.enterprises import Economy, microtable
+from sdc_tasks.demo.enterprises import Economy, microtables
 from sdc_tasks.demo.shape import write_domain
 from sdc_tasks.domains import load_domain
 
@@ -22,20 +22,22 @@ def write_demo(
     sizes: int = 5,
     seed: int = 1,
     period: str = "2024",
+    indicators: int = 1,
+    euro_area: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Path:
     """Writes `<folder>/domain.yaml`, `codelists/` and `inbox/<COUNTRY>_<PERIOD>.csv`; returns the path of the domain file.
 
     `progress(country, done, total)` is called after each delivery. `period` is a label: the figures follow from `seed`.
     """
-    path = write_domain(folder, countries, activities, sizes)
+    path = write_domain(folder, countries, activities, sizes, indicators, euro_area)
     domain = load_domain(path)
     inbox = folder / "inbox"
     inbox.mkdir(exist_ok=True)
     economy = Economy(seed)
     activity, size = domain.space.hierarchies
     for number, country in enumerate(domain.countries):
-        table = protect(microtable(economy, number, country, (activity, size)), domain)
+        table = protect(microtables(economy, number, country, (activity, size), indicators), domain)
         (inbox / f"{country}_{period}.csv").write_bytes(serialise(table, domain, country, period, wire_of(number)))
         if progress is not None:
             progress(country, number + 1, countries)

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sdc_tasks import intake, pipeline
 from sdc_tasks.demo import write_demo
-from sdc_tasks.demo.enterprises import Economy, microtable
+from sdc_tasks.demo.enterprises import Economy, microtables
 from sdc_tasks.demo.shape import write_domain
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Domain
@@ -151,7 +152,7 @@ def test_a_shape_without_a_table_is_refused(tmp_path: Path) -> None:
 
 def test_totals_know_their_two_largest_enterprises() -> None:
     hierarchies = load_domain("sbs").space.hierarchies
-    table = microtable(Economy(seed=3), 0, "AT", (hierarchies[0], hierarchies[1]))
+    table = microtables(Economy(seed=3), 0, "AT", (hierarchies[0], hierarchies[1]))["TURNOVER"]
     assert (table.x1 >= table.x2).all()
     assert (table.x1 + table.x2 <= table.value).all()
     assert ((table.units >= 2) == (table.x2 > 0)).all()
@@ -159,6 +160,55 @@ def test_totals_know_their_two_largest_enterprises() -> None:
     for hierarchy, x1 in zip(hierarchies, (table.x1, table.x1.T), strict=True):
         for total, parts in hierarchy.families:
             assert (x1[total] == x1[list(parts)].max(axis=0)).all()
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Domain, Path]:
+    folder = tmp_path_factory.mktemp("linked")
+    return load_domain(write_demo(folder, countries=6, activities=30, sizes=3, indicators=5, euro_area=True)), folder / "inbox"
+
+
+def test_several_indicators_are_linked_and_hide_the_same_cells(linked: tuple[Domain, Path], tmp_path: Path) -> None:
+    domain, inbox = linked
+    assert domain.space.indicator_relations == (("VALUE_ADDED", ("PERSONNEL_COSTS", "SURPLUS")),)
+    write_demo(tmp_path, countries=6, activities=30, sizes=3)
+    alone = load_domain(tmp_path / "domain.yaml")
+    for path in sorted(inbox.iterdir()):
+        d = read(path, domain)
+        assert not (domain.space.national_relations @ d.value).any()
+        flags = d.flag.reshape(5, -1)
+        assert (flags == flags[0]).all()
+        assert ((d.value > 0).reshape(5, -1) == (d.value > 0).reshape(5, -1)[0]).all(), "an enterprise reports at least 1 of each"
+        primary = np.isin(d.flag, ["A", "M"])
+        assert ((d.share_1 + d.share_2)[primary] <= 100).all()
+        turnover = read(tmp_path / "inbox" / path.name, alone)
+        assert (d.value.reshape(5, -1)[0] == turnover.value).all()
+        assert not ((turnover.flag == "D") & (flags[0] == "F")).any()
+
+
+def test_linked_tables_protect_their_primaries(linked: tuple[Domain, Path]) -> None:
+    """Against somebody who adds up activities, size classes and indicators."""
+    domain, inbox = linked
+    tables = [table for path in sorted(inbox.iterdir()) if (table := intake.read(path, domain, "2024").table) is not None]
+    problem = pipeline.build_problem(tables, domain)
+    requirements, _ = pipeline.baseline(problem, domain)
+    assert problem.primary.sum() > 500
+    assert not len(pipeline.unprotected(problem, requirements)[0])
+
+
+def test_the_euro_area_is_a_second_composition(linked: tuple[Domain, Path], tmp_path: Path) -> None:
+    domain, _ = linked
+    assert [(each.code, each.members) for each in domain.space.aggregates] == [
+        ("EU27_2020", ("AT", "BE", "BG", "CY", "CZ", "DE")),
+        ("EA20", ("AT", "BE", "CY", "DE")),
+    ]
+    with pytest.raises(ValueError, match="two members, and a country outside"):
+        write_domain(tmp_path, 2, 9, 2, euro_area=True)
+
+
+def test_an_indicator_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="1 to 5 indicators"):
+        write_domain(tmp_path, 2, 9, 2, indicators=6)
 
 
 @pytest.mark.slow
