@@ -129,7 +129,7 @@ class Instance:
 def sbs(countries: int, activities: int, sizes: int, seed: int = 1) -> Table:
     """The complete tables of all countries and of their sum, as `sdc demo` writes and intake reads them."""
     from sdc_tasks import pipeline
-    from sdc_tasks.demo.enterprises import Economy, microtable
+    from sdc_tasks.demo.enterprises import Economy, microtables
     from sdc_tasks.demo.shape import write_domain
     from sdc_tasks.domains import load_domain
 
@@ -137,7 +137,7 @@ def sbs(countries: int, activities: int, sizes: int, seed: int = 1) -> Table:
         domain = load_domain(write_domain(Path(folder), countries, activities, sizes))
         activity, size = domain.space.hierarchies
         economy = Economy(seed)
-        made = [(country, microtable(economy, i, country, (activity, size))) for i, country in enumerate(domain.countries)]
+        made = [(country, microtables(economy, i, country, (activity, size))["TURNOVER"]) for i, country in enumerate(domain.countries)]
         problem = pipeline.build_problem([_delivery(table, domain, country) for country, table in made], domain)
     cells = np.flatnonzero(problem.primary)
     return Table(

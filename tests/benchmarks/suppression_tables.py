@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.farm_table import farm_table
 from benchmarks.registry import HERE
-from sdc_tasks.demo.enterprises import Economy, microtable
+from sdc_tasks.demo.enterprises import Economy, microtables
 from sdc_tasks.demo.shape import write_domain
 from sdc_tasks.domains import load_domain
 from sdc_tasks.intake.tables.jj import read_jj
@@ -33,7 +33,7 @@ def national(activities: int = 1200) -> SuppressionProblem:
     with tempfile.TemporaryDirectory() as folder:
         domain = load_domain(write_domain(Path(folder), 27, activities, 5))
     axes = (domain.space.hierarchies[0], domain.space.hierarchies[1])
-    table = microtable(Economy(seed=1), 0, domain.space.areas[0], axes)
+    table = microtables(Economy(seed=1), 0, domain.space.areas[0], axes)["TURNOVER"]
     primary = sensitive(*(each.ravel() for each in (table.x1, table.x2, table.value, table.units)), P_PERCENT, FEWEST)
     a = table.value.ravel().astype(float)
     none, level = np.zeros(len(a)), np.where(primary, 0.1 * a, 0.0)
