@@ -64,18 +64,21 @@ def protect(tables: Mapping[str, Microtable], domain: Domain) -> FlaggedTable:
     X, units, x1, x2 = _flat(tables[domain.space.indicators[0]])
     primary = sensitive(x1, x2, X, units, dominance.p, few.few_units + 1)
     flag = np.where(primary, np.where(units <= few.few_units, "A", "M"), "F")
-    suppressed, told = primary, []
+    suppressed = primary
+    told: list[tuple[Ints, Ints, Ints, Ints]] = []
     for name in domain.space.indicators:
         X, _, x1, x2 = _flat(tables[name])
-        a, shares = X.astype(float), (_percent(x1, X, tie=0), _percent(x2, X, tie=1))
+        a = X.astype(float)
+        share_1, share_2 = _percent(x1, X, tie=0), _percent(x2, X, tie=1)
         level = np.zeros(len(a))
         for code, rule in (("A", few), ("M", dominance)):
             cells = flag == code
-            _, level[cells], _ = protection_levels(a[cells], units[cells], *(share[cells].astype(float) for share in shares), rule)
+            shares = share_1[cells].astype(float), share_2[cells].astype(float)
+            _, level[cells], _ = protection_levels(a[cells], units[cells], *shares, rule)
         suppressed = lp_cover(alone, a, suppressed, level, level, _loss(a))  # secondaries of other indicators have a level of 0
-        told.append((X, units, *shares))
-    flags = np.tile(np.where(suppressed & ~primary, "D", flag), len(told))
-    return FlaggedTable(*(np.concatenate(arrays) for arrays in zip(*told, strict=True)), flags)
+        told.append((X, units, share_1, share_2))
+    value, units, share_1, share_2 = (np.concatenate(arrays) for arrays in zip(*told, strict=True))
+    return FlaggedTable(value, units, share_1, share_2, np.tile(np.where(suppressed & ~primary, "D", flag), len(told)))
 
 
 def _flat(table: Microtable) -> tuple[Ints, Ints, Ints, Ints]:
