@@ -10,8 +10,8 @@ from sdc_tasks.cli.export import export, export_jj
 from sdc_tasks.cli.office import approve, explain, files, maintenance, new_key, retract, rotate_keys, verify_log
 from sdc_tasks.cli.recode import recode
 from sdc_tasks.cli.release import audit, demo, findings, release
-from sdc_tasks.cli.round_counts import round_counts
-from sdc_tasks.cli.round_table import round_table
+from sdc_tasks.cli.rounding.round_counts import round_counts
+from sdc_tasks.cli.rounding.round_table import round_table
 from sdc_tasks.cli.searches.argus import argus
 from sdc_tasks.cli.searches.cta import cta
 from sdc_tasks.cli.searches.intervals import intervals

@@ -142,6 +142,10 @@ def audit(
         int | None,
         typer.Option("--replay", min=1, help="attack by somebody who has the program, with so many runs of it; shown, not judged"),
     ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option("--processes", min=1, help="of the audit; by default one per core where the table is large, 4 at most"),
+    ] = None,
 ) -> None:
     """Judges any table of the aggregates, also one made elsewhere, against the deliveries of an inbox.
 
@@ -154,6 +158,7 @@ def audit(
 
     from sdc_tasks import pipeline, report
     from sdc_tasks.api.published import told_by
+    from sdc_tasks.cli import side_by_side
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods import attack
     from sdc_tasks.model.results import Publication
@@ -179,7 +184,7 @@ def audit(
         read = report.read_published(published, spec, problem.space, case.period, told_by(published, spec, problem.space))
         publication = read.publication
         requirements, _ = pipeline.baseline(problem, spec, out.tell)
-    found = pipeline.audit(problem, publication, requirements, spec, progress=out.tell)
+    found = side_by_side.audit(problem, publication, requirements, spec, processes or side_by_side.processes_for(problem), out.tell)
     if json is not None:
         report.write_whole(json, pipeline.certificate(problem, publication, found, spec, case.period, earlier))
     if intervals is not None:

@@ -142,7 +142,7 @@ class LiveLP:
         """
         if fresh:
             self._highs.clearSolver()
-        status = self._run(patience) if most is None else self._try(most)
+        status = self._run(patience, again=not fresh or patience is not None) if most is None else self._try(most)
         info, solution = self._highs.getInfo(), self._highs.getSolution()
         if status is Status.STOPPED and info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
             status = Status.FEASIBLE
@@ -162,7 +162,7 @@ class LiveLP:
         if fresh:
             self._highs.clearSolver()
         if np.isinf(most):
-            return self._value(self._run())
+            return self._value(self._run(again=not fresh))
         self._highs.setOptionValue("objective_bound", most)
         status = self._try(highspy.kHighsIInf)
         self._highs.setOptionValue("objective_bound", np.inf)
@@ -175,8 +175,8 @@ class LiveLP:
     def _try(self, most: int) -> Status:
         return self._spanned(lambda: self._limited(most))
 
-    def _run(self, patience: int | None = None) -> Status:
-        return self._spanned(lambda: self._patient(patience))
+    def _run(self, patience: int | None = None, again: bool = True) -> Status:
+        return self._spanned(lambda: self._patient(patience, again))
 
     def _spanned(self, solve: Callable[[], Status]) -> Status:
         with span("sdc.solve", solver="highs-lp", rows=self._highs.getNumRow(), columns=self._highs.getNumCol()) as tell:
@@ -193,14 +193,14 @@ class LiveLP:
         self.iterations += max(0, self._highs.getInfo().simplex_iteration_count)
         return STATUS.get(self._highs.getModelStatus(), Status.STOPPED)
 
-    def _patient(self, patience: int | None) -> Status:
+    def _patient(self, patience: int | None, again: bool) -> Status:
         self.solves += 1
         self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf if patience is None else patience)
         self._highs.run()
         self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
         model = self._highs.getModelStatus()
         self.iterations += max(0, self._highs.getInfo().simplex_iteration_count)
-        if STATUS.get(model) is not Status.OPTIMAL and model != highspy.HighsModelStatus.kTimeLimit:
+        if again and STATUS.get(model) is not Status.OPTIMAL and model != highspy.HighsModelStatus.kTimeLimit:
             self._highs.clearSolver()
             self._highs.run()
             self.iterations += max(0, self._highs.getInfo().simplex_iteration_count)

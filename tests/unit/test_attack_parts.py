@@ -18,12 +18,13 @@ LAW = law(50)
 
 
 @LAW
-@given(st.integers(1, 70), st.integers(1, 40), st.integers(0, 400), st.booleans(), st.integers(0, 99))
-def test_parts_hold_every_column_once(countries, codes, n, dealt, seed):
+@given(st.integers(1, 70), st.integers(1, 40), st.integers(0, 400), st.booleans(), st.booleans(), st.integers(0, 99))
+def test_parts_hold_every_column_once(countries, codes, n, dealt, along, seed):
     rng = np.random.default_rng(seed)
     area, code = rng.integers(0, countries, n), rng.integers(0, codes, n)
+    depth = rng.integers(0, 4, codes) if along else None
     if n:
-        found = parts(area, code, 50, dealt)
+        found = parts(area, code, 50, dealt, depth)
         assert sorted(np.concatenate(found).tolist()) == list(range(n))
         assert all(len(part) for part in found)
 
@@ -38,13 +39,23 @@ def test_a_part_has_thirty_countries_at_most(countries, stretches):
 @pytest.mark.parametrize(("n", "divisions"), [(900, 0), (7_000, 1), (20_000, 3)])
 def test_a_large_table_is_divided_twice_before_it_is_looked_at_as_a_whole(n, divisions):
     area, code = np.arange(n) % 90, np.arange(n) // 90
-    found = levels(area, code)
+    found = levels(area, code, np.ones(223, dtype=int))
     assert [len(level.parts) == 1 for level in found] == [False] * divisions + [True]
     if divisions == 3:
         beside, dealt = (level.label(n) for level in found[1:3])
         assert [len(np.unique(area[label == 0])) for label in (beside, dealt)] == [30, 30]
         assert np.ptp(area[beside == 0]) == 29  # neighbours first
         assert np.ptp(area[dealt == 0]) == 87  # then every third of them
+
+
+def test_stretches_end_where_branches_end():
+    """Twelve codes of two columns, in three parts of eight columns: cuts after 4 and 8, but branches end after 5 and 7."""
+    code = np.arange(24) // 2
+    depth = np.array([0, 1, 2, 2, 2, 1, 2, 1, 2, 2, 2, 2])
+    found = parts(np.zeros(24, dtype=int), code, 8, depth=depth)
+    assert [np.unique(code[part]).tolist() for part in found] == [[0, 1, 2, 3, 4], [5, 6], [7, 8, 9, 10, 11]]
+    level = parts(np.zeros(24, dtype=int), code, 8, depth=np.ones(12, dtype=int))
+    assert [len(part) for part in level] == [8, 8, 8]
 
 
 def test_a_branch_is_a_stretch():

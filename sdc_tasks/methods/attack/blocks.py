@@ -38,10 +38,11 @@ class Level:
         return label
 
 
-def parts(area: Ints, code: Ints, size: int, dealt: bool = False) -> list[Ints]:
+def parts(area: Ints, code: Ints, size: int, dealt: bool = False, depth: Ints | None = None) -> list[Ints]:
     """The columns of each part, about `size` columns in each. `area` and `code` (columns,) say where a column stands.
 
-    A group of countries is a stretch of their list, or every n-th country if they are `dealt` out.
+    A group of countries is a stretch of their list, or every n-th country if they are `dealt` out. With the `depth` of each code (codes,),
+    stretches of codes end where branches end.
     """
     wanted = int(np.ceil(len(area) / size))
     if wanted <= 1:
@@ -49,9 +50,20 @@ def parts(area: Ints, code: Ints, size: int, dealt: bool = False) -> list[Ints]:
     countries = max(int(np.ceil((area.max() + 1) / PART_COUNTRIES)), DEALT_GROUPS if dealt else 1)
     stretches = int(np.ceil(wanted / countries))
     group = area % countries if dealt else area * countries // (area.max() + 1)
-    label = group * stretches + code * stretches // (code.max() + 1)
+    stretch = code * stretches // (code.max() + 1) if depth is None else _stretches(depth, stretches)[code]
+    label = group * stretches + stretch
     order = np.argsort(label, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
+
+
+def _stretches(depth: Ints, count: int) -> Ints:
+    """(codes,): the number of the stretch of each code. Near the end of each `count`-th part of the list, the cut that ends most levels."""
+    size = len(depth) / count
+    cuts = []
+    for end in np.arange(1, count) * size:
+        near = np.arange(max(int(np.ceil(end - size / 2)), 1), int(np.ceil(end + size / 2)))
+        cuts.append(near[np.lexsort((abs(near - end), depth[near]))[0]] if len(near) else int(end))
+    return np.searchsorted(cuts, np.arange(len(depth)), side="right")
 
 
 def is_large(n: int) -> bool:
@@ -59,28 +71,32 @@ def is_large(n: int) -> bool:
     return n > UNDIVIDED * LARGE_COLUMNS
 
 
-def levels(area: Ints, code: Ints) -> list[Level]:
-    """The divisions, from small parts to the whole table."""
+def levels(area: Ints, code: Ints, depth: Ints) -> list[Level]:
+    """The divisions, from small parts to the whole table. In a large table, stretches of codes end where branches end.
+
+    `area` and `code` (columns,): where a column stands, codes in the order of `lineage`; `depth` (codes,): that of each code in this order.
+    """
     n = len(area)
     if n == 0:
         return []
     whole = [np.arange(n)]
     if n <= UNDIVIDED * SMALL_COLUMNS:
         return [Level(whole, False)]
-    small = Level(parts(area, code, SMALL_COLUMNS), False)
     if not is_large(n):
-        return [small, Level(whole, True)]
-    large = [Level(parts(area, code, LARGE_COLUMNS, dealt), True) for dealt in (False, True)]
+        return [Level(parts(area, code, SMALL_COLUMNS), False), Level(whole, True)]
+    small = Level(parts(area, code, SMALL_COLUMNS, depth=depth), False)
+    large = [Level(parts(area, code, LARGE_COLUMNS, dealt, depth), True) for dealt in (False, True)]
     return [small, *large, Level(whole, True)]
 
 
 def around(area: Ints, code: Ints, depth: Ints) -> list[Ints]:
     """The parts in which an attack on a cell begins, from small to large: for each division the number of the part that each column is in.
 
-    `area` and `code` (columns,): where a column stands, codes in the order of `lineage`; `depth` (codes,): that of each code in this order.
+    All arrays as for `levels`.
     """
     n = len(area)
-    divisions = [level.label(n) for level in levels(area, code)[:2] if len(level.parts) > 1]  # of neighbours, not of countries dealt out
+    neighbours = levels(area, code, depth)[:2]  # without the division that deals countries out
+    divisions = [level.label(n) for level in neighbours if len(level.parts) > 1]
     if not is_large(n):
         return [area, *divisions]
     branch = np.cumsum(depth <= 1, dtype=np.int64)[code]

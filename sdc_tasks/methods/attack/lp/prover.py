@@ -107,7 +107,7 @@ class LpProver(Prover):
         ledger = Ledger(items, insiders, knowledge.asked(needs, row), need * (1 - MET), spared=False)
         super().__init__(profile, items, insiders, ledger, seed)
         self._country, stretch, depth = _where(problem, self._system)
-        self._levels, self._by_column = levels(self._country, stretch), sp.csc_array(self._system.core)
+        self._levels, self._by_column = levels(self._country, stretch, depth), sp.csc_array(self._system.core)
         self._models = Models(self._system, self._by_column, insiders, around(self._country, stretch, depth))
         source = self._system.source[self._system.core_rows]
         self._core_row = np.full(int(source.max(initial=-1)) + 1, -1)  # of a row of the relations

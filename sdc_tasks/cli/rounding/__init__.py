@@ -1,0 +1,1 @@
+"""Commands that round any table."""
