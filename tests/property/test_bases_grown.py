@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from sdc_tasks.methods.attack import Attacker, Requirements, audit, baseline
 from sdc_tasks.methods.bases.cta_rule import choose
 from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
+from sdc_tasks.methods.bases.search import growth
 from sdc_tasks.methods.bases.search.growth import Growth
 from sdc_tasks.methods.bases.search.repair import repair
 from sdc_tasks.model.problem import ProtectionProblem
@@ -92,6 +95,17 @@ def test_nothing_is_rounded_where_everything_exact_is_safe(draw):
     exact = choose(draw.problem, options, None)
     if audit(draw.problem, options.publication(exact), requirements).passed:
         assert (Growth(Attacker(draw.problem, requirements), options, exact, quiet).run(0).choice == exact).all()
+
+
+@FEW
+@given(releases(sliding=False), st.booleans())
+def test_what_an_lp_with_few_steps_does_not_show_is_shown_later(draw, in_parts):
+    options = ladder(draw.problem)
+    with divided(in_parts), patch.object(growth, "STEPS", (1, None)):
+        requirements, _ = baseline(draw.problem, ("external",))
+        found = Growth(Attacker(draw.problem, requirements), options, choose(draw.problem, options, None), quiet).run(20)
+    assert found.left == 0
+    assert audit(draw.problem, options.publication(found.choice), requirements).passed
 
 
 def test_by_hand():

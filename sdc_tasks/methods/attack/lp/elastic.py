@@ -59,8 +59,9 @@ class ElasticPart:
             self._live.set_row_bounds(new, low[new], high[new])
         self._low, self._high = low, high
 
-    def reach(self, column: int, way: float, need: float, below: Floats, above: Floats) -> Floats | None:
-        """The core deviations u of the cheapest table with way · u ≥ need at a column of the core; None where the part has none.
+    def reach(self, column: int, way: float, need: float, below: Floats, above: Floats, steps: int | None = None) -> Floats | None:
+        """The core deviations u of the cheapest table with way · u ≥ need at a column of the core; None where the part has none, or where
+        so many `steps` of the simplex method do not find it.
 
         `below`, `above` (aggregates,): what a unit of slack beyond the present one costs on each side; ∞ where there is none to be had.
         """
@@ -77,7 +78,7 @@ class ElasticPart:
         wanted = np.array([need, 0.0]) if way > 0 else np.array([0.0, need])
         usual = np.array([self._rise[at], self._fall[at]])
         self._live.set_bounds(both, wanted, np.where(wanted > 0, usual, 0.0))
-        result = self._live.solve(fresh=True, reduced=False)
+        result = self._live.solve(fresh=True, reduced=False, most=steps)
         self._live.set_bounds(both, np.zeros(2), usual)
         if result.status is not Status.OPTIMAL:
             return None

@@ -6,7 +6,8 @@ lies its level away. So we collect such tables, and publish each aggregate cell 
 
 1. With all aggregates exact, joint LPs over parts of the table show most requirements.
 2. Each one that is left gets a table of its own: the one that asks for the least additional loss (`attack/lp/elastic.py`), first in a
-   part of the table, then in its country. The intervals grow until this table fits as well as all earlier ones.
+   part of the table, then in its country. The intervals grow until this table fits as well as all earlier ones. Each time half of them
+   are shown, joint LPs look at the rest. An LP that takes many steps is put off, as later tables may show its requirement.
 3. Cells are lowered, those with the largest loss first: the tables that need more than the lower interval go, and what only they showed
    gets other tables. The change is kept if it loses less. This ends after a counted number of LPs, and is safe wherever it ends.
 
@@ -15,6 +16,7 @@ Every table is checked by plain arithmetic. What no table shows is left to the a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +35,7 @@ from sdc_tasks.model.table import Floats, Ints
 NEGLIGIBLE = 0.5 * FEASIBLE_UNITS  # units: a table may miss an interval by this
 SAVED = 1e-9  # relative: a change that saves less loss is none
 MOST_BARE = 40  # requirements that get other tables when a cell is lowered
+STEPS = (1_000, None)  # of an LP for one requirement, in turn: later tables may show what takes many
 BEYOND, STEP_UP = 1e30, 1 + 1e-9  # stands for the slack of a withheld cell; the next option has more slack than the present one
 
 
@@ -77,6 +80,7 @@ class Growth:
         self._covers = [np.zeros(len(prover.items), dtype=np.int64) for prover in self._provers]
         self._last = ladder.loss.shape[1] - 1 - np.isfinite(ladder.loss[:, ::-1]).argmax(axis=1)
         self._tables = list[FittingTable]()
+        self._counted, self._seen = [0] * len(self._provers), [0] * len(self._provers)  # of each prover: tables that it knows, and we of it
         self._never = set[tuple[int, int]]()  # items that no table shows
         self._low, self._high = np.zeros(len(lowest)), np.zeros(len(lowest))
         self.choice = lowest
@@ -86,11 +90,8 @@ class Growth:
 
     def run(self, steps: int) -> Grown:
         """The three steps. `steps`: LPs of the third one."""
-        for number, prover in enumerate(self._provers):
-            prover.settle_in_parts()
-            for witness in prover.useful:
-                z = witness.dense(prover.width)
-                self._take(number, z, witness.sound)
+        for number in range(len(self._provers)):
+            self._show_jointly(number)
         self._say(f"bases: {self._open} requirements are left after joint searches in parts, with all aggregates exact")
         self._show_each()
         self._never = {(number, int(item)) for number, covers in enumerate(self._covers) for item in np.flatnonzero(covers == 0)}
@@ -159,24 +160,50 @@ class Growth:
 
     # --- a table for each requirement ------------------------------------------------------------------------------------------------
 
-    def _show_each(self) -> None:
-        work, items = Progress(self._say, "bases"), sum(map(len, self._covers))
-        for number, prover in enumerate(self._provers):
-            order = np.argsort(-prover.items.need, kind="stable")
-            for item in order[self._covers[number][order] == 0].tolist():
-                if not self._covers[number][item]:
-                    self._show(number, item)
-                    work.tell(items - self._open, items, "requirements shown")
+    def _show_jointly(self, number: int) -> None:
+        """Takes what joint LPs in parts show of a prover, within the present intervals."""
+        prover = self._provers[number]
+        mine = [table for table in self._tables if table.prover == number]
+        prover.recount((table.dense(prover.width) for table in mine[self._counted[number] :]), 0)
+        prover.settle_in_parts()
+        for witness in prover.useful[self._seen[number] :]:
+            self._take(number, witness.dense(prover.width), witness.sound)
+        self._seen[number] = len(prover.useful)
+        self._counted[number] = sum(table.prover == number for table in self._tables)
 
-    def _show(self, number: int, item: int, capped: int = -1) -> bool:
-        """Finds the table of an item that asks for least, and grows the intervals to it; the cell `capped` does not grow."""
+    def _show_each(self) -> None:
+        """Each time half of what is left of a prover is shown, joint LPs look at the rest: intervals that have grown have room for more."""
+        work, items = Progress(self._say, "bases"), sum(map(len, self._covers))
+        for steps in STEPS:
+            for number in range(len(self._provers)):
+                self._show_jointly(number)
+                while self._show_half(number, steps, lambda: work.tell(items - self._open, items, "requirements shown")):
+                    self._show_jointly(number)
+
+    def _show_half(self, number: int, steps: int | None, tell: Callable[[], None]) -> bool:
+        """Shows items of a prover one by one. Returns whether it stopped because half of those that were open are shown."""
+        covers, need = self._covers, self._provers[number].items.need
+        order = np.argsort(-need, kind="stable")
+        left = order[covers[number][order] == 0]
+        for item in left.tolist():
+            if not self._covers[number][item]:
+                self._show(number, item, steps)
+                tell()
+                if 2 * int((self._covers[number] == 0).sum()) <= len(left):
+                    return True
+        return False
+
+    def _show(self, number: int, item: int, steps: int | None, capped: int = -1) -> bool:
+        """Finds the table of an item that asks for least, and grows the intervals to it; the cell `capped` does not grow. No LP takes more
+        than so many `steps`.
+        """
         prover = self._provers[number]
         items, system = prover.items, prover.system
         if items.sign[item] == 0 or items.side[item] == SLIDE:
             return False
         way, need = float(items.side[item] * items.sign[item]), float(items.need[item])
         for part in self._elastic[number].around(int(items.core[item])):
-            u = part.reach(int(items.core[item]), way, need, *self._prices(part.aggregates, need * system.unit, capped))
+            u = part.reach(int(items.core[item]), way, need, *self._prices(part.aggregates, need * system.unit, capped), steps)
             if u is None:
                 continue
             z, before = system.R @ u, self._state()
@@ -249,7 +276,7 @@ class Growth:
         ):
             if self._covers[number][item] or (number, item) in self._never:
                 continue
-            if not self._show(number, item, capped=k) or self._ladder.loss_of(self.choice) >= loss * (1 - SAVED):
+            if not self._show(number, item, STEPS[0], capped=k) or self._ladder.loss_of(self.choice) >= loss * (1 - SAVED):
                 self._restore(before)
                 return False
         self._face(self._fit())
