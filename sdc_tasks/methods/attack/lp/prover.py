@@ -267,9 +267,11 @@ class LpProver(Prover):
     def _jointly(self, rng: np.random.Generator) -> None:
         self._search_at(self._levels, rng)
 
-    def settle_in_parts(self) -> None:
-        """Shows what the joint searches show in parts of the table that are not too large for them."""
+    def propose_in_parts(self) -> list[Witness]:
+        """As `propose`, in parts of the table that are not too large for joint searches."""
+        before = len(self._useful)
         self._search_at(self._in_parts, np.random.default_rng(self._seed))
+        return self._useful[before:]
 
     @property
     def _is_large(self) -> bool:

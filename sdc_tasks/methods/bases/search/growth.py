@@ -80,7 +80,6 @@ class Growth:
         self._covers = [np.zeros(len(prover.items), dtype=np.int64) for prover in self._provers]
         self._last = ladder.loss.shape[1] - 1 - np.isfinite(ladder.loss[:, ::-1]).argmax(axis=1)
         self._tables = list[FittingTable]()
-        self._counted, self._seen = [0] * len(self._provers), [0] * len(self._provers)  # of each prover: tables that it knows, and we of it
         self._never = set[tuple[int, int]]()  # items that no table shows
         self._low, self._high = np.zeros(len(lowest)), np.zeros(len(lowest))
         self.choice = lowest
@@ -163,13 +162,8 @@ class Growth:
     def _show_jointly(self, number: int) -> None:
         """Takes what joint LPs in parts show of a prover, within the present intervals."""
         prover = self._provers[number]
-        mine = [table for table in self._tables if table.prover == number]
-        prover.recount((table.dense(prover.width) for table in mine[self._counted[number] :]), 0)
-        prover.settle_in_parts()
-        for witness in prover.useful[self._seen[number] :]:
+        for witness in prover.propose_in_parts():
             self._take(number, witness.dense(prover.width), witness.sound)
-        self._seen[number] = len(prover.useful)
-        self._counted[number] = sum(table.prover == number for table in self._tables)
 
     def _show_each(self) -> None:
         """Each time half of what is left of a prover is shown, joint LPs look at the rest: intervals that have grown have room for more."""
@@ -182,16 +176,18 @@ class Growth:
 
     def _show_half(self, number: int, steps: int | None, tell: Callable[[], None]) -> bool:
         """Shows items of a prover one by one. Returns whether it stopped because half of those that were open are shown."""
-        covers, need = self._covers, self._provers[number].items.need
-        order = np.argsort(-need, kind="stable")
-        left = order[covers[number][order] == 0]
+        prover, first, half = self._provers[number], len(self._tables), False
+        order = np.argsort(-prover.items.need, kind="stable")
+        left = order[self._covers[number][order] == 0]
         for item in left.tolist():
             if not self._covers[number][item]:
                 self._show(number, item, steps)
                 tell()
-                if 2 * int((self._covers[number] == 0).sum()) <= len(left):
-                    return True
-        return False
+                half = 2 * int((self._covers[number] == 0).sum()) <= len(left)
+            if half:
+                break
+        prover.recount((table.dense(prover.width) for table in self._tables[first:]), 0)
+        return half
 
     def _show(self, number: int, item: int, steps: int | None, capped: int = -1) -> bool:
         """Finds the table of an item that asks for least, and grows the intervals to it; the cell `capped` does not grow. No LP takes more
