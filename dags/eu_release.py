@@ -194,15 +194,16 @@ def cta_outcome(domain: str) -> None:
     log.info(why)
 
 
-@step(**HEAVY)
-def bases(domain: str) -> str:
-    """Decides for every European cell: exact, rounded to a base, or withheld. Attacks and repairs until the attacker breaks nothing.
+@step(map_index_template="{{ task.op_kwargs['group']['indicators'] }}", **HEAVY)
+def bases(domain: str, group: dict[str, Any]) -> str:
+    """Decides for every European cell of linked indicators: exact, rounded to a base, or withheld. Attacks and repairs until the attacker
+    breaks nothing. The last group joins what is decided.
 
-    **Red:** a defect or a limit of the machine; clear the task.
+    **Red:** a defect or a limit of the machine; clear the instance.
     """
     from sdc_tasks import steps
 
-    return steps.choose_bases(desk(domain), _release())
+    return steps.choose_bases(desk(domain), _release(), group["number"])
 
 
 @step(map_index_template="chunk {{ task.op_kwargs['chunk'] + 1 }}", **HEAVY)
@@ -311,7 +312,8 @@ def release_dag(domain: Domain, file: Path) -> DAG:
             chain(countries, problem)
         requirements = baseline(source)
         ladder = cta(source, domain.cta.ladder, requirements)
-        chosen = bases(source)
+        groups = [{"number": number, "indicators": ", ".join(codes)} for number, codes in enumerate(domain.groups)]
+        chosen = mapped(bases, domain=source).expand(group=groups)
         attacks = mapped(audit, domain=source).expand(chunk=list(range(domain.audit.chunks)))
         judged, page, done = verdict(source), report(source), released()
         published = publish.override(inlets=[assets.accepted], outlets=[assets.published])(source, assets.published)

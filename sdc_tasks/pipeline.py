@@ -19,19 +19,20 @@ import numpy as np
 
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.methods import attack
-from sdc_tasks.methods.bases.comparison import Keep, Kept, is_grown
+from sdc_tasks.methods.bases.comparison import TABLES, Keep, Kept, is_grown
 from sdc_tasks.methods.bases.policy import case_of, safe_bases
-from sdc_tasks.methods.bases.rules import Case
+from sdc_tasks.methods.bases.wishes import require_fitting
 from sdc_tasks.methods.cta.ladder import climb as climb_rung
 from sdc_tasks.methods.cta.ladder import unneeded
 from sdc_tasks.methods.cta.model import release_problem
+from sdc_tasks.methods.joined import Decision, beside, forget, joined
 from sdc_tasks.methods.parts import Part, part_of
 from sdc_tasks.methods.receiver.secondaries import secondaries
 from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.results import Adjustment, AuditReport, JointPoints, Outcome, Publication, Secondaries, Tables
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.table import Floats
 from sdc_tasks.model.weights import aggregate_weights
 from sdc_tasks.releases.assembly import as_delivered, build_problem, read_before, sets_secondaries, still_promised, with_secondaries
 from sdc_tasks.releases.certificate import certificate_of as certificate
@@ -40,16 +41,10 @@ from sdc_tasks.releases.gate import pass_gate as release
 from sdc_tasks.releases.program import against_program
 
 __all__ = [
-    "as_delivered", "audit", "audit_jointly", "baseline", "bases_case", "build_problem", "certificate", "choose_bases", "climb",
+    "TABLES", "as_delivered", "audit", "audit_jointly", "baseline", "build_problem", "certificate", "choose_bases", "climb",
     "intervals", "merge", "profiles_of", "read_before", "receiver_sets", "release", "rounding_of", "secured",
-    "sets_secondaries", "still_promised", "to_bases", "to_try", "unprotected", "with_secondaries",
+    "sets_secondaries", "still_promised", "to_bases", "to_try", "with_secondaries",
 ]  # fmt: skip
-
-TABLES = "tables"  # that the choice of bases found
-
-
-def forget(name: str, item: Kept) -> None:
-    """Keeps nothing."""
 
 
 def receiver_sets(problem: ProtectionProblem, country: str, own: bool, domain: Domain, before: Sequence[ProtectionProblem]) -> Secondaries:
@@ -79,36 +74,35 @@ def profiles_of(problem: ProtectionProblem, domain: Domain) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*domain.audit.profiles, *problem.earlier.profiles)))
 
 
-def unprotected(problem: ProtectionProblem, requirements: attack.Requirements) -> tuple[Ints, Ints]:
-    """The primaries that their own national tables do not fully protect; and those that lose protection by what is out already.
-
-    No treatment of the aggregates can repair either of them: each is reported to its NSI.
-    """
-    kept = [profile in problem.earlier.profiles for profile in requirements.profiles]
-    before = np.array(kept, dtype=bool)[requirements.profile]
-    own = np.unique(requirements.primaries[requirements.cut & ~before])
-    return own, np.setdiff1d(requirements.primaries[requirements.cut & before], own)
-
-
 def climb(
     problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, rung: int, before: Adjustment, progress: Say = silent
 ) -> Adjustment:
-    """Rung number `rung` of the CTA ladder; nothing where an earlier one was good enough, or bases need no adjusted table (`is_grown`)."""
-    part = to_bases(problem, domain)
-    if part is None or is_grown(part.problem, requirements.profiles, domain.bases):
-        why = "no indicator goes to bases" if part is None else "not needed: the bases of a large table are grown from tables"
-        return unneeded(domain.cta.ladder[rung], before, Outcome.OPTIMAL if part is None else Outcome.NONE, why)
+    """Rung number `rung` of the CTA ladder; nothing where an earlier one was good enough, or no bases need an adjusted table."""
+    each, part = domain.cta.ladder[rung], to_bases(problem, domain)
+    if part is None:
+        return unneeded(each, before, Outcome.OPTIMAL, "no indicator goes to bases")
+    cells, asked = part.problem.space.first_aggregate // len(part.problem.space.indicators), (requirements.profiles, domain.bases)
+    codes = [code for group in part.problem.space.groups if not is_grown(cells * len(group), *asked) for code in group]
+    if not codes:
+        return unneeded(each, before, Outcome.NONE, "not needed: the bases of a large table are grown from tables")
+    part = part_of(problem, codes)
     weights = aggregate_weights(part.problem, domain.cta.weights, domain.cta.gamma)
     model = release_problem(part.problem, part.requirements(requirements).strongest, weights, domain.cta.mirror)
-    rest = domain.cta.ladder[rung], domain.cta.seed, part.adjustment(before), domain.cta.accept_short, progress
+    rest = each, domain.cta.seed, part.adjustment(before), domain.cta.accept_short, progress
     return part.adjusted(climb_rung(model, part.problem.a, *rest))
 
 
 def to_bases(problem: ProtectionProblem, domain: Domain) -> Part | None:
-    """The indicators whose aggregates each get a base of their own; None where there is none."""
+    """The indicators whose aggregates each get a base of their own; None where there is none. Raises InvalidInput for a wish of the domain
+    that fits none of these cells.
+    """
     domain.require_named(problem.space.indicators)
-    chosen = [indicator.code for indicator in domain.indicators if indicator.rounding is None]
-    return part_of(problem, chosen) if chosen else None
+    chosen = [each.code for each in domain.indicators if each.rounding is None]
+    if not chosen:
+        return None
+    part = part_of(problem, chosen)
+    require_fitting(part.problem, domain.bases.cells)
+    return part
 
 
 def choose_bases(
@@ -119,39 +113,43 @@ def choose_bases(
     progress: Say = silent,
     keep: Keep = forget,
     note: Say | None = None,
+    group: int | None = None,
 ) -> Publication:
-    """The safe publication that loses least, of those that the rules of the domain propose (methods/bases/comparison.py).
+    """The safe publication that loses least, of those that the rules of the domain propose (methods/bases/comparison.py); or that of one
+    group of linked indicators, with all others withheld: `joined` joins them. An indicator that the domain rounds as a whole table is a
+    group (methods/rounding/release.py).
 
     `keep` gets what the report compares it with, and as TABLES what `to_try` takes; `note`, or else `progress`, what was decided and why.
-    Indicators that the domain rounds as whole tables are decided first (methods/rounding/release.py).
     """
-    note = note or progress
-    decided = Publication.nothing(np.flatnonzero(problem.aggregate))
-    for indicator in domain.indicators:
-        if indicator.rounding is not None:
-            note(f"{indicator.code}: {indicator.rounding.method}")
-            own = part_of(problem, [indicator.code])
-            rounded = round_part(own, decided, requirements, indicator.rounding, domain.audit.seed, progress, note)
-            decided = own.into(decided, rounded.without(own.problem.withheld[rounded.cells]))
-    part = to_bases(problem, domain)
-    if part is None:
-        return decided
+    to_bases(problem, domain)  # refuses what the domain cannot ask for
+    asked = problem, requirements, adjustment, domain, progress, note or progress
+    groups = problem.space.groups if group is None else problem.space.groups[group : group + 1]
+    decisions = [_decided(*asked, each) for each in groups]
+    for name, item in beside(problem.space, decisions).items():
+        keep(name, item)
+    return joined(problem.space, [(each.indicators, each.publication) for each in decisions])
 
-    def keep_whole(name: str, item: Kept) -> None:
-        keep(name, part.into(decided, item) if isinstance(item, Publication) else item)
 
-    case = bases_case(part.problem, part.requirements(requirements), domain, progress, note)
-    decimals = [indicator.decimals for indicator in domain.indicators if indicator.code in part.problem.space.indicators]
-    found = safe_bases(case, part.adjustment(adjustment), domain.cta.accept_short, decimals, keep_whole)
+def _decided(
+    problem: ProtectionProblem, requirements: attack.Requirements, adjustment: Adjustment, domain: Domain, progress: Say, note: Say,
+    group: tuple[str, ...],
+) -> Decision:  # fmt: skip
+    part, whole, kept = part_of(problem, group), Publication.nothing(np.flatnonzero(problem.aggregate)), dict[str, Kept]()
+    indicators = [each for each in domain.indicators if each.code in group]
+    rounding = indicators[0].rounding
+    if len(problem.space.groups) > 1 or rounding is not None:
+        note(f"{', '.join(group)}: {'bases' if rounding is None else rounding.method}")
+    if rounding is not None:
+        found = round_part(part, requirements, rounding, domain.audit.seed, progress, note)
+        return Decision(group, part.into(whole, found.without(part.problem.withheld[found.cells])), kept)
+
+    def keep(name: str, item: Kept) -> None:
+        kept[name] = part.into(whole, item) if isinstance(item, Publication) else item
+
+    case = case_of(part.problem, part.requirements(requirements), domain.bases, domain.audit.seed, progress, note)
+    found = safe_bases(case, part.adjustment(adjustment), domain.cta.accept_short, [each.decimals for each in indicators], keep)
     keep(TABLES, part.tables(case.attacker.tables(found)))
-    return part.into(decided, found)
-
-
-def bases_case(
-    problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, progress: Say = silent, note: Say = silent
-) -> Case:
-    """The case for which bases are chosen, with the options of the domain."""
-    return case_of(problem, requirements, domain.bases, domain.audit.seed, progress, note)
+    return Decision(group, part.into(whole, found), kept)
 
 
 def audit(
@@ -186,9 +184,11 @@ def audit_jointly(
 
 def to_try(problem: ProtectionProblem, adjustment: Adjustment, tables: Tables | None) -> Tables:
     """The adjusted table and those that the choice of bases found, for an audit: it takes none for a witness before it has checked it."""
-    z = np.zeros(0) if adjustment.x is None else (adjustment.x - problem.a)[problem.suppressed]
-    adjusted = [] if adjustment.x is None else [(np.flatnonzero(z), z[np.flatnonzero(z)])]
-    return Tables(**Tables.rows([*adjusted, *([] if tables is None else tables.sparse)]))
+    rows = [] if tables is None else tables.sparse
+    if adjustment.x is not None:
+        z = (adjustment.x - problem.a)[problem.suppressed]
+        rows.insert(0, (np.flatnonzero(z), z[np.flatnonzero(z)]))
+    return Tables(**Tables.rows(rows))
 
 
 def _dense(problem: ProtectionProblem, tried: Tables | None) -> Iterable[Floats]:

@@ -88,7 +88,8 @@ def release(
     for rung in range(len(desk.domain.cta.ladder)):
         if not steps.adjust(desk, release_id, rung):
             break
-    steps.choose_bases(desk, release_id)
+    for group in range(len(desk.domain.groups)):
+        steps.choose_bases(desk, release_id, group)
     for chunk in range(desk.domain.audit.chunks):
         steps.audit_chunk(desk, release_id, chunk)
     steps.verdict(desk, release_id)

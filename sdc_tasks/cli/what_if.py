@@ -26,7 +26,9 @@ def what_if(
     """
     from sdc_tasks import pipeline
     from sdc_tasks.domains import load_domain
+    from sdc_tasks.methods.bases.policy import case_of
     from sdc_tasks.methods.bases.rules import least_loss
+    from sdc_tasks.model.progress import silent
 
     spec = load_domain(domain).of(period)
     problem = problem_of_inbox(spec, inbox, period)
@@ -34,7 +36,8 @@ def what_if(
     shares: dict[int, float] = {}
     if part is not None:
         requirements, _ = pipeline.baseline(part.problem, spec)
-        found = least_loss(pipeline.bases_case(part.problem, requirements, spec)).blame()
+        case = case_of(part.problem, requirements, spec.bases, spec.audit.seed, silent, silent)
+        found = least_loss(case).blame()
         shares = {int(part.cells[cell]): share for cell, share in found.items()}
     if not shares:
         out.print("nothing is lost: every aggregate cell can be published exactly")

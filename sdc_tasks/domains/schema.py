@@ -43,7 +43,7 @@ from sdc_tasks.methods.receiver.options import SuppressionOptions
 from sdc_tasks.methods.rounding.options import Rounding, SmallCountRounding
 from sdc_tasks.model.profiles import EXTERNAL, named
 from sdc_tasks.model.strict import Strict
-from sdc_tasks.model.table import Aggregate, Bools, CellSpace, Hierarchy, Ints
+from sdc_tasks.model.table import Aggregate, Bools, CellSpace, Hierarchy, Ints, linked
 
 HERE = Path(__file__).parent
 _OF_NO_TABLE = ("calendar", "dissemination", "structures")  # keys that change nothing in a table; what structures say is added
@@ -344,6 +344,11 @@ class Domain(Strict):
         lists = {source.dimension: [list(row[:3]) for row in self.rows(source)] for source in self.hierarchies}
         lists[self.areas.dimension] = [list(row[:3]) for row in self.area_rows]
         return {**self.model_dump(mode="json", exclude_none=True, exclude=set(_OF_NO_TABLE)), "codelists": lists}
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The indicators in groups that no relation links: bases are chosen for each group by itself."""
+        return linked([each.code for each in self.indicators], [(each.total, each.parts) for each in self.indicator_relations])
 
     @cached_property
     def units(self) -> tuple[tuple[str, int], ...]:

@@ -103,6 +103,15 @@ def added_up(inner: Floats, hierarchies: Sequence[Hierarchy]) -> Floats:
     return whole
 
 
+def linked(indicators: Sequence[str], relations: Iterable[tuple[str, tuple[str, ...]]]) -> tuple[tuple[str, ...], ...]:
+    """The indicators in groups: relations (total, parts) link those of a group, and none of two groups. In the order of the indicators."""
+    group = {code: {code} for code in indicators}
+    for total, parts in relations:
+        together = set[str]().union(*(group[code] for code in (total, *parts)))
+        group |= dict.fromkeys(together, together)
+    return tuple(dict.fromkeys(tuple(code for code in indicators if code in group[each]) for each in indicators))
+
+
 @dataclass(frozen=True)
 class Aggregate:
     """A composition: an area that is the sum of its members, such as EU27_2020. Raises ValueError without members."""
@@ -136,6 +145,11 @@ class CellSpace:
     def axes(self) -> tuple[tuple[str, ...], ...]:
         """The codes of each axis of a national table: indicators, then each hierarchy."""
         return (self.indicators, *(hierarchy.codes for hierarchy in self.hierarchies))
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The indicators in groups that no relation links."""
+        return linked(self.indicators, self.indicator_relations)
 
     @cached_property
     def national_shape(self) -> tuple[int, ...]:

@@ -3,28 +3,19 @@
 desk           the warehouse, the domain and the period of a release
 deliveries     discover, ingest, settle, ready: files of an inbox become accepted deliveries
 secondaries    collect, suppress: secondaries that the receiver sets in national tables, before `assemble`
-protection     assemble, baseline, adjust, choose_bases, audit_chunk, verdict: deliveries become an audited publication
+protection     assemble, baseline, then audit_chunk, verdict: deliveries become an audited publication
+bases          adjust, choose_bases, in between: what is exact, rounded or withheld
 publication    answer, publish, withdraw, retract: who agrees, the publication itself, and the taking back
 identity       the inputs that determine the bytes of a release, and its id
 memory         the stored result of a step, so that it is not done twice
 versions       the published versions of the period
 """
 
+from sdc_tasks.steps.bases import adjust, adjustment_of, choose_bases, climbed, compared
 from sdc_tasks.steps.deliveries import Waiting, discover, ingest, news, open_cycle, ready, second, settle
 from sdc_tasks.steps.desk import Desk, open_desk, open_office
 from sdc_tasks.steps.identity import require_own
-from sdc_tasks.steps.protection import (
-    adjust,
-    adjustment_of,
-    assemble,
-    audit_chunk,
-    baseline,
-    choose_bases,
-    climbed,
-    compared,
-    decided,
-    verdict,
-)
+from sdc_tasks.steps.protection import assemble, audit_chunk, baseline, decided, verdict
 from sdc_tasks.steps.publication import (
     answer,
     awaiting,

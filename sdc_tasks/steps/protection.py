@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -14,8 +13,9 @@ from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import ReleaseBlocked, SdcError
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Adjustment, AuditReport, JointPoints, Publication, Secondaries, Tables
+from sdc_tasks.model.results import AuditReport, JointPoints, Publication, Secondaries
 from sdc_tasks.model.table import Ints
+from sdc_tasks.steps.bases import adjustment_of, tables_found
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import require_own
 from sdc_tasks.steps.memory import load, once
@@ -76,7 +76,7 @@ def baseline(desk: Desk, release_id: str) -> str:
 
     def attack() -> Requirements:
         requirements, lps = pipeline.baseline(problem, desk.domain, desk.say)
-        own, before = pipeline.unprotected(problem, requirements)
+        own, before = requirements.unprotected(problem.earlier.profiles)
         out = f"; by these and what is out already: {_by_country(problem, before)}" if problem.earlier.profiles else ""
         desk.say(
             f"baseline: {len(requirements.cells)} primaries, {lps} LPs; not protected by their own tables: {_by_country(problem, own)}{out}"
@@ -93,75 +93,6 @@ def _by_country(problem: ProtectionProblem, cells: Ints) -> str:
 
 
 @keeps_to_itself
-def adjust(desk: Desk, release_id: str, rung: int) -> bool:
-    """Runs one rung of the CTA ladder. Returns whether the next rung is needed."""
-    problem = load(desk, release_id, "assemble", ProtectionProblem)
-    requirements = load(desk, release_id, "baseline", Requirements)
-    before = adjustment_of(desk, release_id, upto=rung)
-    name = f"{rung}-{desk.domain.cta.ladder[rung].method}"
-    if not before.accepted:
-        once(desk, release_id, "adjust", name, lambda: pipeline.climb(problem, requirements, desk.domain, rung, before, desk.say))
-        after = load(desk, release_id, "adjust", Adjustment, name)
-        journal.save_rungs(desk.engine, release_id, after.rungs)
-        desk.say(f"{after.rungs[-1].method}: {after.rungs[-1].outcome}, {after.rungs[-1].reason}")
-        return not after.accepted
-    return False
-
-
-def climbed(desk: Desk, release_id: str, upto: int | None = None) -> tuple[bool, str]:
-    """Whether the rungs before number `upto` (default: all) gave a table good enough to stop, and a description of that table."""
-    found = adjustment_of(desk, release_id, upto)
-    chosen = next((rung for rung in reversed(found.rungs) if rung.chosen), None)
-    if chosen is None and found.accepted:
-        return True, f"no adjusted table: {found.rungs[-1].reason}"
-    if chosen is None:
-        return found.accepted, "no rung returned a table: bases are driven by the audit alone"
-    return found.accepted, f"{chosen.method} was {'good enough' if found.accepted else 'the best'}: {chosen.outcome}, {chosen.reason}"
-
-
-def adjustment_of(desk: Desk, release_id: str, upto: int | None = None) -> Adjustment:
-    """The result of the rungs so far."""
-    ladder = desk.domain.cta.ladder[: len(desk.domain.cta.ladder) if upto is None else upto]
-    climbed = journal.step_outputs(desk.engine, release_id, "adjust")
-    names = [name for i, rung in enumerate(ladder) if (name := f"{i}-{rung.method}") in climbed]
-    return load(desk, release_id, "adjust", Adjustment, names[-1]) if names else Adjustment()
-
-
-@keeps_to_itself
-def choose_bases(desk: Desk, release_id: str) -> str:
-    """Decides exact, rounded or withheld for every aggregate cell. Returns the digest of the decision."""
-    problem = load(desk, release_id, "assemble", ProtectionProblem)
-    requirements = load(desk, release_id, "baseline", Requirements)
-    adjustment = adjustment_of(desk, release_id)
-
-    notes: list[str] = []
-
-    def note(message: str) -> None:
-        notes.append(message)
-        desk.say(message)
-
-    def keep(name: str, item: Publication | Adjustment | Tables) -> None:
-        once(desk, release_id, "bases", name, lambda: item)
-
-    def decide() -> Publication:
-        found = pipeline.choose_bases(problem, requirements, adjustment, desk.domain, desk.say, keep, note)
-        visible = f"{int(found.visible.sum())} as sum of the visible countries, " if found.visible.any() else ""
-        desk.say(f"{int(found.exact.sum())} cells exact, {int(found.rounded.sum())} rounded, {visible}{int(found.withheld.sum())} withheld")
-        return found
-
-    beside = journal.step_outputs(desk.engine, release_id, "bases").values()  # the items that `keep` stored when `decide` ran
-    return once(desk, release_id, "bases", "", decide, notes, beside)
-
-
-def compared(desk: Desk, release_id: str) -> tuple[Mapping[str, Publication], Adjustment]:
-    """The comparison of the bases: the publications by other rules, and a rung for each rule."""
-    kept = journal.step_outputs(desk.engine, release_id, "bases")
-    rules = load(desk, release_id, "bases", Adjustment, "rules") if "rules" in kept else Adjustment()
-    names = [rung.method for rung in rules.rungs if rung.method in kept]
-    return {name: load(desk, release_id, "bases", Publication, name) for name in names}, rules
-
-
-@keeps_to_itself
 def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
     """Attacks the publication for one chunk of the primaries. The first chunk stores what all have in common; where several begin at
     once, each finds the same.
@@ -169,9 +100,7 @@ def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
     problem = load(desk, release_id, "assemble", ProtectionProblem)
     requirements = load(desk, release_id, "baseline", Requirements)
     publication = load(desk, release_id, "bases", Publication)
-    found = pipeline.TABLES in journal.step_outputs(desk.engine, release_id, "bases")  # not where no indicator goes to bases
-    tables = load(desk, release_id, "bases", Tables, pipeline.TABLES) if found else None
-    tried = pipeline.to_try(problem, adjustment_of(desk, release_id), tables)
+    tried = pipeline.to_try(problem, adjustment_of(desk, release_id), tables_found(desk, release_id, problem.space))
 
     def attack() -> AuditReport:
         once(

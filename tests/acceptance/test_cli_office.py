@@ -369,7 +369,7 @@ def test_a_version_that_comes_out_while_another_is_being_published_stops_it(desk
         steps.ingest(mine, desk.inbox, each.file)
     begun = steps.assemble(mine)
     steps.baseline(mine, begun)
-    steps.choose_bases(mine, begun)
+    steps.choose_bases(mine, begun, 0)
     for chunk in range(mine.domain.audit.chunks):
         steps.audit_chunk(mine, begun, chunk)
     steps.verdict(mine, begun)

@@ -27,7 +27,7 @@ def made(desk: steps.Desk, inbox: Path) -> str:
     steps.baseline(desk, release_id)
     for rung in range(len(desk.domain.cta.ladder)):
         steps.adjust(desk, release_id, rung)
-    steps.choose_bases(desk, release_id)
+    steps.choose_bases(desk, release_id, 0)
     for chunk in range(desk.domain.audit.chunks):
         steps.audit_chunk(desk, release_id, chunk)
     steps.verdict(desk, release_id)

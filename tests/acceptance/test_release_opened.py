@@ -41,7 +41,7 @@ class Office:
         steps.baseline(self.desk, release_id)
         for rung in range(len(self.desk.domain.cta.ladder)):
             steps.adjust(self.desk, release_id, rung)
-        steps.choose_bases(self.desk, release_id)
+        steps.choose_bases(self.desk, release_id, 0)
         for chunk in range(self.desk.domain.audit.chunks):
             steps.audit_chunk(self.desk, release_id, chunk)
         steps.verdict(self.desk, release_id)
@@ -80,7 +80,7 @@ def test_the_chunks_of_an_audit_share_their_joint_searches_and_try_what_the_base
     alone = pipeline.audit(problem, publication, requirements, office.desk.domain)
     assert alone.passed
     assert alone.lps > 0
-    tables = load(office.desk, release_id, "bases", Tables, pipeline.TABLES)
+    tables = load(office.desk, release_id, "bases", Tables, f"0 {pipeline.TABLES}")
     assert artefacts.from_bytes(artefacts.to_bytes(tables)).value.tobytes() == tables.value.tobytes()
     office.desk.engine.dispose()
 

@@ -256,7 +256,7 @@ def test_a_release_begun_before_another_was_published_is_not_published_without_k
     ended = desk.release()
     assert "version 2 published" in ended.said, ended.text
     steps.baseline(office, begun)
-    steps.choose_bases(office, begun)
+    steps.choose_bases(office, begun, 0)
     for chunk in range(office.domain.audit.chunks):
         steps.audit_chunk(office, begun, chunk)
     monkeypatch.setattr(publication, "newer", lambda *_: publication.Newer({}, {}, {}))  # whatever people agree to

@@ -11,7 +11,7 @@ from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import baseline
 from sdc_tasks.methods.bases.options import BasesOptions, CellRule
-from sdc_tasks.methods.bases.wishes import wishes_of
+from sdc_tasks.methods.bases.wishes import require_fitting, wishes_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from support.oracles.attack import one_cell_release, shares
@@ -41,7 +41,7 @@ def test_patterns_are_keys_with_wildcards():
 
 def test_a_pattern_that_fits_nothing_is_refused_with_an_example():
     with pytest.raises(InvalidInput, match=r"XX\.\* fits no aggregate cell.*EU\.TURNOVER\.TOTAL"):
-        wishes_of(two_totals(), [CellRule(cells="XX.*", must="exact")])
+        require_fitting(two_totals(), [CellRule(cells="XX.*", must="exact")])
 
 
 @pytest.mark.parametrize("rule", RULES)

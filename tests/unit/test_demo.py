@@ -193,7 +193,7 @@ def test_linked_tables_protect_their_primaries(linked: tuple[Domain, Path]) -> N
     problem = pipeline.build_problem(tables, domain)
     requirements, _ = pipeline.baseline(problem, domain)
     assert problem.primary.sum() > 500
-    assert not len(pipeline.unprotected(problem, requirements)[0])
+    assert not len(requirements.unprotected(())[0])
 
 
 def test_the_euro_area_is_a_second_composition(linked: tuple[Domain, Path], tmp_path: Path) -> None:

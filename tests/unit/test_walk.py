@@ -18,10 +18,10 @@ from sdc_tasks.model.results import Adjustment
 MOST_RETURNS = 2
 WALK = ["releases", "methods.attack", "methods.cta", "methods.bases", "methods.attack", "releases"]
 # What several rooms hand to each other or stand on; no room that a table is sent into.
-BELOW = {"model", "errors", "solver", "domains", "untrusted", "methods.parts", "methods.primary"}
+BELOW = {"model", "errors", "solver", "domains", "untrusted", "methods.joined", "methods.parts", "methods.primary"}
 
 # Questions about the options, answered at the door: no table is sent in unless somebody asked for it.
-ASKED = {"is_grown", "against_program"}
+ASKED = {"is_grown", "require_fitting", "against_program"}
 
 
 def room_of(frame: FrameType | None) -> str | None:

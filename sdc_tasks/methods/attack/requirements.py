@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -68,6 +68,14 @@ class Requirements:
         whole = all(np.array_equal(getattr(general, s)[~general.cut], getattr(promise, s)[~general.cut]) for s in ("down", "up", "slide"))
         least = np.minimum(np.minimum(self.down, self.up), self.slide)
         return whole and bool((least >= 0).all()) and bool(self.cut[self.knower >= 0].all())
+
+    def unprotected(self, before: Collection[str]) -> tuple[Ints, Ints]:
+        """The primaries that their own national tables do not fully protect; and those that lose protection by what is out already: to the
+        profiles `before`, who kept it. No treatment of the aggregates can repair either of them: each is reported to its NSI.
+        """
+        kept = np.array([profile in before for profile in self.profiles], dtype=bool)[self.profile]
+        own = np.unique(self.primaries[self.cut & ~kept])
+        return own, np.setdiff1d(self.primaries[self.cut & kept], own)
 
     def rows(self, chosen: Bools | Ints) -> Requirements:
         """Some of the rows."""

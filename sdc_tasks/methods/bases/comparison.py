@@ -10,20 +10,20 @@ from sdc_tasks.methods.bases.printed.implied import sharpen
 from sdc_tasks.methods.bases.rules import AUDIT, CTA, GROWN, LEAST, SUPPRESSION, Case, bound, by_audit, by_cover, by_growth
 from sdc_tasks.methods.bases.suppression import by_suppression, published_again
 from sdc_tasks.methods.bases.whole import whole
-from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import profile_of
 from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung, Tables
 from sdc_tasks.model.table import Floats, Ints
 
 ALONE = "the CTA rule alone"
 LOST = "information lost (weight · half-width, withheld cells included)"
+TABLES, RULES = "tables", "rules"  # what is kept beside the publications by other rules
 Kept = Publication | Adjustment | Tables
 Keep = Callable[[str, Kept], None]
 
 
-def is_grown(problem: ProtectionProblem, profiles: Sequence[str], options: BasesOptions) -> bool:
-    """Are the bases of this table grown from tables? Not where respondents attack: no table fools all of them."""
-    large = problem.space.first_aggregate >= options.grown_from
+def is_grown(cells: int, profiles: Sequence[str], options: BasesOptions) -> bool:
+    """Are the bases of a table of so many national cells grown from tables? Not where respondents attack: no table fools all of them."""
+    large = cells >= options.grown_from
     apart = options.rule != "minimum-uncertainty" or options.rule_aware or options.strata is not None
     return large and not apart and not any(profile_of(profile).respondents for profile in profiles)
 
@@ -39,11 +39,11 @@ def best_choice(case: Case, options: BasesOptions, x: Floats | None, trusted: bo
     The CTA rule is skipped unless its choice, before any repair, loses less than the choice by the audit: repair only adds loss. The rule
     suppression stands beside the audit alone. A large table has one rule, without a bound (`is_grown`).
     `first`: a safe choice, if there is one already, in place of that by the audit alone.
-    `keep` receives the publication by each other rule; the publication by the CTA rule before any repair (`ALONE`); and, as "rules", a
+    `keep` receives the publication by each other rule; the publication by the CTA rule before any repair (`ALONE`); and, as RULES, a
     rung for each rule with its loss, the bound on the least loss, and how many requirements the CTA rule leaves broken.
     """
     ladder, rungs, least = case.ladder, list[Rung](), None
-    grown = first is None and is_grown(case.problem, case.requirements.profiles, options)
+    grown = first is None and is_grown(case.problem.space.first_aggregate, case.requirements.profiles, options)
     thorough = options.rule == "minimum-uncertainty" and not grown
     if grown:
         case.progress(f"bases by {GROWN}")
@@ -85,5 +85,5 @@ def best_choice(case: Case, options: BasesOptions, x: Floats | None, trusted: bo
         rungs.append(Rung(name, Outcome.FEASIBLE, losses[name], least, None, 0.0, "repaired", chosen=name == best))
         if name != best:
             keep(name, ladder.publication(choice))
-    keep("rules", Adjustment(rungs=tuple(rungs)))
+    keep(RULES, Adjustment(rungs=tuple(rungs)))
     return found[best]

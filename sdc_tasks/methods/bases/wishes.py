@@ -25,18 +25,28 @@ class Wishes:
 
 def wishes_of(problem: ProtectionProblem, rules: Sequence[CellRule]) -> Wishes:
     """The wishes of all rules for the aggregate cells of a problem; costs multiply. A cell with a member that is not available is withheld:
-    it can be neither exact nor published. Raises InvalidInput for a pattern that fits no cell.
+    it can be neither exact nor published.
     """
-    keys = [problem.space.key(int(cell)) for cell in np.flatnonzero(problem.aggregate)]
-    exact, published, cost = np.zeros(len(keys), dtype=bool), np.zeros(len(keys), dtype=bool), np.ones(len(keys))
-    for rule in rules:
-        fits = np.array([fnmatchcase(key, rule.cells) for key in keys])
-        if not fits.any():
-            raise InvalidInput(
-                f"bases.cells: {rule.cells} fits no aggregate cell. Remedy: write it as a key, such as {keys[0]}, with * for any"
-            )
+    possible = ~problem.withheld[problem.aggregate]
+    exact, published, cost = np.zeros(len(possible), dtype=bool), np.zeros(len(possible), dtype=bool), np.ones(len(possible))
+    for rule, fits in zip(rules, _fitting(problem, rules), strict=True):
         exact |= fits & (rule.must == "exact")
         published |= fits & (rule.must is not None)
         cost *= np.where(fits, rule.cost, 1.0)
-    possible = ~problem.withheld[problem.aggregate]
     return Wishes(exact & possible, published & possible, cost)
+
+
+def require_fitting(problem: ProtectionProblem, rules: Sequence[CellRule]) -> None:
+    """Raises InvalidInput for a pattern that fits no aggregate cell."""
+    for rule, fits in zip(rules, _fitting(problem, rules), strict=True):
+        if not fits.any():
+            example = problem.space.key(problem.space.first_aggregate)
+            raise InvalidInput(
+                f"bases.cells: {rule.cells} fits no aggregate cell. Remedy: write it as a key, such as {example}, with * for any"
+            )
+
+
+def _fitting(problem: ProtectionProblem, rules: Sequence[CellRule]) -> list[Bools]:
+    """For each rule, the aggregate cells that its pattern fits."""
+    keys = [problem.space.key(int(cell)) for cell in np.flatnonzero(problem.aggregate)] if rules else []
+    return [np.array([fnmatchcase(key, rule.cells) for key in keys]) for rule in rules]

@@ -4,9 +4,9 @@
     controlled     [2] §3: all aggregates become multiples of one base; the reach is published, usually ± base; `aggregates.py`
     quadratic      [3]: aggregates that attacks use become multiples, those beside them are adjusted, margins are exact; `aggregates.py`
 
-Each method proposes publications, the most precise first. The attacker of the audit attacks each of them, together with the decision for
-the other indicators. The first publication that he cannot break is taken. If he breaks all, the indicator is withheld. With `rule_aware`
-there is one proposal, and a release that it does not pass is refused: to withhold it would tell of the counts.
+Each method proposes publications, the most precise first. The attacker of the audit attacks each of them. The first publication that he
+cannot break is taken. If he breaks all, the indicator is withheld. With `rule_aware` there is one proposal, and a release that it does not
+pass is refused: to withhold it would tell of the counts.
 """
 
 from __future__ import annotations
@@ -29,22 +29,16 @@ from sdc_tasks.model.results import Publication
 
 
 def round_part(
-    part: Part,
-    decided: Publication,
-    requirements: Requirements,
-    wanted: Rounding,
-    seed: int,
-    progress: Say,
-    note: Say,
-) -> Publication:
-    """The publication of the part. `decided`: the publication of the whole, with the part withheld; `requirements`, `seed`: of the audit.
+    part: Part, requirements: Requirements, wanted: Rounding, seed: int, progress: Say, note: Say
+) -> Publication:  # fmt: skip
+    """The publication of the part. `requirements`, `seed`: of the audit of the whole.
 
     `progress` receives the progress of the search, `note` each proposal and its result. The seed of the rounding is derived from the salt
     of the problem: nobody can repeat this rounding with the program alone. Raises InvalidInput where `rule_aware` is not offered.
     """
     if aware := isinstance(wanted, SmallCountRounding) and wanted.rule_aware:
         _require_fit(part.problem, requirements)
-    judge, drawn = _Judge(part, decided, requirements, seed), seed_of(part.problem, wanted)
+    judge, drawn = _Judge(part, requirements, seed), seed_of(part.problem, wanted)
     for what, publication in _proposals(part, requirements, wanted, drawn, seed, progress):
         broken = judge.broken(publication)
         note(f"{what}: {broken} requirements broken")
@@ -93,8 +87,8 @@ def _proposals(
 class _Judge:
     """The attacker of the audit, for one part of the table."""
 
-    def __init__(self, part: Part, decided: Publication, requirements: Requirements, seed: int) -> None:
-        self._part, self._decided, self._requirements, self._seed = part, decided, requirements, seed
+    def __init__(self, part: Part, requirements: Requirements, seed: int) -> None:
+        self._part, self._requirements, self._seed = part, requirements, seed
         self._attacker = None if part.problem.integral.any() else Attacker(part.problem, part.requirements(requirements), seed)
 
     def broken(self, publication: Publication) -> int:
@@ -105,6 +99,6 @@ class _Judge:
             self._attacker.face(publication)
             self._attacker.settle()
             return len(self._attacker.broken)
-        whole = self._part.into(self._decided, publication)
+        whole = self._part.into(Publication.nothing(np.flatnonzero(self._part.whole.aggregate)), publication)
         short = whole_attacks(self._part.whole, whole, self._requirements, self._seed).short
         return int(np.isin(self._requirements.primaries[[each.row for each in short]], self._part.cells).sum())

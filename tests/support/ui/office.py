@@ -121,7 +121,7 @@ def _release(
     steps.baseline(desk, release_id)
     steps.adjust(desk, release_id, 0)
     with patch.object(pipeline, "choose_bases", _everything if blocked else pipeline.choose_bases):
-        steps.choose_bases(desk, release_id)
+        steps.choose_bases(desk, release_id, 0)
     for chunk in range(desk.domain.audit.chunks):
         steps.audit_chunk(desk, release_id, chunk)
     steps.verdict(desk, release_id)

@@ -25,7 +25,7 @@ from sdc_tasks.methods.attack import Attack, Attacker, Requirements
 from sdc_tasks.methods.attack.replay.lack import Shortage, lacks
 from sdc_tasks.methods.attack.replay.left import left
 from sdc_tasks.methods.bases.aware.floors import Floors
-from sdc_tasks.methods.bases.comparison import Keep, Kept, best_choice
+from sdc_tasks.methods.bases.comparison import RULES, Keep, Kept, best_choice
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.rules import Case, by_audit
@@ -78,7 +78,7 @@ def aware(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, ke
     finest, safe = case.ladder.at_least(np.zeros(len(case.ladder.cells))), by_audit(case)
     if np.array_equal(safe, finest) and not tests.narrow(finest).any():  # repair changes what fails the audit, and only that
         case.note(f"{SOMEBODY}: the finest choice that the key leaves passes both tests")
-        keep("rules", Adjustment(rungs=(_rung(case, finest, None),)))
+        keep(RULES, Adjustment(rungs=(_rung(case, finest, None),)))
         return case.ladder.publication(finest)
     before = dict[str, Kept]()
     start = best_choice(case, options.model_copy(update={"rule": "cta"}), x, trusted, before.__setitem__, safe)
@@ -91,7 +91,7 @@ def aware(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, ke
         around, choice = wider, _withheld(case, wider, choice)
     choice = _lowered(case, tests, choice)
     bounds = [rung.bound for each in before.values() if isinstance(each, Adjustment) for rung in each.rungs if rung.bound is not None]
-    keep("rules", Adjustment(rungs=(_rung(case, choice, max(bounds, default=None)),)))
+    keep(RULES, Adjustment(rungs=(_rung(case, choice, max(bounds, default=None)),)))
     return case.ladder.publication(choice)
 
 

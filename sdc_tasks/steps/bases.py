@@ -1,0 +1,124 @@
+"""From what the national tables protect to safe bases: the adjusted table, then the bases of each group of linked indicators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sdc_tasks import pipeline
+from sdc_tasks.confidential import keeps_to_itself
+from sdc_tasks.methods.attack import Requirements
+from sdc_tasks.methods.bases.comparison import RULES, TABLES, Kept
+from sdc_tasks.methods.joined import Decision, beside, joined
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Adjustment, Publication, Tables
+from sdc_tasks.model.table import CellSpace
+from sdc_tasks.steps.desk import Desk
+from sdc_tasks.steps.memory import load, once
+from sdc_tasks.warehouse.operations import journal
+
+
+@keeps_to_itself
+def adjust(desk: Desk, release_id: str, rung: int) -> bool:
+    """Runs one rung of the CTA ladder. Returns whether the next rung is needed."""
+    problem = load(desk, release_id, "assemble", ProtectionProblem)
+    requirements = load(desk, release_id, "baseline", Requirements)
+    before = adjustment_of(desk, release_id, upto=rung)
+    name = f"{rung}-{desk.domain.cta.ladder[rung].method}"
+    if not before.accepted:
+        once(desk, release_id, "adjust", name, lambda: pipeline.climb(problem, requirements, desk.domain, rung, before, desk.say))
+        after = load(desk, release_id, "adjust", Adjustment, name)
+        journal.save_rungs(desk.engine, release_id, after.rungs)
+        desk.say(f"{after.rungs[-1].method}: {after.rungs[-1].outcome}, {after.rungs[-1].reason}")
+        return not after.accepted
+    return False
+
+
+def climbed(desk: Desk, release_id: str, upto: int | None = None) -> tuple[bool, str]:
+    """Whether the rungs before number `upto` (default: all) gave a table good enough to stop, and a description of that table."""
+    found = adjustment_of(desk, release_id, upto)
+    chosen = next((rung for rung in reversed(found.rungs) if rung.chosen), None)
+    if chosen is None and found.accepted:
+        return True, f"no adjusted table: {found.rungs[-1].reason}"
+    if chosen is None:
+        return found.accepted, "no rung returned a table: bases are driven by the audit alone"
+    return found.accepted, f"{chosen.method} was {'good enough' if found.accepted else 'the best'}: {chosen.outcome}, {chosen.reason}"
+
+
+def adjustment_of(desk: Desk, release_id: str, upto: int | None = None) -> Adjustment:
+    """The result of the rungs so far."""
+    ladder = desk.domain.cta.ladder[: len(desk.domain.cta.ladder) if upto is None else upto]
+    climbed = journal.step_outputs(desk.engine, release_id, "adjust")
+    names = [name for i, rung in enumerate(ladder) if (name := f"{i}-{rung.method}") in climbed]
+    return load(desk, release_id, "adjust", Adjustment, names[-1]) if names else Adjustment()
+
+
+@keeps_to_itself
+def choose_bases(desk: Desk, release_id: str, group: int) -> str:
+    """Decides exact, rounded or withheld for every aggregate cell of one group of linked indicators (`Domain.groups`). The last group
+    stores what is decided for all; where several end at once, each stores the same. Returns the digest of the decision for the group.
+    """
+    problem = load(desk, release_id, "assemble", ProtectionProblem)
+    requirements = load(desk, release_id, "baseline", Requirements)
+    adjustment = adjustment_of(desk, release_id)
+
+    notes: list[str] = []
+
+    def note(message: str) -> None:
+        notes.append(message)
+        desk.say(message)
+
+    def keep(name: str, item: Kept) -> None:
+        once(desk, release_id, "bases", _of_group(group, name), lambda: item)
+
+    def decide() -> Publication:
+        return pipeline.choose_bases(problem, requirements, adjustment, desk.domain, desk.say, keep, note, group)
+
+    def join() -> Publication:
+        space = problem.space
+        found = joined(space, [(each.indicators, each.publication) for each in _decisions(desk, release_id, space)])
+        visible = f"{int(found.visible.sum())} as sum of the visible countries, " if found.visible.any() else ""
+        desk.say(f"{int(found.exact.sum())} cells exact, {int(found.rounded.sum())} rounded, {visible}{int(found.withheld.sum())} withheld")
+        return found
+
+    known = journal.step_outputs(desk.engine, release_id, "bases")
+    own = [digest for name, digest in known.items() if name.startswith(_of_group(group, ""))]  # what `keep` stored when `decide` ran
+    digest = once(desk, release_id, "bases", str(group), decide, notes, own)
+    if {str(number) for number in range(len(problem.space.groups))} <= set(journal.step_outputs(desk.engine, release_id, "bases")):
+        once(desk, release_id, "bases", "", join)
+    return digest
+
+
+def _of_group(group: int, name: str) -> str:
+    return f"{group} {name}"
+
+
+def _decisions(desk: Desk, release_id: str, space: CellSpace) -> list[Decision]:
+    """The decision for each group."""
+    stored = journal.step_outputs(desk.engine, release_id, "bases")
+
+    def kept(key: str, name: str) -> Kept:
+        if name == TABLES:
+            return load(desk, release_id, "bases", Tables, key)
+        return load(desk, release_id, "bases", Adjustment, key) if name == RULES else load(desk, release_id, "bases", Publication, key)
+
+    decisions = []
+    for group, indicators in enumerate(space.groups):
+        own = {key.removeprefix(first): key for key in stored if key.startswith(first := _of_group(group, ""))}
+        beside_it = {name: kept(key, name) for name, key in own.items()}
+        decisions.append(Decision(indicators, load(desk, release_id, "bases", Publication, str(group)), beside_it))
+    return decisions
+
+
+def compared(desk: Desk, release_id: str) -> tuple[Mapping[str, Publication], Adjustment]:
+    """The comparison of the bases: the publications by other rules, and a rung for each rule."""
+    space = load(desk, release_id, "assemble", ProtectionProblem).space
+    kept = beside(space, _decisions(desk, release_id, space))
+    rules = kept.get(RULES)
+    others = {name: item for name, item in kept.items() if isinstance(item, Publication)}
+    return others, rules if isinstance(rules, Adjustment) else Adjustment()
+
+
+def tables_found(desk: Desk, release_id: str, space: CellSpace) -> Tables | None:
+    """The tables that the choice of bases found; None where no indicator goes to bases."""
+    found = beside(space, _decisions(desk, release_id, space)).get(TABLES)
+    return found if isinstance(found, Tables) else None

@@ -1,0 +1,143 @@
+"""Indicators that no relation links are decided apart: side by side or one after the other, with others or alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from sdc_tasks import pipeline
+from sdc_tasks.methods.attack import baseline
+from sdc_tasks.methods.bases.comparison import ALONE, AUDIT, LEAST, RULES
+from sdc_tasks.methods.joined import BY_GROUP, Decision, beside, joined
+from sdc_tasks.methods.parts import part_of
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung, Tables
+from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy, linked
+from support.laws import law
+from support.oracles.attack import releases
+from support.oracles.drawn import drawn_domain, quiet
+
+FEW = law(20)
+TWO_SIZES = Hierarchy("SIZECLASS", ("TOTAL", "S"), (None, "TOTAL"))
+
+
+def test_relations_link_indicators_also_through_others():
+    codes = ("A", "B", "C", "D", "E")
+    assert linked(codes, ()) == (("A",), ("B",), ("C",), ("D",), ("E",))
+    assert linked(codes, [("D", ("A", "B")), ("B", ("C",))]) == (("A", "B", "C", "D"), ("E",))
+
+
+@FEW
+@given(releases(most=6), st.sampled_from([0, 10**6]))
+def test_each_group_is_decided_as_if_it_were_alone(drawn, grown_from):
+    """Two copies of a release as two indicators, the second one ten times as large."""
+    one = drawn.problem
+    assume(len(one.space.indicators) == 1)
+    whole = twice(one)
+    domain = drawn_domain(grown_from=grown_from)
+    requirements, _ = baseline(whole, ("external",))
+    kept, apart = dict[str, object](), list[Decision]()
+    both = pipeline.choose_bases(whole, requirements, Adjustment(), domain, quiet, kept.__setitem__)
+    for group, indicators in reversed(list(enumerate(whole.space.groups))):
+        own = dict[str, object]()
+        found = pipeline.choose_bases(whole, requirements, Adjustment(), domain, quiet, own.__setitem__, group=group)
+        apart.insert(0, Decision(indicators, found, own))
+        part = part_of(whole, indicators)
+        alone = pipeline.choose_bases(part.problem, part.requirements(requirements), Adjustment(), domain, quiet)
+        assert part.publication(both).digest == alone.digest
+    assert joined(whole.space, [(each.indicators, each.publication) for each in apart]).digest == both.digest
+    assert told(beside(whole.space, apart)) == told(kept)
+    report = pipeline.audit(whole, both, requirements, domain, tried=kept[pipeline.TABLES])
+    assert report.passed
+
+
+def twice(one: ProtectionProblem) -> ProtectionProblem:
+    space = replace(one.space, indicators=("TURNOVER", "WAGES"))
+
+    def both(name: str, factor: float) -> np.ndarray:
+        array = getattr(one, name).reshape(len(space.areas), 1, -1)
+        return np.concatenate([array, array * factor if array.dtype == float else array], axis=1).ravel()
+
+    names = ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known")
+    return ProtectionProblem(space, **{name: both(name, 10.0) for name in names}, deliveries=one.deliveries)
+
+
+def told(kept: dict[str, object]) -> dict[str, object]:
+    """What is kept, by bytes."""
+    return {
+        name: item.digest if isinstance(item, Publication) else item.rungs if isinstance(item, Adjustment) else by_bytes(item)
+        for name, item in kept.items()
+    }
+
+
+def by_bytes(tables: object) -> tuple[bytes, ...]:
+    assert isinstance(tables, Tables)
+    return tuple(each.tobytes() for each in (tables.start, tables.column, tables.value))
+
+
+# --- the comparison, by hand ------------------------------------------------------------------------------------------------------
+
+
+def space_of(*indicators: str) -> CellSpace:
+    return CellSpace(("Q",), (Aggregate("P", ("Q",)),), indicators, (TWO_SIZES,))
+
+
+def rounded(value: float) -> Publication:
+    """Four aggregate cells, each published as this value with base 1."""
+    return Publication(np.arange(4, 8), np.full(4, value), np.ones(4))
+
+
+def rung(rule: str, loss: float, bound: float | None, chosen: bool = False, unprotected: int = 0) -> Rung:
+    return Rung(rule, Outcome.FEASIBLE, loss, bound, None, 0.0, "repaired", chosen=chosen, unprotected=unprotected)
+
+
+def decision(indicator: str, value: float, rungs: list[Rung], **others: Publication) -> Decision:
+    return Decision((indicator,), rounded(value), {RULES: Adjustment(rungs=tuple(rungs)), **others})
+
+
+def test_where_groups_take_different_rules_each_rule_is_told_with_the_rest_as_it_was_decided():
+    first = decision("A", 1, [rung(AUDIT, 8, 4), rung(LEAST, 6, 4, chosen=True)], **{AUDIT: rounded(2)})
+    second = decision("B", 3, [rung(AUDIT, 5, 5, chosen=True), rung(LEAST, 7, 5)], **{LEAST: rounded(4)})
+    found = beside(space_of("A", "B"), [first, second])
+    assert [(each.method, each.objective, each.bound, each.chosen) for each in found[RULES].rungs] == [
+        (AUDIT, 13, 9, False), (LEAST, 13, 9, False), (BY_GROUP, 11, 9, True),
+    ]  # fmt: skip
+    assert found[AUDIT].value.tolist() == [2, 2, 3, 3]
+    assert found[LEAST].value.tolist() == [1, 1, 4, 4]
+
+
+def test_a_rule_that_all_take_is_the_one_that_was_taken():
+    """What the CTA rule alone would break counts; a group without a bound leaves none for the whole."""
+    first = decision("A", 1, [rung(ALONE, 5, None, unprotected=3), rung(AUDIT, 6, 4, chosen=True)], **{ALONE: rounded(9)})
+    second = decision("B", 3, [rung(AUDIT, 5, None, chosen=True)])
+    found = beside(space_of("A", "B"), [first, second])
+    assert [(each.method, each.objective, each.bound, each.chosen, each.unprotected) for each in found[RULES].rungs] == [
+        (ALONE, 10, None, False, 3), (AUDIT, 11, None, True, 0),
+    ]  # fmt: skip
+    assert found[ALONE].value.tolist() == [9, 9, 3, 3]
+
+
+def test_a_group_that_is_rounded_as_a_whole_table_has_no_rules():
+    counted = Decision(("A",), rounded(1), {})
+    assert beside(space_of("A"), [counted]) == {}
+    found = beside(
+        space_of("A", "B"), [counted, decision("B", 3, [rung(AUDIT, 5, 5, chosen=True), rung(LEAST, 7, 5)], **{LEAST: rounded(4)})]
+    )
+    assert found[LEAST].value.tolist() == [1, 1, 4, 4]
+    assert [each.objective for each in found[RULES].rungs] == [5, 7]
+
+
+def test_cells_of_no_group_are_withheld():
+    found = joined(space_of("A", "B"), [(("B",), rounded(3))])
+    assert found.withheld.tolist() == [True, True, False, False]
+
+
+@pytest.mark.parametrize("codes", [("A",), ("A", "B")])
+def test_tables_of_all_groups_are_tried(codes):
+    each = Tables(**Tables.rows([(np.array([0]), np.array([1.0]))]))
+    found = beside(space_of(*codes), [Decision((code,), rounded(1), {pipeline.TABLES: each}) for code in codes])
+    assert len(found[pipeline.TABLES].sparse) == len(codes)
