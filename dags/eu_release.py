@@ -52,7 +52,8 @@ and program is the same release: finished steps are not repeated, and no second 
 - **a rung, `cta_…`**: that strategy crashed, or did not end within the time of the domain file. The release stops, because its figures
   would be different without this rung. Clear the rung with *Downstream* when the machine is less busy. If it fails again, call the
   methodologist.
-- **`baseline`, `bases`, `audit`**: a limit of the machine, or a defect. Clear the task; if it fails again, call the methodologist.
+- **`baseline`, one `bases`, one `audit`**: a limit of the machine, or a defect. Clear the task, or that instance: others keep what they
+  found. If it fails again, call the methodologist.
 - **`approve_…`**: waits for the approval of somebody who did not trigger the run, see *Required Actions*. Pink: a later release of the
   period took its place. Red: rejected, the log says by
   whom; or the publication has changed since this run asked: trigger the DAG again.

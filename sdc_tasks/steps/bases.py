@@ -93,7 +93,7 @@ def _of_group(group: int, name: str) -> str:
 
 
 def _decisions(desk: Desk, release_id: str, space: CellSpace) -> list[Decision]:
-    """The decision for each group."""
+    """The decision for each group that has one: releases of earlier programs have none."""
     stored = journal.step_outputs(desk.engine, release_id, "bases")
 
     def kept(key: str, name: str) -> Kept:
@@ -103,6 +103,8 @@ def _decisions(desk: Desk, release_id: str, space: CellSpace) -> list[Decision]:
 
     decisions = []
     for group, indicators in enumerate(space.groups):
+        if str(group) not in stored:
+            continue
         own = {key.removeprefix(first): key for key in stored if key.startswith(first := _of_group(group, ""))}
         beside_it = {name: kept(key, name) for name, key in own.items()}
         decisions.append(Decision(indicators, load(desk, release_id, "bases", Publication, str(group)), beside_it))

@@ -46,7 +46,7 @@ class BasesOptions(Strict):
     grown_from: int = Field(
         default=50_000,
         ge=0,
-        description="minimum-uncertainty: a table with so many national cells grows its bases from tables, without CTA",
+        description="minimum-uncertainty: linked indicators with so many national cells grow their bases from tables, without CTA",
     )
     lowering: int = Field(default=3_000, ge=0, description="of grown bases: linear programs that may be solved to lower them")
     mantissas: tuple[Annotated[float, Field(ge=1, lt=10)], ...] = Field(

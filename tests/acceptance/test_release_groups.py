@@ -1,0 +1,80 @@
+"""Groups of linked indicators are decided one by one, in any order, and a failure of one costs no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sdc_tasks import outputs, pipeline, steps
+from sdc_tasks.demo import write_demo
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.attack import Requirements
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.results import Adjustment
+from sdc_tasks.steps.memory import load
+from sdc_tasks.warehouse.database.schema import payload
+from sdc_tasks.warehouse.operations import journal
+
+PERIOD = "2024"
+
+
+@pytest.fixture
+def begun(tmp_path: Path) -> Iterator[tuple[steps.Desk, str]]:
+    """A desk, and a release of three groups whose bases are not chosen yet."""
+    file = write_demo(tmp_path, countries=3, activities=4, sizes=2, indicators=5)
+    desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", str(file), PERIOD)
+    for each in steps.discover(desk, tmp_path / "inbox"):
+        steps.ingest(desk, tmp_path / "inbox", each.file)
+    release_id = steps.assemble(desk)
+    steps.baseline(desk, release_id)
+    yield desk, release_id
+    desk.engine.dispose()
+
+
+def finished(desk: steps.Desk, release_id: str) -> str:
+    for chunk in range(desk.domain.audit.chunks):
+        steps.audit_chunk(desk, release_id, chunk)
+    steps.verdict(desk, release_id)
+    return steps.decided(desk, release_id)[1].digest
+
+
+def test_groups_that_are_decided_in_any_order_give_the_bytes_of_the_whole(begun, monkeypatch):
+    desk, release_id = begun
+    assert desk.domain.groups == (("TURNOVER",), ("VALUE_ADDED", "PERSONNEL_COSTS", "SURPLUS"), ("PURCHASES",))
+    problem = load(desk, release_id, "assemble", ProtectionProblem)
+    requirements = load(desk, release_id, "baseline", Requirements)
+    whole = pipeline.choose_bases(problem, requirements, Adjustment(), desk.domain)
+    steps.choose_bases(desk, release_id, 2)
+    with monkeypatch.context() as broken, pytest.raises(MemoryError):
+        broken.setattr(pipeline, "choose_bases", raises)
+        steps.choose_bases(desk, release_id, 1)
+    steps.choose_bases(desk, release_id, 0)
+    with pytest.raises(InvalidInput, match="bases  has no result yet"):
+        steps.audit_chunk(desk, release_id, 0)
+    done = journal.step_outputs(desk.engine, release_id, "bases")
+    steps.choose_bases(desk, release_id, 1)
+    stored = journal.step_outputs(desk.engine, release_id, "bases")
+    assert {name: stored[name] for name in done} == done, "what the others stored stays"
+    assert finished(desk, release_id) == whole.digest
+    page = outputs.write_out(desk, release_id, Path(str(desk.engine.url.database)).parent / "out").read_text(encoding="utf-8")
+    assert "How the bases were chosen" in page
+    assert "minimum uncertainty" in page
+
+
+def test_a_group_that_was_damaged_is_decided_again_and_the_rest_stays(begun):
+    desk, release_id = begun
+    for group in range(3):
+        steps.choose_bases(desk, release_id, group)
+    before = journal.step_outputs(desk.engine, release_id, "bases")
+    with desk.engine.begin() as connection:
+        for key in ("", "1"):
+            connection.execute(payload.update().where(payload.c.digest == before[key]).values(content=b"damaged"))
+    steps.choose_bases(desk, release_id, 1)
+    assert journal.step_outputs(desk.engine, release_id, "bases") == before
+    finished(desk, release_id)
+
+
+def raises(*_: object) -> None:
+    raise MemoryError
