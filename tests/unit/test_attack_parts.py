@@ -39,7 +39,7 @@ def test_a_part_has_thirty_countries_at_most(countries, stretches):
 @pytest.mark.parametrize(("n", "divisions"), [(900, 0), (7_000, 1), (20_000, 3)])
 def test_a_large_table_is_divided_twice_before_it_is_looked_at_as_a_whole(n, divisions):
     area, code = np.arange(n) % 90, np.arange(n) // 90
-    found = levels(area, code, np.ones(223, dtype=int))
+    found = levels(area, code, np.ones(223, dtype=int), np.zeros(n, dtype=int))
     assert [len(level.parts) == 1 for level in found] == [False] * divisions + [True]
     if divisions == 3:
         beside, dealt = (level.label(n) for level in found[1:3])
@@ -69,24 +69,36 @@ def test_an_attack_on_a_large_table_begins_in_its_country_in_parts_and_in_its_br
     area, code = np.arange(20_000) % 100, np.arange(20_000) // 100
     depth = np.full(200, 2)
     depth[[0, 1, 61]] = 0, 1, 1
-    country, small, large, branch = around(area, code, depth)
+    country, small, large, branch, everywhere = around(area, code, depth, np.zeros(20_000, dtype=int))
     np.testing.assert_array_equal(country, area)
+    assert not everywhere.any()
     assert small.max() > large.max() > 1
     assert [np.unique(code[branch == number]).tolist() for number in np.unique(branch)] == [[0], [*range(1, 61)], [*range(61, 200)]]
     flat = np.ones(200, dtype=int)
-    assert len(around(area, code, flat)) == 3
+    assert len(around(area, code, flat, np.zeros(20_000, dtype=int))) == 4
 
 
 def test_a_large_table_of_one_code_has_no_parts_but_its_countries():
     """Its second code list may be long."""
     area = np.arange(20_000) % 27
-    (country,) = around(area, np.zeros(20_000, dtype=int), np.zeros(1, dtype=int))
+    country, _ = around(area, np.zeros(20_000, dtype=int), np.zeros(1, dtype=int), np.zeros(20_000, dtype=int))
     np.testing.assert_array_equal(country, area)
 
 
 def test_an_attack_on_a_table_that_is_not_large_knows_no_branches():
     area, code = np.arange(7_000) % 90, np.arange(7_000) // 90
-    assert len(around(area, code, np.zeros(78, dtype=int))) == 2
+    assert len(around(area, code, np.zeros(78, dtype=int), np.zeros(7_000, dtype=int))) == 3
+
+
+@pytest.mark.parametrize("n", [7_000, 20_000])
+def test_indicators_that_no_relation_links_are_in_no_part_together(n):
+    """Every third column belongs to the second group. The last division is the whole table."""
+    area, code, group = np.arange(n) % 90, np.arange(n) // 90, (np.arange(n) % 3 == 2).astype(int)
+    depth = np.full(223, 2)
+    depth[[0, 1, 61]] = 0, 1, 1
+    divisions = [level.label(n) for level in levels(area, code, depth, group)[:-1]]
+    for label in (*divisions, *around(area, code, depth, group)):
+        assert all(np.ptp(group[label == number]) == 0 for number in np.unique(label))
 
 
 @LAW

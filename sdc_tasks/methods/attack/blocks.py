@@ -5,8 +5,10 @@ A part is a group of countries × a stretch of the first code list, because only
 activities. A large table is divided twice: first into groups of neighbouring countries, then into groups of every n-th country, so
 that a cell without room among its neighbours meets other countries. What is still open then is searched in the whole table.
 
+Indicators that no relation links are never in one part, unless the whole table is searched.
+
 An attack on one cell of a large table goes through ever larger parts around the cell. The last one is its branch of the first code list: a
-total is linked to all of its branch, and a stretch may cut the branch.
+total is linked to all of its branch, and a stretch may cut the branch. Then follow the linked indicators in all countries.
 """
 
 from __future__ import annotations
@@ -71,37 +73,44 @@ def is_large(n: int) -> bool:
     return n > UNDIVIDED * LARGE_COLUMNS
 
 
-def levels(area: Ints, code: Ints, depth: Ints) -> list[Level]:
+def levels(area: Ints, code: Ints, depth: Ints, group: Ints) -> list[Level]:
     """The divisions, from small parts to the whole table. In a large table, stretches of codes end where branches end.
 
-    `area` and `code` (columns,): where a column stands, codes in the order of `lineage`; `depth` (codes,): that of each code in this order.
+    `area`, `code`, `group` (columns,): where a column stands; codes in the order of `lineage`, groups of linked indicators.
+    `depth` (codes,): that of each code in this order.
     """
     n = len(area)
+
+    def division(size: int, interior: bool, dealt: bool = False, depth: Ints | None = None) -> Level:
+        own = [np.flatnonzero(group == number) for number in np.unique(group)]
+        return Level([mine[part] for mine in own for part in parts(area[mine], code[mine], size, dealt, depth)], interior)
+
     if n == 0:
         return []
     whole = [np.arange(n)]
     if n <= UNDIVIDED * SMALL_COLUMNS:
         return [Level(whole, False)]
     if not is_large(n):
-        return [Level(parts(area, code, SMALL_COLUMNS), False), Level(whole, True)]
-    small = Level(parts(area, code, SMALL_COLUMNS, depth=depth), False)
-    large = [Level(parts(area, code, LARGE_COLUMNS, dealt, depth), True) for dealt in (False, True)]
-    return [small, *large, Level(whole, True)]
+        return [division(SMALL_COLUMNS, False), Level(whole, True)]
+    large = [division(LARGE_COLUMNS, True, dealt, depth) for dealt in (False, True)]
+    return [division(SMALL_COLUMNS, False, depth=depth), *large, Level(whole, True)]
 
 
-def around(area: Ints, code: Ints, depth: Ints) -> list[Ints]:
-    """The parts in which an attack on a cell begins, from small to large: for each division the number of the part that each column is in.
+def around(area: Ints, code: Ints, depth: Ints, group: Ints) -> list[Ints]:
+    """The parts in which an attack on a cell is made, from small to large: for each division the number of the part that each column is in.
+    The first one is the country, the last one all countries; groups of linked indicators are apart in each.
 
     All arrays as for `levels`.
     """
-    n = len(area)
-    neighbours = levels(area, code, depth)[:2]  # without the division that deals countries out
+    n, groups = len(area), int(group.max(initial=0)) + 1
+    country = area * groups + group
+    neighbours = levels(area, code, depth, group)[:2]  # without the division that deals countries out
     divisions = [level.label(n) for level in neighbours if len(level.parts) > 1]
     if not is_large(n):
-        return [area, *divisions]
-    branch = np.cumsum(depth <= 1, dtype=np.int64)[code]
-    has_branches = 1 < len(np.unique(branch)) <= n / SMALL_COLUMNS  # in a flat list, each code is a branch
-    return [area, *divisions, *([branch] if has_branches else [])]
+        return [country, *divisions, group]
+    branch = np.cumsum(depth <= 1, dtype=np.int64)[code] * groups + group
+    has_branches = groups < len(np.unique(branch)) <= n / SMALL_COLUMNS  # in a flat list, each code is a branch
+    return [country, *divisions, *([branch] if has_branches else []), group]
 
 
 def lineage(hierarchy: Hierarchy) -> Ints:

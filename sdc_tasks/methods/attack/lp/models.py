@@ -90,18 +90,17 @@ class LiveModel:
 class Models:
     """The live models of one prover, for parts and for the whole core. Each is made when it is first used.
 
-    `labels`: the number of the part that each column of the core is in; first its country, then ever larger parts.
+    `labels`: the number of the part that each column of the core is in; first its country, then ever larger parts, last all countries.
     """
 
     def __init__(self, system: AttackSystem, by_column: sp.csc_array, insiders: Insiders, labels: list[Ints]) -> None:
         self._system, self._by_column, self._insiders, self._labels = system, by_column, insiders, labels
-        self._parts: dict[tuple[int, int], LiveModel] = {}
-        self._whole: LiveModel | None = None
+        self._models: dict[tuple[int, int], LiveModel] = {}
 
     @property
     def live(self) -> list[LiveModel]:
         """The models made so far."""
-        return [*self._parts.values(), *([] if self._whole is None else [self._whole])]
+        return list(self._models.values())
 
     def face(self, system: AttackSystem) -> None:
         """Gives every model the polyhedron of another publication."""
@@ -111,21 +110,21 @@ class Models:
             model.face(system)
 
     def around(self, column: int, in_parts: bool) -> Iterator[LiveModel]:
-        """The models in which to attack a column of the core; the whole core is the last one. `in_parts`: before it come the country, if no
-        row leads out of it, and parts of the table.
+        """The models in which to attack a column of the core; the last ones are the indicators linked to it in all countries, and the whole
+        core. `in_parts`: before them come the country, if no row leads out of it, and parts of the table.
         """
-        for level, label in enumerate(self._labels) if in_parts else ():
-            at = level, int(label[column])
-            if at not in self._parts:
-                self._parts[at] = self._of(np.flatnonzero(label == label[column]))
-            if level > 0 or self._parts[at].closed:
-                yield self._parts[at]
-        yield self._all()
+        for level, label in enumerate(self._labels):
+            if in_parts or level == len(self._labels) - 1:
+                model = self._at(level, label, column)
+                if level > 0 or model.closed:
+                    yield model
+        yield self._at(-1, np.zeros(self._system.core.shape[1], dtype=np.int64), column)
 
-    def _all(self) -> LiveModel:
-        if self._whole is None:
-            self._whole = self._of(np.arange(self._system.core.shape[1]))
-        return self._whole
+    def _at(self, level: int, label: Ints, column: int) -> LiveModel:
+        at = level, int(label[column])
+        if at not in self._models:
+            self._models[at] = self._of(np.flatnonzero(label == label[column]))
+        return self._models[at]
 
     def _of(self, columns: Ints) -> LiveModel:
         """The model of these columns. Other columns count as movable even if insiders know them: the attackers of a victim may not."""

@@ -106,9 +106,9 @@ class LpProver(Prover):
         insiders = Insiders.of(knowledge, self._system, items.cell)
         ledger = Ledger(items, insiders, knowledge.asked(needs, row), need * (1 - MET), spared=False)
         super().__init__(profile, items, insiders, ledger, seed)
-        self._country, stretch, depth = _where(problem, self._system)
-        self._levels, self._by_column = levels(self._country, stretch, depth), sp.csc_array(self._system.core)
-        self._models = Models(self._system, self._by_column, insiders, around(self._country, stretch, depth))
+        where = _where(problem, self._system)
+        self._levels, self._around, self._by_column = levels(*where), around(*where), sp.csc_array(self._system.core)
+        self._models = Models(self._system, self._by_column, insiders, self._around)
         source = self._system.source[self._system.core_rows]
         self._core_row = np.full(int(source.max(initial=-1)) + 1, -1)  # of a row of the relations
         self._core_row[source] = np.arange(len(source))
@@ -141,7 +141,8 @@ class LpProver(Prover):
 
     def elastic(self) -> ElasticParts:
         """The models that look for a table of one item: small parts of the table, larger ones, and the country."""
-        labels = [*(level.label(len(self._country)) for level in self._in_parts), self._country]
+        country = self._around[0]
+        labels = [*(level.label(len(country)) for level in self._in_parts), country]
         return ElasticParts(self._system, self._by_column, self.insiders.usual, labels)
 
     @property
@@ -275,7 +276,7 @@ class LpProver(Prover):
 
     @property
     def _is_large(self) -> bool:
-        return is_large(len(self._country))
+        return is_large(len(self._around[0]))
 
     @property
     def _in_parts(self) -> list[Level]:
@@ -407,11 +408,15 @@ def sizes_of(needs: Requirements, profile: int) -> Iterator[Size]:
             yield Size(row[bucket == b], side[bucket == b], float(2.0 ** np.round(np.log2(10.0 ** (LEVEL_DECADES * (b - 0.5))))))
 
 
-def _where(problem: ProtectionProblem, system: AttackSystem) -> tuple[Ints, Ints, Ints]:
-    """(area, rank in the first code list) of the core columns, by the first cell of each, and the depth of the code of each rank."""
-    position = np.unravel_index(system.code[system.first], problem.space.national_shape)
-    if not problem.space.hierarchies:
-        return system.area[system.first], position[0], np.zeros(problem.space.national_shape[0], dtype=np.int64)
-    first = problem.space.hierarchies[0]
-    rank = lineage(first)
-    return system.area[system.first], rank[position[1]], np.array(first.depth)[np.argsort(rank)]
+def _where(problem: ProtectionProblem, system: AttackSystem) -> tuple[Ints, Ints, Ints, Ints]:
+    """(area, rank in the first code list, depth of the code of each rank, group of linked indicators): of the core columns, by the first
+    cell of each, but for the depth.
+    """
+    space, area = problem.space, system.area[system.first]
+    indicator, *codes = np.unravel_index(system.code[system.first], space.national_shape)
+    number = {code: i for i, group in enumerate(space.groups) for code in group}
+    group = np.array([number[code] for code in space.indicators])[indicator]
+    if not space.hierarchies:
+        return area, indicator, np.zeros(len(space.indicators), dtype=np.int64), group
+    rank = lineage(space.hierarchies[0])
+    return area, rank[codes[0]], np.array(space.hierarchies[0].depth)[np.argsort(rank)], group
