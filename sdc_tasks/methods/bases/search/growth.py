@@ -7,7 +7,7 @@ lies its level away. So we collect such tables, and publish each aggregate cell 
 1. With all aggregates exact, joint LPs over parts of the table show most requirements.
 2. Each one that is left gets a table of its own: the one that asks for the least additional loss (`attack/lp/elastic.py`), first in a
    part of the table, then in its country. The intervals grow until this table fits as well as all earlier ones. Each time half of them
-   are shown, joint LPs look at the rest. An LP that takes many steps is put off, as later tables may show its requirement.
+   are shown, joint LPs look at the rest, as long as that pays. An LP that takes many steps is put off: later tables may show what it asks.
 3. Cells are lowered, those with the largest loss first: the tables that need more than the lower interval go, and what only they showed
    gets other tables. The change is kept if it loses less. This ends after a counted number of LPs, and is safe wherever it ends.
 
@@ -159,35 +159,39 @@ class Growth:
 
     # --- a table for each requirement ------------------------------------------------------------------------------------------------
 
-    def _show_jointly(self, number: int) -> None:
-        """Takes what joint LPs in parts show of a prover, within the present intervals."""
-        prover = self._provers[number]
+    def _show_jointly(self, number: int) -> bool:
+        """Takes what joint LPs in parts show of a prover, within the present intervals. Returns whether they showed more than one each."""
+        prover, before, solved = self._provers[number], self._open, self._provers[number].solves
         for witness in prover.propose_in_parts():
             self._take(number, witness.dense(prover.width), witness.sound)
+        return before - self._open > prover.solves - solved
 
     def _show_each(self) -> None:
-        """Each time half of what is left of a prover is shown, joint LPs look at the rest: intervals that have grown have room for more."""
+        """Each time half of what is left of a prover is shown, joint LPs look at the rest, as long as this pays: intervals that have grown
+        have room for more.
+        """
         work, items = Progress(self._say, "bases"), sum(map(len, self._covers))
+        pays = [True] * len(self._provers)
         for steps in STEPS:
             for number in range(len(self._provers)):
-                self._show_jointly(number)
-                while self._show_half(number, steps, lambda: work.tell(items - self._open, items, "requirements shown")):
-                    self._show_jointly(number)
+                pays[number] = pays[number] and self._show_jointly(number)
+                while self._show_some(number, steps, pays[number], lambda: work.tell(items - self._open, items, "requirements shown")):
+                    pays[number] = self._show_jointly(number)
 
-    def _show_half(self, number: int, steps: int | None, tell: Callable[[], None]) -> bool:
-        """Shows items of a prover one by one. Returns whether it stopped because half of those that were open are shown."""
-        prover, first, half = self._provers[number], len(self._tables), False
+    def _show_some(self, number: int, steps: int | None, half: bool, tell: Callable[[], None]) -> bool:
+        """Shows items of a prover one by one: `half` of those that are open, or all. Returns whether it stopped half-way."""
+        prover, first, stop = self._provers[number], len(self._tables), False
         order = np.argsort(-prover.items.need, kind="stable")
         left = order[self._covers[number][order] == 0]
         for item in left.tolist():
             if not self._covers[number][item]:
                 self._show(number, item, steps)
                 tell()
-                half = 2 * int((self._covers[number] == 0).sum()) <= len(left)
-            if half:
+                stop = half and 2 * int((self._covers[number] == 0).sum()) <= len(left)
+            if stop:
                 break
         prover.recount((table.dense(prover.width) for table in self._tables[first:]), 0)
-        return half
+        return stop
 
     def _show(self, number: int, item: int, steps: int | None, capped: int = -1) -> bool:
         """Finds the table of an item that asks for least, and grows the intervals to it; the cell `capped` does not grow. No LP takes more
