@@ -19,6 +19,7 @@ import numpy as np
 
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.methods import attack
+from sdc_tasks.methods.attack import merge
 from sdc_tasks.methods.bases.comparison import TABLES, Keep, Kept, is_grown
 from sdc_tasks.methods.bases.policy import case_of, safe_bases
 from sdc_tasks.methods.bases.wishes import require_fitting
@@ -26,7 +27,7 @@ from sdc_tasks.methods.cta.ladder import climb as climb_rung
 from sdc_tasks.methods.cta.ladder import unneeded
 from sdc_tasks.methods.cta.model import release_problem
 from sdc_tasks.methods.joined import Decision, beside, forget, joined
-from sdc_tasks.methods.parts import Part, part_of
+from sdc_tasks.methods.parts import Part, groups_of, part_of
 from sdc_tasks.methods.receiver.secondaries import secondaries
 from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import ProtectionProblem
@@ -41,7 +42,7 @@ from sdc_tasks.releases.gate import pass_gate as release
 from sdc_tasks.releases.program import against_program
 
 __all__ = [
-    "TABLES", "as_delivered", "audit", "audit_jointly", "baseline", "build_problem", "certificate", "choose_bases", "climb",
+    "TABLES", "as_delivered", "audit", "audit_jointly", "baseline", "build_problem", "certificate", "choose_bases", "climb", "groups",
     "intervals", "merge", "profiles_of", "read_before", "receiver_sets", "release", "rounding_of", "secured",
     "sets_secondaries", "still_promised", "to_bases", "to_try", "with_secondaries",
 ]  # fmt: skip
@@ -81,8 +82,8 @@ def climb(
     each, part = domain.cta.ladder[rung], to_bases(problem, domain)
     if part is None:
         return unneeded(each, before, Outcome.OPTIMAL, "no indicator goes to bases")
-    cells, asked = part.problem.space.first_aggregate // len(part.problem.space.indicators), (requirements.profiles, domain.bases)
-    codes = [code for group in part.problem.space.groups if not is_grown(cells * len(group), *asked) for code in group]
+    space, asked = part.problem.space, (requirements.profiles, domain.bases)
+    codes = [code for group in groups(part.problem, domain) if not is_grown(space, group, *asked) for code in group]
     if not codes:
         return unneeded(each, before, Outcome.NONE, "not needed: the bases of a large table are grown from tables")
     part = part_of(problem, codes)
@@ -90,6 +91,11 @@ def climb(
     model = release_problem(part.problem, part.requirements(requirements).strongest, weights, domain.cta.mirror)
     rest = each, domain.cta.seed, part.adjustment(before), domain.cta.accept_short, progress
     return part.adjusted(climb_rung(model, part.problem.a, *rest))
+
+
+def groups(problem: ProtectionProblem, domain: Domain) -> tuple[tuple[str, ...], ...]:
+    """The indicators in groups whose bases are chosen apart: those of the domain, joined where an earlier version links them."""
+    return groups_of(problem, domain.groups, [each.code for each in domain.indicators if each.rounding is not None])
 
 
 def to_bases(problem: ProtectionProblem, domain: Domain) -> Part | None:
@@ -123,8 +129,7 @@ def choose_bases(
     """
     to_bases(problem, domain)  # refuses what the domain cannot ask for
     asked = problem, requirements, adjustment, domain, progress, note or progress
-    groups = problem.space.groups if group is None else problem.space.groups[group : group + 1]
-    decisions = [_decided(*asked, each) for each in groups]
+    decisions = [_decided(*asked, each) for each in groups(problem, domain)[slice(None) if group is None else slice(group, group + 1)]]
     for name, item in beside(problem.space, decisions).items():
         keep(name, item)
     return joined(problem.space, [(each.indicators, each.publication) for each in decisions])
@@ -137,7 +142,7 @@ def _decided(
     part, whole, kept = part_of(problem, group), Publication.nothing(np.flatnonzero(problem.aggregate)), dict[str, Kept]()
     indicators = [each for each in domain.indicators if each.code in group]
     rounding = indicators[0].rounding
-    if len(problem.space.groups) > 1 or rounding is not None:
+    if len(group) < len(problem.space.indicators) or rounding is not None:
         note(f"{', '.join(group)}: {'bases' if rounding is None else rounding.method}")
     if rounding is not None:
         found = round_part(part, requirements, rounding, domain.audit.seed, progress, note)
@@ -193,8 +198,3 @@ def to_try(problem: ProtectionProblem, adjustment: Adjustment, tables: Tables | 
 
 def _dense(problem: ProtectionProblem, tried: Tables | None) -> Iterable[Floats]:
     return () if tried is None else tried.dense(int(problem.suppressed.sum()))
-
-
-def merge(chunks: Sequence[AuditReport]) -> AuditReport:
-    """The report of the whole publication."""
-    return attack.merge(chunks)

@@ -347,8 +347,14 @@ class Domain(Strict):
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The indicators in groups that no relation links: bases are chosen for each group by itself."""
-        return linked([each.code for each in self.indicators], [(each.total, each.parts) for each in self.indicator_relations])
+        """The indicators in groups that no relation links: bases are chosen for each group by itself. Where bases are `rule_aware`, all
+        that go to bases are one group, because one test of the width speaks of all of them (METHOD §9).
+        """
+        links = [(each.total, each.parts) for each in self.indicator_relations]
+        to_bases = [each.code for each in self.indicators if each.rounding is None]
+        if self.bases.rule_aware and to_bases:
+            links.append((to_bases[0], tuple(to_bases[1:])))
+        return linked([each.code for each in self.indicators], links)
 
     @cached_property
     def units(self) -> tuple[tuple[str, int], ...]:

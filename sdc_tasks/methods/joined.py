@@ -56,29 +56,31 @@ def joined(space: CellSpace, groups: Sequence[tuple[tuple[str, ...], Publication
 
 def beside(space: CellSpace, decisions: Sequence[Decision]) -> dict[str, Kept]:
     """What is kept of the decisions: all tables; the publication by each rule that was not taken everywhere; and, as RULES, a rung for each
-    rule. A group that was not decided by a rule stands there as it was decided.
+    rule. A group that no rule of this name decided stands there as it was decided.
     """
     kept, found = [each.kept.get(TABLES) for each in decisions], dict[str, Kept]()
     if tables := [each for each in kept if isinstance(each, Tables)]:
         found[TABLES] = Tables(**Tables.rows([row for each in tables for row in each.sparse]))
     ruled = [each for each in decisions if each.rules]
-    names = list(dict.fromkeys(rung.method for each in ruled for rung in each.rules))
-    rungs = [_together(name, [each.rung(name) for each in ruled]) for name in names]
-    for rung in rungs:
-        if not rung.chosen:
-            found[rung.method] = joined(space, [(each.indicators, each.by(rung.method)) for each in decisions])
-    if rungs and not any(rung.chosen for rung in rungs):
-        taken = [next(rung for rung in each.rules if rung.chosen) for each in ruled]
-        rungs.append(_together(BY_GROUP, taken))
+    rungs = list[Rung]()
+    for rule in dict.fromkeys(rung.method for each in ruled for rung in each.rules):
+        taken = [each.rung(rule) for each in ruled]
+        everywhere = all(rung.chosen for rung in taken)
+        if not everywhere:
+            found[rule] = joined(space, [(each.indicators, each.by(rule)) for each in decisions])
+        if not everywhere or all(rung.method == rule for rung in taken):
+            rungs.append(_together(rule, taken, everywhere))
+    if ruled and not any(rung.chosen for rung in rungs):
+        rungs.append(_together(BY_GROUP, [next(rung for rung in each.rules if rung.chosen) for each in ruled], True))
     return {**found, RULES: Adjustment(rungs=tuple(rungs))} if rungs else found
 
 
-def _together(rule: str, rungs: Sequence[Rung]) -> Rung:
+def _together(rule: str, rungs: Sequence[Rung], chosen: bool) -> Rung:
     """The rung of a rule over all groups."""
     reason = next((rung.reason for rung in rungs if rung.method == rule), rungs[0].reason)
     worst = Outcome.RELAXED if any(rung.outcome is Outcome.RELAXED for rung in rungs) else rungs[0].outcome
     bounds = [rung.bound for rung in rungs if rung.bound is not None]
     return Rung(
         rule, worst, sum(rung.objective or 0.0 for rung in rungs), sum(bounds) if len(bounds) == len(rungs) else None, None, 0.0, reason,
-        unprotected=sum(rung.unprotected for rung in rungs), chosen=all(rung.chosen for rung in rungs),
+        unprotected=sum(rung.unprotected for rung in rungs), chosen=chosen,
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sdc_tasks.methods.attack import Requirements, knowledge_of
 from sdc_tasks.model.problem import COLUMNS, ROWS, Earlier, Levels, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication, Tables
-from sdc_tasks.model.table import Bools, Ints
+from sdc_tasks.model.table import Bools, Ints, linked
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,24 @@ class Part:
         x = self.whole.a.copy()
         x[self.cells] = part.x
         return Adjustment(x, part.rungs)
+
+
+def groups_of(problem: ProtectionProblem, given: Iterable[tuple[str, ...]], alone: Collection[str]) -> tuple[tuple[str, ...], ...]:
+    """The `given` groups of indicators, joined where a relation links them, of this release or of an earlier version of the period: its
+    relations may have been others. Indicators that are `alone` stay alone.
+    """
+    space, before = problem.space, problem.earlier
+    links = [(each[0], each[1:]) for each in (tuple(code for code in group if code in space.indicators) for group in given) if each]
+    links += list(space.indicator_relations)
+    if before.rows.nnz:
+        n = before.rows.shape[1] - len(before.lower)
+        indicator = np.concatenate([space.indicator_of(np.arange(n)), space.indicator_of(before.code)])[before.rows.indices]
+        row = np.repeat(np.arange(before.rows.shape[0]), np.diff(before.rows.indptr))
+        beside = (row[1:] == row[:-1]) & (indicator[1:] != indicator[:-1])
+        pairs = np.unique(np.column_stack([indicator[:-1][beside], indicator[1:][beside]]), axis=0)
+        named = [(space.indicators[one], space.indicators[other]) for one, other in pairs.tolist()]
+        links += [(one, (other,)) for one, other in named if one not in alone and other not in alone]
+    return linked(space.indicators, links)
 
 
 def part_of(problem: ProtectionProblem, indicators: Collection[str]) -> Part:

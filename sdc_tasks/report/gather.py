@@ -431,11 +431,13 @@ def _rules(
     kept: Adjustment,
 ) -> tuple[RuleFact, ...]:
     """The publication, and the publications by each other rule: averages over many cells, to three digits."""
-    truth = problem.a[publication.cells]
+    truth, space = problem.a[publication.cells], problem.space
+    groups = [np.tile(space.spread(code in group for code in space.indicators), len(space.aggregates)) for group in space.groups]
 
     def fact(rung: Rung, name: str, published: Publication, moved: float | None, broken: int) -> RuleFact:
         told, rounded = published.exact | published.rounded, published.rounded
-        loses = int((~published.exact).sum()) >= MINIMUM_CELLS  # as in bases/ladder.py, for the log
+        lost = [int((~published.exact & mine).sum()) for mine in groups]  # the log tells the loss of each group of so many cells
+        loses = any(lost) and all(not cells or cells >= MINIMUM_CELLS for cells in lost)
         relative = _relative_base(published)
         sizes = relative[rounded & np.isfinite(relative)]
         many = told.sum() >= MINIMUM_CELLS

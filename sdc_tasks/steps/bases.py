@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sdc_tasks import pipeline
 from sdc_tasks.confidential import keeps_to_itself
@@ -11,9 +11,8 @@ from sdc_tasks.methods.bases.comparison import RULES, TABLES, Kept
 from sdc_tasks.methods.joined import Decision, beside, joined
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication, Tables
-from sdc_tasks.model.table import CellSpace
 from sdc_tasks.steps.desk import Desk
-from sdc_tasks.steps.memory import load, once
+from sdc_tasks.steps.memory import is_sound, load, once
 from sdc_tasks.warehouse.operations import journal
 
 
@@ -54,10 +53,15 @@ def adjustment_of(desk: Desk, release_id: str, upto: int | None = None) -> Adjus
 
 @keeps_to_itself
 def choose_bases(desk: Desk, release_id: str, group: int) -> str:
-    """Decides exact, rounded or withheld for every aggregate cell of one group of linked indicators (`Domain.groups`). The last group
-    stores what is decided for all; where several end at once, each stores the same. Returns the digest of the decision for the group.
+    """Decides exact, rounded or withheld for every aggregate cell of one group of linked indicators (`pipeline.groups`; at most as many as
+    `Domain.groups`). When all groups are decided, stores what is decided for all; where several end at once, each stores the same. Returns
+    the digest of the decision for the group.
     """
     problem = load(desk, release_id, "assemble", ProtectionProblem)
+    groups = pipeline.groups(problem, desk.domain)
+    if group >= len(groups):
+        desk.say("an earlier version of the period links these indicators to others: they are decided together")
+        return ""
     requirements = load(desk, release_id, "baseline", Requirements)
     adjustment = adjustment_of(desk, release_id)
 
@@ -74,16 +78,14 @@ def choose_bases(desk: Desk, release_id: str, group: int) -> str:
         return pipeline.choose_bases(problem, requirements, adjustment, desk.domain, desk.say, keep, note, group)
 
     def join() -> Publication:
-        space = problem.space
-        found = joined(space, [(each.indicators, each.publication) for each in _decisions(desk, release_id, space)])
+        decisions = _decisions(desk, release_id, groups)
+        found = joined(problem.space, [(each.indicators, each.publication) for each in decisions])
         visible = f"{int(found.visible.sum())} as sum of the visible countries, " if found.visible.any() else ""
         desk.say(f"{int(found.exact.sum())} cells exact, {int(found.rounded.sum())} rounded, {visible}{int(found.withheld.sum())} withheld")
         return found
 
-    known = journal.step_outputs(desk.engine, release_id, "bases")
-    own = [digest for name, digest in known.items() if name.startswith(_of_group(group, ""))]  # what `keep` stored when `decide` ran
-    digest = once(desk, release_id, "bases", str(group), decide, notes, own)
-    if {str(number) for number in range(len(problem.space.groups))} <= set(journal.step_outputs(desk.engine, release_id, "bases")):
+    digest = once(desk, release_id, "bases", str(group), decide, notes, _stored(desk, release_id, group).values())
+    if all(_is_decided(desk, release_id, number) for number in range(len(groups))):
         once(desk, release_id, "bases", "", join)
     return digest
 
@@ -92,35 +94,50 @@ def _of_group(group: int, name: str) -> str:
     return f"{group} {name}"
 
 
-def _decisions(desk: Desk, release_id: str, space: CellSpace) -> list[Decision]:
-    """The decision for each group that has one: releases of earlier programs have none."""
+def _stored(desk: Desk, release_id: str, group: int) -> dict[str, str]:
+    """name → digest of what `keep` stored beside the decision for a group."""
+    first = _of_group(group, "")
     stored = journal.step_outputs(desk.engine, release_id, "bases")
+    return {key.removeprefix(first): digest for key, digest in stored.items() if key.startswith(first)}
 
-    def kept(key: str, name: str) -> Kept:
+
+def _is_decided(desk: Desk, release_id: str, group: int) -> bool:
+    """Is the decision for a group stored and intact, with all that is beside it?"""
+    known = journal.step_output(desk.engine, release_id, "bases", str(group))
+    return known is not None and all(is_sound(desk, each) for each in (known, *_stored(desk, release_id, group).values()))
+
+
+def _decisions(desk: Desk, release_id: str, groups: Sequence[tuple[str, ...]]) -> list[Decision]:
+    """The decision for each group that has one: releases of earlier programs have none."""
+
+    def kept(group: int, name: str) -> Kept:
+        key = _of_group(group, name)
         if name == TABLES:
             return load(desk, release_id, "bases", Tables, key)
         return load(desk, release_id, "bases", Adjustment, key) if name == RULES else load(desk, release_id, "bases", Publication, key)
 
-    decisions = []
-    for group, indicators in enumerate(space.groups):
-        if str(group) not in stored:
-            continue
-        own = {key.removeprefix(first): key for key in stored if key.startswith(first := _of_group(group, ""))}
-        beside_it = {name: kept(key, name) for name, key in own.items()}
-        decisions.append(Decision(indicators, load(desk, release_id, "bases", Publication, str(group)), beside_it))
-    return decisions
+    decided = journal.step_outputs(desk.engine, release_id, "bases")
+    return [
+        Decision(
+            indicators,
+            load(desk, release_id, "bases", Publication, str(group)),
+            {name: kept(group, name) for name in _stored(desk, release_id, group)},
+        )
+        for group, indicators in enumerate(groups)
+        if str(group) in decided
+    ]
 
 
 def compared(desk: Desk, release_id: str) -> tuple[Mapping[str, Publication], Adjustment]:
     """The comparison of the bases: the publications by other rules, and a rung for each rule."""
-    space = load(desk, release_id, "assemble", ProtectionProblem).space
-    kept = beside(space, _decisions(desk, release_id, space))
+    problem = load(desk, release_id, "assemble", ProtectionProblem)
+    kept = beside(problem.space, _decisions(desk, release_id, pipeline.groups(problem, desk.domain)))
     rules = kept.get(RULES)
     others = {name: item for name, item in kept.items() if isinstance(item, Publication)}
     return others, rules if isinstance(rules, Adjustment) else Adjustment()
 
 
-def tables_found(desk: Desk, release_id: str, space: CellSpace) -> Tables | None:
+def tables_found(desk: Desk, release_id: str, problem: ProtectionProblem) -> Tables | None:
     """The tables that the choice of bases found; None where no indicator goes to bases."""
-    found = beside(space, _decisions(desk, release_id, space)).get(TABLES)
+    found = beside(problem.space, _decisions(desk, release_id, pipeline.groups(problem, desk.domain))).get(TABLES)
     return found if isinstance(found, Tables) else None

@@ -39,7 +39,7 @@ def once(
     """
     require_own(desk, release_id)
     known = journal.step_output(desk.engine, release_id, step, key)
-    if known is not None and all(_is_sound(desk, each) for each in (known, *beside)):
+    if known is not None and all(is_sound(desk, each) for each in (known, *beside)):
         return known
     began = time.monotonic()
     with span("sdc.step", release=release_id, step=step, key=key):
@@ -49,7 +49,8 @@ def once(
     return digest
 
 
-def _is_sound(desk: Desk, digest: str) -> bool:
+def is_sound(desk: Desk, digest: str) -> bool:
+    """Is the result of this digest stored and intact?"""
     try:
         store.load_artefact(desk.engine, digest)
     except store.CorruptedError:

@@ -100,7 +100,7 @@ def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
     problem = load(desk, release_id, "assemble", ProtectionProblem)
     requirements = load(desk, release_id, "baseline", Requirements)
     publication = load(desk, release_id, "bases", Publication)
-    tried = pipeline.to_try(problem, adjustment_of(desk, release_id), tables_found(desk, release_id, problem.space))
+    tried = pipeline.to_try(problem, adjustment_of(desk, release_id), tables_found(desk, release_id, problem))
 
     def attack() -> AuditReport:
         once(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from sdc_tasks import outputs, pipeline, steps
 from sdc_tasks.demo import write_demo
@@ -16,6 +17,7 @@ from sdc_tasks.model.results import Adjustment
 from sdc_tasks.steps.memory import load
 from sdc_tasks.warehouse.database.schema import payload
 from sdc_tasks.warehouse.operations import journal
+from support.desk import sdc
 
 PERIOD = "2024"
 
@@ -64,17 +66,34 @@ def test_groups_that_are_decided_in_any_order_give_the_bytes_of_the_whole(begun,
     assert "minimum uncertainty" in page
 
 
-def test_a_group_that_was_damaged_is_decided_again_and_the_rest_stays(begun):
+@pytest.mark.parametrize("damaged", [("", "1"), ("", "1", "2 rules"), ("2",)])
+def test_a_group_that_was_damaged_is_decided_again_and_the_rest_stays(begun, damaged):
     desk, release_id = begun
     for group in range(3):
         steps.choose_bases(desk, release_id, group)
     before = journal.step_outputs(desk.engine, release_id, "bases")
     with desk.engine.begin() as connection:
-        for key in ("", "1"):
+        for key in damaged:
             connection.execute(payload.update().where(payload.c.digest == before[key]).values(content=b"damaged"))
-    steps.choose_bases(desk, release_id, 1)
+    for group in range(3):
+        steps.choose_bases(desk, release_id, group)
     assert journal.step_outputs(desk.engine, release_id, "bases") == before
     finished(desk, release_id)
+
+
+def test_indicators_that_an_earlier_version_linked_are_decided_together(tmp_path):
+    """The domain of the first version says that value added has two parts, that of the second one does not: who kept the first knows it."""
+    with_relation = write_demo(tmp_path, countries=4, activities=5, sizes=2, indicators=5, euro_area=True)
+    content = yaml.safe_load(with_relation.read_text(encoding="utf-8")) | {"cta": {"ladder": []}}
+    with_relation.write_text(yaml.safe_dump(content), encoding="utf-8")
+    content.pop("indicator_relations")
+    without = with_relation.with_name("without.yaml")
+    without.write_text(yaml.safe_dump(content), encoding="utf-8")
+    where = ["--period", PERIOD, "--inbox", str(tmp_path / "inbox"), "--out", str(tmp_path / "out")]
+    first, second = (sdc("release", "--domain", str(file), *where) for file in (with_relation, without))
+    assert (first.code, second.code) == (0, 0), second.text
+    assert "an earlier version of the period links these indicators to others" in second.text
+    assert "version 2 published" in second.text
 
 
 def raises(*_: object) -> None:

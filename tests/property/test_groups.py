@@ -6,15 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sdc_tasks import pipeline
 from sdc_tasks.methods.attack import baseline
-from sdc_tasks.methods.bases.comparison import ALONE, AUDIT, LEAST, RULES
+from sdc_tasks.methods.bases.comparison import ALONE, RULES
+from sdc_tasks.methods.bases.rules import AUDIT, GROWN, LEAST
 from sdc_tasks.methods.joined import BY_GROUP, Decision, beside, joined
-from sdc_tasks.methods.parts import part_of
-from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.methods.parts import groups_of, part_of
+from sdc_tasks.model.problem import Earlier, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung, Tables
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy, linked
 from support.laws import law
@@ -79,6 +81,37 @@ def by_bytes(tables: object) -> tuple[bytes, ...]:
     return tuple(each.tobytes() for each in (tables.start, tables.column, tables.value))
 
 
+# --- which indicators are decided together ----------------------------------------------------------------------------------------
+
+
+def test_what_an_earlier_version_linked_is_decided_together():
+    """Its domain said B = C + D. An earlier value of D is no cell any more; A and E have rows of their own. At last D is rounded alone."""
+    space = space_of("A", "B", "C", "D", "E")
+    n, zero, no = space.size, np.zeros(space.size), np.zeros(space.size, dtype=bool)
+    rows = np.zeros((3, n + 1))
+    rows[0, [0, 1]], rows[1, [2, 4]], rows[1, n], rows[2, [8, 9]] = 1, 1, -1, 1
+    told = {name: np.zeros(3) for name in ("row_lower", "row_upper")} | {name: np.zeros(3, dtype=bool) for name in ("rounded", "assumed")}
+    gone = {
+        "lower": np.zeros(1),
+        "upper": np.ones(1),
+        "area": np.zeros(1, dtype=int),
+        "code": np.array([6]),
+        "integral": np.zeros(1, dtype=bool),
+    }
+    before = Earlier(rows=sp.csr_array(rows), **told, **gone)
+    problem = ProtectionProblem(space, zero, zero, zero + np.inf, zero, zero, zero, no, no, ("drawn",), earlier=before)
+    apart = [(code,) for code in space.indicators]
+    assert groups_of(replace(problem, earlier=Earlier()), apart, ()) == (("A",), ("B",), ("C",), ("D",), ("E",))
+    assert groups_of(problem, apart, ()) == (("A",), ("B", "C", "D"), ("E",))
+    assert groups_of(problem, apart, ("D",)) == (("A",), ("B", "C"), ("D",), ("E",))
+
+
+def test_bases_that_withstand_who_has_the_program_are_chosen_for_all_indicators_together():
+    domain = drawn_domain(rule_aware=True)
+    assert drawn_domain().groups == (("TURNOVER",), ("WAGES",))
+    assert domain.groups == (("TURNOVER", "WAGES"),)
+
+
 # --- the comparison, by hand ------------------------------------------------------------------------------------------------------
 
 
@@ -121,6 +154,18 @@ def test_a_rule_that_all_take_is_the_one_that_was_taken():
     assert found[ALONE].value.tolist() == [9, 9, 3, 3]
 
 
+def test_where_no_group_knows_the_rule_of_another_they_are_told_together():
+    """One is grown from tables, the other one is not: what each rule alone gives is what is published."""
+    first = decision("A", 1, [rung(GROWN, 8, None, chosen=True)])
+    second = decision("B", 3, [rung(AUDIT, 5, 4), rung(LEAST, 4, 4, chosen=True)], **{AUDIT: rounded(2)})
+    found = beside(space_of("A", "B"), [first, second])
+    assert [(each.method, each.objective, each.bound, each.chosen) for each in found[RULES].rungs] == [
+        (AUDIT, 13, None, False), (BY_GROUP, 12, None, True),
+    ]  # fmt: skip
+    assert found[AUDIT].value.tolist() == [1, 1, 2, 2]
+    assert set(found) == {AUDIT, RULES}
+
+
 def test_a_group_that_is_rounded_as_a_whole_table_has_no_rules():
     counted = Decision(("A",), rounded(1), {})
     assert beside(space_of("A"), [counted]) == {}
@@ -128,7 +173,7 @@ def test_a_group_that_is_rounded_as_a_whole_table_has_no_rules():
         space_of("A", "B"), [counted, decision("B", 3, [rung(AUDIT, 5, 5, chosen=True), rung(LEAST, 7, 5)], **{LEAST: rounded(4)})]
     )
     assert found[LEAST].value.tolist() == [1, 1, 4, 4]
-    assert [each.objective for each in found[RULES].rungs] == [5, 7]
+    assert [(each.method, each.objective, each.chosen) for each in found[RULES].rungs] == [(AUDIT, 5, True), (LEAST, 7, False)]
 
 
 def test_cells_of_no_group_are_withheld():

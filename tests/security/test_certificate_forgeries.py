@@ -114,6 +114,14 @@ def case(request: pytest.FixtureRequest, small: tuple[Path, Domain, ProtectionPr
     return made(domain, problem, exact)
 
 
+def test_the_honest_one_of_a_first_version_is_accepted(small):
+    """Nobody has an earlier one."""
+    _, domain, problem = small
+    case = made(domain.with_profiles(("external", "vintage")), problem, everything(problem, "exact"))
+    wrong, _, _ = examine(case.domain, PERIOD, case.problem, case.publication, case.text, case.evidence)
+    assert wrong == []
+
+
 def test_the_honest_one_is_accepted(case):
     wrong, found, verdict = examine(case.domain, PERIOD, case.problem, case.publication, case.text, case.evidence)
     assert wrong == []

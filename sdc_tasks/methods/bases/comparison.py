@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from sdc_tasks.methods.bases.cta_rule import choose
 from sdc_tasks.methods.bases.options import BasesOptions
@@ -12,7 +12,7 @@ from sdc_tasks.methods.bases.suppression import by_suppression, published_again
 from sdc_tasks.methods.bases.whole import whole
 from sdc_tasks.model.profiles import profile_of
 from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung, Tables
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.table import CellSpace, Floats, Ints
 
 ALONE = "the CTA rule alone"
 LOST = "information lost (weight · half-width, withheld cells included)"
@@ -21,9 +21,9 @@ Kept = Publication | Adjustment | Tables
 Keep = Callable[[str, Kept], None]
 
 
-def is_grown(cells: int, profiles: Sequence[str], options: BasesOptions) -> bool:
-    """Are the bases of a table of so many national cells grown from tables? Not where respondents attack: no table fools all of them."""
-    large = cells >= options.grown_from
+def is_grown(space: CellSpace, group: Collection[str], profiles: Sequence[str], options: BasesOptions) -> bool:
+    """Are the bases of these linked indicators grown from tables? Not where respondents attack: no table fools all of them."""
+    large = space.first_aggregate // len(space.indicators) * len(group) >= options.grown_from
     apart = options.rule != "minimum-uncertainty" or options.rule_aware or options.strata is not None
     return large and not apart and not any(profile_of(profile).respondents for profile in profiles)
 
@@ -42,8 +42,8 @@ def best_choice(case: Case, options: BasesOptions, x: Floats | None, trusted: bo
     `keep` receives the publication by each other rule; the publication by the CTA rule before any repair (`ALONE`); and, as RULES, a
     rung for each rule with its loss, the bound on the least loss, and how many requirements the CTA rule leaves broken.
     """
-    ladder, rungs, least = case.ladder, list[Rung](), None
-    grown = first is None and is_grown(case.problem.space.first_aggregate, case.requirements.profiles, options)
+    ladder, space, rungs, least = case.ladder, case.problem.space, list[Rung](), None
+    grown = first is None and is_grown(space, space.indicators, case.requirements.profiles, options)
     thorough = options.rule == "minimum-uncertainty" and not grown
     if grown:
         case.progress(f"bases by {GROWN}")

@@ -44,7 +44,7 @@ def world_of(problem: ProtectionProblem, publication: Publication | None, profil
     lower, upper = (problem.lb - problem.a)[cells], (problem.ub - problem.a)[cells]
     low, high = np.concatenate([np.zeros(inside), low]), np.concatenate([np.zeros(inside), high])
     ours = insight_of(profile)
-    if ours.published:
+    if ours.published and problem.earlier.rows.shape != (0, 0):
         before, more = problem.earlier, len(problem.earlier.lower)
         heard = np.flatnonzero(~before.assumed | ours.revised)
         told = sp.csr_array(sp.csc_array(before.rows[heard])[:, [*cells, *range(space.size, space.size + more)]])
