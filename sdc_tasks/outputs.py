@@ -76,7 +76,7 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
         _take_away(out, PUBLIC_FILES)
     facts = gather(
         desk.domain, problem, adjustment_of(desk, release_id), publication, merged,
-        compared=compared(desk, release_id), together=together(problem, publication) if merged.passed else None,
+        compared=compared(desk, release_id), together=together(problem, publication, desk.say) if merged.passed else None,
         period=desk.period, release_id=release_id,
         deliveries=_delivery_facts(desk, release_id), steps=_step_facts(desk, release_id),
         receiver={each.country: len(each.cells) for each in set_by_receiver(desk, release_id)},

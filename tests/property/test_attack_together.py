@@ -73,7 +73,7 @@ def test_of_many_primaries_an_even_sample_is_looked_at(most, cells):
     problem = one_cell_release(drawn, EU=" ".join(countries), EA="AT BE")
     level = np.where(countries.index("EE") * problem.space.national_size == np.arange(problem.space.size), 1e-6, problem.upl)
     problem = replace(problem, upl=level, lpl=level)
-    found = together(problem, published(problem, "exact", "withheld"), most)
+    found = together(problem, published(problem, "exact", "withheld"), most=most)
     assert found.cells.tolist() == list(cells)
     assert (found.whole > 0).all()
 

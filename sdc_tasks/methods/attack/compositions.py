@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.requirements import Requirements, promised
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL
+from sdc_tasks.model.progress import Progress, Say, silent
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Aggregate, Bools, Floats, Ints
 
@@ -38,9 +40,9 @@ class Together:
     whole: Floats = field(repr=False)
 
 
-def together(problem: ProtectionProblem, publication: Publication, most: int = SAMPLE) -> Together | None:
-    """The intervals of at most `most` primaries, evenly spaced in cell order; None if no two compositions share a member. Raises
-    Unprotectable where an LP gives no reliable interval.
+def together(problem: ProtectionProblem, publication: Publication, progress: Say = silent, most: int = SAMPLE) -> Together | None:
+    """The intervals of at most `most` primaries, evenly spaced in cell order; None if no two compositions share a member, or if an LP
+    gives no reliable interval.
     """
     overlapping = _overlapping(problem.space.aggregates)
     if not overlapping:
@@ -49,10 +51,13 @@ def together(problem: ProtectionProblem, publication: Publication, most: int = S
     faced = [publication, *(_only(publication, area == k) for k in overlapping)]
     needs = _sample(promised(problem, (EXTERNAL,)), most)
     far = replace(needs, down=MOST_WIDTH * needs.down, up=MOST_WIDTH * needs.up, slide=np.zeros(len(needs.primaries)))
-    attacker, width = Attacker(problem, far), list[Floats]()
+    attacker, width = Attacker(problem, far, work=Progress(progress, "compositions")), list[Floats]()
     for each in faced:
         attacker.face(each)
-        attacker.settle()
+        try:
+            attacker.settle_alone()
+        except Unprotectable:
+            return None
         reached = attacker.reached()
         width.append((np.minimum(reached["down"], far.down) + np.minimum(reached["up"], far.up)) / (needs.down + needs.up))
     return Together(overlapping, needs.primaries, np.array(width[1:]), width[0])

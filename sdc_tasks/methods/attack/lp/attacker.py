@@ -102,6 +102,10 @@ class Attacker:
         """
         self._side_by_side(lambda prover: prover.settle(lots))
 
+    def settle_alone(self) -> None:
+        """As `settle`, where joint searches would show nothing."""
+        self._side_by_side(lambda prover: prover.settle_each())
+
     def propose(self) -> tuple[list[list[Witness]], list[int]]:
         """Runs the joint searches alone. For each prover: the witnesses that they found, in units, and the LPs that they took."""
         before = [prover.solves for prover in self._provers]
