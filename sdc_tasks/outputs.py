@@ -200,6 +200,7 @@ def _step_facts(desk: Desk, release_id: str) -> list[report.StepFact]:
     return [
         report.StepFact(f"{row['step']} {row['key']}".strip(), row["seconds"], row["note"] or "")
         for row in reader.steps(desk.engine, release_id)
+        if row["step"] != "bases" or " " not in row["key"]  # what is kept beside the decision for a group took no time
     ]
 
 
