@@ -131,7 +131,7 @@ def _facing(
 ) -> Attacker:  # fmt: skip
     attacker = Attacker(problem, requirements, seed, work)
     attacker.face(publication)
-    attacker.offer(witnesses)
+    attacker.offer(witnesses, news=True)
     return attacker
 
 

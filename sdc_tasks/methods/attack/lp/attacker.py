@@ -162,8 +162,10 @@ class Attacker:
         own = [each.columns < n for each in found]  # without unknown values of earlier deliveries, which not every attacker has
         return Tables(**Tables.rows([(each.columns[mine], each.value[mine]) for each, mine in zip(found, own, strict=True)]))
 
-    def offer(self, witnesses: Iterable[Floats]) -> None:
-        """Counts tables found elsewhere (z of the suppressed cells, unit of the data) and their mirror images, if they are witnesses."""
+    def offer(self, witnesses: Iterable[Floats], news: bool = False) -> None:
+        """Counts tables found elsewhere (z of the suppressed cells, unit of the data) and their mirror images, if they are witnesses.
+        `news`: only those that may show what is not shown yet; then `reached` tells of the others no more than their needs.
+        """
         for z in witnesses:
             for prover in self._provers:
-                prover.offer(z)
+                prover.offer(z, news)

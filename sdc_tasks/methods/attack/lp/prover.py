@@ -175,11 +175,16 @@ class LpProver(Prover):
         self._system = facing(self._system, self._problem, publication)
         self._models.face(self._system)
 
-    def offer(self, z: Floats) -> None:
-        """Counts a table found elsewhere (z of the suppressed cells, unit of the data) and its mirror image, if they are witnesses."""
+    def offer(self, z: Floats, news: bool = False) -> None:
+        """Counts a table found elsewhere (z of the suppressed cells, unit of the data) and its mirror image, if they are witnesses. `news`:
+        only if they may show what is not shown yet.
+        """
         whole = np.zeros(self._system.A.shape[1])  # unknown values of earlier deliveries stay at the truth
         whole[: len(z)] = z / self._system.unit
-        self._count(whole)
+        items = self.items
+        may_show = (items.side == SLIDE) | (np.abs(whole[items.column]) >= items.need * (1 - MET))
+        if not news or (may_show & self.ledger.waiting).any():
+            self._count(whole)
 
     def propose(self) -> list[Witness]:
         """Runs the joint searches. Returns the witnesses that showed something when they were found, in their order."""
