@@ -16,7 +16,7 @@ That one ends with `.venv/bin/python docker/stack.py --home /tmp/mine down`. Tes
         stack.client("operator")               Airflow's REST API: httpx, relative to /api/v2
 
 Domains: one per kind of test, all of four countries; see `DOMAINS` in support/stack_fixture.py. None publishes without an approval but
-`open`, `partial` and `faults`.
+`open`, `partial`, `faults` and `groups`.
 """
 
 from support.stack_fixture import stack

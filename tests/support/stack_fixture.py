@@ -39,8 +39,10 @@ DOMAINS: dict[str, dict[str, Any]] = {  # id → what it sets otherwise than the
     "open": {},
     "partial": {"missing_country": "partial"},
     "faults": {},
+    "groups": {"cta": {"ladder": []}},
 }
-SHAPE = (15, 3)  # activities and size classes
+SHAPE = (15, 3, 1)  # activities, size classes, indicators
+SHAPES = {"groups": (9, 2, 5)}  # of domains that have another one
 # Heartbeats are short, so that what was killed is missed soon.
 QUICK = {
     "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "30",
@@ -93,7 +95,7 @@ class Running:
         folder = self.inbox / domain / period
         folder.mkdir(parents=True, exist_ok=True)
         for country in countries:
-            delivery = seeded(self.stack.home, SHAPE, period) / f"{country}_{period}.csv"
+            delivery = seeded(self.stack.home, SHAPES.get(domain, SHAPE), period) / f"{country}_{period}.csv"
             (folder / delivery.name).write_bytes(delivery.read_bytes().replace(DEMO.encode(), structure(domain).encode()))
         return folder
 
@@ -176,9 +178,9 @@ def wait_for(ready: Any, what: Any, seconds: float = PATIENCE) -> None:
 
 
 def prepare_domains(home: Path, domains: Mapping[str, dict[str, Any]]) -> None:
-    """Their files, beside the code lists of a demonstration of their shape."""
+    """Their files, beside the code lists of the demonstration of their shape."""
     for name, own in domains.items():
-        demo = seeded(home, SHAPE, PERIOD).parent
+        demo = seeded(home, SHAPES.get(name, SHAPE), PERIOD).parent
         text = (demo / "domain.yaml").read_text(encoding="utf-8").replace("codelists/", f"{name}/")
         shutil.copytree(demo / "codelists", home / "domains" / name, dirs_exist_ok=True)
         settings = yaml.safe_load(text) | {"id": name, "title": f"Demonstration: {name}", "structure_id": structure(name)} | own
@@ -190,14 +192,14 @@ def structure(domain: str) -> str:
     return f"ESTAT:{domain.upper()}(1.0)"
 
 
-def seeded(home: Path, shape: tuple[int, int], period: str) -> Path:
+def seeded(home: Path, shape: tuple[int, int, int], period: str) -> Path:
     """A folder with a delivery per country, `AT_2024.csv` and so on, the same figures for every period; not to be written to."""
     from sdc_tasks.demo import write_demo
 
-    activities, sizes = shape
-    folder = home / "demo" / f"{activities}x{sizes}" / period
+    activities, sizes, indicators = shape
+    folder = home / "demo" / f"{activities}x{sizes}x{indicators}" / period
     if not folder.exists():
-        write_demo(folder, countries=len(COUNTRIES), activities=activities, sizes=sizes, period=period)
+        write_demo(folder, countries=len(COUNTRIES), activities=activities, sizes=sizes, indicators=indicators, period=period)
     return folder / "inbox"
 
 
