@@ -29,8 +29,10 @@ from benchmarks.attack_registry import ATTACK, REGISTRY, RELEASES, TINY, Release
 from sdc_tasks import pipeline
 from sdc_tasks.domains import Domain
 from sdc_tasks.methods import attack
+from sdc_tasks.methods.bases.policy import case_of
 from sdc_tasks.methods.bases.rules import least_loss
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.progress import silent
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Rung
 from sdc_tasks.model.weights import Weights, aggregate_weights
 
@@ -192,7 +194,7 @@ def _half_widths(problem: ProtectionProblem, domain: Domain, weights: Weights) -
     sharp = domain.model_copy(update={"bases": domain.bases.model_copy(update={"gap": GAP, "weights": weights})})
     requirements, _ = attack.baseline(problem, ("external",))
     began = time.perf_counter()
-    found = least_loss(pipeline.bases_case(problem, requirements, sharp))
+    found = least_loss(case_of(problem, requirements, sharp.bases, sharp.audit.seed, silent, silent))
     seconds = time.perf_counter() - began
     return seconds, {"loss": found.loss, "bound": found.bound, "gap": found.gap, "widened": int((found.half > 0).sum())}
 
