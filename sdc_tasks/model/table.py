@@ -197,12 +197,9 @@ class CellSpace:
 
     @cached_property
     def linked(self) -> tuple[int, ...]:
-        """The group of each indicator: those that relations link, also by way of others, have the same number."""
-        group = list(range(len(self.indicators)))
-        for total, parts in self.indicator_relations:
-            joined = {group[self.indicators.index(code)] for code in (total, *parts)}
-            group = [min(joined) if each in joined else each for each in group]
-        return tuple(group)
+        """The number of the group of each indicator."""
+        number = {code: i for i, group in enumerate(self.groups) for code in group}
+        return tuple(number[code] for code in self.indicators)
 
     @cached_property
     def national_relations(self) -> sp.csr_array:

@@ -419,8 +419,7 @@ def _where(problem: ProtectionProblem, system: AttackSystem) -> tuple[Ints, Ints
     """
     space, area = problem.space, system.area[system.first]
     indicator, *codes = np.unravel_index(system.code[system.first], space.national_shape)
-    number = {code: i for i, group in enumerate(space.groups) for code in group}
-    group = np.array([number[code] for code in space.indicators])[indicator]
+    group = np.array(space.linked)[indicator]
     if not space.hierarchies:
         return area, indicator, np.zeros(len(space.indicators), dtype=np.int64), group
     rank = lineage(space.hierarchies[0])
