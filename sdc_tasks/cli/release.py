@@ -60,20 +60,21 @@ def release(
     ],
     warehouse: Annotated[str | None, typer.Option(help="database URL; default: warehouse.db in the out folder")] = None,
     witnesses: Annotated[Path | None, typer.Option("--witnesses", help=WITNESSES)] = None,
+    processes: Annotated[
+        int, typer.Option("--processes", min=1, help="for groups of linked indicators and parts of the audit; each holds the whole release")
+    ] = 1,
 ) -> None:
     """Runs a whole release without Airflow: receive, check, protect, audit, publish."""
     from sdc_tasks import outputs, steps
+    from sdc_tasks.cli import side_by_side
     from sdc_tasks.domains import load_domain
 
     load_domain(domain).of(period)  # an unknown domain leaves no folder and no database behind
     out_folder.mkdir(parents=True, exist_ok=True)
     url = warehouse or f"sqlite:///{(out_folder / 'warehouse.db').resolve()}"
-    began = time.monotonic()
-
-    def say(message: str) -> None:
-        out.tell((f"{time.monotonic() - began:7.1f} s", "dim"), f"  {message}")
-
-    desk = steps.open_desk(url, domain, period, say)
+    place = side_by_side.Place(url, domain, period, time.monotonic())
+    desk = place.desk()
+    say = desk.say
     waiting = steps.discover(desk, inbox)
     say(f"{len(waiting)} deliveries")
     for each in waiting:
@@ -88,10 +89,8 @@ def release(
     for rung in range(len(desk.domain.cta.ladder)):
         if not steps.adjust(desk, release_id, rung):
             break
-    for group in range(len(desk.domain.groups)):
-        steps.choose_bases(desk, release_id, group)
-    for chunk in range(desk.domain.audit.chunks):
-        steps.audit_chunk(desk, release_id, chunk)
+    side_by_side.run(steps.choose_bases, release_id, len(desk.domain.groups), place, desk, processes)
+    side_by_side.run(steps.audit_chunk, release_id, desk.domain.audit.chunks, place, desk, processes)
     steps.verdict(desk, release_id)
     try:
         steps.publish(desk, release_id)

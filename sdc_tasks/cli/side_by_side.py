@@ -1,19 +1,25 @@
-"""The audit of a large table in several processes, as a release has it in mapped tasks.
+"""Steps of a release, or the audit of a large table, in several processes, as the DAG has them in mapped tasks.
 
-Attacks on single cells do not run side by side in one process, as Clp holds Python's lock (docs/speed.md). The verdicts, the evidence and
-the number of linear programs do not depend on how many processes there are.
+Attacks on single cells do not run side by side in one process, as Clp holds Python's lock (docs/speed.md). The bytes of a release, the
+verdicts, the evidence and the number of linear programs do not depend on how many processes there are.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import Retriable
 
 if TYPE_CHECKING:
@@ -22,6 +28,9 @@ if TYPE_CHECKING:
     from sdc_tasks.model.problem import ProtectionProblem
     from sdc_tasks.model.progress import Say
     from sdc_tasks.model.results import AuditReport, Publication
+    from sdc_tasks.steps import Desk
+
+    Step = Callable[[Desk, str, int], object]  # for a desk, a release and a number: of a group, or of a chunk
 
 SPREAD_FROM = 20_000  # suppressed cells; with fewer, processes take longer to start than they save
 MOST_PROCESSES = 4  # unless somebody asks for more: each holds the whole problem
@@ -45,15 +54,61 @@ def audit(
     joint = pipeline.audit_jointly(problem, publication, requirements, domain, tried, say)
     spread = domain.model_copy(update={"audit": domain.audit.model_copy(update={"chunks": processes})})
     given = problem, publication, requirements, spread
-    with ProcessPoolExecutor(processes, get_context("spawn"), initializer=begin) as pool:
+    with _pool(processes) as pool:
         parts = [pool.submit(pipeline.audit, *given, chunk, tried, joint) for chunk in range(processes)]
+        for done, part in enumerate(as_completed(parts), start=1):
+            part.result()
+            say(f"audit: {done} of {processes} parts")
+        return pipeline.merge([part.result() for part in parts])
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a release is made. Every process opens a desk of its own there, and tells the seconds since `began` (`time.monotonic`)."""
+
+    warehouse: str
+    domain: str | Path
+    period: str
+    began: float
+
+    def desk(self, which: str = "") -> Desk:
+        """`which`: one of several steps that tell their progress at once."""
+        from sdc_tasks.steps import open_desk
+
+        def say(message: str) -> None:
+            out.tell((f"{time.monotonic() - self.began:7.1f} s", "dim"), f"  {which}{message}")
+
+        return open_desk(self.warehouse, self.domain, self.period, say)
+
+
+def run(step: Step, release_id: str, numbers: int, place: Place, desk: Desk, processes: int) -> None:
+    """The step for each number, in as many processes; in this one, at its `desk`, where that is one. A step that fails stops no other.
+    Raises as the step does, and Retriable where a process was killed: what the others stored stays.
+    """
+    if min(processes, numbers) == 1:
+        for number in range(numbers):
+            step(desk, release_id, number)
+        return
+    with _pool(min(processes, numbers)) as pool:
+        for each in [pool.submit(_run, step, release_id, number, numbers, place) for number in range(numbers)]:
+            each.result()
+
+
+def _run(step: Step, release_id: str, number: int, numbers: int, place: Place) -> None:
+    desk = place.desk(f"{number + 1} of {numbers}: ")
+    try:
+        step(desk, release_id, number)
+    finally:
+        desk.engine.dispose()
+
+
+@contextmanager
+def _pool(processes: int) -> Iterator[Executor]:
+    with ProcessPoolExecutor(processes, get_context("spawn"), initializer=begin) as pool:
         try:
-            for done, part in enumerate(as_completed(parts), start=1):
-                part.result()
-                say(f"audit: {done} of {processes} parts")
+            yield pool
         except BrokenProcessPool as error:
             raise Retriable(f"one of {processes} processes was killed, perhaps for its memory. Remedy: --processes 1") from error
-        return pipeline.merge([part.result() for part in parts])
 
 
 def begin() -> None:

@@ -49,7 +49,7 @@ def joined(space: CellSpace, groups: Sequence[tuple[tuple[str, ...], Publication
     whole = Publication.nothing(np.arange(space.first_aggregate, space.size))
     value, base, covers = whole.value.copy(), whole.base.copy(), whole.covers.copy()
     for indicators, own in groups:
-        mine = np.tile(space.spread(code in indicators for code in space.indicators), len(space.aggregates))
+        mine = space.aggregate_cells_of(indicators)
         value[mine], base[mine], covers[mine] = own.value[mine], own.base[mine], own.covers[mine]
     return Publication(whole.cells, value, base, covers)
 

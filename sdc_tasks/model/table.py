@@ -6,7 +6,7 @@ Relations follow [2] §2: every row of `M` holds −1 at a total and +1 at its p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -172,6 +172,10 @@ class CellSpace:
     def spread(self, answers: Iterable[float]) -> np.ndarray:
         """(national_size,): one answer per indicator, in their order, repeated for every cell of one area."""
         return np.repeat(list(answers), self.national_size // len(self.indicators))
+
+    def aggregate_cells_of(self, indicators: Collection[str]) -> Bools:
+        """(aggregate cells,): the cells of these indicators."""
+        return np.tile(self.spread(code in indicators for code in self.indicators), len(self.aggregates))
 
     def indicator_of(self, cells: Ints) -> Ints:
         """(cells,): the number of the indicator of each cell."""

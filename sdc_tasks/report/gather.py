@@ -432,7 +432,7 @@ def _rules(
 ) -> tuple[RuleFact, ...]:
     """The publication, and the publications by each other rule: averages over many cells, to three digits."""
     truth, space = problem.a[publication.cells], problem.space
-    groups = [np.tile(space.spread(code in group for code in space.indicators), len(space.aggregates)) for group in space.groups]
+    groups = [space.aggregate_cells_of(group) for group in space.groups]
 
     def fact(rung: Rung, name: str, published: Publication, moved: float | None, broken: int) -> RuleFact:
         told, rounded = published.exact | published.rounded, published.rounded

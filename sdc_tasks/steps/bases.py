@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sdc_tasks import pipeline
 from sdc_tasks.confidential import keeps_to_itself
@@ -107,8 +107,8 @@ def _is_decided(desk: Desk, release_id: str, group: int) -> bool:
     return known is not None and all(is_sound(desk, each) for each in (known, *_stored(desk, release_id, group).values()))
 
 
-def _decisions(desk: Desk, release_id: str, groups: Sequence[tuple[str, ...]]) -> list[Decision]:
-    """The decision for each group that has one: releases of earlier programs have none."""
+def _decisions(desk: Desk, release_id: str, groups: Sequence[tuple[str, ...]], only: Collection[str] | None = None) -> list[Decision]:
+    """The decision for each group that has one: releases of earlier programs have none. `only`: of what is kept beside it, these names."""
 
     def kept(group: int, name: str) -> Kept:
         key = _of_group(group, name)
@@ -121,7 +121,7 @@ def _decisions(desk: Desk, release_id: str, groups: Sequence[tuple[str, ...]]) -
         Decision(
             indicators,
             load(desk, release_id, "bases", Publication, str(group)),
-            {name: kept(group, name) for name in _stored(desk, release_id, group)},
+            {name: kept(group, name) for name in _stored(desk, release_id, group) if only is None or name in only},
         )
         for group, indicators in enumerate(groups)
         if str(group) in decided
@@ -139,5 +139,5 @@ def compared(desk: Desk, release_id: str) -> tuple[Mapping[str, Publication], Ad
 
 def tables_found(desk: Desk, release_id: str, problem: ProtectionProblem) -> Tables | None:
     """The tables that the choice of bases found; None where no indicator goes to bases."""
-    found = beside(problem.space, _decisions(desk, release_id, pipeline.groups(problem, desk.domain))).get(TABLES)
+    found = beside(problem.space, _decisions(desk, release_id, pipeline.groups(problem, desk.domain), only={TABLES})).get(TABLES)
     return found if isinstance(found, Tables) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from sdc_tasks.demo import write_demo
 from support.desk import HIDES, SHOWS, Desk, new_desk, sdc
 from support.two_indicators import SMALL_COUNT, write_two_indicators
 
@@ -46,6 +48,20 @@ def test_a_release_says_what_it_keeps_and_the_same_secret_gives_the_same_bytes(t
     assert 0 < int(found[4]) == int(found[3])
     desk.deliver("BE", SHOWS.replace("1400 F   700 F   700 F", "1410 F   710 F   700 F").replace("700 F   370 F", "710 F   380 F", 1))
     assert desk.release().refused("bases.rule_aware: the period has an earlier version", "Remedy")
+
+
+def test_indicators_that_no_relation_links_are_decided_in_one_group_and_pass(tmp_path):
+    file = write_demo(tmp_path, countries=4, activities=9, sizes=2, indicators=2)
+    file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | {"bases": {"rule_aware": True}, "cta": {"ladder": []}}))
+    where = "--inbox", tmp_path / "inbox", "--out", tmp_path / "out"
+    ended = sdc("release", "--domain", file, "--period", "2024", *where, "--processes", 2)
+    assert ended.code == 0, ended.text
+    told = json.loads((tmp_path / "out" / "audit.json").read_text())
+    assert (told["verdict"], told["program"]["verdict"]) == ("passed", "passed")
+    assert told["program"]["bases"]["wide"] > 0
+    with (tmp_path / "out" / "table.csv").open() as table:
+        rounded = {row["INDICATOR"] for row in csv.DictReader(table) if float(row["ROUNDING_BASE"] or 0)}
+    assert rounded == {"TURNOVER", "VALUE_ADDED"}
 
 
 @pytest.mark.parametrize(

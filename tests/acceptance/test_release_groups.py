@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 import yaml
+from sqlalchemy import create_engine, text
 
 from sdc_tasks import outputs, pipeline, steps
+from sdc_tasks.cli import side_by_side
 from sdc_tasks.demo import write_demo
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Requirements
@@ -96,6 +100,36 @@ def test_indicators_that_an_earlier_version_linked_are_decided_together(tmp_path
     assert (first.code, second.code) == (0, 0), second.text
     assert "an earlier version of the period links these indicators to others" in second.text
     assert "version 2 published" in second.text
+
+
+def test_a_release_in_three_processes_is_the_release_in_one(tmp_path, monkeypatch):
+    file = write_demo(tmp_path, countries=3, activities=4, sizes=2, indicators=5)
+
+    def released(name: str, processes: int) -> tuple[int, str]:
+        where = ["--period", PERIOD, "--inbox", str(tmp_path / "inbox"), "--out", str(tmp_path / name), "--processes", str(processes)]
+        ended = sdc("release", "--domain", str(file), *where)
+        return ended.code, ended.text
+
+    alone = released("alone", 1)
+    assert alone[0] == 0, alone[1]
+    with monkeypatch.context() as killed:
+        killed.setattr(side_by_side, "begin", partial(os._exit, 9))
+        code, said = released("together", 3)
+    assert code == 4
+    assert "one of 3 processes was killed, perhaps for its memory. Remedy: --processes 1" in said
+    together = released("together", 3)
+    assert together[0] == 0, together[1]
+    assert published(tmp_path / "together") == published(tmp_path / "alone")
+
+
+def published(folder: Path) -> tuple[list[str], bytes]:
+    """The digests of the publications in the warehouse of a folder, and the table that was written there."""
+    engine = create_engine(f"sqlite:///{folder / 'warehouse.db'}")
+    with engine.connect() as connection:
+        digests = connection.execute(text("SELECT publication_digest FROM release ORDER BY version")).scalars().all()
+    engine.dispose()
+    assert len(digests) == 1
+    return list(digests), (folder / "table.csv").read_bytes()
 
 
 def raises(*_: object) -> None:

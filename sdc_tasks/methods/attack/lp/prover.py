@@ -181,10 +181,12 @@ class LpProver(Prover):
         """
         whole = np.zeros(self._system.A.shape[1])  # unknown values of earlier deliveries stay at the truth
         whole[: len(z)] = z / self._system.unit
-        items = self.items
-        may_show = (items.side == SLIDE) | (np.abs(whole[items.column]) >= items.need * (1 - MET))
-        if not news or (may_show & self.ledger.waiting).any():
+        if not news or (self._may_show(whole) & self.ledger.waiting).any():
             self._count(whole)
+
+    def _may_show(self, z: Floats) -> Bools:
+        """(items,): a table shows no item that it moves by less than needed."""
+        return np.asarray((self.items.side == SLIDE) | (np.abs(z[self.items.column]) >= self.items.need * (1 - MET)))
 
     def propose(self) -> list[Witness]:
         """Runs the joint searches. Returns the witnesses that showed something when they were found, in their order."""
