@@ -31,14 +31,19 @@ def write_demo(
     `progress(country, done, total)` is called after each delivery. `period` is a label: the figures follow from `seed`.
     """
     path = write_domain(folder, countries, activities, sizes, indicators, euro_area)
+    write_deliveries(path, seed, period, progress)
+    return path
+
+
+def write_deliveries(path: Path, seed: int = 1, period: str = "2024", progress: Callable[[str, int, int], None] | None = None) -> None:
+    """Writes an inbox beside a domain file, of two hierarchies and the first indicators of a demonstration. As `write_demo`."""
     domain = load_domain(path)
-    inbox = folder / "inbox"
+    inbox = path.parent / "inbox"
     inbox.mkdir(exist_ok=True)
     economy = Economy(seed)
     activity, size = domain.space.hierarchies
     for number, country in enumerate(domain.countries):
-        table = protect(microtables(economy, number, country, (activity, size), indicators), domain)
+        table = protect(microtables(economy, number, country, (activity, size), len(domain.indicators)), domain)
         (inbox / f"{country}_{period}.csv").write_bytes(serialise(table, domain, country, period, wire_of(number)))
         if progress is not None:
-            progress(country, number + 1, countries)
-    return path
+            progress(country, number + 1, len(domain.countries))

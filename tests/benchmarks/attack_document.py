@@ -36,6 +36,7 @@ def write(folder: Path, records: Records, releases: Sequence[Release], reasons: 
         _audits(records, releases),
         _rules(records, releases),
         _growth(records, releases),
+        _releases(records, releases),
         not_measured(reasons),
     ]
     return write_document(folder / "ATTACK.md", parts, records)
@@ -79,6 +80,12 @@ def must_reach(records: Records) -> str:
     grown = _of(records, "demo-thousand", "bases", Variant().name)
     rows += _line(grown, "27 × 1 000 × 6: baseline and bases", "< 10 min", _within(600))
     rows += _line(grown, "27 × 1 000 × 6: baseline and bases, memory", "< 4 GB", lambda r: (f"{r.peak_mib:.0f} MiB", r.peak_mib < 4000))
+    flat = _of(records, "prodcom", "bases", Variant().name)
+    rows += _line(flat, "27 × 4 000 flat × 2: baseline and bases", "≤ 40 s", _within(40))
+    for number in ("1", "2", "4"):
+        linked = _of(records, "demo-linked", "release", number)
+        rows += _line(linked, f"27 × 1 000 × 6 × 5: release, processes: {number}", "≤ 45 min", _within(45 * 60))
+    rows += _line(_of(records, "demo-activities", "audit-exact"), "27 × 1 200 × 6: audit, all exact", "≤ 60 s", _within(60))
     for name in ("demo-countries", "demo-activities"):
         large = _of(records, name, "audit-safe")
         if demo is not None:
@@ -200,6 +207,35 @@ def _growth(records: Records, releases: Sequence[Release]) -> str:
                 rows.append([release.name, kind, *times, *seconds, f"{small.peak_mib:.0f}", f"{large.peak_mib:.0f}"])
     head = ["release", "job", "times the cells", "times the primaries", "s before", "s", "exponent", "MiB before", "MiB"]
     return "## Growth\n\n" + as_table(head, rows, left=2) if rows else ""
+
+
+def _releases(records: Records, releases: Sequence[Release]) -> str:
+    """Whole releases, from files to table."""
+    rows = []
+    for release in releases:
+        first = next((r for number in release.processes if (r := _of(records, release.name, "release", str(number)))), None)
+        for number in release.processes:
+            if (r := _of(records, release.name, "release", str(number))) is not None and first is not None:
+                same = NONE if r is first else "the same" if r.figures["table"] == first.figures["table"] else "**other**"
+                f = r.figures
+                rows.append([
+                    release.name, f"{number}{_dagger(r)}", str(r.cells), str(r.primaries), str(f["of cells"]), str(f["rounded"]),
+                    str(f["withheld"]), as_seconds(r.seconds), f"{r.peak_mib:.0f}", same, f"{r.load:.1f}",
+                ])  # fmt: skip
+    head = [
+        "release",
+        "processes",
+        "cells",
+        "primaries",
+        "aggregate cells",
+        "rounded",
+        "withheld",
+        "s",
+        "MiB of the largest",
+        "bytes",
+        "load",
+    ]
+    return "## Whole releases\n\n" + as_table(head, rows, left=1) if rows else ""
 
 
 # --- records --------------------------------------------------------------------------------------------------------------------

@@ -4,28 +4,34 @@
     half-widths WEIGHTS  the minimum-uncertainty rule before any ladder: least loss, proven bound
     audit-safe           the full audit of the kept publication, and beside it two cold LPs a primary for a sample of them
     audit-exact          the full audit of all aggregates published exactly
+    release PROCESSES    `sdc release` in so many processes, from the files to the table; its peak is that of the largest process
 
-Clocks start with the problem in memory. Verdicts and losses are those of plain arithmetic on the publication, written here.
+Clocks start with the problem in memory, that of a release with the files. Verdicts and losses are those of plain arithmetic on the
+publication, written here.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import hashlib
 import json
 import os
 import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from benchmarks.attack_registry import ATTACK, REGISTRY, RELEASES, TINY, Release, Variant
+from benchmarks.attack_registry import ATTACK, PERIOD, REGISTRY, RELEASES, TINY, Release, Variant
 from sdc_tasks import pipeline
 from sdc_tasks.domains import Domain
 from sdc_tasks.methods import attack
@@ -86,14 +92,17 @@ def jobs(releases: tuple[Release, ...]) -> list[Job]:
     for release in releases:
         found += [Job(release.name, "half-widths", weights) for weights in release.half_widths]
         found += [Job(release.name, "bases", variant.name) for variant in release.variants]
-        found += [Job(release.name, "audit-safe"), *([Job(release.name, "audit-exact")] if release.audit_exact else [])]
+        found += [Job(release.name, "audit-safe")] if release.variants else []
+        found += [Job(release.name, "audit-exact")] if release.variants and release.audit_exact else []
+        found += [Job(release.name, "release", str(number)) for number in release.processes]
     return found
 
 
 def code() -> str:
     """What all figures depend on beside the deliveries: our sources."""
-    folders = ("methods/attack", "methods/bases", "methods/cta", "solver", "model")
-    files = sorted([SOURCES / "pipeline.py", *(file for folder in folders for file in SOURCES.glob(f"{folder}/*.py"))])
+    files = sorted(
+        [SOURCES / "pipeline.py", *(file for folder in ("methods", "solver", "model") for file in (SOURCES / folder).rglob("*.py"))]
+    )
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
@@ -105,11 +114,13 @@ def measure(job: Job) -> Record:
         "half-widths": lambda: _half_widths(problem, domain, Weights(job.detail)),
         "audit-safe": lambda: _audit_safe(problem, domain, release),
         "audit-exact": lambda: _audit(problem, domain, _exact(problem))[:2],
+        "release": lambda: _release(release, int(job.detail)),
     }
     seconds, figures = work[job.kind]()
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return Record(
         job=job, code=code(), primaries=int(problem.primary.sum()), suppressed=int(problem.suppressed.sum()), cells=problem.space.size,
-        seconds=seconds, peak_mib=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, load=load,
+        seconds=seconds, peak_mib=peak / 1024, load=load,
         made=datetime.now(UTC).isoformat(timespec="seconds"), figures=figures,
     )  # fmt: skip
 
@@ -292,6 +303,27 @@ class Naive:
             )  # fmt: skip
             both.append(-float(result.fun) if result.status == 0 else np.inf)
         return both[0], both[1]
+
+
+# --- whole releases -------------------------------------------------------------------------------------------------------------
+
+
+def _release(release: Release, processes: int) -> tuple[float, Figures]:
+    """Published, or an error: a release that the audit stops has no figures. `table`: a digest of what was written."""
+    source, inbox = release.deliver(ATTACK / release.name)
+    with TemporaryDirectory(dir=ATTACK) as folder:
+        where = ["--domain", str(source), "--period", PERIOD, "--inbox", str(inbox), "--out", folder, "--processes", str(processes)]
+        began = time.perf_counter()
+        subprocess.run([str(Path(sys.executable).with_name("sdc")), "release", *where], check=True, stdout=subprocess.DEVNULL)
+        seconds = time.perf_counter() - began
+        table = (Path(folder) / "table.csv").read_bytes()
+    rows = list(csv.DictReader(table.decode("utf-8").splitlines()))
+    return seconds, {
+        "table": hashlib.sha256(table).hexdigest()[:12],
+        "rounded": sum(bool(row["ROUNDING_BASE"]) for row in rows),
+        "withheld": sum(not row["OBS_VALUE"] for row in rows),
+        "of cells": len(rows),
+    }  # fmt: skip
 
 
 def main() -> None:

@@ -2,6 +2,8 @@
 
 - `demo`: the deliveries of `sdc demo`, 27 countries × 120 activities × 6 size classes: the size of the table in [1];
 - `demo-thousand`: the same with 1 000 activities, so that bases are grown from tables; its audit gets none of these tables;
+- `demo-linked`: the same with five indicators, three of which are linked, and two compositions, as whole releases (`sdc release`);
+- `prodcom`: two indicators by a flat list of 4 000 products, as in the statistics of production;
 - `demo-countries`, `demo-activities`: ten times as many countries, and as many activities: how time and memory grow;
 - `regions12`: twelve real regional deliveries, which are not part of this project;
 - `tiny*`: the same kinds in small, for `--quick`.
@@ -19,9 +21,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+import yaml
+
 from benchmarks.registry import ABSENT, CACHE, HERE, Absent
 from sdc_tasks import intake, pipeline
 from sdc_tasks.demo import write_demo
+from sdc_tasks.demo.shape import write_domain
+from sdc_tasks.demo.writer import write_deliveries
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.model.problem import ProtectionProblem
 
@@ -78,6 +84,7 @@ class Release:
     audit_exact: bool = True
     sample: int = 0  # primaries of which the naive attacker is timed
     grows_from: str = ""  # the release that this one is a larger relative of
+    processes: tuple[int, ...] = ()  # whole releases are made, each in so many processes
 
     def load(self) -> tuple[Domain, ProtectionProblem]:
         """Raises Absent where the deliveries are not on this machine, ValueError where one is refused."""
@@ -92,11 +99,36 @@ class Release:
         return domain, pipeline.build_problem(tables, domain)
 
 
-def _demo(countries: int, activities: int, sizes: int, folder: Path) -> tuple[Path, Path]:
+def _demo(
+    countries: int, activities: int, sizes: int, folder: Path, indicators: int = 1, euro_area: bool = False
+) -> tuple[Path, Path]:  # fmt: skip
+    return _written(
+        folder, lambda: write_demo(folder, countries, activities, sizes, period=PERIOD, indicators=indicators, euro_area=euro_area)
+    )
+
+
+def _prodcom(products: int, folder: Path) -> tuple[Path, Path]:
+    def write() -> None:
+        path = write_domain(folder, 27, 3, 2, indicators=2)
+        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
+        for indicator in settings["indicators"]:
+            indicator["absent"] = "zero"  # what a country does not make has no record
+        path.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+        total = ("ALL", "", "All products")
+        rows = [total, *((f"P{number:04d}", "ALL", f"Product {number}") for number in range(1, products + 1))]
+        for name, codes in {"activities": rows, "sizes": [("_T", "", "Total")]}.items():
+            lines = ["code,parent,label", *(",".join(row) for row in codes)]
+            (folder / "codelists" / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write_deliveries(path, period=PERIOD)
+
+    return _written(folder, write)
+
+
+def _written(folder: Path, write: Callable[[], object]) -> tuple[Path, Path]:
     """Written again where the generator is not the one that wrote it."""
     stamp, now = folder / "generator", _generator()
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != now:
-        write_demo(folder, countries, activities, sizes, period=PERIOD)
+        write()
         stamp.write_text(now, encoding="utf-8")
     return folder / "domain.yaml", folder / "inbox"
 
@@ -125,14 +157,24 @@ RELEASES = (
     ),
     Release("demo", "27 countries × 120 activities × 6 size classes", partial(_demo, 27, 120, 5), BOTH, ("inverse",), sample=40),
     Release("demo-thousand", "27 countries × 1 000 activities × 6", partial(_demo, 27, 1000, 5), (Variant(),), audit_exact=False),
+    Release(
+        "demo-linked", "27 countries × 1 000 activities × 6 × 5 indicators, two compositions",
+        partial(_demo, 27, 1000, 5, indicators=5, euro_area=True), variants=(), processes=(1, 2, 4),
+    ),
+    Release("prodcom", "27 countries × 4 001 products × 2 indicators", partial(_prodcom, 4000)),
     Release("demo-countries", "270 countries × 120 activities × 6", partial(_demo, 270, 120, 5), LARGE, sample=5, grows_from="demo"),
     Release("demo-activities", "27 countries × 1 200 activities × 6", partial(_demo, 27, 1200, 5), LARGE, sample=5, grows_from="demo"),
 )  # fmt: skip
 TINY = (
     Release("tiny", "4 countries × 9 activities × 3 size classes", partial(_demo, 4, 9, 2), BOTH, ("inverse", "one"), sample=5),
     Release("tiny-countries", "16 countries × 9 activities × 3", partial(_demo, 16, 9, 2), LARGE, sample=5, grows_from="tiny"),
+    Release(
+        "tiny-linked", "4 countries × 9 activities × 3 × 5 indicators, two compositions",
+        partial(_demo, 4, 9, 2, indicators=5, euro_area=True), variants=(), processes=(1, 2),
+    ),
+    Release("tiny-products", "27 countries × 41 products × 2 indicators", partial(_prodcom, 40)),
     Release("tiny-activities", "4 countries × 36 activities × 3", partial(_demo, 4, 36, 2), LARGE, sample=5, grows_from="tiny"),
-)
+)  # fmt: skip
 REGISTRY = {release.name: release for release in (*RELEASES, *TINY)}
 
 

@@ -44,7 +44,7 @@ def test_a_ladder_that_is_compared_is_one_that_a_domain_may_ask_for(ladder):
 
 def test_a_publication_is_made_before_it_is_audited():
     found = [(job.release, job.kind) for job in jobs(RELEASES)]
-    for release in RELEASES:
+    for release in [each for each in RELEASES if each.variants]:
         assert found.index((release.name, "bases")) < found.index((release.name, "audit-safe"))
 
 
