@@ -4,6 +4,7 @@
     half-widths WEIGHTS  the minimum-uncertainty rule before any ladder: least loss, proven bound
     audit-safe           the full audit of the kept publication, and beside it two cold LPs a primary for a sample of them
     audit-exact          the full audit of all aggregates published exactly
+    audit-exact side-by-side    the same in several processes, as `sdc audit` does it where a table is large
     release PROCESSES    `sdc release` in so many processes, from the files to the table; its peak is that of the largest process
 
 Clocks start with the problem in memory, that of a release with the files. Verdicts and losses are those of plain arithmetic on the
@@ -33,6 +34,7 @@ from scipy.optimize import linprog
 
 from benchmarks.attack_registry import ATTACK, PERIOD, REGISTRY, RELEASES, TINY, Release, Variant
 from sdc_tasks import pipeline
+from sdc_tasks.cli import side_by_side
 from sdc_tasks.domains import Domain
 from sdc_tasks.methods import attack
 from sdc_tasks.methods.bases.policy import case_of
@@ -42,6 +44,7 @@ from sdc_tasks.model.progress import silent
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Rung
 from sdc_tasks.model.weights import Weights, aggregate_weights
 
+SIDE_BY_SIDE = "side-by-side"
 SOURCES = Path(pipeline.__file__).parent
 GAP = 1e-3  # of the half-widths
 FORM = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]  # of this file: a record made by another one is not read
@@ -94,6 +97,7 @@ def jobs(releases: tuple[Release, ...]) -> list[Job]:
         found += [Job(release.name, "bases", variant.name) for variant in release.variants]
         found += [Job(release.name, "audit-safe")] if release.variants else []
         found += [Job(release.name, "audit-exact")] if release.variants and release.audit_exact else []
+        found += [Job(release.name, "audit-exact", SIDE_BY_SIDE)] if release.side_by_side else []
         found += [Job(release.name, "release", str(number)) for number in release.processes]
     return found
 
@@ -113,7 +117,7 @@ def measure(job: Job) -> Record:
         "bases": lambda: _bases(problem, domain, job, release),
         "half-widths": lambda: _half_widths(problem, domain, Weights(job.detail)),
         "audit-safe": lambda: _audit_safe(problem, domain, release),
-        "audit-exact": lambda: _audit(problem, domain, _exact(problem))[:2],
+        "audit-exact": lambda: _audit(problem, domain, _exact(problem), job.detail == SIDE_BY_SIDE)[:2],
         "release": lambda: _release(release, int(job.detail)),
     }
     seconds, figures = work[job.kind]()
@@ -218,13 +222,15 @@ def _exact(problem: ProtectionProblem) -> Publication:
     return Publication(cells, problem.a[cells], np.zeros(len(cells)))
 
 
-def _audit(problem: ProtectionProblem, domain: Domain, publication: Publication) -> tuple[float, Figures, attack.Requirements, AuditReport]:
-    """In one chunk: what several workers would do one after the other. Against the external attacker, as the issue asks."""
-    whole = domain.model_copy(update={"audit": domain.audit.model_copy(update={"chunks": 1})})
+def _audit(
+    problem: ProtectionProblem, domain: Domain, publication: Publication, spread: bool = False
+) -> tuple[float, Figures, attack.Requirements, AuditReport]:
+    """In one process, or `spread` over several. Against the external attacker, as the issue asks."""
     began = time.perf_counter()
     requirements, _ = attack.baseline(problem, ("external",))
     based = time.perf_counter()
-    report = pipeline.merge([pipeline.audit(problem, publication, requirements, whole, 0)])
+    processes = side_by_side.processes_for(problem) if spread else 1
+    report = side_by_side.audit(problem, publication, requirements, domain, processes, silent)
     seconds = time.perf_counter() - based
     figures: Figures = {
         "baseline s": based - began,

@@ -85,6 +85,7 @@ class Release:
     sample: int = 0  # primaries of which the naive attacker is timed
     grows_from: str = ""  # the release that this one is a larger relative of
     processes: tuple[int, ...] = ()  # whole releases are made, each in so many processes
+    side_by_side: bool = False  # the audit of all aggregates published exactly runs in several processes, too, as `sdc audit` runs it
 
     def load(self) -> tuple[Domain, ProtectionProblem]:
         """Raises Absent where the deliveries are not on this machine, ValueError where one is refused."""
@@ -163,7 +164,10 @@ RELEASES = (
     ),
     Release("prodcom", "27 countries × 4 001 products × 2 indicators", partial(_prodcom, 4000)),
     Release("demo-countries", "270 countries × 120 activities × 6", partial(_demo, 270, 120, 5), LARGE, sample=5, grows_from="demo"),
-    Release("demo-activities", "27 countries × 1 200 activities × 6", partial(_demo, 27, 1200, 5), LARGE, sample=5, grows_from="demo"),
+    Release(
+        "demo-activities", "27 countries × 1 200 activities × 6", partial(_demo, 27, 1200, 5), LARGE, sample=5, grows_from="demo",
+        side_by_side=True,
+    ),
 )  # fmt: skip
 TINY = (
     Release("tiny", "4 countries × 9 activities × 3 size classes", partial(_demo, 4, 9, 2), BOTH, ("inverse", "one"), sample=5),
