@@ -44,7 +44,7 @@ SLIDE_AGAIN = 2  # from this test on, every narrow primary gets a wider sliding 
 TANGENT_LESS = 1.2  # times what is lacking: a tangent promises too much
 MORE_EACH_TIME = 0.05  # of the width, and so much more with each test
 SOMEBODY = "somebody who has the program"
-WIDENINGS = 9  # tests; then the cells over narrow primaries are withheld
+WIDENINGS = 16  # tests; then the cells over narrow primaries are withheld
 LOWERING_LPS = 300  # linear programs of the tests after which no base is lowered any more
 
 
@@ -89,6 +89,8 @@ def aware(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, ke
         if np.array_equal(wider, around):
             raise Stuck(np.flatnonzero(hides_something(case.problem)))
         around, choice = wider, _withheld(case, wider, choice)
+        gone = int((choice == case.ladder.withheld).sum())
+        case.progress(f"{SOMEBODY}: {int(narrow.sum())} primaries were left too little; {gone} cells over them and beside are withheld")
     choice = _lowered(case, tests, choice)
     bounds = [rung.bound for each in before.values() if isinstance(each, Adjustment) for rung in each.rungs if rung.bound is not None]
     keep(RULES, Adjustment(rungs=(_rung(case, choice, max(bounds, default=None)),)))
@@ -105,7 +107,7 @@ class Tests:
     def __init__(self, case: Case, decimals: Sequence[int]) -> None:
         self._case, self.needs, self.lps, self.lps_each = case, case.requirements.strongest, 0, 0
         self._step = np.tile(case.problem.space.spread(10.0**-each for each in decimals), len(case.problem.space.areas))
-        self._free, self._known = hides_something(case.problem), dict[bytes, Bools]()
+        self._free, self._known, self._lacks = hides_something(case.problem), dict[bytes, Bools](), dict[bytes, list[Shortage]]()
         self._never = left(case.problem, self.needs, Publication.nothing(case.ladder.cells), self._step, case.seed).narrow
 
     @property
@@ -133,7 +135,9 @@ class Tests:
 
     def lacks(self, choice: Ints) -> list[Shortage]:
         """What a choice that was just tested would need."""
-        return lacks(self._case.problem, self._last, self.narrow(choice), self._step[self.needs.primaries])
+        if (key := choice.tobytes()) not in self._lacks:
+            self._lacks[key] = lacks(self._case.problem, self._last, self.narrow(choice), self._step[self.needs.primaries])
+        return self._lacks[key]
 
 
 def _lowered(case: Case, tests: Tests, choice: Ints) -> Ints:
