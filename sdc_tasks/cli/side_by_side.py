@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import Retriable
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     Step = Callable[[Desk, str, int], object]  # for a desk, a release and a number: of a group, or of a chunk
 
+Result = TypeVar("Result")
 SPREAD_FROM = 20_000  # suppressed cells; with fewer, processes take longer to start than they save
 MOST_PROCESSES = 4  # unless somebody asks for more: each holds the whole problem
 
@@ -55,7 +56,7 @@ def audit(
     spread = domain.model_copy(update={"audit": domain.audit.model_copy(update={"chunks": processes})})
     given = problem, publication, requirements, spread
     with _pool(processes) as pool:
-        parts = [pool.submit(pipeline.audit, *given, chunk, tried, joint) for chunk in range(processes)]
+        parts = _begun(pool, pipeline.audit, [(*given, chunk, tried, joint) for chunk in range(processes)])
         for done, part in enumerate(as_completed(parts), start=1):
             part.result()
             say(f"audit: {done} of {processes} parts")
@@ -90,7 +91,7 @@ def run(step: Step, release_id: str, numbers: int, place: Place, desk: Desk, pro
             step(desk, release_id, number)
         return
     with _pool(min(processes, numbers)) as pool:
-        for each in [pool.submit(_run, step, release_id, number, numbers, place) for number in range(numbers)]:
+        for each in _begun(pool, _run, [(step, release_id, number, numbers, place) for number in range(numbers)]):
             each.result()
 
 
@@ -104,16 +105,34 @@ def _run(step: Step, release_id: str, number: int, numbers: int, place: Place) -
 
 @contextmanager
 def _pool(processes: int) -> Iterator[Executor]:
+    """Whoever interrupts this process ends the others at once."""
     with ProcessPoolExecutor(processes, get_context("spawn"), initializer=begin) as pool:
         try:
             yield pool
         except BrokenProcessPool as error:
             raise Retriable(f"one of {processes} processes was killed, perhaps for its memory. Remedy: --processes 1") from error
+        except (KeyboardInterrupt, SystemExit):
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one would stop what ends the others
+            pool.shutdown(wait=False, cancel_futures=True)
+            for each in active_children():
+                each.kill()
+            raise
+
+
+def _begun(pool: Executor, work: Callable[..., Result], given: Sequence[tuple[Any, ...]]) -> list[Future[Result]]:
+    """The work for each of these arguments. Ctrl-C waits until the processes have started: one that starts would print a traceback."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return [pool.submit(work, *each) for each in given]
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def begin() -> None:
     """What this process holds is confidential: it ends at Ctrl-C, without a word, and as soon as its parent has ended."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # then the parent ignores it, too
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     parent = parent_process()
     assert parent is not None
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Requirements, knowledge_of
 from sdc_tasks.model.problem import COLUMNS, ROWS, Earlier, Levels, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication, Tables
@@ -87,7 +88,7 @@ class Part:
 
 def groups_of(problem: ProtectionProblem, given: Iterable[tuple[str, ...]], alone: Collection[str]) -> tuple[tuple[str, ...], ...]:
     """The `given` groups of indicators, joined where a relation links them, of this release or of an earlier version of the period: its
-    relations may have been others. Indicators that are `alone` stay alone.
+    relations may have been others. Raises InvalidInput where an earlier version links one that is `alone`: it cannot be joined.
     """
     space, before = problem.space, problem.earlier
     links = [(each[0], each[1:]) for each in (tuple(code for code in group if code in space.indicators) for group in given) if each]
@@ -99,7 +100,13 @@ def groups_of(problem: ProtectionProblem, given: Iterable[tuple[str, ...]], alon
         beside = (row[1:] == row[:-1]) & (indicator[1:] != indicator[:-1])
         pairs = np.unique(np.column_stack([indicator[:-1][beside], indicator[1:][beside]]), axis=0)
         named = [(space.indicators[one], space.indicators[other]) for one, other in pairs.tolist()]
-        links += [(one, (other,)) for one, other in named if one not in alone and other not in alone]
+        linked_alone = sorted({code for pair in named for code in pair if code in alone})
+        if linked_alone:
+            raise InvalidInput(
+                f"indicator {linked_alone[0]}: rounding, but an earlier version of the period links it to other indicators, and what both "
+                "versions tell together is decided for all of them at once. Remedy: leave out its rounding for this period"
+            )
+        links += [(one, (other,)) for one, other in named]
     return linked(space.indicators, links)
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -96,8 +99,14 @@ def test_indicators_that_an_earlier_version_linked_are_decided_together(tmp_path
     without = with_relation.with_name("without.yaml")
     without.write_text(yaml.safe_dump(content), encoding="utf-8")
     where = ["--period", PERIOD, "--inbox", str(tmp_path / "inbox"), "--out", str(tmp_path / "out")]
-    first, second = (sdc("release", "--domain", str(file), *where) for file in (with_relation, without))
+    rounding = with_relation.with_name("rounding.yaml")
+    indicators = [
+        each | ({"rounding": {"method": "controlled", "base": 5}} if each["code"] == "SURPLUS" else {}) for each in content["indicators"]
+    ]
+    rounding.write_text(yaml.safe_dump(content | {"indicators": indicators}), encoding="utf-8")
+    first, refused, second = (sdc("release", "--domain", str(file), *where) for file in (with_relation, rounding, without))
     assert (first.code, second.code) == (0, 0), second.text
+    assert refused.refused("indicator SURPLUS: rounding, but an earlier version of the period links it to other indicators", "Remedy")
     assert "an earlier version of the period links these indicators to others" in second.text
     assert "version 2 published" in second.text
 
@@ -120,6 +129,25 @@ def test_a_release_in_three_processes_is_the_release_in_one(tmp_path, monkeypatc
     together = released("together", 3)
     assert together[0] == 0, together[1]
     assert published(tmp_path / "together") == published(tmp_path / "alone")
+
+
+@pytest.mark.parametrize("who", [os.kill, os.killpg])
+@pytest.mark.parametrize("at", ["baseline:", "2 of 3: ", "1 of 2: "])
+def test_whoever_interrupts_a_release_ends_all_its_processes(tmp_path, who, at):
+    """Ctrl-C goes to all, a supervisor's signal to the first one. None leaves a traceback, and the same command completes the release."""
+    file = write_demo(tmp_path, countries=3, activities=4, sizes=2, indicators=5)
+    command = [str(Path(sys.executable).with_name("sdc")), "release", "--domain", str(file), "--period", PERIOD]
+    command += ["--inbox", str(tmp_path / "inbox"), "--out", str(tmp_path / "out"), "--processes", "3"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as release:
+        assert release.stdout is not None
+        assert release.stderr is not None
+        assert any(at in line for line in release.stdout), "it never came so far"
+        who(release.pid, signal.SIGINT)
+        said = release.stderr.read()  # until the last process has closed it
+    assert (release.returncode, said) == (130, "")
+    done = sdc(*command[1:])
+    assert done.code == 0, done.text
+    assert len(published(tmp_path / "out")[0]) == 1
 
 
 def published(folder: Path) -> tuple[list[str], bytes]:

@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sdc_tasks import pipeline
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import baseline
 from sdc_tasks.methods.bases.comparison import ALONE, RULES
 from sdc_tasks.methods.bases.rules import AUDIT, GROWN, LEAST
@@ -85,7 +86,8 @@ def by_bytes(tables: object) -> tuple[bytes, ...]:
 
 
 def test_what_an_earlier_version_linked_is_decided_together():
-    """Its domain said B = C + D. An earlier value of D is no cell any more; A and E have rows of their own. At last D is rounded alone."""
+    """Its domain said B = C + D. An earlier value of D is no cell any more; A and E have rows of their own. Where D is
+    rounded as a whole table, nothing can be decided for it and the others at once."""
     space = space_of("A", "B", "C", "D", "E")
     n, zero, no = space.size, np.zeros(space.size), np.zeros(space.size, dtype=bool)
     rows = np.zeros((3, n + 1))
@@ -103,7 +105,9 @@ def test_what_an_earlier_version_linked_is_decided_together():
     apart = [(code,) for code in space.indicators]
     assert groups_of(replace(problem, earlier=Earlier()), apart, ()) == (("A",), ("B",), ("C",), ("D",), ("E",))
     assert groups_of(problem, apart, ()) == (("A",), ("B", "C", "D"), ("E",))
-    assert groups_of(problem, apart, ("D",)) == (("A",), ("B", "C"), ("D",), ("E",))
+    assert groups_of(problem, apart, ("A",)) == groups_of(problem, apart, ())
+    with pytest.raises(InvalidInput, match="indicator D: rounding, but an earlier version of the period links it"):
+        groups_of(problem, apart, ("D",))
 
 
 def test_bases_that_withstand_who_has_the_program_are_chosen_for_all_indicators_together():
