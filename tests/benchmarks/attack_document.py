@@ -219,15 +219,14 @@ def _releases(records: Records, releases: Sequence[Release]) -> str:
     """Whole releases, from files to table."""
     rows = []
     for release in releases:
-        first = next((r for number in release.processes if (r := _of(records, release.name, "release", str(number)))), None)
-        for number in release.processes:
-            if (r := _of(records, release.name, "release", str(number))) is not None and first is not None:
-                same = NONE if r is first else "the same" if r.figures["table"] == first.figures["table"] else "**other**"
-                f = r.figures
-                rows.append([
-                    release.name, f"{number}{_dagger(r)}", str(r.cells), str(r.primaries), str(f["of cells"]), str(f["rounded"]),
-                    str(f["withheld"]), as_seconds(r.seconds), f"{r.peak_mib:.0f}", same, f"{r.load:.1f}",
-                ])  # fmt: skip
+        found = [r for number in release.processes if (r := _of(records, release.name, "release", str(number))) is not None]
+        for r in found:
+            f = r.figures
+            same = NONE if r is found[0] else "the same" if f["table"] == found[0].figures["table"] else "**other**"
+            rows.append([
+                release.name, f"{r.job.detail}{_dagger(r)}", str(r.cells), str(r.primaries), str(f["of cells"]), str(f["rounded"]),
+                str(f["withheld"]), as_seconds(r.seconds), f"{r.peak_mib:.0f}", same, f"{r.load:.1f}",
+            ])  # fmt: skip
     head = [
         "release",
         "processes",

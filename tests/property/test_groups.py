@@ -86,8 +86,9 @@ def by_bytes(tables: object) -> tuple[bytes, ...]:
 
 
 def test_what_an_earlier_version_linked_is_decided_together():
-    """Its domain said B = C + D. An earlier value of D is no cell any more; A and E have rows of their own. Where D is
-    rounded as a whole table, nothing can be decided for it and the others at once."""
+    """Its domain said B = C + D. An earlier value of D is no cell any more; A and E have rows of their own. Where D is rounded
+    as a whole table, it cannot be decided together with the others.
+    """
     space = space_of("A", "B", "C", "D", "E")
     n, zero, no = space.size, np.zeros(space.size), np.zeros(space.size, dtype=bool)
     rows = np.zeros((3, n + 1))

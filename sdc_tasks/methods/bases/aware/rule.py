@@ -23,7 +23,7 @@ import numpy as np
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Attack, Attacker, Requirements
 from sdc_tasks.methods.attack.replay.lack import Shortage, lacks
-from sdc_tasks.methods.attack.replay.left import left
+from sdc_tasks.methods.attack.replay.left import Left, left
 from sdc_tasks.methods.bases.aware.floors import Floors
 from sdc_tasks.methods.bases.comparison import RULES, Keep, Kept, best_choice
 from sdc_tasks.methods.bases.ladder import Ladder
@@ -107,7 +107,7 @@ class Tests:
     def __init__(self, case: Case, decimals: Sequence[int]) -> None:
         self._case, self.needs, self.lps, self.lps_each = case, case.requirements.strongest, 0, 0
         self._step = np.tile(case.problem.space.spread(10.0**-each for each in decimals), len(case.problem.space.areas))
-        self._free, self._known, self._lacks = hides_something(case.problem), dict[bytes, Bools](), dict[bytes, list[Shortage]]()
+        self._free, self._left, self._lacks = hides_something(case.problem), dict[bytes, Left](), dict[bytes, list[Shortage]]()
         self._never = left(case.problem, self.needs, Publication.nothing(case.ladder.cells), self._step, case.seed).narrow
 
     @property
@@ -125,18 +125,17 @@ class Tests:
         """
         if (choice[self._free] == self._case.ladder.withheld).all():
             return np.zeros(len(self.needs.primaries), dtype=bool)
-        if (key := choice.tobytes()) not in self._known:
+        if (key := choice.tobytes()) not in self._left:
             found = left(self._case.problem, self.needs, self._case.ladder.publication(choice), self._step, self._case.seed)
             self.lps += found.lps
             self.lps_each = max(self.lps_each, found.lps)
-            self._known[key] = found.narrow & ~self._never
-            self._last = found
-        return self._known[key]
+            self._left[key] = found
+        return self._left[key].narrow & ~self._never
 
     def lacks(self, choice: Ints) -> list[Shortage]:
-        """What a choice that was just tested would need."""
+        """What a tested choice would need."""
         if (key := choice.tobytes()) not in self._lacks:
-            self._lacks[key] = lacks(self._case.problem, self._last, self.narrow(choice), self._step[self.needs.primaries])
+            self._lacks[key] = lacks(self._case.problem, self._left[key], self.narrow(choice), self._step[self.needs.primaries])
         return self._lacks[key]
 
 
