@@ -138,7 +138,8 @@ def test_whoever_interrupts_a_release_ends_all_its_processes(tmp_path, who, at):
     file = write_demo(tmp_path, countries=3, activities=4, sizes=2, indicators=5)
     command = [str(Path(sys.executable).with_name("sdc")), "release", "--domain", str(file), "--period", PERIOD]
     command += ["--inbox", str(tmp_path / "inbox"), "--out", str(tmp_path / "out"), "--processes", "3"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as release:
+    heeds = ["env", "--default-signal=INT", *command]  # a test that runs in the background of a script would ignore Ctrl-C
+    with subprocess.Popen(heeds, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as release:
         assert release.stdout is not None
         assert release.stderr is not None
         assert any(at in line for line in release.stdout), "it never came so far"
