@@ -36,7 +36,7 @@ def write_demo(
 
 
 def write_deliveries(path: Path, seed: int = 1, period: str = "2024", progress: Callable[[str, int, int], None] | None = None) -> None:
-    """Writes an inbox beside a domain file, of two hierarchies and the first indicators of a demonstration. `progress` as in `write_demo`."""
+    """Writes an inbox beside a domain file: two hierarchies, the first indicators of a demonstration. `progress` as in `write_demo`."""
     domain = load_domain(path)
     inbox = path.parent / "inbox"
     inbox.mkdir(exist_ok=True)
