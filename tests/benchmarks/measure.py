@@ -118,7 +118,7 @@ def code_of(method: str) -> str:
     """What a method's figures depend on beside the table: our sources, or the version of the peer."""
     if method in PEERS:
         return f"highspy {version('highspy')}" if method == "highs" else f"pulp {version('pulp')}"
-    files = sorted([*SOURCES.glob("methods/cta/*.py"), *SOURCES.glob("solver/*.py")])
+    files = sorted(file for folder in ("methods/cta", "solver", "model") for file in (SOURCES / folder).rglob("*.py"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 

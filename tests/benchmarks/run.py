@@ -1,7 +1,7 @@
 """`make bench-cta ARGS="…"`: every instance × weights × method of the registry, each in a process of its own; writes RESULTS.md.
 
 What is finished is kept in var/bench and not measured again, unless the table, the limit, or the code it depends on is another. So a run
-may be interrupted at any time, and RESULTS.md always shows everything that is kept.
+may be interrupted at any time, and RESULTS.md always shows everything that is kept. A new clone begins with the records of results.json.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     if given.list:
         _print_registry(given.chosen)
         return 0
+    take_over(HERE / "results.json")
     failures: dict[str, tuple[int, str]] = {}
     pairs, interrupted = list(_pairs(given)), False
     columns = SpinnerColumn(), TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
@@ -46,6 +47,15 @@ def main(arguments: list[str] | None = None) -> int:
     if interrupted:
         return 130
     return 1 if any(code != ABSENT for code, _ in failures.values()) else 0
+
+
+def take_over(results: Path) -> None:
+    """Keeps the records that a file holds, but for pairs that are kept already."""
+    PAIRS.mkdir(parents=True, exist_ok=True)
+    for found in json.loads(results.read_text(encoding="utf-8")):
+        path = PAIRS / f"{Record.from_json(found).pair.name}.json"
+        if not path.exists():
+            path.write_text(json.dumps(found), encoding="utf-8")
 
 
 def _settle(pair: Pair, setting: Setting, fresh: bool, failures: dict[str, tuple[int, str]]) -> None:

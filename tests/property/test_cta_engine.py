@@ -171,8 +171,8 @@ def test_no_row_cuts_off_a_protected_table(problem, seed):
         table = solved(other, replace(METHODS["milp highs"], polygon=False), gap=0.1).table
     except Unprotectable:
         return
-    sizes = np.abs(table)
-    assert (relaxation.rows @ sizes >= relaxation.least - 1e-6 * (1 + abs(relaxation.rows) @ sizes)).all()
+    (rows, least), sizes = relaxation.cuts, np.abs(table)
+    assert (rows @ sizes >= least - 1e-6 * (1 + abs(rows) @ sizes)).all()
 
 
 def test_three_equal_levels_do_not_cancel():
@@ -186,7 +186,7 @@ def test_three_equal_levels_do_not_cancel():
     relaxation = relaxed(problem)
     assert relaxation.bound == pytest.approx(4)
     assert optimum(problem) == pytest.approx(4)
-    valid = Inequalities(relaxation.rows, relaxation.least)
+    valid = Inequalities(*relaxation.cuts)
     assert least_sum(valid, problem.w, np.array([1, 1, 1, 0])) == pytest.approx(4)
     assert least_sum(valid.always, problem.w, np.array([1, 1, 1, 0])) == pytest.approx(3)
 

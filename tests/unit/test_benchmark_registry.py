@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import document, registry, run
+from benchmarks import document, measure, registry, run
 from benchmarks.measure import Pair, Record, Setting
 from benchmarks.registry import INSTANCES, REGISTRY, Absent, Instance, Table, sbs
 from sdc_tasks import intake, pipeline
@@ -167,3 +167,28 @@ def test_a_finished_pair_is_kept_until_its_conditions_change(monkeypatch: pytest
     assert not run.kept(OURS.pair, replace(OURS.setting, limit=60.0))
     assert not run.kept(OURS.pair, replace(OURS.setting, digest="another table"))
     assert not run.kept(OURS.pair, replace(OURS.setting, code="other code"))
+
+
+def test_a_new_clone_begins_with_the_records_of_the_last_results(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """What is measured here already stays."""
+    monkeypatch.setattr(run, "PAIRS", tmp_path / "pairs")
+    results = tmp_path / "results.json"
+    results.write_text(json.dumps([OURS.to_json(), PEER.to_json()]))
+    run.take_over(results)
+    assert run.kept(OURS.pair, OURS.setting)
+    assert run.kept(PEER.pair, PEER.setting)
+    newer = replace(PEER, objective=110.0)
+    (tmp_path / "pairs" / f"{PEER.pair.name}.json").write_text(json.dumps(newer.to_json()))
+    run.take_over(results)
+    assert json.loads((tmp_path / "pairs" / f"{PEER.pair.name}.json").read_text())["objective"] == 110.0
+
+
+def test_figures_of_ours_depend_on_every_source_below_its_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """A search in a folder of its own once changed, and its figures passed as today's."""
+    below = tmp_path / "methods" / "cta" / "local"
+    below.mkdir(parents=True)
+    (below / "search.py").write_text("A = 1")
+    monkeypatch.setattr(measure, "SOURCES", tmp_path)
+    before = measure.code_of("auto")
+    (below / "search.py").write_text("A = 2")
+    assert measure.code_of("auto") != before

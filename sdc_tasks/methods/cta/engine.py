@@ -4,8 +4,8 @@ run = Run(problem, options.seconds, options.gap, report)     # in the thread tha
 execute(run, options)                                        # in the thread that works
 run.table, run.bound, run.history                            # at any time
 
-auto            polygon bound; alternating projections and elastic LPs for a first table; local search by regions. A plain
-                two-dimensional table goes to benders, unless rounds are asked for
+auto            polygon bound; alternating projections and elastic LPs for a first table, or level by level for a large table with a
+                few heavy cells; local search by regions. A plain two-dimensional table goes to benders, unless rounds are asked for
 milp            the whole model by CBC or HiGHS
 bcd             block coordinate descent ([1] §3)
 fix-and-relax   start point by fixing block after block (Baena et al. 2015), then bcd
@@ -14,9 +14,10 @@ benders         reformulation of [2] §5.2 (eq. 19–20)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -24,20 +25,24 @@ from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.blockwise.bcd import block_coordinate_descent
 from sdc_tasks.methods.cta.blockwise.fix_and_relax import fix_and_relax
 from sdc_tasks.methods.cta.cuts.benders import benders
-from sdc_tasks.methods.cta.local import first
+from sdc_tasks.methods.cta.local import first, levels
 from sdc_tasks.methods.cta.local.regions import dimensions
 from sdc_tasks.methods.cta.local.search import improve
+from sdc_tasks.methods.cta.local.settling import heavy_first
 from sdc_tasks.methods.cta.milp import solve_whole
 from sdc_tasks.methods.cta.model import CtaProblem, Distance
 from sdc_tasks.methods.cta.names import METHODS, Method
 from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.presolve import Reduction, reduce
 from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.senses import refined
 from sdc_tasks.methods.cta.squares.quadratic import quadratic
 from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.names import SolverName
 
 MOST_ROUNDS = 200
+TALL = 16_000  # cells, after presolve, from which on a table with a few heavy cells is decided level by level first
+SLOW = 30_000  # cells from which on it is decided in no other way: each linear program of the whole table takes many seconds
 SETTLED = 0.005  # relative: after a round of the relaxation with a smaller gain, its sizes are good enough for a start
 WORTH_A_THREAD = 1500  # sensitive cells, after presolve, up to which the whole MILP runs in a thread beside the local search
 WHOLE_MILP_SENSES = 100  # sensitive cells up to which the whole MILP ends a search by rounds
@@ -101,9 +106,40 @@ def _flat(problem: CtaProblem) -> bool:
 
 
 def _auto(reduction: Reduction, run: Run, options: EngineOptions) -> None:
-    """First the table with all senses up, a relaxation, and a first table; then better tables and better bounds in parallel."""
+    """First tables; then better tables and better bounds in parallel."""
     problem, relaxation = reduction.problem, Relaxation(reduction.problem)
-    rounds, before = relaxation.tighten(MOST_ROUNDS, lambda: run.left), 0.0
+    rounds = relaxation.tighten(MOST_ROUNDS, lambda: run.left)
+    if len(problem.cells) >= TALL and heavy_first(problem):
+        _together(options, partial(_prove, problem, run, rounds), partial(_from_levels, reduction, run, options, relaxation))
+        return
+    _settle(problem, run, rounds)
+    if run.over:
+        return
+    start = first.first_tables(problem, run, relaxation.t, options.seed, options.threads)
+    if start is None or run.over:
+        return
+    whole = options.rounds is None and len(problem.sensitive) <= WORTH_A_THREAD and options.threads > 1
+    search = partial(_improve, reduction, run, options, relaxation, [start], options.threads - whole)
+    _together(options, partial(_prove, problem, run, rounds, options if whole else None), search)
+    if options.rounds is not None and len(problem.sensitive) <= WHOLE_MILP_SENSES and not run.over:
+        solve_whole(problem, run, options.solver, nodes=WHOLE_MILP_NODES)
+
+
+def _together(options: EngineOptions, prove: Callable[[], None], search: Callable[[], None]) -> None:
+    """Both in parallel; with `rounds` one after the other, because the end must not depend on which thread is faster."""
+    if options.rounds is not None:
+        prove()
+        search()
+        return
+    with ThreadPoolExecutor(1) as beside:
+        proving = beside.submit(prove)
+        search()
+        proving.result()
+
+
+def _settle(problem: CtaProblem, run: Run, rounds: Iterator[float]) -> None:
+    """Rounds of the relaxation until its sizes are good enough for a start, and the table with all senses up."""
+    before = 0.0
     with ThreadPoolExecutor(1) as beside:
         up = beside.submit(first.all_up, problem, run)
         for number, bound in enumerate(rounds, start=1):
@@ -113,24 +149,27 @@ def _auto(reduction: Reduction, run: Run, options: EngineOptions) -> None:
                 break
             before = bound
         up.result()
-    if run.over:
-        return
-    start = first.first_tables(problem, run, relaxation.t, options.seed, options.threads)
-    if start is None or run.over:
-        return
+
+
+def _from_levels(reduction: Reduction, run: Run, options: EngineOptions, relaxation: Relaxation) -> None:
+    """For large tables with a few heavy cells, where one linear program of the whole table takes seconds or minutes."""
+    problem, starts = reduction.problem, []
+    first.all_up(problem, run, closest=False)
+    found = levels.descend(reduction, run, options.seed, options.threads)
+    if found is not None:
+        starts.append(refined(problem, found))
+        run.offer(starts[0], "levels")
+    if (found is None or len(problem.cells) < SLOW) and not run.over:
+        table = first.first_tables(problem, run, relaxation.t, options.seed, options.threads)
+        starts += [] if table is None else [table]
+    if starts and not run.over:
+        _improve(reduction, run, options, relaxation, starts, options.threads)
+
+
+def _improve(reduction: Reduction, run: Run, options: EngineOptions, relaxation: Relaxation, starts: list[Floats], threads: int) -> None:
     dimension = dimensions(run.problem.A)[reduction.rows]
-    starts = [start] if run.best is None else [start, run.best.z]
-    if options.rounds is not None:  # one after the other: the end must not depend on which thread is faster
-        _prove(problem, run, rounds)
-        improve(problem, run, starts, relaxation, dimension, options.seed, options.rounds, options.threads)
-        if len(problem.sensitive) <= WHOLE_MILP_SENSES and not run.over:
-            solve_whole(problem, run, options.solver, nodes=WHOLE_MILP_NODES)
-        return
-    whole = len(problem.sensitive) <= WORTH_A_THREAD and options.threads > 1
-    with ThreadPoolExecutor(1) as beside:
-        proving = beside.submit(_prove, problem, run, rounds, options if whole else None)
-        improve(problem, run, starts, relaxation, dimension, options.seed, None, options.threads - whole)
-        proving.result()
+    known = starts if run.best is None else [*starts, run.best.z]
+    improve(reduction.problem, run, known, relaxation, dimension, options.seed, options.rounds, threads)
 
 
 def _prove(problem: CtaProblem, run: Run, rounds: Iterator[float], whole: EngineOptions | None = None) -> None:

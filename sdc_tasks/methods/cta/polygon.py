@@ -30,6 +30,11 @@ MOST_SENSES = 12  # most sensitive cells of a relation whose 2^(k−1) partition
 POLYGON_ROUNDS = 50  # of the relaxation: solve, add the violated rows
 VIOLATED_UNITS = 1e-7  # units by which a row must be violated
 SHAKE = 1e-3  # relative, added to the costs until no row is violated: equal weights make the LP degenerate
+MANY_ROWS = (
+    5000  # rows from which on many new rows, or new costs, are a reason to solve from scratch: from the last basis it takes far longer
+)
+MANY_NEW = 0.02  # share of all rows
+PATIENCE_PART = 8  # a warm start ends after this fraction (1 / 8) of the iterations of the last solve from scratch
 
 
 def least_sizes(problem: CtaProblem) -> Floats:
@@ -41,7 +46,10 @@ def least_sizes(problem: CtaProblem) -> Floats:
 
 
 class Relaxation:
-    """The cutting-plane LP in memory: sizes `t` (n,) in units, a proven `bound` in weight · data units, and its rows `rows @ t ≥ least`."""
+    """The cutting-plane LP in memory: sizes `t` (n,) in units, a proven `bound` in weight · data units, and its `cuts`: rows @ t ≥ least.
+
+    `cuts` changes as one, because other threads read it.
+    """
 
     def __init__(self, problem: CtaProblem) -> None:
         L, U = least_sizes(problem), np.maximum(-problem.lower, problem.upper)
@@ -49,14 +57,16 @@ class Relaxation:
         self._L, self._scale, self._unit = L, _cost_scale(problem.w), problem.unit
         self._cost = problem.w / self._scale
         self._shaken = self._cost * (1 + SHAKE * np.random.default_rng(0).random(len(L)))
-        self.rows, self.least = sp.csr_array((0, len(L))), np.zeros(0)
-        self._live = LiveLP(self._shaken, self.rows, self.least, self.least, L, self._U)
+        rows, least = self.cuts = (sp.csr_array((0, len(L))), np.zeros(0))
+        self._live = LiveLP(self._shaken, rows, least, least, L, self._U)
         self._polygons, self._partitions = _Polygons(problem.A), _Partitions(problem.A, L)
         self.t, self.bound, self.done = L, float(problem.w @ L) * problem.unit, False
 
     def tighten(self, rounds: int, left: Callable[[], float]) -> Iterator[float]:
         """Adds violated rows and solves again, until none is violated. Yields the bound after each round."""
+        patience = None
         for _ in range(rounds):
+            rows, known = self.cuts
             more, rhs = self._polygons.violated(self.t)
             extra, extra_rhs = self._partitions.violated(self.t)
             fresh, least = sp.csr_array(sp.vstack([more, extra], format="csr")), np.concatenate([rhs, extra_rhs])
@@ -67,14 +77,17 @@ class Relaxation:
                 self.done = True
                 return
             else:
-                self.rows, self.least = sp.csr_array(sp.vstack([self.rows, fresh], format="csr")), np.concatenate([self.least, least])
+                self.cuts = sp.csr_array(sp.vstack([rows, fresh], format="csr")), np.concatenate([known, least])
                 self._live.add_rows(fresh, least, np.full(len(least), np.inf))
             self._live.limit(left())
-            solved = self._live.solve()
+            before, all_ = self._live.iterations, len(self.cuts[1])
+            scratch = all_ >= MANY_ROWS and (len(least) == 0 or len(least) >= MANY_NEW * all_)
+            solved = self._live.solve(scratch, None if scratch else patience)
+            patience = (self._live.iterations - before) // PATIENCE_PART if scratch else patience
             if not solved.status.has_point:
                 return
             self.t = np.maximum(solved.x, self._L)
-            proven = _by_duality(self._cost, self.rows, self.least, solved.dual, self._L, self._U)
+            proven = _by_duality(self._cost, *self.cuts, solved.dual, self._L, self._U)
             self.bound = max(self.bound, proven * self._scale * self._unit)
             yield self.bound
 

@@ -38,17 +38,23 @@ class Fixed:
 
 
 class SenseLP:
-    """The model in memory over some cells of a problem (default: all). The others stay at the deviations `around`."""
+    """The model in memory over some cells of a problem (default: all). The others stay at the deviations `around`, or leave the right-hand
+    sides r (relations,) to all cells.
+    """
 
-    def __init__(self, problem: CtaProblem, rho: float, cells: Ints | None = None, around: Floats | None = None) -> None:
+    def __init__(
+        self, problem: CtaProblem, rho: float, cells: Ints | None = None, around: Floats | None = None, r: Floats | None = None
+    ) -> None:
         part = np.arange(len(problem.cells)) if cells is None else cells
         rank = np.full(len(problem.cells), -1)
         rank[problem.sensitive] = np.arange(len(problem.sensitive))
         own = rank[part]
         self.cells, self.at, self.which = part, np.flatnonzero(own >= 0), own[own >= 0]  # at: positions of the sensitive among `cells`
         A = sp.csr_array(problem.by_cell[:, part]) if cells is not None else problem.A
-        self.A = sp.csr_array(A[np.flatnonzero(np.diff(A.indptr) > 0)])
-        r = np.zeros(self.A.shape[0]) if around is None else self.A @ around[part]
+        filled = np.flatnonzero(np.diff(A.indptr) > 0)
+        self.A = sp.csr_array(A[filled])
+        miss = np.zeros(len(filled)) if around is None else self.A @ around[part]
+        r = miss if r is None else r[filled]
         positive = problem.w[problem.w > 0]
         self._scale = float(np.median(positive)) if len(positive) else 1.0
         w = problem.w[part] / self._scale
@@ -60,6 +66,7 @@ class SenseLP:
         n, s = len(part), len(self.at)
         self._n, self._s = n, s
         self._rises = np.ones(s, dtype=bool)
+        self._ignored = np.zeros(s, dtype=bool)
         own_A = sp.csr_array(sp.csc_array(self.A)[:, self.at])
         self._live = LiveLP(
             np.concatenate([w, w, *2 * [self._shortage(rho)]]),
@@ -78,6 +85,7 @@ class SenseLP:
     def penalise(self, rho: float, firm: Bools | None = None) -> None:
         """Sets the price of shortfalls; that of the cells `firm` (s,) is `FIRM`."""
         shortage = self._shortage(rho) if firm is None else np.where(firm, self._shortage(FIRM), self._shortage(rho))
+        shortage = np.where(self._ignored, 0.0, shortage)
         self._live.set_cost(2 * self._n + np.arange(2 * self._s), np.tile(shortage, 2))
 
     def _shortage(self, rho: float) -> Floats:
@@ -97,15 +105,21 @@ class SenseLP:
             np.concatenate([np.where(up, self._up[z], 0.0), np.where(up, 0.0, self._down[z]), upl, lpl]),
         )
         self._rises[which] = up
+        self._ignored[which] = False
 
     def ignore(self, which: Ints) -> None:
-        """Lets some of the sensitive cells move like any other cell, until their senses are set."""
+        """Lets some of the sensitive cells move like any other cell, until their senses are set.
+
+        They move for nothing as far as their level: a table in which they keep it has at least this cost, whichever side they take.
+        """
         z, n = self.at[which], self._n
+        up, down = np.minimum(self.upl[which], self._up[z]), np.minimum(self.lpl[which], self._down[z])
         self._live.set_bounds(
             np.concatenate([z, n + z, 2 * n + which, 2 * n + self._s + which]),
             np.zeros(4 * len(z)),
-            np.concatenate([self._up[z], self._down[z], np.zeros(2 * len(z))]),
+            np.concatenate([self._up[z] - up, self._down[z] - down, down, up]),
         )
+        self._ignored[which] = True
 
     def solve(self, seconds: float = math.inf, fresh: bool = False, patience: int | None = None) -> Fixed | None:
         """Solves the model; None where the solver returned no point in time. `fresh`: from scratch, which is faster after many changes of

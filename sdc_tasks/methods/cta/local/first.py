@@ -1,61 +1,47 @@
-"""A first table, in about a second: starting senses by alternating projections, then elastic linear programs at a rising price.
+"""A first table: starting senses by alternating projections, settled by elastic linear programs.
 
 The relaxation of `polygon.py` gives the size t of each deviation, not its sign. Alternating projections between {z: |z| = t} and
-{z: A z = 0}, in a metric in which large deviations change most, find signs that nearly balance. The elastic LP of `senses.py` then starts
-with a low price ρ for shortfalls: cells that are cheap to protect reach their level, cells that stay at z = 0 change to the side where the
-duals of the relations make moving cheaper, and ρ rises. Random senses, in contrast, are almost never feasible.
-
-Where a few sensitive cells cause most of the cost (weight 1), these are decided first, with all others free; then the next ones
-join, each on the side to which it has moved. Their LPs are fast, and the heavy cells decide most of the cost: so their senses are exchanged
-(`heavy.py`) before others join.
+{z: A z = 0}, in a metric in which large deviations change most, find signs that nearly balance. `settling.py` makes a table of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from sdc_tasks.methods.cta.local.heavy import exchange
+from sdc_tasks.methods.cta.local.settling import PRICES, Settling, Wave, waves
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import FIRM, Fixed, SenseLP, refined
-from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.table import Bools, Floats
 
 PROJECTIONS = 10
 SOFT_SHARE = 0.1  # share of the median size by which any cell may change at least
-PRICES = ((3.0, 6.0, 12.0), (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 30.0))  # in steps of ρ, coarse and fine
-HEAVY_SHARE = 2 / 3  # if a tenth of the sensitive cells has this share of all weight · level, these cells go first
-SCALES = (0.01, 0.03, 0.1)  # of the sensitive cells, the heaviest
-EXCHANGED = 0.03  # share of the sensitive cells up to which senses are exchanged (`heavy.py`): with more, each LP takes long
-FEW_PRICES, REST_PRICES = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0), (4.0, 8.0)  # while only the heaviest count; once all do
 ALIKE = 100.0  # ratio of the largest to the smallest weight up to which weights count as alike; presolve adds up weights
-STILL_SHARE = 0.999  # share of its level that a cell falls short by when it does not move
-REPAIRS = 12
 STARTS = 6
 SIDE_BY_SIDE_STARTS = 2
 START_ITERATIONS = 60_000  # iterations after which no further start is tried
-NO_SHORTFALL = 1e-9  # share of a level
-FRESH_ONE_IN = 100  # the LP starts from scratch if more than one sense in this number has changed
-IMPATIENT = 8  # and also after this fraction (1 / 8) of the iterations of a solve from scratch
 
 
-def all_up(problem: CtaProblem, run: Run) -> None:
+def all_up(problem: CtaProblem, run: Run, closest: bool = True) -> None:
     """Offers the closest table with every sense up, where bounds allow it: one LP, feasible without upper bounds.
 
     Where all weights are alike this LP is degenerate and slow. Then an LP comes first in which cells with room take more of the change: its
-    table is poor, but found within seconds.
+    table is poor, but found within seconds. It is all unless the `closest` is asked for.
     """
     weighted = problem.w[problem.w > 0]
-    if len(weighted) and weighted.max() <= ALIKE * weighted.min():
+    alike = len(weighted) > 0 and bool(weighted.max() <= ALIKE * weighted.min())
+    if alike:
         room = np.minimum(problem.upper, -problem.lower)
         _all_up(replace(problem, w=problem.w / np.sqrt(1 + np.where(np.isfinite(room), room, 0.0))), run)
-    if not run.out_of_time:  # whether the gap is reached depends on the other threads
+    if (closest or not alike) and not run.out_of_time:  # whether the gap is reached depends on the other threads
         _all_up(problem, run)
 
 
@@ -71,86 +57,66 @@ def _all_up(problem: CtaProblem, run: Run) -> None:
 def first_tables(problem: CtaProblem, run: Run, t: Floats, seed: int, threads: int = 1) -> Floats | None:
     """Offers tables for senses that the sizes t (n,) suggest, from several random signs while that is cheap.
 
-    Returns the deviations (n,) of the best one, with shortfalls at the price `senses.FIRM`; None where time ran out first.
+    Where heavy cells go first they decide most of the cost: all starts settle these, and the best start goes on, or several while that is
+    cheap. Returns the deviations (n,) of the best table, with shortfalls at the price `senses.FIRM`; None where time ran out first.
     """
-    best: tuple[float, Floats] | None = None
-    effort, balanced = 0, _balancer(problem, t)
+    tables, waiting = _Tables(problem, run), []
+    balanced, effort = _balancer(problem, t), 0
     with ThreadPoolExecutor(threads) as pool:
         for first in range(0, STARTS, SIDE_BY_SIDE_STARTS):
             if run.over or effort > START_ITERATIONS:
                 break
-            tasks = [(balanced(rng), rng) for rng in (np.random.default_rng([seed, first + k]) for k in range(SIDE_BY_SIDE_STARTS))]
-            for found, z, spent in pool.map(partial(_one, problem, run, PRICES[first // SIDE_BY_SIDE_STARTS % len(PRICES)]), tasks):
-                effort += spent
-                if found is None:
-                    continue
-                run.offer(z, "first table")  # offered here in order: which of two equal tables stays must not depend on the threads
-                if best is None or found.cost < best[0]:
-                    best = found.cost, z
-    return None if best is None else best[1]
+            rngs = [np.random.default_rng([seed, first + k]) for k in range(SIDE_BY_SIDE_STARTS)]
+            signs = [balanced(rng)[problem.sensitive] > 0 for rng in rngs]
+            prices = PRICES[first // SIDE_BY_SIDE_STARTS % len(PRICES)]
+            for start in pool.map(partial(_begun, problem, run, prices), signs, rngs):
+                effort += start.settling.model.effort
+                if start.rest:
+                    waiting.append(start)
+                else:  # offered here in order: which of two equal tables stays must not depend on the threads
+                    tables.add(start.settling.found)
+    effort = 0
+    for start in sorted(waiting, key=lambda start: start.cost):
+        if tables.best is None or effort <= START_ITERATIONS:
+            before = start.settling.model.effort
+            all(start.settling.join(wave) for wave in start.rest)
+            effort += start.settling.model.effort - before
+            tables.add(start.settling.found)
+    return tables.best
 
 
-def _one(
-    problem: CtaProblem, run: Run, prices: Sequence[float], task: tuple[Floats, np.random.Generator]
-) -> tuple[Fixed | None, Floats, int]:
-    """(last solution, its z without solver tolerances, effort) of one start."""
-    balanced, rng = task
-    model = SenseLP(problem, FIRM)
-    found = _settled(problem, run, model, model.possible(balanced[problem.sensitive] > 0), prices, rng)
-    return found, np.zeros(0) if found is None else refined(problem, found.z), model.effort
+class _Tables:
+    """Offers tables, and keeps the deviations of the `best`."""
+
+    def __init__(self, problem: CtaProblem, run: Run) -> None:
+        self._problem, self._run, self._cost = problem, run, math.inf
+        self.best: Floats | None = None
+
+    def add(self, found: Fixed | None) -> None:
+        if found is None:
+            return
+        z = refined(self._problem, found.z)
+        self._run.offer(z, "first table")
+        if self.best is None or found.cost < self._cost:
+            self.best, self._cost = z, found.cost
 
 
-def _settled(problem: CtaProblem, run: Run, model: SenseLP, up: Bools, prices: Sequence[float], rng: np.random.Generator) -> Fixed | None:
-    """The last solution, at the firm price; None where time ran out before any."""
-    both, counts, found = model.can_rise & model.can_fall, np.zeros(len(up), dtype=bool), None
-    model.ignore(np.arange(len(up)))
-    for which, ladder, heavy in _schedule(problem, prices):
-        if found is not None:
-            up = model.possible(np.where(counts, up, _leaning(found, problem.sensitive, up)))
-        model.set(which, up[which])
-        firm = counts.copy()  # cells that joined before stay while these find their sides
-        counts[which] = True
-        many, patience = True, None
-        for rho in ladder:
-            model.penalise(rho, firm)
-            before = model.effort
-            solved = model.solve(run.left, many, patience)
-            patience = (model.effort - before) // IMPATIENT if patience is None else patience  # in terms of a fresh solve
-            if solved is None:
-                return found
-            found = solved
-            level = np.where(counts, np.where(up, model.upl, model.lpl), np.inf)
-            if rho == FIRM and not (found.short > NO_SHORTFALL * level).any():
-                return found
-            turn = _to_turn(found, level, both & ~firm if rho < FIRM else both, rho, rng)
-            up = up ^ turn
-            model.set(np.flatnonzero(turn), up[turn])
-            many = int(turn.sum()) > counts.sum() / FRESH_ONE_IN
-        if heavy:
-            model.penalise(FIRM)
-            exchanged, up = exchange(model, run, up, counts, rng)
-            if exchanged is None:
-                return found
-            found = exchanged
-    return found
+@dataclass(frozen=True)
+class _Start:
+    """Senses whose first wave is settled, and the waves that have not joined."""
+
+    settling: Settling
+    rest: tuple[Wave, ...]
+
+    @property
+    def cost(self) -> float:
+        return math.inf if self.settling.found is None else self.settling.found.cost
 
 
-def _schedule(problem: CtaProblem, prices: Sequence[float]) -> Iterator[tuple[Ints, Sequence[float], bool]]:
-    """(positions of the sensitive cells that count from now on, prices to solve at, whether senses are exchanged then): the heaviest cells
-    first, if a few have most of the cost.
-
-    All cells at once if some have no weight, as in a release: there the cost is in other cells.
-    """
-    weight = problem.w[problem.sensitive] * np.minimum(problem.lpl, problem.upl)
-    order = np.argsort(-weight, kind="stable")
-    s = len(order)
-    done = 0
-    if s > 0 and weight.min() > 0 and weight[order[: s // 10]].sum() > HEAVY_SHARE * weight.sum():
-        for share in SCALES:
-            yield order[done : int(share * s)], FEW_PRICES, share <= EXCHANGED
-            done = int(share * s)
-        prices = REST_PRICES
-    yield order[done:], [*prices, *[FIRM] * REPAIRS], False
+def _begun(problem: CtaProblem, run: Run, prices: tuple[float, ...], up: Bools, rng: np.random.Generator) -> _Start:
+    first, *rest = waves(problem, prices)
+    settling = Settling(problem, run, SenseLP(problem, FIRM), up, rng)
+    return _Start(settling, tuple(rest) if settling.join(first) else ())
 
 
 def _balancer(problem: CtaProblem, t: Floats) -> Callable[[np.random.Generator], Floats]:
@@ -173,17 +139,3 @@ def _balancer(problem: CtaProblem, t: Floats) -> Callable[[np.random.Generator],
         return np.asarray(near)
 
     return balanced
-
-
-def _leaning(found: Fixed, cells: Ints, up: Bools) -> Bools:
-    """The side to which a cell whose level did not count has moved, or would move more cheaply; `up` where both are equal."""
-    z, lean = found.z[cells], found.lean[cells]
-    return np.where(np.abs(z) > NO_SHORTFALL, z > 0, np.where(np.abs(lean) > NO_SHORTFALL, lean > 0, up))
-
-
-def _to_turn(found: Fixed, level: Floats, both: Bools, rho: float, rng: np.random.Generator) -> Bools:
-    """The senses to change: cells that do not move while the price is low, and later some of the cells that fall short."""
-    if rho < FIRM:
-        return both & (found.short >= STILL_SHARE * level)
-    short = both & (found.short > NO_SHORTFALL * level)
-    return short & (rng.random(len(short)) < 0.5)

@@ -53,7 +53,7 @@ class Map:
         self._A, self._pattern = A, sp.csr_array((np.ones(A.nnz, dtype=np.int64), A.indices, A.indptr), shape=A.shape)
         self._m, self._n = A.shape
         self._row = np.repeat(np.arange(self._m), np.diff(A.indptr))
-        self._total = _totals(A)
+        self._total = totals(A)
         self._dimension = dimension
         self.count = int(dimension.max(initial=0)) + 1
         self._slab = [self._slabs(d) for d in range(self.count)]
@@ -103,7 +103,7 @@ class Map:
             inside &= ~stuck
 
 
-def _totals(A: sp.csr_array) -> Ints:
+def totals(A: sp.csr_array) -> Ints:
     """(m,): the total of each relation, that is, the cell whose sign differs from all others; the first cell where there is none."""
     row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
     positive = np.bincount(row, A.data > 0, A.shape[0])

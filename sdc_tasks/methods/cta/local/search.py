@@ -80,7 +80,7 @@ def improve(
     its sizes show where a table costs more than it may have to.
     """
     search = _Search(problem, starts, relaxation.t, dimension, seed, GREED if rounds is None else 1.0)
-    valid = Inequalities(relaxation.rows, relaxation.least)
+    valid = Inequalities(*relaxation.cuts)
     with ThreadPoolExecutor(threads) as pool:
         for number in count():
             if run.over or number == rounds or search.stale > max(len(problem.sensitive), TWICE * len(search.kinds)):

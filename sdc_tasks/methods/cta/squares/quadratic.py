@@ -62,7 +62,7 @@ def _lift_bound(problem: CtaProblem, model: SenseQP, run: Run) -> Floats:
     relaxation = Relaxation(problem)
     for _ in relaxation.tighten(POLYGON_ROUNDS, lambda: run.left):
         pass
-    R, r, w = relaxation.rows, relaxation.least, model.w
+    (R, r), w = relaxation.cuts, model.w
     m, n = R.shape
     far = FARTHEST * max(1.0, float(np.maximum(problem.lpl, problem.upl).sum()))
     least, most = least_sizes(problem), np.minimum(np.maximum(-problem.lower, problem.upper), far)
