@@ -42,7 +42,7 @@ def one_cell_more(draw: Draw, publication: Publication) -> Publication | None:
     return Publication(publication.cells, value, base)
 
 
-@LAW
+@law(500)
 @given(releases(), st.booleans())
 def test_the_verdict_is_that_of_two_cold_lps_per_cell(draw, parts):
     """Down, up and sliding; positive and signed tables; one or two compositions; with and without external bounds; in parts or not."""

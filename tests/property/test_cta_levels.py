@@ -104,10 +104,11 @@ def test_threads_change_nothing(tiny_parts):
     assert others == [first, first]
 
 
-def test_the_engine_takes_this_way_for_large_tables_with_heavy_cells(tiny_parts, monkeypatch):
-    """Called large, the same small tables end protected, with the same bytes for the same seed, and no farther away than all senses up."""
+@pytest.mark.parametrize("slow", [1, 1000])
+def test_the_engine_takes_this_way_for_large_tables_with_heavy_cells(slow, tiny_parts, monkeypatch):
+    """Called large, and slow or not, the same small tables end protected, with the same bytes for the same seed."""
     monkeypatch.setattr(engine, "TALL", 1)
-    monkeypatch.setattr(engine, "SLOW", 1)
+    monkeypatch.setattr(engine, "SLOW", slow)
     taken, descend = [], levels.descend
     monkeypatch.setattr(levels, "descend", lambda *given: taken.append(given) or descend(*given))
     monkeypatch.setattr(engine, "heavy_first", lambda problem: True)

@@ -125,7 +125,7 @@ def _auto(reduction: Reduction, run: Run, options: EngineOptions) -> None:
         solve_whole(problem, run, options.solver, nodes=WHOLE_MILP_NODES)
 
 
-def _together(options: EngineOptions, prove: Callable[[], None], search: Callable[[], None]) -> None:
+def _together(options: EngineOptions, prove: Callable[[], None], search: Callable[[], object]) -> None:
     """Both in parallel; with `rounds` one after the other, because the end must not depend on which thread is faster."""
     if options.rounds is not None:
         prove()
@@ -153,12 +153,13 @@ def _settle(problem: CtaProblem, run: Run, rounds: Iterator[float]) -> None:
 
 def _from_levels(reduction: Reduction, run: Run, options: EngineOptions, relaxation: Relaxation) -> None:
     """For large tables with a few heavy cells, where one linear program of the whole table takes seconds or minutes."""
-    problem, starts = reduction.problem, []
+    problem, starts = reduction.problem, list[Floats]()
     first.all_up(problem, run, closest=False)
     found = levels.descend(reduction, run, options.seed, options.threads)
     if found is not None:
-        starts.append(refined(problem, found))
-        run.offer(starts[0], "levels")
+        clean = refined(problem, found)
+        run.offer(clean, "levels")
+        starts.append(_improve(reduction, run, options, relaxation, [clean], options.threads, repair=True))
     if (found is None or len(problem.cells) < SLOW) and not run.over:
         table = first.first_tables(problem, run, relaxation.t, options.seed, options.threads)
         starts += [] if table is None else [table]
@@ -166,10 +167,12 @@ def _from_levels(reduction: Reduction, run: Run, options: EngineOptions, relaxat
         _improve(reduction, run, options, relaxation, starts, options.threads)
 
 
-def _improve(reduction: Reduction, run: Run, options: EngineOptions, relaxation: Relaxation, starts: list[Floats], threads: int) -> None:
+def _improve(
+    reduction: Reduction, run: Run, options: EngineOptions, relaxation: Relaxation, starts: list[Floats], threads: int, repair: bool = False
+) -> Floats:
     dimension = dimensions(run.problem.A)[reduction.rows]
-    known = starts if run.best is None else [*starts, run.best.z]
-    improve(reduction.problem, run, known, relaxation, dimension, options.seed, options.rounds, threads)
+    known = starts if run.best is None or repair else [*starts, run.best.z]
+    return improve(reduction.problem, run, known, relaxation, dimension, options.seed, options.rounds, threads, repair)
 
 
 def _prove(problem: CtaProblem, run: Run, rounds: Iterator[float], whole: EngineOptions | None = None) -> None:

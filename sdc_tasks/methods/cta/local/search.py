@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count
 
 import numpy as np
 import scipy.sparse as sp
@@ -72,26 +71,28 @@ def improve(
     seed: int,
     rounds: int | None,
     threads: int,
-) -> None:
+    repair: bool = False,
+) -> Floats:
     """Improves the best of the tables `starts`, each (n,), until the run is over, `rounds` batches are done, or as many regions in a row as
-    there are sensitive cells bring no gain. Offers every better table.
+    there are sensitive cells bring no gain; to `repair`, also until no cell falls short. Offers every better table, and returns the last.
 
     `dimension` (m,): the dimension of each relation (`regions.dimensions`). `relaxation`: its rows are valid inequalities for the MILPs;
     its sizes show where a table costs more than it may have to.
     """
     search = _Search(problem, starts, relaxation.t, dimension, seed, GREED if rounds is None else 1.0)
     valid = Inequalities(*relaxation.cuts)
+    most_stale, number = max(len(problem.sensitive), TWICE * len(search.kinds)), 0
     with ThreadPoolExecutor(threads) as pool:
-        for number in count():
-            if run.over or number == rounds or search.stale > max(len(problem.sensitive), TWICE * len(search.kinds)):
-                run.work["rounds of local search"] = number
-                return
+        while not (run.over or number == rounds or search.stale > most_stale or (repair and search.keeps_levels)):
             run.at(number, rounds, "rounds of local search")
             tasks = search.batch()
             moves = list(pool.map(partial(search.improved, valid, run), tasks))
             for (kind, _, _), move in zip(tasks, moves, strict=True):
                 if search.take(kind, move):
                     run.offer(search.z, "local search")
+            number += 1
+    run.work["rounds of local search"] = run.work.get("rounds of local search", 0) + number
+    return search.z
 
 
 class _Search:
@@ -115,6 +116,10 @@ class _Search:
         """The next regions: around cells that fall short of their level, otherwise where the table is expensive."""
         some = REGIONS_AT_ONCE + len(self._problem.cells) // CELLS_PER_REGION
         return [(self._kind(), self._centre(), np.random.default_rng(self._rng.integers(2**63))) for _ in range(some)]
+
+    @property
+    def keeps_levels(self) -> bool:
+        return not short_of(self._problem, self.z).any()
 
     def improved(self, valid: Inequalities, run: Run, task: Task) -> Move:
         """The move that one region finds from the present table. Cells outside keep their deviations. It does not change the search."""
