@@ -171,8 +171,8 @@ def not_measured(reasons: Mapping[str, str]) -> str:
 
 
 def _remove_old_plots() -> None:
-    for old in HERE.glob("*.svg"):
-        old.unlink()
+    for name in ("growth", "deviations", *(instance.name for instance in INSTANCES)):
+        (HERE / f"{name}.svg").unlink(missing_ok=True)
 
 
 def _at(record: Record, bound: float) -> list[str]:

@@ -73,7 +73,10 @@ def _settle(pair: Pair, setting: Setting, fresh: bool, failures: dict[str, tuple
 def _report(pairs: list[Pair], reasons: dict[str, str], command: str) -> None:
     from benchmarks import document  # only now: what draws takes memory, see _prepared
 
-    records = list(_records())
+    for instance in INSTANCES:  # records that were taken over come without their table, which the plots need
+        if not instance.path.exists() and (found := _prepared(instance))[0]:
+            reasons[instance.name] = found[1]
+    records = [record for record in _records() if record.pair.instance not in reasons]
     document.write(records, reasons, command, datetime.now(UTC))
     _print_records([record for record in records if record.pair in pairs])
     for name, reason in reasons.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -192,3 +193,12 @@ def test_figures_of_ours_depend_on_every_source_below_its_folders(monkeypatch: p
     before = measure.code_of("auto")
     (below / "search.py").write_text("A = 2")
     assert measure.code_of("auto") != before
+
+
+def test_plots_of_other_benchmarks_stay(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    for name in ("suppression", "growth", INSTANCES[0].name):
+        (tmp_path / f"{name}.svg").write_text("<svg/>")
+    monkeypatch.setattr(document, "HERE", tmp_path)
+    monkeypatch.setattr(document, "RESULTS", tmp_path / "RESULTS.md")
+    document.write([], {}, "make bench-cta", datetime.now(UTC))
+    assert [path.name for path in tmp_path.glob("*.svg")] == ["suppression.svg"]
