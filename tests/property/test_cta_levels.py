@@ -126,25 +126,19 @@ def test_the_engine_takes_this_way_for_large_tables_with_heavy_cells(slow, tiny_
     assert len(taken) == 2 * len(tried)
 
 
-def test_a_cell_that_does_not_count_moves_for_nothing_as_far_as_its_level():
-    """x = y; x must rise by 10. y, of level 4 and weight 1, moves along: 4 for nothing, 6 at its weight."""
+@pytest.mark.parametrize(
+    ("room", "moved", "cost", "short"),
+    [
+        pytest.param((0.0, 120.0), 10, 10 + 6, 0, id="as far as its level, and at its weight from there"),
+        pytest.param((98.0, 103.0), 3, None, 7, id="within its bounds"),
+    ],
+)
+def test_a_cell_that_does_not_count_moves_for_nothing(room, moved, cost, short):
+    """x = y; x must rise by 10. y, of level 4 and weight 1, moves along: 4 for nothing, 6 at its weight. Where y ends at 3 above its value,
+    x falls 7 short.
+    """
     problem = table_problem(
-        sp.csr_array([[1.0, -1.0]]), np.array([100.0, 100.0]), np.zeros(2), np.full(2, 120.0), np.ones(2), np.array([0, 1]),
-        np.array([10.0, 4.0]), np.array([10.0, 4.0]), np.zeros(2),
-    )  # fmt: skip
-    model = SenseLP(problem, FIRM)
-    model.ignore(np.array([0, 1]))
-    model.set(np.array([0]), np.array([True]))
-    model.penalise(FIRM)
-    solved = model.solve()
-    assert solved.z * problem.unit == pytest.approx([10, 10])
-    assert solved.cost * problem.unit == pytest.approx(10 + 6)
-
-
-def test_a_cell_that_does_not_count_stays_within_its_bounds():
-    """y ends at 3 above its value, less than its level: x, of level 10, falls 7 short."""
-    problem = table_problem(
-        sp.csr_array([[1.0, -1.0]]), np.array([100.0, 100.0]), np.array([0.0, 98.0]), np.array([120.0, 103.0]), np.ones(2),
+        sp.csr_array([[1.0, -1.0]]), np.array([100.0, 100.0]), np.array([0.0, room[0]]), np.array([120.0, room[1]]), np.ones(2),
         np.array([0, 1]), np.array([10.0, 2.0]), np.array([10.0, 4.0]), np.zeros(2),
     )  # fmt: skip
     model = SenseLP(problem, FIRM)
@@ -152,5 +146,6 @@ def test_a_cell_that_does_not_count_stays_within_its_bounds():
     model.set(np.array([0]), np.array([True]))
     model.penalise(FIRM)
     solved = model.solve()
-    assert solved.z * problem.unit == pytest.approx([3, 3])
-    assert solved.short[0] * problem.unit == pytest.approx(7)
+    assert solved.z * problem.unit == pytest.approx([moved, moved])
+    assert solved.short[0] * problem.unit == pytest.approx(short)
+    assert cost is None or solved.cost * problem.unit == pytest.approx(cost)
