@@ -76,6 +76,35 @@ def test_cells_that_became_one_are_on_the_uppermost_level_of_them():
     assert found.depth[3] == 2
 
 
+def circle(fixed: bool) -> CtaProblem:
+    """Relations in which cells are above each other: after presolve, where a cell that stays makes R = x1 + x2 and p1 one; or at once."""
+    if fixed:
+        A = np.zeros((4, 10))
+        A[0, :3], A[1, [1, 3, 4, 5]], A[2, [2, 6, 7, 8]], A[3, [0, 3, 9]] = [-1, 1, 1], [-1, 1, 1, 1], [-1, 1, 1, 1], [-1, 1, 1]
+        a = np.array([100.0, 60, 40, 30, 20, 10, 20, 10, 10, 70])
+    else:
+        A = np.zeros((3, 8))
+        A[0, [0, 1, 6, 7]], A[1, [1, 2, 3, 5]], A[2, [2, 1, 4, 6]] = [-1, 1, 1, 1], [-1, 1, 1, 1], [-1, 1, 1, 1]
+        a = np.zeros(8)
+    p, level = np.array([1, 4]), np.array([5.0, 3.0])
+    stays = (np.arange(len(a)) == 9) & fixed
+    return table_problem(
+        sp.csr_array(A), a, np.full(len(a), -1e4), np.full(len(a), 1e4), np.ones(len(a)), p, level, level, np.zeros(2), stays
+    )
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+def test_cells_that_are_above_each_other_are_on_no_level_below(fixed, tiny_parts):
+    """What lies below a cell ends. It did not here, and the search hung, whatever its time limit."""
+    problem = circle(fixed)
+    reduction, run = reduce(problem), Run(problem, LONG)
+    found = levels.tree(problem.A, reduction.T)
+    at = found.children.tocoo()
+    assert (found.depth[at.row] < found.depth[at.col]).all()
+    z = levels.descend(reduction, run, seed=1)
+    assert z is None or verify(problem, reduction.restore(refined(reduction.problem, z))).is_table
+
+
 @pytest.fixture
 def tiny_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(levels, "FIRST_CELLS", 1)

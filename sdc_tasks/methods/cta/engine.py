@@ -155,6 +155,8 @@ def _from_levels(reduction: Reduction, run: Run, options: EngineOptions, relaxat
     """For large tables with a few heavy cells, where one linear program of the whole table takes seconds or minutes."""
     problem, starts = reduction.problem, list[Floats]()
     first.all_up(problem, run, closest=False)
+    if run.over:
+        return
     found = levels.descend(reduction, run, options.seed, options.threads)
     if found is not None:
         clean = refined(problem, found)

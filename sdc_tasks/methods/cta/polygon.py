@@ -29,6 +29,7 @@ from sdc_tasks.solver.lp import LiveLP
 MOST_SENSES = 12  # most sensitive cells of a relation whose 2^(k−1) partitions are enumerated
 POLYGON_ROUNDS = 50  # of the relaxation: solve, add the violated rows
 VIOLATED_UNITS = 1e-7  # units by which a row must be violated
+LAST_DIGITS = 1e-12  # relative: of sums and products of this size
 SHAKE = 1e-3  # relative, added to the costs until no row is violated: equal weights make the LP degenerate
 MANY_ROWS = (
     5000  # rows from which on many new rows, or new costs, are a reason to solve from scratch: from the last basis it takes far longer
@@ -100,20 +101,20 @@ def _cost_scale(w: Floats) -> float:
 def _by_duality(cost: Floats, rows: sp.csr_array, least: Floats, dual: Floats, L: Floats, U: Floats) -> float:
     """Σ μ least + min over L ≤ t ≤ U of (cost − rowsᵀ μ) t for multipliers μ ≥ 0: a lower bound on the optimum for any μ.
 
-    Rounding may leave reduced costs slightly below 0, which costs much where U is large and −∞ where it is infinite. So μ is reduced until
-    they are not negative.
+    Rounding may leave reduced costs slightly below 0, and the bound is −∞ where U is infinite. So μ is reduced until none of these is
+    negative. Where U is finite they may be: there the optimum itself may have a price.
     """
     mu = np.maximum(dual, 0.0)
     pull = rows.T @ mu
-    over = pull > cost
-    shrink = float(np.min(np.where(over & (cost > 0), cost / np.where(over, pull, 1.0), 1.0), initial=1.0))
+    over = (pull > cost) & np.isinf(U)
+    shrink = float(np.min(np.where(over, cost / np.where(over, pull, 1.0), 1.0), initial=1.0))
     best = -np.inf
-    for factor in {1.0, shrink}:
+    for factor in {1.0, shrink * (1 - LAST_DIGITS) if shrink < 1 else 1.0}:
         reduced = cost - factor * pull
         below = reduced < 0
         if np.isfinite(U[below]).all():
             best = max(best, float(factor * (mu @ least) + np.maximum(reduced, 0) @ L + reduced[below] @ U[below]))
-    return best - 1e-12 * abs(best)
+    return best - LAST_DIGITS * abs(best)
 
 
 class _Polygons:

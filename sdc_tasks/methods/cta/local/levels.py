@@ -58,8 +58,10 @@ def tree(A: sp.csr_array, T: sp.csr_array) -> Tree:
     depth = np.full(n, CODE_LEVELS)
     np.minimum.at(depth, one[moving], deepest[moving])
     above, below = one[above], one[below]
-    apart = (above >= 0) & (below >= 0) & (above != below)
-    children = sp.csr_array((np.ones(apart.sum()), (above[apart], below[apart])), shape=(n, n))
+    real = (above >= 0) & (below >= 0)
+    above, below = above[real], below[real]
+    lower = depth[above] < depth[below]  # not so where presolve made one cell of two levels, or cells are above each other
+    children = sp.csr_array((np.ones(lower.sum()), (above[lower], below[lower])), shape=(n, n))
     children.data[:] = 1.0  # merged cells may be above each other in several relations
     return Tree(depth, children)
 
