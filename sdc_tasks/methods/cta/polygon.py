@@ -31,9 +31,7 @@ POLYGON_ROUNDS = 50  # of the relaxation: solve, add the violated rows
 VIOLATED_UNITS = 1e-7  # units by which a row must be violated
 LAST_DIGITS = 1e-12  # relative: of sums and products of this size
 SHAKE = 1e-3  # relative, added to the costs until no row is violated: equal weights make the LP degenerate
-MANY_ROWS = (
-    5000  # rows from which on many new rows, or new costs, are a reason to solve from scratch: from the last basis it takes far longer
-)
+MANY_ROWS = 5000  # from here on it begins from scratch after many new rows or new costs: the way from the last basis is longer
 MANY_NEW = 0.02  # share of all rows
 PATIENCE_PART = 8  # a warm start ends after this fraction (1 / 8) of the iterations of the last solve from scratch
 

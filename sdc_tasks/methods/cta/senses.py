@@ -110,7 +110,8 @@ class SenseLP:
     def ignore(self, which: Ints) -> None:
         """Lets some of the sensitive cells move like any other cell, until their senses are set.
 
-        They move for nothing as far as their level: a table in which they keep it has at least this cost, whichever side they take.
+        From the next `penalise` on they move for nothing as far as their level. A table in which they keep it costs at least what a
+        solve then finds, whichever side they take.
         """
         z, n = self.at[which], self._n
         up, down = np.minimum(self.upl[which], self._up[z]), np.minimum(self.lpl[which], self._down[z])

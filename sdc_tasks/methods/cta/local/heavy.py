@@ -14,7 +14,7 @@ from sdc_tasks.methods.cta.run import FORGET, GAIN, Run
 from sdc_tasks.methods.cta.senses import Fixed, SenseLP
 from sdc_tasks.model.table import Bools
 
-EXCHANGE_ITERATIONS = 15_000  # of all exchanges of a group of cells
+EXCHANGE_ITERATIONS = 15_000  # of all exchanges of a wave of cells
 MISSES = 1.0  # exchanges in a row without a gain, per cell, after which the search ends
 ONE_SHARE = 0.6  # share of exchanges that change one sense; the others change two
 RESTED = 0.8  # after a gain, factor on how often the cells were tried in vain

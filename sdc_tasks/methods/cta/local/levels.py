@@ -3,8 +3,8 @@
 Along the dimension with the most levels the cells fall into levels. Those of the upper levels are decided first. What lies below them is
 merged: one cell stands for all cells of a level below a cell. It moves with that cell, and as far as the levels of the merged cells reach
 it moves for nothing, because these must move anyway. Then the cells below are decided, level by level, from the deviations above them. They
-fall into parts that share no relation, so that every LP is small, however many codes there are. A part always has a solution: its cells can
-follow what is above them, if need be by falling short of their levels.
+fall into parts that share no relation, so that every LP is small, however many codes there are. Their cells follow what is above them, if
+need be by falling short of their levels. Only bounds can forbid that; then no table is found this way.
 
 Senses on different levels are not weighed against each other any more. This costs some percent, and takes a tenth of the time.
 """
@@ -67,9 +67,11 @@ def tree(A: sp.csr_array, T: sp.csr_array) -> Tree:
 
 
 def descend(reduction: Reduction, run: Run, seed: int, threads: int = 1) -> Floats | None:
-    """The deviations (n,) of a table of the reduced problem; it may fall short of some levels. None where time ran out."""
+    """The deviations (n,) of a table of the reduced problem; it may fall short of some levels. None where time ran out, or where
+    bounds leave a part no solution.
+    """
     problem = reduction.problem
-    A, found = problem.A, tree(run.problem.A, reduction.T)
+    A, L, found = problem.A, least_sizes(problem), tree(run.problem.A, reduction.T)
     entries = A.astype(bool).astype(np.int64)
     z, decided, used = np.zeros(A.shape[1]), np.zeros(A.shape[1], dtype=bool), np.zeros(A.shape[0], dtype=bool)
     sizes = np.cumsum(np.bincount(found.depth))
@@ -79,7 +81,7 @@ def descend(reduction: Reduction, run: Run, seed: int, threads: int = 1) -> Floa
             inside = found.depth <= level
             rows = np.flatnonzero(~used & (entries @ (~inside).astype(np.int64) == 0))
             parts = list(_parts(sp.csc_array(A[rows]), inside & ~decided, divided=level > top))
-            models = [_model(problem, found.children, z, decided, inside, cells, rows[own]) for cells, own in parts]
+            models = [_model(problem, L, found.children, z, inside, cells, rows[own]) for cells, own in parts]
             rngs = [np.random.default_rng([seed, level, k]) for k in range(len(parts))]
             for (cells, _), moved in zip(parts, pool.map(lambda model, rng: _solved(run, model, rng), models, rngs), strict=True):
                 if moved is None:
@@ -128,10 +130,9 @@ class _Part:
     sensitive: int  # of these
 
 
-def _model(problem: CtaProblem, children: sp.csr_array, z: Floats, decided: Bools, inside: Bools, cells: Ints, rows: Ints) -> _Part:
-    """The part of a table that these relations decide, with what lies below them merged."""
+def _model(problem: CtaProblem, L: Floats, children: sp.csr_array, z: Floats, inside: Bools, cells: Ints, rows: Ints) -> _Part:
+    """The part of a table that these relations decide, with what lies below them merged. z is 0 where nothing is decided."""
     n, A = len(cells), sp.csc_array(problem.A[rows])
-    L = least_sizes(problem)
     at, w, free = [np.zeros(0, dtype=np.int64)], [np.zeros(0)], [np.zeros(0)]
     below = sp.csr_array(children[cells] @ sp.diags_array((~inside).astype(float)))
     while below.nnz:  # one level after the other
@@ -155,7 +156,7 @@ def _model(problem: CtaProblem, children: sp.csr_array, z: Floats, decided: Bool
         sensitive=np.concatenate([own, n + np.arange(k)]),
         lpl=np.concatenate([problem.lpl[which], level]), upl=np.concatenate([problem.upl[which], level]),
     )  # fmt: skip
-    return _Part(part, np.concatenate([-(A[:, decided] @ z[decided]), np.zeros(k)]), n, len(own))
+    return _Part(part, np.concatenate([-(A @ z), np.zeros(k)]), n, len(own))
 
 
 def _solved(run: Run, part: _Part, rng: np.random.Generator) -> Floats | None:

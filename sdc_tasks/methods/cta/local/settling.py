@@ -43,10 +43,10 @@ class Wave:
     exchanged: bool = False
 
 
-def heavy_first(problem: CtaProblem) -> bool:
-    """Whether a tenth of the sensitive cells has most of the cost, and every sensitive cell has a weight."""
-    weight = problem.w[problem.sensitive] * np.minimum(problem.lpl, problem.upl)
-    return len(weight) > 0 and weight.min() > 0 and bool(np.sort(weight)[::-1][: len(weight) // 10].sum() > HEAVY_SHARE * weight.sum())
+def heavy_first(problem: CtaProblem, real: int | None = None) -> bool:
+    """Whether a tenth of the sensitive cells (of the first `real` of them) has most of the cost, and each of them has a weight."""
+    cost = _costs(problem, real)
+    return len(cost) > 0 and cost.min() > 0 and bool(np.sort(cost)[::-1][: len(cost) // 10].sum() > HEAVY_SHARE * cost.sum())
 
 
 def waves(problem: CtaProblem, prices: tuple[float, ...], real: int | None = None) -> Iterator[Wave]:
@@ -54,11 +54,9 @@ def waves(problem: CtaProblem, prices: tuple[float, ...], real: int | None = Non
 
     All cells at once if some have no weight, as in a release: there the cost is in other cells.
     """
-    weight = (problem.w[problem.sensitive] * np.minimum(problem.lpl, problem.upl))[:real]
-    order = np.argsort(-weight, kind="stable")
+    order, done = np.argsort(-_costs(problem, real), kind="stable"), 0
     s = len(order)
-    done = 0
-    if s > 0 and weight.min() > 0 and weight[order[: s // 10]].sum() > HEAVY_SHARE * weight.sum():
+    if heavy_first(problem, real):
         for share in SCALES:
             if int(share * s) > done:
                 yield Wave(order[done : int(share * s)], FEW_PRICES, share <= EXCHANGED)
@@ -67,17 +65,21 @@ def waves(problem: CtaProblem, prices: tuple[float, ...], real: int | None = Non
     yield Wave(order[done:], (*prices, *[FIRM] * REPAIRS))
 
 
+def _costs(problem: CtaProblem, real: int | None) -> Floats:
+    """What the smaller level of each sensitive cell costs, of the first `real` of them."""
+    return np.asarray((problem.w[problem.sensitive] * np.minimum(problem.lpl, problem.upl))[:real])
+
+
 class Settling:
     """The senses `up` (s,) of a model while waves join. `found`: the last solution; None where time ran out before any."""
 
     def __init__(self, problem: CtaProblem, run: Run, model: SenseLP, up: Bools, rng: np.random.Generator) -> None:
         """Nothing counts yet. `up`: the senses of the first wave, and of cells that do not show a side when they join."""
         self._problem, self._run, self.model, self._rng = problem, run, model, rng
-        self.up, self.found = model.possible(up), None
+        self.up = model.possible(up)
+        self.found: Fixed | None = None
         self._counts = np.zeros(len(up), dtype=bool)
         model.ignore(np.arange(len(up)))
-
-    found: Fixed | None
 
     def lean(self) -> None:
         """Solves with no sense set, so that the first wave too joins on the side to which it moves."""
@@ -85,7 +87,7 @@ class Settling:
         self.found = self.model.solve(self._run.left, fresh=True)
 
     def join(self, wave: Wave) -> bool:
-        """Lets a wave join. Returns False where time ran out."""
+        """Lets a wave join. Returns False where time ran out, or the solver returned no point."""
         model, run, both = self.model, self._run, self.model.can_rise & self.model.can_fall
         if self.found is not None:
             leaning = _leaning(self.found, self._problem.sensitive, self.up)
