@@ -75,6 +75,19 @@ def drawn(seed: int) -> ProtectionProblem:
     return of_inner(inner, hidden, primary)
 
 
+def larger(seed: int) -> ProtectionProblem:
+    """Two countries hide two to six parts each, with values from 10 to 2 000: large primaries beside small ones."""
+    rng = np.random.default_rng(seed)
+    parts = int(rng.integers(4, 7))
+    inner = np.round(10 ** rng.uniform(1, 3.3, (3, parts)))
+    hidden, primary = np.zeros((3, parts), dtype=bool), np.zeros((3, parts), dtype=bool)
+    for country in range(2):
+        cells = rng.permutation(parts)[: int(rng.integers(2, parts + 1))]
+        hidden[country, cells] = True
+        primary[country, cells[: int(rng.integers(1, len(cells)))]] = True
+    return of_inner(inner, hidden, primary)
+
+
 AWARE = BasesOptions(rule_aware=True)
 
 

@@ -19,7 +19,6 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 NATIONAL_SWEEPS = 10  # over the national relations
-NATIONAL_END = 1e-6  # relative: as near to what the national relations leave
 
 
 def asked_about(problem: ProtectionProblem) -> bool:
@@ -47,9 +46,9 @@ def wide(problem: ProtectionProblem, world: World, primaries: Ints, needed: Floa
     fits = miss[:, None] <= slack
     low, high = np.where(fits, value, np.inf).min(axis=0), np.where(fits, value, -np.inf).max(axis=0)
     lowest, highest = _national(problem, primaries)
-    below = (value - level >= low - slack) | (low <= lowest + NATIONAL_END * (1 + np.abs(lowest)))
+    below = (value - level >= low - slack) | (low <= lowest + MISS * level)
     with np.errstate(invalid="ignore"):
-        above = (value + level <= high + slack) | (high >= highest - NATIONAL_END * (1 + np.abs(highest)))
+        above = (value + level <= high + slack) | (high >= highest - MISS * level)
     passes = (below & above).all(axis=1)[:, None] & fits
     apart = np.where(passes, value, -np.inf).max(axis=0) - np.where(passes, value, np.inf).min(axis=0)
     return np.asarray(passes.any(axis=0) & (apart >= needed * (1 - LEVEL_REACHED)))

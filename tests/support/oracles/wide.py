@@ -58,7 +58,8 @@ class Oracle:
             if low is None or high is None:
                 return False
             most = self.end(column, 1, self.free, False)
-            if high - low < min(self.share * high, high) + min(self.share * high, most - high) - NOISE:
+            dearest = min(high, most / (1 + self.share))  # above it the national tables leave less than a level, and less is asked
+            if high - low < self.share * dearest + min(self.share * dearest, most - dearest) - NOISE:
                 return False
         return True
 

@@ -148,6 +148,16 @@ class Attacker:
         """
         return np.array([self._prover_of(attack).at_most(attack, lower, upper) for attack in attacks])
 
+    def holding(self, attacks: Sequence[Attack]) -> list[tuple[tuple[int, float], ...]]:
+        """For each attack, which must be on the whole table: (position among the suppressed cells, by how much the reach grows with the
+        upper bound of that cell if positive, with its lower bound if negative). A cell may be named twice.
+        """
+        found = dict[int, tuple[tuple[int, float], ...]]()
+        for prover in self._provers:
+            mine = [number for number, attack in enumerate(attacks) if prover.holds(attack)]
+            found |= dict(zip(mine, prover.holding([attacks[number] for number in mine]), strict=True))
+        return [found[number] for number in range(len(attacks))]
+
     def witnesses(self) -> Iterator[tuple[int, Witness]]:
         """(profile, witness in the unit of the data): witnesses that prove everything proven; only a few of those that all lots share."""
         for prover in self._provers:

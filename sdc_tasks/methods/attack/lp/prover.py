@@ -215,15 +215,40 @@ class LpProver(Prover):
 
     def at_most(self, attack: Attack, lower: Floats, upper: Floats) -> float:
         """No table goes farther on a side (down or up) than this, in the unit of the data; see `Attacker.at_most`."""
-        system, item = self._system, self.item_of(attack)
-        row = self._core_row[attack.rows]
+        system, row = self._system, self._core_row[attack.rows]
         low, high = replace(system, lower=lower / system.unit, upper=upper / system.unit).core_bounds()
-        pull = -(attack.multiplier @ system.core[row])
-        pull[self.items.core[item]] += attack.side * self.items.sign[item]
+        pull = self._pull(attack, attack.side, slice(None))
         ends = np.where(attack.multiplier > 0, system.row_upper[system.core_rows[row]], system.row_lower[system.core_rows[row]])
         with np.errstate(invalid="ignore"):  # 0 times an endless bound
             most = np.where(pull == 0, 0.0, np.maximum(pull * low, pull * high))
         return float((most.sum() + attack.multiplier @ ends) * system.unit)
+
+    def holding(self, attacks: Sequence[Attack]) -> list[tuple[tuple[int, float], ...]]:
+        """The bounds of single cells that hold each attack: see `Attacker.holding`."""
+        system, entries = self._system, sp.coo_array(self._system.R)
+        low, high = system.core_bounds()
+        cell, u, plus = entries.row, entries.col, entries.data > 0
+        at_low, at_high = np.full(len(low), -1), np.full(len(low), -1)
+        lowest, highest = np.where(plus, system.lower[cell], -system.upper[cell]), np.where(plus, system.upper[cell], -system.lower[cell])
+        at_low[u[lowest == low[u]]], at_high[u[highest == high[u]]] = np.flatnonzero(lowest == low[u]), np.flatnonzero(highest == high[u])
+        found = []
+        for attack in attacks:
+            first, ends = slice(0, attack.split), list[tuple[int, float]]()
+            sides = ((DOWN, first), (UP, slice(attack.split, None))) if attack.side == SLIDE else ((attack.side, slice(None)),)
+            for side, rows in sides:
+                pull = self._pull(attack, side, rows)
+                for column in np.flatnonzero(np.abs(pull) > NO_PRICE).tolist():
+                    entry = int((at_high if pull[column] > 0 else at_low)[column])
+                    ends.append((int(cell[entry]), float(pull[column] if plus[entry] else -pull[column])))
+            found.append(tuple(ends))
+        return found
+
+    def _pull(self, attack: Attack, side: int, rows: slice) -> Floats:
+        """(core,): the reduced costs of one side of an attack, from its multipliers."""
+        item = self.item_of(attack)
+        pull = np.asarray(-(attack.multiplier[rows] @ self._system.core[self._core_row[attack.rows[rows]]]))
+        pull[self.items.core[item]] += side * self.items.sign[item]
+        return pull
 
     def holds(self, attack: Attack) -> bool:
         """Is this attack on one of the items?"""

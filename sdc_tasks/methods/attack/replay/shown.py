@@ -17,7 +17,8 @@ from scipy.sparse.linalg import splu
 from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.lp.prover import MET
 from sdc_tasks.methods.attack.polyhedron import attack_system, facing
-from sdc_tasks.methods.attack.replay.left import Left, Public, left
+from sdc_tasks.methods.attack.replay.left import Left, left
+from sdc_tasks.methods.attack.replay.public import Public
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.methods.attack.witness import Witness, stacked
 from sdc_tasks.model.problem import ProtectionProblem

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sdc_tasks.methods.attack.replay.left import Public
+from sdc_tasks.methods.attack.replay.public import Public
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.strata import hides_something
 from sdc_tasks.model.problem import ProtectionProblem

@@ -135,7 +135,7 @@ class Tests:
     def lacks(self, choice: Ints) -> list[Shortage]:
         """What a tested choice would need."""
         if (key := choice.tobytes()) not in self._lacks:
-            self._lacks[key] = lacks(self._case.problem, self._left[key], self.narrow(choice), self._step[self.needs.primaries])
+            self._lacks[key] = lacks(self._left[key], self.narrow(choice), self._step[self.needs.primaries])
         return self._lacks[key]
 
 
