@@ -81,7 +81,7 @@ def examine(
     from sdc_tasks import pipeline
     from sdc_tasks.methods.attack import Requirements
     from sdc_tasks.methods.recheck import Asked, differences, expected, read, recheck
-    from sdc_tasks.releases.program import without_claim
+    from sdc_tasks.releases.program import last_decimals, without_claim
 
     try:
         told = read(certificate)
@@ -93,7 +93,7 @@ def examine(
         return wrong, None, None
     profiles = asked_of(spec, problem)
     try:
-        found = recheck(problem, publication, profiles, evidence)
+        found = recheck(problem, publication, profiles, evidence, last_decimals(problem.space, spec))
     except ValueError as error:
         return [str(error)], None, None
     requirements = Requirements(**found.required, profiles=profiles)

@@ -10,7 +10,7 @@ from sdc_tasks.domains.schema import Domain
 from sdc_tasks.methods.attack import Requirements, replay
 from sdc_tasks.methods.parts import Part
 from sdc_tasks.model.results import AuditReport, Publication
-from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 
 
 def against_program(
@@ -40,13 +40,17 @@ def without_claim(part: Part | None, requirements: Requirements, domain: Domain)
     return np.asarray(part.cells[needs.primaries[never]])
 
 
+def last_decimals(space: CellSpace, domain: Domain) -> Floats:
+    """(space.size,): one unit of the last decimal of each cell."""
+    decimals = [each.decimals for each in domain.indicators if each.code in space.indicators]
+    return np.tile(space.spread(10.0**-each for each in decimals), len(space.areas))
+
+
 def _has_earlier(part: Part) -> bool:
     return part.problem.earlier.rows.shape != (0, 0)
 
 
 def _asked(part: Part, requirements: Requirements, domain: Domain) -> tuple[Requirements, Floats, Bools]:
     """What the test of the width takes: requirements, the last decimal of each cell, and the primaries without a claim."""
-    needs, space = part.requirements(requirements).strongest, part.problem.space
-    decimals = [each.decimals for each in domain.indicators if each.code in space.indicators]
-    step = np.tile(space.spread(10.0**-each for each in decimals), len(space.areas))
+    needs, step = part.requirements(requirements).strongest, last_decimals(part.problem.space, domain)
     return needs, step, replay.without_claim(part.problem, needs, step, domain.audit.seed)

@@ -23,7 +23,7 @@ def judged(problem, publication) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     step = np.full(problem.space.size, 1e-6)
     found = widths(problem, needs, publication, step, 1, without_claim(problem, needs, step, 1))
     both = needs.down + needs.up
-    shown = wide(problem, world_of(problem, publication, "external"), needs.primaries, both, found.table, found.centre)
+    shown = wide(problem, world_of(problem, publication, "external"), needs.primaries, both, found.table, found.centre, step)
     oracle = Oracle(problem, publication, PERCENT / 100)
     bounds = oracle.passing()
     ends = np.array([[oracle.end(c, side, bounds) or 0.0 for side in (-1, 1)] for c in oracle.columns.tolist()])
@@ -58,8 +58,8 @@ def test_tables_of_another_publication_show_nothing():
     cells = np.flatnonzero(problem.aggregate)
     exact = Publication(cells, problem.a[cells], np.zeros(len(cells)))
     world, both = world_of(problem, exact, "external"), needs.down + needs.up
-    one_hidden = wide(problem, world, needs.primaries, both, found.table, found.centre)
+    one_hidden = wide(problem, world, needs.primaries, both, found.table, found.centre, step)
     assert not one_hidden.any()
     bare = world_of(problem, publication, "external")
-    assert not wide(problem, bare, needs.primaries, both, found.table[:0], found.centre[:0]).any(), "the truth alone is one table"
-    assert not wide(problem, bare, needs.primaries, 50 * both, found.table, found.centre).any()
+    assert not wide(problem, bare, needs.primaries, both, found.table[:0], found.centre[:0], step).any(), "the truth alone is one table"
+    assert not wide(problem, bare, needs.primaries, 50 * both, found.table, found.centre, step).any()

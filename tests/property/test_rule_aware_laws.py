@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 
 from sdc_tasks.methods.attack import baseline, promised
-from sdc_tasks.methods.attack.replay import Fitting, pairs, support
+from sdc_tasks.methods.attack.replay import Fitting, pairs, support, widths, without_claim
 from sdc_tasks.methods.attack.replay.left import left
 from sdc_tasks.methods.bases.aware.floors import CellBases, Floors, floors_of
 from sdc_tasks.methods.bases.aware.rule import around_of
 from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.primary import NKRule, PercentRule, PPercentRule, PQRule, level_lines, protection_levels
+from sdc_tasks.model.problem import Levels
+from sdc_tasks.model.results import Publication
 from sdc_tasks.model.secret import Secret
 from support.hidden_tables import AWARE, PERCENT, drawn, gives, key_of, keyed, larger, moved, of_inner, pair, publish, publish_aware
 from support.oracles.wide import Oracle
@@ -53,7 +55,7 @@ def test_a_publication_is_wide_only_where_cold_programs_say_so():
 
 def test_no_end_that_holds_a_primary_is_nearer_than_it_could_be():
     """The upper end of one may follow from one published cell: then the lower one has to give the width. Others hold it as well."""
-    wide = found_wide = 0
+    wide = found_wide = empty = 0
     for seed in (12, 36, 192, 240, 691, 1291):
         problem, rng = larger(seed), np.random.default_rng(seed)
         needs, _ = baseline(problem, ("external",))
@@ -61,9 +63,39 @@ def test_no_end_that_holds_a_primary_is_nearer_than_it_could_be():
         for _ in range(6):
             publication = some_publication(problem, rng, 6)
             wide += Oracle(problem, publication, PERCENT / 100).wide()
-            found_wide += not left(problem, needs.strongest, publication, np.full(problem.space.size, 1e-6)).narrow.any()
+            found = left(problem, needs.strongest, publication, np.full(problem.space.size, 1e-6))
+            found_wide += not found.narrow.any()
+            empty += found.window.inside is None
+            assert found.narrow.all() or found.window.inside is not None, "no table is known that would pass"
     assert 36 > wide > 20
     assert found_wide == wide
+    assert empty
+
+
+@pytest.mark.parametrize(("public", "wide"), [(3_000_000.0, True), (2_999_999.0, False)])
+def test_a_level_is_lost_where_tables_reach_the_value_beside_the_end_and_not_the_end(public, wide):
+    """A0 is 0 to 2 000 000, or 1 to 2 000 001. With 1 as the least, no value below 600 001 passes the audit."""
+    hidden = np.array([[True, True], [False, False], [False, False]])
+    problem = of_inner(np.array([[1e6, 49e6], [public, 9e6], [0, 0]]), hidden, hidden & np.array([True, False]))
+    level = np.where(problem.primary, 6e5, 0.0)
+    problem = replace(problem, lpl=level, upl=level, levels=Levels(np.zeros(problem.space.size), level))
+    publication = Publication(np.flatnonzero(problem.aggregate), np.array([np.nan, 4e6, np.nan]), np.array([np.inf, 2e6, np.inf]))
+    needs, step = baseline(problem, ("external",))[0].strongest, np.ones(problem.space.size)
+    assert left(problem, needs, publication, step).narrow.any() != wide
+    assert widths(problem, needs, publication, step, 1, without_claim(problem, needs, step, 1)).narrow.any() != wide
+
+
+def test_a_primary_that_its_country_tells_by_itself_does_no_harm():
+    """Each country hides one cell, which its others tell. Noise of floats leaves it a range all the same."""
+    of_primary = np.array([[False, False], [True, False], [False, False]])
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        problem = of_inner(np.array([rng.uniform(1e8, 1e9, 2), rng.uniform(1, 3, 2), [0, 0]]).round(3), of_primary, of_primary)
+        public = problem.public.copy()
+        public[0] = False  # the total of the first country
+        problem = replace(problem, public=public)
+        nothing, step = Publication.nothing(np.flatnonzero(problem.aggregate)), np.full(problem.space.size, 0.001)
+        left(problem, promised(problem, ("external",)), nothing, step)
 
 
 @pytest.mark.parametrize("tables", [(132, 204), pytest.param(range(0, 301, 12), marks=pytest.mark.slow)])

@@ -19,6 +19,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 NATIONAL_SWEEPS = 10  # over the national relations
+STEPS_FROM_END = 0.25  # of the last decimal: as near to what the national relations leave. The next value is not the end
 
 
 def asked_about(problem: ProtectionProblem) -> bool:
@@ -26,8 +27,12 @@ def asked_about(problem: ProtectionProblem) -> bool:
     return problem.levels is not None and problem.earlier.rows.shape == (0, 0)
 
 
-def wide(problem: ProtectionProblem, world: World, primaries: Ints, needed: Floats, table: sp.csr_array, centre: Ints) -> Bools:
-    """(primaries,): the tables prove a width of `needed` (primaries,). `table`, `centre`: `Evidence.program`, `Evidence.program_centre`."""
+def wide(
+    problem: ProtectionProblem, world: World, primaries: Ints, needed: Floats, table: sp.csr_array, centre: Ints, step: Floats
+) -> Bools:  # fmt: skip
+    """(primaries,): the tables prove a width of `needed` (primaries,). `table`, `centre`: `Evidence.program`, `Evidence.program_centre`.
+    `step` (space.size,): the last decimal of the deliveries.
+    """
     assert problem.levels is not None
     cells, count = world.cells, table.shape[0]
     at = np.searchsorted(cells, primaries)
@@ -46,9 +51,10 @@ def wide(problem: ProtectionProblem, world: World, primaries: Ints, needed: Floa
     fits = miss[:, None] <= slack
     low, high = np.where(fits, value, np.inf).min(axis=0), np.where(fits, value, -np.inf).max(axis=0)
     lowest, highest = _national(problem, primaries)
-    below = (value - level >= low - slack) | (low <= lowest + MISS * level)
+    missed, end = np.maximum(slack, MISS * level), STEPS_FROM_END * step[primaries]
+    below = (value - level >= low - missed) | (low <= lowest + end)
     with np.errstate(invalid="ignore"):
-        above = (value + level <= high + slack) | (high >= highest - MISS * level)
+        above = (value + level <= high + missed) | (high >= highest - end)
     passes = (below & above).all(axis=1)[:, None] & fits
     apart = np.where(passes, value, -np.inf).max(axis=0) - np.where(passes, value, np.inf).min(axis=0)
     return np.asarray(passes.any(axis=0) & (apart >= needed * (1 - LEVEL_REACHED)))

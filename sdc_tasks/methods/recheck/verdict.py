@@ -80,9 +80,12 @@ class _Case:
         return sum(core.most(column, way, room, proofs.row[part], proofs.value[part]) for way, part in halves)
 
 
-def recheck(problem: ProtectionProblem, publication: Publication, profiles: Sequence[str], evidence: Evidence) -> Recheck:
-    """The verdict that the evidence proves, profile by profile. Raises ValueError if the evidence is malformed or does not prove what it
-    says, and if no profile is named, or an unknown one.
+def recheck(
+    problem: ProtectionProblem, publication: Publication, profiles: Sequence[str], evidence: Evidence, step: Floats | None = None
+) -> Recheck:  # fmt: skip
+    """The verdict that the evidence proves, profile by profile. `step` (space.size,): the last decimal of the deliveries; without it a
+    table is at the end of what the national tables leave only if it is exactly there. Raises ValueError if the evidence is malformed or
+    does not prove what it says, and if no profile is named, or an unknown one.
     """
     profiles, primaries = named(profiles), np.flatnonzero(problem.primary)
     cases = [_case(problem, publication, profile, number, primaries) for number, profile in enumerate(profiles)]
@@ -105,7 +108,8 @@ def recheck(problem: ProtectionProblem, publication: Publication, profiles: Sequ
     shown_wide = np.zeros(len(primaries), dtype=bool)
     if asked_about(problem) and not integral.all():
         needed = needs[0].general[:2].sum(axis=0)[~integral]
-        shown_wide[~integral] = wide(problem, cases[0].world, primaries[~integral], needed, evidence.program, evidence.program_centre)
+        tables, step = (evidence.program, evidence.program_centre), np.zeros(problem.space.size) if step is None else step
+        shown_wide[~integral] = wide(problem, cases[0].world, primaries[~integral], needed, *tables, step)
     return Recheck(
         primaries,
         protected,

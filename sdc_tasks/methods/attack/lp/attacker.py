@@ -129,14 +129,14 @@ class Attacker:
                     prover.stop()
                 raise
 
-    def reached(self) -> dict[str, Floats]:
+    def reached(self, by_tables: bool = False) -> dict[str, Floats]:
         """For each side, by name: how far each row reaches against its strongest attacker, in the unit of the data.
 
-        If a requirement is met, this is at least its need.
+        If a requirement is met, this is at least its need; or, `by_tables`, as far as a table was found, within the tolerance.
         """
         found = {side: np.zeros(len(self.needs.primaries)) for side in SIDES}
         for prover in self._provers:
-            reached = prover.reached()
+            reached = prover.reached(by_tables)
             for side, target in found.items():
                 chosen = prover.items.side == side
                 target[prover.items.row[chosen]] = reached[chosen]

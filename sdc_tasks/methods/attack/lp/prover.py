@@ -203,10 +203,13 @@ class LpProver(Prover):
         self.solves += lps
         self.shared += lps
 
-    def reached(self) -> Floats:
-        """How far each item reaches against its strongest attacker, in the unit of the data; at least its need if the item is met."""
+    def reached(self, by_tables: bool = False) -> Floats:
+        """How far each item reaches against its strongest attacker, in the unit of the data. If the item is met, at least its need; or,
+        `by_tables`, as far as a table was found, which may miss the need by the tolerance.
+        """
         items, reach = self.items, self.ledger.reach
-        seen = np.where(self.ledger.waiting, np.minimum(reach, items.need), np.maximum(reach, items.need)) * self._system.unit
+        met = reach if by_tables else np.maximum(reach, items.need)
+        seen = np.where(self.ledger.waiting, np.minimum(reach, items.need), met) * self._system.unit
         lowest = np.full(len(items), np.inf)
         for attack in self.broken:
             at = self.item_of(attack)
@@ -247,7 +250,8 @@ class LpProver(Prover):
         """(core,): the reduced costs of one side of an attack, from its multipliers."""
         item = self.item_of(attack)
         pull = np.asarray(-(attack.multiplier[rows] @ self._system.core[self._core_row[attack.rows[rows]]]))
-        pull[self.items.core[item]] += side * self.items.sign[item]
+        if self.items.sign[item] != 0:  # not fixed by the national relations
+            pull[self.items.core[item]] += side * self.items.sign[item]
         return pull
 
     def holds(self, attack: Attack) -> bool:

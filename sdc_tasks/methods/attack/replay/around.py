@@ -20,7 +20,7 @@ from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats
 
 AT_END = 1e-6  # relative: as near to the end of what the relations allow
-LEVEL_AT_END = 1e-4  # of a level: nor farther from it than this
+STEPS_AT_END = 0.1  # of the last decimal: nor farther from it than this. A level is lost where a table reaches the next value only
 BESIDE_OTHERS = 1.05  # times what one primary alone needs: the cuts of the others count too
 End = tuple[int, int]  # side (−1 down, 1 up) and row of the needs
 
@@ -33,7 +33,7 @@ class LevelLine:
     least: Floats
 
     def __call__(self, y: Floats) -> Floats:
-        return np.maximum(self.slope * y, self.least)
+        return np.maximum(self.slope * np.where(self.slope > 0, y, 0.0), self.least)
 
     def above(self, low: Floats) -> Floats:
         """The least y with y − level(y) ≥ low; ∞ if there is none."""
@@ -65,7 +65,7 @@ class Around:
         self._middle, self._needs, self._publication, self._level, self._step = middle, needs, publication, level, step
         self._seed, self._lowest_of_all, self._highest_of_all = seed, *nation
         self.at = self.low = self.high = middle.a[needs.primaries]
-        self._near = np.minimum(AT_END * (1 + self.at), LEVEL_AT_END * level(self.at))
+        self._near = np.minimum(AT_END * (1 + self.at), STEPS_AT_END * step)
         self._lowest = np.minimum(nation[0], self.at)
         self._highest = np.maximum(np.minimum(nation[1], public.among(needs.primaries)[1]), self.at)
         cells = np.flatnonzero(middle.suppressed)
@@ -118,7 +118,7 @@ class Around:
         attacker.settle()
         self.lps += attacker.lps
         self._found += [witness.dense(len(self._bounds[0])) for _, witness in attacker.witnesses()]
-        reached = attacker.reached()
+        reached = attacker.reached(by_tables=True)
         self.low = np.minimum(self.low, np.maximum(self.at - reached["down"], self._lowest))
         self.high = np.maximum(self.high, self.at + reached["up"])
         self.ended |= {(attack.side, attack.primary): attack for attack in attacker.broken}

@@ -89,10 +89,11 @@ def left(problem: ProtectionProblem, needs: Requirements, publication: Publicati
     """What a publication leaves. `needs`: of the external profile, one row for each primary. `step` (space.size,): values are multiples of
     it, and everybody knows it: the ends of S are such values. `keep`: keep the tables of S that were found, with a W that is asked to reach
     so many levels down at first (0: as the rule asks, and keep none). Raises ValueError for a problem without levels as functions of
-    the values, with earlier releases, or with cells that may be negative.
+    the values, with earlier releases, or with cells that may be negative or have an upper bound.
     """
-    if problem.levels is None or problem.earlier.rows.shape != (0, 0) or (problem.lb[problem.suppressed] < 0).any():
-        raise ValueError("only for a first version, cells that are not negative, and levels that are functions of the values")
+    free = (problem.lb[problem.suppressed] >= 0).all() and np.isinf(problem.ub[problem.suppressed]).all()
+    if problem.levels is None or problem.earlier.rows.shape != (0, 0) or not free:
+        raise ValueError("only for a first version, cells from 0 without an upper bound, and levels that are functions of the values")
     cells = needs.primaries
     level = LevelLine(problem.levels.slope[cells], problem.levels.least[cells])
     public, nation = Public.of(problem, publication), _nation(problem, cells)
@@ -122,8 +123,9 @@ def _window(
     with np.errstate(invalid="ignore"):
         lower = np.where(around.below_all, nation[0], level.above(around.at - down * FOUND_AGAIN) * (1 + SMALLER_BY))
         upper = np.where(around.above_all, nation[1], level.below(around.at + up * FOUND_AGAIN) * (1 - SMALLER_BY))
-        lower = np.ceil(lower / step - SMALLER_BY) * step
-        upper = np.floor(upper / step + SMALLER_BY) * step
+        low, high = np.ceil(lower / step - SMALLER_BY) * step, np.floor(upper / step + SMALLER_BY) * step
+        fixed = (low > high) & (lower <= upper)  # by the national tables, at a value that is no multiple of the step
+        lower, upper = np.where(fixed, lower, low), np.where(fixed, upper, high)
     most = level(around.top)
     width = np.minimum(most + np.minimum(most, np.maximum(around.top - nation[0], 0)), (nation[1] - nation[0]) * (1 - MET))
     return Window(lower, upper, width, told, around.ended, level, middle.a, down, up)
@@ -146,12 +148,11 @@ class Within:
         if self.table is None:
             middle = self._public.middle((cells, lower, upper)) if (lower <= upper).all() else None
             if middle is None:
-                at = window.middle[cells]
-                off = (at < lower) | (at > upper) | (lower > upper)
-                return off if off.any() else np.ones(len(cells), dtype=bool)
+                return np.ones(len(cells), dtype=bool)  # no table is known that would pass
             self.table, asked = middle.a, np.ones(len(cells), dtype=bool)
         none = np.zeros(len(cells))
-        wide = replace(self._needs, down=none, up=none, slide=np.where(asked, window.width, 0.0), cut=none > 0)
+        endless = asked & ~np.isfinite(window.width)  # no relation ends the primary, so no width is enough for all its values
+        wide = replace(self._needs, down=none, up=none, slide=np.where(asked & ~endless, window.width, 0.0), cut=none > 0)
         inside = replace(self._public.told, a=self.table)
         bounds = inside.lb.copy(), inside.ub.copy()
         bounds[0][cells], bounds[1][cells] = np.minimum(lower, self.table[cells]), np.maximum(upper, self.table[cells])
@@ -161,7 +162,7 @@ class Within:
         self._attacker = attacker
         self.lps += attacker.lps
         self.apart += [each for _, each in attacker.witnesses()]
-        narrow = np.zeros(len(cells), dtype=bool)
+        narrow = endless
         narrow[[attack.primary for attack in attacker.broken]] = True
         return narrow
 

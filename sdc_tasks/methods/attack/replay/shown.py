@@ -15,7 +15,6 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from sdc_tasks.methods.attack.lp.attacker import Attacker
-from sdc_tasks.methods.attack.lp.prover import MET
 from sdc_tasks.methods.attack.polyhedron import attack_system, facing
 from sdc_tasks.methods.attack.replay.left import Left, left
 from sdc_tasks.methods.attack.replay.public import Public
@@ -65,7 +64,7 @@ def _tables(problem: ProtectionProblem, needs: Requirements, publication: Public
     window, cells = found.window, np.flatnonzero(problem.suppressed)
     if window is None:
         return sp.csr_array((0, 0)), np.zeros(0, dtype=np.int64)
-    reached = replace(needs, down=window.down * (1 - MET), up=window.up * (1 - MET), slide=np.zeros(len(needs.primaries)))
+    reached = replace(needs, down=window.down, up=window.up, slide=np.zeros(len(needs.primaries)))
     middle = replace(Public.of(problem, publication).told, a=window.middle)
     attacker = Attacker(middle, reached, seed)
     attacker.face(publication)
