@@ -9,7 +9,7 @@ from sdc_tasks.methods.attack.replay import widths, without_claim
 from sdc_tasks.methods.recheck.program import wide
 from sdc_tasks.methods.recheck.world import world_of
 from sdc_tasks.model.results import Publication
-from support.hidden_tables import PERCENT, drawn, publish, publish_aware
+from support.hidden_tables import PERCENT, drawn, of_inner, publish, publish_aware
 from support.oracles.wide import Oracle
 
 NOISE = 1e-6
@@ -47,6 +47,18 @@ def test_a_rule_aware_publication_leaves_none_too_little():
         shown, narrow, _, _ = judged(drawn(seed), publish_aware(drawn(seed)))
         assert shown.all()
         assert not narrow.any()
+
+
+def test_a_primary_of_value_zero_hinders_no_proof():
+    """It has no level by which to tell how far a table may miss."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        inner = np.array([[0, *rng.integers(20, 121, 3)], *rng.integers(50, 500, (2, 4))]).astype(float)
+        hidden = np.array([[True] * 4, [False] * 4, [False] * 4])
+        problem = of_inner(inner, hidden, hidden & np.array([True, True, False, False]))
+        shown, narrow, both, _ = judged(problem, publish_aware(problem))
+        assert both[0] == 0
+        assert shown[~narrow].all(), seed
 
 
 def test_tables_of_another_publication_show_nothing():

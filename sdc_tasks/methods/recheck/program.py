@@ -47,7 +47,8 @@ def wide(
     value = problem.a[primaries] + z[:, at]
     slope, least = problem.levels.slope[primaries], problem.levels.least[primaries]
     level = np.maximum(slope * value, least)
-    slack = MISS * level[0]
+    some = level[0][level[0] > 0]
+    slack = MISS * np.maximum(level[0], some.min() if some.size else 0.0)  # a value of 0 has no level of its own
     fits = miss[:, None] <= slack
     low, high = np.where(fits, value, np.inf).min(axis=0), np.where(fits, value, -np.inf).max(axis=0)
     lowest, highest = _national(problem, primaries)

@@ -27,7 +27,7 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 LEVELS = (2.5, 5.0, 10.0, 20.0)  # down from a table in the middle: as far as W is asked to reach
 BALANCES = 6  # times: each one leaves a small part of what was open
 STEADY = 1e-9  # relative: so much of each equation is left open, each time
-EXCEEDS = 1e-5  # of the smallest level: what exceeds a bound by more is put back
+EXCEEDS = 1e-5  # of the smallest level above 0: what exceeds a bound by more is put back
 NO_DIFFERENCE = 1e-12  # relative to the unit of the data: a deviation below it is none
 
 
@@ -94,7 +94,8 @@ class _Balance:
         equal = system.row_lower == system.row_upper
         self._size = 1 + np.abs(problem.a[system.cells])
         self._size /= self._size.max()
-        self._least = EXCEEDS * float((problem.lpl + problem.upl)[problem.primary].min())
+        levels = (problem.lpl + problem.upl)[problem.primary]
+        self._least = EXCEEDS * float(levels[levels > 0].min(initial=np.inf))  # noise beside a value of 0 is not put anywhere
         self._rows, self._sums = sp.csr_array(system.A[equal]), system.row_lower[equal] * system.unit
         square = self._rows @ sp.diags_array(self._size**2) @ self._rows.T
         self._factor = splu(sp.csc_array(square + sp.diags_array(STEADY * square.diagonal())))  # equations may follow from each other
