@@ -85,6 +85,18 @@ def test_a_level_is_lost_where_tables_reach_the_value_beside_the_end_and_not_the
     assert widths(problem, needs, publication, step, 1, without_claim(problem, needs, step, 1)).narrow.any() != wide
 
 
+@pytest.mark.parametrize("slope", [PERCENT / 100, 0.0])
+def test_a_primary_that_nothing_ends_has_a_claim(slope):
+    """Its country hides the total, too: with nothing published it may have any value."""
+    problem = pair(60)
+    public = problem.public.copy()
+    public[0] = False
+    levels = Levels(np.where(problem.primary, slope, 0.0), np.where(problem.primary, 6.0, 0.0))
+    problem = replace(problem, public=public, levels=levels)
+    nothing = Publication.nothing(np.flatnonzero(problem.aggregate))
+    assert not left(problem, promised(problem, ("external",)), nothing, np.ones(problem.space.size)).narrow.any()
+
+
 def test_a_primary_that_its_country_tells_by_itself_does_no_harm():
     """Each country hides one cell, which its others tell. Noise of floats leaves it a range all the same."""
     of_primary = np.array([[False, False], [True, False], [False, False]])

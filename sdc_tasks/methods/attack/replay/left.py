@@ -151,8 +151,8 @@ class Within:
                 return np.ones(len(cells), dtype=bool)  # no table is known that would pass
             self.table, asked = middle.a, np.ones(len(cells), dtype=bool)
         none = np.zeros(len(cells))
-        endless = asked & ~np.isfinite(window.width)  # no relation ends the primary, so no width is enough for all its values
-        wide = replace(self._needs, down=none, up=none, slide=np.where(asked & ~endless, window.width, 0.0), cut=none > 0)
+        ends = asked & np.isfinite(window.width)  # what no relation ends is as wide as its value asks for, whatever that is
+        wide = replace(self._needs, down=none, up=none, slide=np.where(ends, window.width, 0.0), cut=none > 0)
         inside = replace(self._public.told, a=self.table)
         bounds = inside.lb.copy(), inside.ub.copy()
         bounds[0][cells], bounds[1][cells] = np.minimum(lower, self.table[cells]), np.maximum(upper, self.table[cells])
@@ -162,7 +162,7 @@ class Within:
         self._attacker = attacker
         self.lps += attacker.lps
         self.apart += [each for _, each in attacker.witnesses()]
-        narrow = endless
+        narrow = np.zeros(len(cells), dtype=bool)
         narrow[[attack.primary for attack in attacker.broken]] = True
         return narrow
 
