@@ -173,6 +173,10 @@ class CellSpace:
         """(national_size,): one answer per indicator, in their order, repeated for every cell of one area."""
         return np.repeat(list(answers), self.national_size // len(self.indicators))
 
+    def last_decimals(self, decimals: Iterable[int]) -> Floats:
+        """(size,): one unit of the last decimal of each cell; `decimals` of each indicator, in their order."""
+        return np.tile(self.spread(10.0**-each for each in decimals), len(self.areas))
+
     def aggregate_cells_of(self, indicators: Collection[str]) -> Bools:
         """(aggregate cells,): the cells of these indicators."""
         return np.tile(self.spread(code in indicators for code in self.indicators), len(self.aggregates))

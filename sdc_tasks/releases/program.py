@@ -42,8 +42,7 @@ def without_claim(part: Part | None, requirements: Requirements, domain: Domain)
 
 def last_decimals(space: CellSpace, domain: Domain) -> Floats:
     """(space.size,): one unit of the last decimal of each cell."""
-    decimals = [each.decimals for each in domain.indicators if each.code in space.indicators]
-    return np.tile(space.spread(10.0**-each for each in decimals), len(space.areas))
+    return space.last_decimals(each.decimals for each in domain.indicators if each.code in space.indicators)
 
 
 def _has_earlier(part: Part) -> bool:

@@ -47,7 +47,7 @@ def replayed(case: CaseOptions, problem: ProtectionProblem, publication: Publica
             "--replay: the program does not publish this table for these deliveries, so its runs say nothing about it. Remedy: give "
             "table.csv of a first version, with its domain file; a rounding of a whole indicator is drawn by the secret of its warehouse"
         )
-    steps = np.tile(problem.space.spread(10.0**-each.decimals for each in spec.indicators), len(problem.space.areas))[hidden]
+    steps = problem.space.last_decimals(each.decimals for each in spec.indicators)[hidden]
     fitting = replay.Fitting.of(problem, publication, steps)
     tables = fitting.every(most)
     if tables is not None:
@@ -84,7 +84,7 @@ def _against_keys(problem: ProtectionProblem, publication: Publication, requirem
         raise InvalidInput(
             "--replay: bases.rule_aware is replayed where a cell is hidden, and no indicator is counted. Remedy: leave out --replay"
         )
-    steps = np.tile(problem.space.spread(10.0**-each.decimals for each in spec.indicators), len(problem.space.areas))
+    steps = problem.space.last_decimals(each.decimals for each in spec.indicators)
     needs, profiles = requirements.strongest, requirements.profiles
     nothing = left_by(problem, needs, Told.nothing(publication.cells), steps, spec.audit.seed).narrow
     left = left_by(problem, needs, publication, steps, spec.audit.seed)

@@ -78,12 +78,23 @@ class Polyhedron(ABC):
 
     def core_bounds(self) -> tuple[Floats, Floats]:
         """(lower, upper) of u."""
-        entries = sp.coo_array(self.R)
-        cell, u, sign = entries.row, entries.col, entries.data
-        lower, upper = np.full(self.R.shape[1], -np.inf), np.full(self.R.shape[1], np.inf)
-        np.maximum.at(lower, u, np.where(sign > 0, self.lower[cell], -self.upper[cell]))
-        np.minimum.at(upper, u, np.where(sign > 0, self.upper[cell], -self.lower[cell]))
+        (lower, _), (upper, _) = self.core_ends()
         return lower, upper
+
+    def core_ends(self) -> tuple[tuple[Floats, Ints], tuple[Floats, Ints]]:
+        """The lower bounds of u, and the columns of z that give them; the same of the upper bounds."""
+        entries = sp.coo_array(self.R)
+        cell, u, plus = entries.row, entries.col, entries.data > 0
+        lowest, highest = np.where(plus, self.lower[cell], -self.upper[cell]), np.where(plus, self.upper[cell], -self.lower[cell])
+        lower, upper = np.full(self.R.shape[1], -np.inf), np.full(self.R.shape[1], np.inf)
+        np.maximum.at(lower, u, lowest)
+        np.minimum.at(upper, u, highest)
+        ends = []
+        for bound, each in ((lower, lowest), (upper, highest)):
+            gives, by = each == bound[u], np.full(len(bound), -1)
+            by[u[gives]] = cell[gives]
+            ends.append((bound, by))
+        return ends[0], ends[1]
 
     @cached_property
     def first(self) -> Ints:

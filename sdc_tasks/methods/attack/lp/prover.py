@@ -228,21 +228,16 @@ class LpProver(Prover):
 
     def holding(self, attacks: Sequence[Attack]) -> list[tuple[tuple[int, float], ...]]:
         """The bounds of single cells that hold each attack: see `Attacker.holding`."""
-        system, entries = self._system, sp.coo_array(self._system.R)
-        low, high = system.core_bounds()
-        cell, u, plus = entries.row, entries.col, entries.data > 0
-        at_low, at_high = np.full(len(low), -1), np.full(len(low), -1)
-        lowest, highest = np.where(plus, system.lower[cell], -system.upper[cell]), np.where(plus, system.upper[cell], -system.lower[cell])
-        at_low[u[lowest == low[u]]], at_high[u[highest == high[u]]] = np.flatnonzero(lowest == low[u]), np.flatnonzero(highest == high[u])
-        found = []
+        system, found = self._system, []
+        (_, below), (_, above) = system.core_ends()
         for attack in attacks:
-            first, ends = slice(0, attack.split), list[tuple[int, float]]()
-            sides = ((DOWN, first), (UP, slice(attack.split, None))) if attack.side == SLIDE else ((attack.side, slice(None)),)
-            for side, rows in sides:
+            parts = ((DOWN, slice(0, attack.split)), (UP, slice(attack.split, None)))
+            ends = list[tuple[int, float]]()
+            for side, rows in parts if attack.side == SLIDE else ((attack.side, slice(None)),):
                 pull = self._pull(attack, side, rows)
-                for column in np.flatnonzero(np.abs(pull) > NO_PRICE).tolist():
-                    entry = int((at_high if pull[column] > 0 else at_low)[column])
-                    ends.append((int(cell[entry]), float(pull[column] if plus[entry] else -pull[column])))
+                at = np.flatnonzero(np.abs(pull) > NO_PRICE)
+                cells = np.where(pull > 0, above, below)[at]
+                ends += zip(cells.tolist(), (pull[at] * system.place(cells)[1]).tolist(), strict=True)
             found.append(tuple(ends))
         return found
 

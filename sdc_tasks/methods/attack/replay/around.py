@@ -46,7 +46,7 @@ class LevelLine:
 
 
 class Around:
-    """W around a table that fits. Arrays (primaries,), unit of the data: `at`, the table in the middle; `low` and `high`, the ends of W;
+    """W around a table that fits, `middle`. Arrays (primaries,), unit of the data: `at`, their values in it; `low`, `high`, the ends of W;
     `top`, at least the largest value with which the publication passes the audit. `ended`: the attacks that end W, by side and row.
     `lps`: linear programs solved. `nation`: (lowest, highest) that the relations of the national tables allow.
     """
@@ -62,8 +62,8 @@ class Around:
         nation: tuple[Floats, Floats],
         seed: int,
     ) -> None:
-        self._middle, self._needs, self._publication, self._level, self._step = middle, needs, publication, level, step
-        self._seed, self._lowest_of_all, self._highest_of_all = seed, *nation
+        self.middle, self.level, self.step, self.nation = middle, level, step, nation
+        self._needs, self._publication, self._seed = needs, publication, seed
         self.at = self.low = self.high = middle.a[needs.primaries]
         self._near = np.minimum(AT_END * (1 + self.at), STEPS_AT_END * step)
         self._lowest = np.minimum(nation[0], self.at)
@@ -76,18 +76,18 @@ class Around:
     @property
     def below_all(self) -> Bools:
         """Where W reaches the least value that the national tables allow."""
-        return np.asarray(self.low <= self._lowest_of_all + self._near)
+        return np.asarray(self.low <= self.nation[0] + self._near)
 
     @property
     def above_all(self) -> Bools:
         """Where W reaches the largest value that the national tables allow."""
-        return np.asarray(self.high >= self._highest_of_all - self._near)
+        return np.asarray(self.high >= self.nation[1] - self._near)
 
     def reach(self, levels: float) -> None:
         """Asks W to reach down by so many levels, and up by what a primary needs then. If one side ends before, the other one is asked for
         as much as the primary needs beside it.
         """
-        at, level, step, lowest = self.at, self._level, self._step, self._lowest
+        at, level, step, lowest = self.at, self.level, self.step, self._lowest
         down = np.minimum(levels * level(at) + 2 * step, at - lowest)
         up = self._up(np.where(down < at - lowest, level.above(at - down), lowest))
         self._ask(down, up)
@@ -112,7 +112,7 @@ class Around:
         """Asks W to reach so far from the middle, where that is above 0."""
         if not (down.any() or up.any()):
             return False
-        attacker = Attacker(self._middle, replace(self._needs, down=down, up=up, slide=np.zeros(len(self.at))), self._seed)
+        attacker = Attacker(self.middle, replace(self._needs, down=down, up=up, slide=np.zeros(len(self.at))), self._seed)
         attacker.face(self._publication)
         attacker.offer(self._found)
         attacker.settle()
@@ -124,7 +124,7 @@ class Around:
         self.ended |= {(attack.side, attack.primary): attack for attack in attacker.broken}
         above, most = [attack for attack in attacker.broken if attack.side == 1], np.full(len(self.at), np.inf)
         most[[attack.primary for attack in above]] = attacker.at_most(above, *self._bounds)
-        self.top = np.minimum(self.top, self._level.below(self.at + most))
+        self.top = np.minimum(self.top, self.level.below(self.at + most))
         return True
 
     def _ends(self, side: int) -> Bools:
@@ -133,8 +133,8 @@ class Around:
 
     def _up(self, lower: Floats) -> Floats:
         """How far up from the middle W should reach, if S begins at `lower`."""
-        at, level = self.at, self._level
-        end = np.maximum(lower + BESIDE_OTHERS * 2 * level(self.top), at) + 2 * self._step  # ends are multiples of a step
+        at, level = self.at, self.level
+        end = np.maximum(lower + BESIDE_OTHERS * 2 * level(self.top), at) + 2 * self.step  # ends are multiples of a step
         with np.errstate(invalid="ignore"):
             wanted = np.minimum(end + level(end), self._highest) - at
         return np.minimum(np.maximum(np.where(np.isfinite(wanted), wanted, 0.0), level(at)), np.maximum(self._highest - at, 0.0))

@@ -1,7 +1,7 @@
 """What a publication that leaves too little would need (METHOD §9): by how much, and which aggregate cells would give it.
 
 How wide a primary is in S (`left.py`) is a concave function of the slacks that the publication leaves: S grows with the published intervals
-and with W, and W with the published intervals. So the multipliers of the linear programs, with those of the attacks that end W at the ends
+and with W, and W with the published intervals. So the multipliers of the attacks on S, with those of the attacks that end W at the ends
 of S, are a tangent: one more inequality for the search, as an attack that succeeds gives one. Some width also comes from levels that grow
 with W, and that is counted. A tangent is a hint for a search, not a proof: the test decides.
 """
@@ -43,8 +43,7 @@ def lacks(found: Left, narrow: Bools, step: Floats) -> list[Shortage]:
     none, room = np.zeros(0, dtype=np.int64), window.upper - window.lower
     alone = (room < window.width) & narrow
     holds = {int(row): Holding(float(room[row]), none, np.zeros(0), ((int(row), 1.0), (int(row), -1.0))) for row in np.flatnonzero(alone)}
-    if not alone.any() or -1 not in window.holdings:
-        holds |= {row: hold for row, hold in window.holdings.items() if row < 0 or (narrow[row] and not alone[row])}
+    holds |= {row: hold for row, hold in window.holdings.items() if (narrow[row] and not alone[row] if row >= 0 else not alone.any())}
     return [_lack(window, row, hold, step) for row, hold in holds.items()]
 
 

@@ -16,8 +16,8 @@ for p leaves, or what the relations leave one by one (`highest`).
 
 W, S and the proofs start from a table that fits P and follows from public figures. So the answer tells nothing that P does not tell.
 
-W first reaches as far as most primaries need. Where S is empty, or leaves a few primaries too little, linear programs over S name the ends
-that hold them; W is moved there as far as any table goes, and these primaries are asked again.
+W first reaches as far as most primaries need. Where S is empty, or leaves a few primaries too little, the attacks on S name the ends that
+hold them; W is moved there as far as any table goes, and these primaries are asked again.
 
 Where W reaches what the relations of the national tables leave alone (`ends`), that side has no condition: there the audit asks for no more
 than the national tables keep. A primary is not asked for a wider interval than they leave it.
@@ -75,7 +75,7 @@ class Window:
     upper: Floats
     width: Floats
     told: Publication
-    ended: dict[tuple[int, int], Attack]
+    ended: dict[End, Attack]
     level: LevelLine
     middle: Floats
     down: Floats
@@ -106,7 +106,7 @@ def left(problem: ProtectionProblem, needs: Requirements, publication: Publicati
     around.reach(keep or LEVELS_DOWN)
     within, found = Within(Public.of(problem, told), needs, told, seed), Left(cells, every)
     for number in range(1 + SHARPER):
-        window = _window(around, middle, told, level, step[cells], nation)
+        window = _window(around, told)
         narrow = within.narrow(window, found.narrow)
         hold = within.holdings(window) if narrow.any() else {}
         window = replace(window, inside=within.table, apart=tuple(within.apart) if keep > 0 else (), holdings=hold)
@@ -116,9 +116,9 @@ def left(problem: ProtectionProblem, needs: Requirements, publication: Publicati
     return found
 
 
-def _window(
-    around: Around, middle: ProtectionProblem, told: Publication, level: LevelLine, step: Floats, nation: tuple[Floats, Floats]
-) -> Window:  # fmt: skip
+def _window(around: Around, told: Publication) -> Window:
+    """The ends of S that follow from W."""
+    level, step, nation = around.level, around.step, around.nation
     down, up = around.at - around.low, around.high - around.at
     with np.errstate(invalid="ignore"):
         lower = np.where(around.below_all, nation[0], level.above(around.at - down * FOUND_AGAIN) * (1 + SMALLER_BY))
@@ -128,7 +128,7 @@ def _window(
         lower, upper = np.where(fixed, lower, low), np.where(fixed, upper, high)
     most = level(around.top)
     width = np.minimum(most + np.minimum(most, np.maximum(around.top - nation[0], 0)), (nation[1] - nation[0]) * (1 - MET))
-    return Window(lower, upper, width, told, around.ended, level, middle.a, down, up)
+    return Window(lower, upper, width, told, around.ended, level, around.middle.a, down, up)
 
 
 class Within:

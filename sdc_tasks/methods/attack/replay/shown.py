@@ -55,8 +55,7 @@ def widths(problem: ProtectionProblem, needs: Requirements, publication: Publica
         found = left(problem, needs, publication, step, seed, levels)
         if not (found.narrow & ~never).any():
             break
-    none = found.window is None or found.window.inside is None  # where no table is known to pass, nobody is shown to keep anything
-    return Widths(*_tables(problem, needs, publication, found, seed), (found.narrow | none) & ~never)
+    return Widths(*_tables(problem, needs, publication, found, seed), found.narrow & ~never)
 
 
 def _tables(problem: ProtectionProblem, needs: Requirements, publication: Publication, found: Left, seed: int) -> tuple[sp.csr_array, Ints]:

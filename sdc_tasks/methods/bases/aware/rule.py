@@ -106,7 +106,7 @@ class Tests:
 
     def __init__(self, case: Case, decimals: Sequence[int]) -> None:
         self._case, self.needs, self.lps, self.lps_each = case, case.requirements.strongest, 0, 0
-        self._step = np.tile(case.problem.space.spread(10.0**-each for each in decimals), len(case.problem.space.areas))
+        self._step = case.problem.space.last_decimals(decimals)
         self._free, self._left, self._lacks = hides_something(case.problem), dict[bytes, Left](), dict[bytes, list[Shortage]]()
         self._never = left(case.problem, self.needs, Publication.nothing(case.ladder.cells), self._step, case.seed).narrow
 
