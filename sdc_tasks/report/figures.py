@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, ACCENT = "#010203", "#040506"
+AXIS_POINTS = 440.0  # width of the axis of the histogram
+DIGIT = 0.66  # width of a digit, in font sizes
 AXIS_CHARACTERS = 36  # characters under the axis of the histogram
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "sdc",
@@ -44,7 +46,8 @@ def histogram(facts: Histogram) -> str:
         figure = Figure(figsize=(7.2, 2.9))
         axes = figure.subplots()
         bars = axes.bar(range(len(facts.counts)), facts.counts, width=0.86, align="edge", color=ACCENT)
-        axes.bar_label(bars, padding=2)
+        room = AXIS_POINTS / max(len(facts.counts), 1) / len(str(max(facts.counts, default=0)))
+        axes.bar_label(bars, padding=2, fontsize=min(STYLE["font.size"], room / DIGIT))
         axes.set_xticks([i - 0.07 for i in range(len(facts.edges))], _labels(facts.edges))
         axes.set_xlim(-0.3, len(facts.counts) + 0.16)
         axes.set_xlabel("base in percent of the published value")

@@ -401,7 +401,7 @@ def _why_no_table(adjustment: Adjustment) -> str:
     if not adjustment.rungs:
         return "the domain file sets no controlled tabular adjustment, so the bases come from the audit alone."
     last = adjustment.rungs[-1]
-    return f"no method of the ladder returned an adjusted table (the last one, {last.method}: {last.reason})."
+    return f"the last method of the ladder, {last.method}, returned none ({last.reason})."
 
 
 def _rung(rung: Rung) -> RungFact:

@@ -67,7 +67,9 @@ class Ladder:
         """The loss as a log may tell it: to three digits, and only if many cells lose. The loss of a few cells, together with the published
         bases, would tell their values, because the weights follow from the values.
         """
-        return f"{self.loss_of(choice):.3g}" if int((choice > 0).sum()) >= HIDING_TERMS else f"not told (fewer than {HIDING_TERMS} cells)"
+        if int((choice > 0).sum()) < HIDING_TERMS:
+            return f"not told (fewer than {HIDING_TERMS} cells)"
+        return f"{float(f'{self.loss_of(choice):.3g}'):.12g}"  # 1600, not 1.6e+03
 
     def keeping(self, exact: Bools, published: Bools) -> Ladder:
         """The ladder without the options that are not allowed: their loss becomes infinite."""
