@@ -218,6 +218,16 @@ def test_a_living_attacker_judges_each_publication_as_if_it_were_the_first(draw)
         assert {(attack.primary, attack.side): attack.reach for attack in living.broken} == pytest.approx(reach, rel=1e-5, abs=1e-4)
 
 
+@LAW
+@given(releases(), st.booleans())
+def test_a_few_attacks_and_all_of_them_agree_whether_a_publication_breaks(draw, parts):
+    publication = draw.publication()
+    with divided(parts):
+        attacker = Attacker(draw.problem, baseline(draw.problem, ("external",))[0])
+        attacker.face(publication)
+        assert attacker.breaks() == (not judge(draw.problem, publication).protected.all())
+
+
 @FEW
 @given(releases())
 def test_joint_attacks_change_no_verdict(draw):

@@ -109,7 +109,7 @@ def keyed(problem: ProtectionProblem, floors: Floors | None = None, options: Bas
 
 def publish_aware(problem: ProtectionProblem, floors: Floors | None = None, options: BasesOptions = AWARE) -> Publication:
     """What the rule publishes, before printed values are made possible: that follows from the publication."""
-    return aware(keyed(problem, floors, options), options, None, False, lambda *_: None, [0])
+    return aware(keyed(problem, floors, options), lambda *_: None, [0])
 
 
 def key_of(problem: ProtectionProblem, publication: Publication, options: BasesOptions = AWARE) -> Floors:

@@ -12,7 +12,7 @@ from sdc_tasks.methods.bases.suppression import by_suppression, published_again
 from sdc_tasks.methods.bases.whole import whole
 from sdc_tasks.model.profiles import profile_of
 from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung, Tables
-from sdc_tasks.model.table import CellSpace, Floats, Ints
+from sdc_tasks.model.table import CellSpace, Floats
 
 ALONE = "the CTA rule alone"
 LOST = "information lost (weight · half-width, withheld cells included)"
@@ -29,26 +29,20 @@ def is_grown(space: CellSpace, group: Collection[str], profiles: Sequence[str], 
 
 
 def least_lossy(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, keep: Keep) -> Publication:
-    """The safe publication that loses least, as `best_choice` finds it."""
-    return case.ladder.publication(best_choice(case, options, x, trusted, keep))
-
-
-def best_choice(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, keep: Keep, first: Ints | None = None) -> Ints:
-    """The safe choice that loses least. `x` (cells,): the adjusted table, if there is one. The CTA rule starts from it if `trusted`.
+    """The safe publication that loses least. `x` (cells,): the adjusted table, if there is one. The CTA rule starts from it if `trusted`.
 
     The CTA rule is skipped unless its choice, before any repair, loses less than the choice by the audit: repair only adds loss. The rule
     suppression stands beside the audit alone. A large table has one rule, without a bound (`is_grown`).
-    `first`: a safe choice, if there is one already, in place of that by the audit alone.
     `keep` receives the publication by each other rule; the publication by the CTA rule before any repair (`ALONE`); and, as RULES, a
     rung for each rule with its loss, the bound on the least loss, and how many requirements the CTA rule leaves broken.
     """
     ladder, space, rungs, least = case.ladder, case.problem.space, list[Rung](), None
-    grown = first is None and is_grown(space, space.indicators, case.requirements.profiles, options)
+    grown = is_grown(space, space.indicators, case.requirements.profiles, options)
     thorough = options.rule == "minimum-uncertainty" and not grown
     if grown:
         case.progress(f"bases by {GROWN}")
         first = by_growth(case)
-    elif first is None:
+    else:
         case.progress(f"bases by {AUDIT}")
         first = by_audit(case)
     found = {GROWN if grown else AUDIT: first}
@@ -86,4 +80,4 @@ def best_choice(case: Case, options: BasesOptions, x: Floats | None, trusted: bo
         if name != best:
             keep(name, ladder.publication(choice))
     keep(RULES, Adjustment(rungs=tuple(rungs)))
-    return found[best]
+    return case.ladder.publication(found[best])

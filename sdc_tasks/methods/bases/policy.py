@@ -64,10 +64,7 @@ def safe_bases(case: Case, adjustment: Adjustment, accept_short: float, decimals
     short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
     try:
         trusted = short <= accept_short * len(case.requirements.cells)
-        if options.rule_aware:
-            publication = aware(case, options, adjustment.x, trusted, keep, decimals)
-        else:
-            publication = least_lossy(case, options, adjustment.x, trusted, keep)
+        publication = aware(case, keep, decimals) if options.rule_aware else least_lossy(case, options, adjustment.x, trusted, keep)
     except Stuck as stuck:
         raise _impossible(case, stuck) from stuck
     if options.additive:

@@ -69,6 +69,11 @@ class Case:
         self.attacker.settle()
         return len(self.attacker.broken)
 
+    def passes(self, publication: Publication) -> bool:
+        """Does a publication break no requirement?"""
+        self.attacker.face(publication)
+        return not self.attacker.breaks()
+
 
 def by_audit(case: Case) -> Ints:
     """A safe choice that starts from all exact: the fallback that needs no adjusted table."""

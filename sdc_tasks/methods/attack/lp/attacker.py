@@ -102,6 +102,12 @@ class Attacker:
         """
         self._side_by_side(lambda prover: prover.settle(lots))
 
+    def breaks(self) -> bool:
+        """Is any requirement broken? A publication that breaks many is told from a few attacks."""
+        if not any(prover.breaks_some() for prover in self._provers):
+            self.settle()
+        return bool(self.broken)
+
     def settle_alone(self) -> None:
         """As `settle`, where joint searches would show nothing."""
         self._side_by_side(lambda prover: prover.settle_each())

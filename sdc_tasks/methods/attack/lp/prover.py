@@ -45,6 +45,7 @@ from sdc_tasks.solver.lp import Status
 MET = 1e-6  # relative: a level counts as met if it is missed by no more than this
 LEVEL_DECADES = 4  # powers of ten by which the levels of one prover differ at most
 POOL_WITNESSES = 300  # kept for the next publication
+FEW = 12  # items that are attacked before all others to see whether a publication breaks many
 NO_REACH = 1e-11  # units: noise of floats. A reach that is real, however small beside its level, stays a requirement
 
 
@@ -187,6 +188,13 @@ class LpProver(Prover):
     def _may_show(self, z: Floats) -> Bools:
         """(items,): a table shows no item that it moves by less than needed."""
         return np.asarray((self.items.side == SLIDE) | (np.abs(z[self.items.column]) >= self.items.need * (1 - MET)))
+
+    def breaks_some(self) -> bool:
+        """Is one of a few items broken?"""
+        for item in np.linspace(0, len(self.items) - 1, min(FEW, len(self.items))).astype(int).tolist():
+            if self.ledger.open[item].any():
+                self.attack(item, self.ledger.open[item].copy(), FOR_ALL)
+        return bool(self.broken)
 
     def propose(self) -> list[Witness]:
         """Runs the joint searches. Returns the witnesses that showed something when they were found, in their order."""
