@@ -313,7 +313,7 @@ def release_dag(domain: Domain, file: Path) -> DAG:
             chain(countries, problem)
         requirements = baseline(source)
         ladder = cta(source, domain.cta.ladder, requirements)
-        groups = [{"number": number, "indicators": ", ".join(codes)} for number, codes in enumerate(domain.groups)]
+        groups = [{"number": number, "indicators": ", ".join(domain.groups[number])} for number in domain.largest_first]
         chosen = mapped(bases, domain=source).expand(group=groups)
         attacks = mapped(audit, domain=source).expand(chunk=list(range(domain.audit.chunks)))
         judged, page, done = verdict(source), report(source), released()

@@ -89,8 +89,8 @@ def release(
     for rung in range(len(desk.domain.cta.ladder)):
         if not steps.adjust(desk, release_id, rung):
             break
-    side_by_side.run(steps.choose_bases, release_id, len(desk.domain.groups), place, desk, processes)
-    side_by_side.run(steps.audit_chunk, release_id, desk.domain.audit.chunks, place, desk, processes)
+    side_by_side.run(steps.choose_bases, release_id, desk.domain.largest_first, place, desk, processes)
+    side_by_side.run(steps.audit_chunk, release_id, range(desk.domain.audit.chunks), place, desk, processes)
     steps.verdict(desk, release_id)
     try:
         steps.publish(desk, release_id)

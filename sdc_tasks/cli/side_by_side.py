@@ -82,16 +82,16 @@ class Place:
         return open_desk(self.warehouse, self.domain, self.period, say)
 
 
-def run(step: Step, release_id: str, numbers: int, place: Place, desk: Desk, processes: int) -> None:
-    """The step for each number, in as many processes; in this one, at its `desk`, where that is one. A step that fails stops no other.
-    Raises as the step does, and Retriable where a process was killed: what the others stored stays.
+def run(step: Step, release_id: str, numbers: Sequence[int], place: Place, desk: Desk, processes: int) -> None:
+    """The step for each number, begun in this order, in as many processes; in this one, at its `desk`, where that is one. A step that fails
+    stops no other. Raises as the step does, and Retriable where a process was killed: what the others stored stays.
     """
-    if min(processes, numbers) == 1:
-        for number in range(numbers):
+    if min(processes, len(numbers)) == 1:
+        for number in numbers:
             step(desk, release_id, number)
         return
-    with _pool(min(processes, numbers)) as pool:
-        for each in _begun(pool, _run, [(step, release_id, number, numbers, place) for number in range(numbers)]):
+    with _pool(min(processes, len(numbers))) as pool:
+        for each in _begun(pool, _run, [(step, release_id, number, len(numbers), place) for number in numbers]):
             each.result()
 
 

@@ -356,6 +356,11 @@ class Domain(Strict):
             links.append((to_bases[0], tuple(to_bases[1:])))
         return linked([each.code for each in self.indicators], links)
 
+    @property
+    def largest_first(self) -> list[int]:
+        """The numbers of the groups, the largest first: where several are decided at once, the longest work begins first."""
+        return sorted(range(len(self.groups)), key=lambda number: -len(self.groups[number]))
+
     @cached_property
     def units(self) -> tuple[tuple[str, int], ...]:
         """(unit, power of ten) of every cell of a national table."""

@@ -53,6 +53,7 @@ def finished(desk: steps.Desk, release_id: str) -> str:
 def test_groups_that_are_decided_in_any_order_give_the_bytes_of_the_whole(begun, monkeypatch):
     desk, release_id = begun
     assert desk.domain.groups == (("TURNOVER",), ("VALUE_ADDED", "PERSONNEL_COSTS", "SURPLUS"), ("PURCHASES",))
+    assert desk.domain.largest_first == [1, 0, 2]
     problem = load(desk, release_id, "assemble", ProtectionProblem)
     requirements = load(desk, release_id, "baseline", Requirements)
     whole = pipeline.choose_bases(problem, requirements, Adjustment(), desk.domain)

@@ -45,7 +45,7 @@ from sdc_tasks.solver.lp import Status
 MET = 1e-6  # relative: a level counts as met if it is missed by no more than this
 LEVEL_DECADES = 4  # powers of ten by which the levels of one prover differ at most
 POOL_WITNESSES = 300  # kept for the next publication
-FEW = 12  # items that are attacked before all others to see whether a publication breaks many
+FIRST_ATTACKS = 12  # items that are attacked before all others to see whether a publication breaks many
 NO_REACH = 1e-11  # units: noise of floats. A reach that is real, however small beside its level, stays a requirement
 
 
@@ -191,7 +191,7 @@ class LpProver(Prover):
 
     def breaks_some(self) -> bool:
         """Is one of a few items broken?"""
-        for item in np.linspace(0, len(self.items) - 1, min(FEW, len(self.items))).astype(int).tolist():
+        for item in np.linspace(0, len(self.items) - 1, min(FIRST_ATTACKS, len(self.items))).astype(int).tolist():
             if self.ledger.open[item].any():
                 self.attack(item, self.ledger.open[item].copy(), FOR_ALL)
         return bool(self.broken)
