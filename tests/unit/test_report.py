@@ -314,7 +314,7 @@ def test_the_page_says_why_there_is_no_adjusted_table(domain: Domain) -> None:
     publication = small_publication(problem)
     failed = Adjustment(None, (Rung("auto", Outcome.NONE, None, -np.inf, np.inf, 20.0, "time limit"),))
     facts = gather(domain, problem, failed, publication, audit(problem, publication), period="2024", release_id="x")
-    assert "the last one, auto: time limit" in render(facts)
+    assert "the last method of the ladder, auto, returned none (time limit" in render(facts)
 
 
 def test_deviations_are_shown_for_blocks_of_many_cells_only() -> None:
