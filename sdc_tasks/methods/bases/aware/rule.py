@@ -36,7 +36,7 @@ from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-FIRST_SLIDE = 2.05  # sliding level of a primary at first, as a multiple of both levels; one of 2.0 was too little for many
+FIRST_SLIDE = 2.05  # sliding level of a primary at first, as a multiple of both levels; 2.0 leaves more of them narrow
 WIDER_SLIDE = 1.3  # times so much for a primary that is still narrow
 MOST_SLIDE = 10.0
 TANGENT_LESS = 1.2  # times what is lacking: a tangent promises too much
