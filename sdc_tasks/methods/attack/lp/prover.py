@@ -191,9 +191,9 @@ class LpProver(Prover):
 
     def breaks_some(self) -> bool:
         """Is one of a few items broken?"""
-        for item in np.linspace(0, len(self.items) - 1, min(FIRST_ATTACKS, len(self.items))).astype(int).tolist():
-            if self.ledger.open[item].any():
-                self.attack(item, self.ledger.open[item].copy(), FOR_ALL)
+        few = np.linspace(0, len(self.items) - 1, min(FIRST_ATTACKS, len(self.items))).astype(int)
+        self._now_left(int(self.ledger.waiting.sum()))
+        self._each(few[self.ledger.waiting[few]], FOR_ALL)
         return bool(self.broken)
 
     def propose(self) -> list[Witness]:

@@ -71,8 +71,8 @@ def aware(case: Case, keep: Keep, decimals: Sequence[int]) -> Publication:
     """
     require_fit(case.problem, case.requirements)
     tests = Tests(case, decimals)
-    if tests.without:
-        case.note(f"{SOMEBODY}: {tests.without} primaries have no claim, because the test fails for them with nothing published")
+    if tests.never.any():
+        case.note(f"{SOMEBODY}: {int(tests.never.sum())} primaries have no claim, because the test fails for them with nothing published")
     choice = case.ladder.at_least(np.zeros(len(case.ladder.cells)))
     if tests.pass_(choice):
         case.note(f"{SOMEBODY}: the finest choice that the key leaves passes both tests")
@@ -100,13 +100,8 @@ class Tests:
     def __init__(self, case: Case, decimals: Sequence[int]) -> None:
         self._case, self.needs, self.lps, self.lps_each = case, case.requirements.strongest, 0, 0
         self._step = case.problem.space.last_decimals(decimals)
-        self._free, self._left, self._lacks = hides_something(case.problem), dict[bytes, Left](), dict[bytes, list[Shortage]]()
+        self._free, self._left = hides_something(case.problem), dict[bytes, Left]()
         self.never = left(case.problem, self.needs, Publication.nothing(case.ladder.cells), self._step, case.seed).narrow
-
-    @property
-    def without(self) -> int:
-        """How many primaries have no claim."""
-        return int(self.never.sum())
 
     def pass_(self, choice: Ints) -> bool:
         """Does the choice pass the audit, and leave every primary enough?"""
@@ -127,9 +122,7 @@ class Tests:
 
     def lacks(self, choice: Ints) -> list[Shortage]:
         """What a tested choice would need."""
-        if (key := choice.tobytes()) not in self._lacks:
-            self._lacks[key] = lacks(self._left[key], self.narrow(choice), self._step[self.needs.primaries])
-        return self._lacks[key]
+        return lacks(self._left[choice.tobytes()], self.narrow(choice), self._step[self.needs.primaries])
 
 
 def _lowered(case: Case, tests: Tests, choice: Ints) -> Ints:
@@ -149,14 +142,11 @@ def _lowered(case: Case, tests: Tests, choice: Ints) -> Ints:
 
 
 class Widening:
-    """Raises bases until no primary is left too little. `_slides`: the case with sliding levels, `_asked` times both levels together, at
-    most `_most`, which is what the national tables leave.
-    """
+    """Raises bases until no primary is left too little. `_slides`: the case with the sliding levels `_slide` (primaries,)."""
 
     def __init__(self, case: Case, tests: Tests) -> None:
         self._case, self._slides, self._tests = case, case, tests
-        needs = tests.needs
-        self._asked, self._most = np.zeros(len(needs.primaries)), np.where(needs.cut, 0.0, MOST_SLIDE * (needs.down + needs.up))
+        self._slide = np.zeros(len(tests.needs.primaries))
 
     def wide(self, choice: Ints) -> Ints:
         """The choice, raised. It may leave some too little when the tests are used up, or when nothing more can be raised."""
@@ -190,18 +180,18 @@ class Widening:
     def _ask(self, rows: Bools) -> None:
         """Asks for wider sliding levels. Tables that were found for the last ones are tried first."""
         needs, case = self._tests.needs, self._case
-        self._asked[rows] = np.where(self._asked[rows] > 0, self._asked[rows] * WIDER_SLIDE, FIRST_SLIDE)
-        asked = np.minimum(self._asked * (needs.down + needs.up), self._most)
-        self._most[rows] = np.minimum(self._most[rows], _left_alone(case, needs.rows(np.flatnonzero(rows)), asked[rows]))
-        wider = replace(needs, slide=np.minimum(asked, self._most), profiles=case.requirements.profiles)
+        both = needs.down + needs.up
+        wanted = np.minimum(np.where(self._slide > 0, self._slide * WIDER_SLIDE, FIRST_SLIDE * both), MOST_SLIDE * both)
+        self._slide[rows] = _left_alone(case, needs.rows(np.flatnonzero(rows)), np.where(needs.cut, 0.0, wanted)[rows])
+        wider = replace(needs, slide=self._slide.copy(), profiles=case.requirements.profiles)
         attacker = Attacker(case.problem, wider, case.seed)
         attacker.offer(witness.dense(int(case.problem.suppressed.sum())) for _, witness in self._slides.attacker.witnesses())
         self._slides = replace(case, requirements=wider, attacker=attacker)
 
 
 def _left_alone(case: Case, needs: Requirements, slide: Floats) -> Floats:
-    """(rows,): where the national tables do not leave as wide an interval as `slide`, what they leave; else infinite."""
-    most, none = np.full(len(slide), np.inf), np.zeros(len(slide))
+    """(rows,): the sliding level, but no more than what the national tables leave."""
+    most, none = slide.copy(), np.zeros(len(slide))
     alone = Attacker(case.problem, replace(needs, down=none, up=none, slide=slide, profiles=case.requirements.profiles), case.seed)
     alone.settle()
     for attack in alone.broken:
