@@ -10,7 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdc_tasks.methods.attack import MET, Attacker, Requirements, attacks, audit, auditing, baseline, jointly, merge, promised
+from sdc_tasks.methods.attack import (
+    MET,
+    Attacker,
+    AttackSystem,
+    Requirements,
+    attack_system,
+    attacks,
+    audit,
+    auditing,
+    baseline,
+    facing,
+    jointly,
+    merge,
+    polyhedron,
+    promised,
+)  # fmt: skip
 from sdc_tasks.methods.attack.lp import joint
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
@@ -147,13 +162,43 @@ def test_a_coarser_base_around_the_same_value_never_narrows(draw):
     assert (shown(judge(draw.problem, finer)) <= shown(judge(draw.problem, coarser)) + 1e-12).all()
 
 
+@LAW
+@given(releases(), st.booleans())
+def test_a_point_is_judged_by_the_columns_that_it_moves_as_by_all(draw, outside):
+    """Also where it misses a row or a bound by about the tolerance, and where the truth itself is outside of the bounds."""
+    system = facing(attack_system(draw.problem), draw.problem, draw.publication())
+    if outside and len(system.cells):
+        one = draw.rng.integers(len(system.cells))
+        system = replace(system, lower=np.where(np.arange(len(system.lower)) == one, 1.0, system.lower))
+    for few in (0, 1, 2, 5):
+        z = np.zeros(len(system.cells))
+        at = draw.rng.permutation(len(z))[:few]
+        z[at] = draw.rng.choice([0.5e-6, 1.5e-6, 0.1, 1.0, 50.0], len(at)) * draw.rng.choice([-1, 1], len(at))
+        if draw.rng.random() < 0.5:
+            z = system.R @ system.R.T @ z  # moves what is tied to it, too
+        found = []
+        for share in (0.0, 1.0):
+            with patch.object(polyhedron, "FEW_MOVED", share):
+                found.append(system.are_witnesses(z))
+        assert found[0] == found[1]
+        assert found[0] == tuple(fits(system, each) for each in (z, -z))
+
+
+def fits(system: AttackSystem, z: np.ndarray) -> bool:
+    """By dense arithmetic, cell by cell."""
+    A, most = system.A.toarray(), polyhedron.FEASIBLE_UNITS
+    slack = most + 1e-12 * (abs(A) @ abs(z))
+    rows = ((A @ z >= system.row_lower - slack) & (A @ z <= system.row_upper + slack)).all()
+    return bool(rows and (z >= system.lower - most).all() and (z <= system.upper + most).all())
+
+
 @FEW
-@given(releases(), st.integers(1, 12))
-def test_chunks_give_the_verdict_of_the_whole(draw, of):
-    """Whatever the chunking, also into more chunks than there are primaries."""
+@given(releases(), st.integers(1, 12), st.sampled_from((2, 64)))
+def test_chunks_give_the_verdict_of_the_whole(draw, of, lots):
+    """Whatever the chunking, also into more chunks than there are primaries, or lots."""
     publication = draw.publication()
     requirements, _ = baseline(draw.problem, ("external",))
-    with patch.object(auditing, "LOT_PRIMARIES", 2):
+    with patch.object(auditing, "LOT_PRIMARIES", 2), patch.object(auditing, "MOST_LOTS", lots):
         chunked(draw, publication, requirements, of)
 
 

@@ -26,6 +26,7 @@ from sdc_tasks.model.results import AuditReport, Evidence, JointPoints, Multipli
 from sdc_tasks.model.table import Floats, Ints
 
 LOT_PRIMARIES = 64  # primaries of a lot share what their own searches find; a chunk of an audit consists of whole lots
+MOST_LOTS = 64  # each begins anew from the vertices of its models, which takes long in a large table
 
 
 def baseline(problem: ProtectionProblem, profiles: tuple[str, ...], say: Say = silent) -> tuple[Requirements, int]:
@@ -138,7 +139,8 @@ def _facing(
 def _lots(requirements: Requirements) -> Lots:
     """The primaries in lots of neighbours: (number of the lot, its primaries)."""
     cells = requirements.cells
-    return list(enumerate(np.split(cells, np.arange(LOT_PRIMARIES, len(cells), LOT_PRIMARIES)))) if len(cells) else []
+    size = max(LOT_PRIMARIES, -(-len(cells) // MOST_LOTS))
+    return list(enumerate(np.split(cells, np.arange(size, len(cells), size)))) if len(cells) else []
 
 
 def _evidence(attacker: Attacker, rows: Ints, requirements: Requirements) -> Evidence:

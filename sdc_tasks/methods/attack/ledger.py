@@ -8,7 +8,7 @@ import numpy as np
 
 from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP, Items
 from sdc_tasks.methods.attack.knowledge import Insiders
-from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.table import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,22 +67,31 @@ class Ledger:
 
     def count(self, z: Floats, sound: tuple[bool, bool]) -> News:
         """Counts a point z and its mirror image −z for all items. `sound` says which of the two is a witness; the other one is ignored."""
-        items, closed, wider = self._items, False, False
-        sliding = items.side == SLIDE
+        moved = np.flatnonzero(z[self._items.column])  # a point shows nothing of other items
+        column, side, enough = self._items.column[moved], self._items.side[moved], self._enough[moved]
+        sliding, closed, wider = side == SLIDE, False, False
         for point, ok in zip((z, -z), sound, strict=True):
             if not ok:
                 continue
-            seen, fooled = point[items.column], self._insiders.fooled(point)
-            everybody = (fooled | ~self.open).all(axis=1) if self._spared else fooled.all(axis=1)
-            low, high = self.low, self.high
-            self.low = np.where(everybody, np.minimum(low, seen), low)
-            self.high = np.where(everybody, np.maximum(high, seen), high)
-            met = np.where(sliding, everybody & (self.high - self.low >= self._enough), items.side * seen >= self._enough)
-            waiting = self.waiting
-            wider = wider or bool((sliding & waiting & ((self.low < low) | (self.high > high))).any())
+            seen, fooled, open_ = point[column], self._insiders.fooled(point), self.open[moved]
+            fooled = fooled if len(fooled) == 1 else fooled[moved]
+            everybody = (fooled | ~open_).all(axis=1) if self._spared else fooled.all(axis=1)
+            low, high, waiting = self.low[moved], self.high[moved], open_.any(axis=1)
+            lower = np.where(everybody, np.minimum(low, seen), low)
+            higher = np.where(everybody, np.maximum(high, seen), high)
+            self.low, self.high = _with(self.low, moved, lower), _with(self.high, moved, higher)
+            met = np.where(sliding, everybody & (higher - lower >= enough), side * seen >= enough)
+            wider = wider or bool((sliding & waiting & ((lower < low) | (higher > high))).any())
             closing = np.flatnonzero(met & waiting)
             if len(closing):
-                was, now = self.open[closing], (fooled if len(fooled) == 1 else fooled[closing]) | sliding[closing, None]
-                self.open[closing] = was & ~now
+                was, now = open_[closing], (fooled if len(fooled) == 1 else fooled[closing]) | sliding[closing, None]
+                self.open[moved[closing]] = was & ~now
                 closed = closed or bool((was & now).any())
         return News(closed, wider)
+
+
+def _with(values: Floats, at: Ints, new: Floats) -> Floats:
+    """A copy with other values at some places: a snapshot may hold the array."""
+    values = values.copy()
+    values[at] = new
+    return values

@@ -32,6 +32,8 @@ from sdc_tasks.model.table import SUM_SHARE, Bools, Floats, Ints
 
 FARTHEST_UNITS = 1e4  # units: no deviation of the LP attacker is followed further
 FEASIBLE_UNITS = 1e-6  # units by which a witness may miss a row, a bound or a level
+FEW_MOVED = 0.1  # share of the columns up to which a check of a point reads only the columns that move
+Ends = tuple[Floats, Floats]  # lower and upper
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,11 +109,12 @@ class Polyhedron(ABC):
 @dataclass(frozen=True, repr=False)
 class AttackSystem(Polyhedron):
     """The polyhedron in units, for LPs. `source` (rows,): the number of the row in `space.relations`; the rows of earlier releases follow.
-    `magnitude`: |A|, for the tolerance of a check.
+    `magnitude`: |A|, for the tolerance of a check. `by_column`: A.
     """
 
     unit: float
     magnitude: sp.csr_array
+    by_column: sp.csc_array
     source: Ints
 
     def own(self, columns: Ints, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
@@ -122,13 +125,30 @@ class AttackSystem(Polyhedron):
         return self.are_witnesses(z)[0]
 
     def are_witnesses(self, z: Floats) -> tuple[bool, bool]:
-        row, slack = self.A @ z, FEASIBLE_UNITS + 1e-12 * (self.magnitude @ np.abs(z))
-        low, high, lower, upper = self.row_lower - slack, self.row_upper + slack, self.lower - FEASIBLE_UNITS, self.upper + FEASIBLE_UNITS
+        moved = np.flatnonzero(z)
+        if len(moved) > FEW_MOVED * len(z) or not self._holds_truth:
+            rows, columns = (self.row_lower, self.row_upper), (self.lower, self.upper)
+            return _fit(self.A @ z, self.magnitude @ np.abs(z), rows, z, columns)
+        A, z = sp.csc_array(self.by_column[:, moved]), z[moved]
+        at = np.unique(A.indices)  # in all other rows nothing moves
+        rows, columns = (self.row_lower[at], self.row_upper[at]), (self.lower[moved], self.upper[moved])
+        return _fit((A @ z)[at], (abs(A) @ np.abs(z))[at], rows, z, columns)
 
-        def fits(row: Floats, z: Floats) -> bool:
-            return bool((row >= low).all() and (row <= high).all() and (z >= lower).all() and (z <= upper).all())
+    @cached_property
+    def _holds_truth(self) -> bool:
+        within = (self.row_lower <= FEASIBLE_UNITS) & (self.row_upper >= -FEASIBLE_UNITS)
+        return bool(within.all() and (self.lower <= FEASIBLE_UNITS).all() and (self.upper >= -FEASIBLE_UNITS).all())
 
-        return fits(row, z), fits(-row, -z)
+
+def _fit(row: Floats, size: Floats, rows: Ends, z: Floats, columns: Ends) -> tuple[bool, bool]:
+    """Is z within its ends, and A z = `row`? Is −z? `size`: |A| |z|."""
+    slack = FEASIBLE_UNITS + 1e-12 * size
+    low, high, lower, upper = rows[0] - slack, rows[1] + slack, columns[0] - FEASIBLE_UNITS, columns[1] + FEASIBLE_UNITS
+
+    def fits(row: Floats, z: Floats) -> bool:
+        return bool((row >= low).all() and (row <= high).all() and (z >= lower).all() and (z <= upper).all())
+
+    return fits(row, z), fits(-row, -z)
 
 
 def attack_system(problem: ProtectionProblem, unit: float = 1.0, profile: str = EXTERNAL, box: float = FARTHEST_UNITS) -> AttackSystem:
@@ -166,6 +186,7 @@ def attack_system(problem: ProtectionProblem, unit: float = 1.0, profile: str = 
         core=sp.csr_array(reduced[core_rows]),
         core_rows=core_rows,
         magnitude=sp.csr_array(abs(whole)),
+        by_column=sp.csc_array(whole),
         source=np.concatenate([kept, inside + decided, space.relations.shape[0] + np.arange(before.shape[0])]).astype(np.int64),
         area=np.concatenate([cells // space.national_size, earlier.area]),
         code=np.concatenate([cells % space.national_size, earlier.code]),

@@ -12,7 +12,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from sdc_tasks.domains import Domain, load_domain
-from sdc_tasks.methods.attack import Requirements, baseline, blocks
+from sdc_tasks.methods.attack import Requirements, baseline, blocks, polyhedron
 from sdc_tasks.methods.bases.ladder import Ladder, ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.cta.ladder import climb
@@ -35,11 +35,12 @@ def with_respondents(draw: Draw) -> ProtectionProblem:
 
 @contextmanager
 def divided(parts: bool) -> Iterator[None]:
-    """Even a small table is divided into parts, of a few columns each."""
+    """Even a small table is divided into parts, of a few columns each, and points are checked by the columns that they move."""
     with ExitStack() as changed:
         if parts:
             changed.enter_context(patch.object(blocks, "LARGE_COLUMNS", 6))
             changed.enter_context(patch.object(blocks, "SMALL_COLUMNS", 2))
+            changed.enter_context(patch.object(polyhedron, "FEW_MOVED", 1.0))
         yield
 
 
