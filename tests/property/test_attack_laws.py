@@ -25,7 +25,7 @@ from sdc_tasks.methods.attack import (
     merge,
     polyhedron,
     promised,
-)  # fmt: skip
+)
 from sdc_tasks.methods.attack.lp import joint
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
