@@ -137,9 +137,9 @@ def _facing(
 
 
 def _lots(requirements: Requirements) -> Lots:
-    """The primaries in lots of neighbours: (number of the lot, its primaries)."""
+    """The primaries in lots of neighbours, at most MOST_LOTS: (number of the lot, its primaries)."""
     cells = requirements.cells
-    size = max(LOT_PRIMARIES, -(-len(cells) // MOST_LOTS))
+    size = max(LOT_PRIMARIES, int(np.ceil(len(cells) / MOST_LOTS)))
     return list(enumerate(np.split(cells, np.arange(size, len(cells), size)))) if len(cells) else []
 
 
