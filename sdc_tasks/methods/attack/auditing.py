@@ -239,7 +239,7 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
     order = order[lot[order] >= -1]  # what all lots share, once
     program = next((p for p in parts if len(p.program_centre)), parts[0])
     return Evidence(
-        witness=sp.csr_array(_tall([part.witness for part in parts])[order]),
+        witness=_picked([part.witness for part in parts], order),
         profile=profile[order],
         lot=lot[order],
         broken=broken,
@@ -250,10 +250,16 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
     )
 
 
-def _tall(parts: Sequence[sp.csr_array]) -> sp.csr_array:
-    """The matrices stacked vertically, as wide as the widest one."""
-    width = max(part.shape[1] for part in parts)
-    return sp.csr_array(sp.vstack([sp.csr_array((p.data, p.indices, p.indptr), shape=(p.shape[0], width)) for p in parts], format="csr"))
+def _picked(parts: Sequence[sp.csr_array], rows: Ints) -> sp.csr_array:
+    """These rows of the matrices (numbered through all of them), as wide as the widest one. Copied once: they may fill a gigabyte."""
+    first = np.cumsum([0, *(part.shape[0] for part in parts)])
+    number = np.searchsorted(first, rows, side="right") - 1
+    found = [(parts[n], row) for n, row in zip(number.tolist(), (rows - first[number]).tolist(), strict=True)]
+    spans = [(part, slice(*part.indptr[row : row + 2].tolist())) for part, row in found]
+    value = np.concatenate([np.zeros(0), *(part.data[span] for part, span in spans)])
+    column = np.concatenate([np.zeros(0, dtype=np.int32), *(part.indices[span] for part, span in spans)])
+    start = np.cumsum([0, *(span.stop - span.start for _, span in spans)]).astype(np.int32)
+    return sp.csr_array((value, column, start), shape=(len(rows), max(part.shape[1] for part in parts)))
 
 
 def _share(reached: Floats, needed: Floats) -> Floats:

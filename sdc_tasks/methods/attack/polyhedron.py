@@ -120,6 +120,17 @@ class AttackSystem(Polyhedron):
     def own(self, columns: Ints, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
         return lower / self.unit, upper / self.unit
 
+    def scaled(self, unit: float) -> AttackSystem:
+        """The polyhedron in other units, which are powers of two times the present ones; no deviation is followed beyond FARTHEST_UNITS."""
+        return replace(
+            self,
+            unit=self.unit * unit,
+            row_lower=self.row_lower / unit,
+            row_upper=self.row_upper / unit,
+            lower=np.maximum(self.lower / unit, -FARTHEST_UNITS),
+            upper=np.minimum(self.upper / unit, FARTHEST_UNITS),
+        )
+
     def is_witness(self, z: Floats) -> bool:
         """Is `a + z` a table that the attacker cannot tell from the truth?"""
         return self.are_witnesses(z)[0]

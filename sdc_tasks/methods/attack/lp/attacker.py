@@ -12,6 +12,7 @@ import numpy as np
 from sdc_tasks.methods.attack.items import SIDES
 from sdc_tasks.methods.attack.knowledge import knowledge_of
 from sdc_tasks.methods.attack.lp.prover import Attack, LpProver, sizes_of
+from sdc_tasks.methods.attack.polyhedron import attack_system
 from sdc_tasks.methods.attack.prover import Lots, tell_settled
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.methods.attack.witness import Witness
@@ -30,8 +31,8 @@ class Attacker:
         self.needs, self._work = needs, work or Progress()
         self._provers: list[LpProver] = []
         for number, profile in enumerate(needs.profiles):
-            knowledge = knowledge_of(problem, profile)
-            self._provers += [LpProver(problem, needs, knowledge, number, size, seed) for size in sizes_of(needs, number)]
+            knowledge, system = knowledge_of(problem, profile), attack_system(problem, profile=profile, box=np.inf)
+            self._provers += [LpProver(problem, system, needs, knowledge, number, size, seed) for size in sizes_of(needs, number)]
         for prover in self._provers:
             prover.tell = self._tell
 

@@ -33,7 +33,7 @@ from sdc_tasks.methods.attack.ledger import Ledger
 from sdc_tasks.methods.attack.lp.elastic import ElasticParts
 from sdc_tasks.methods.attack.lp.joint import JointSearch
 from sdc_tasks.methods.attack.lp.models import NO_PRICE, LiveModel, Models
-from sdc_tasks.methods.attack.polyhedron import AttackSystem, attack_system, facing
+from sdc_tasks.methods.attack.polyhedron import AttackSystem, facing
 from sdc_tasks.methods.attack.prover import FOR_ALL, Prover
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.methods.attack.witness import Witness, fewest
@@ -97,10 +97,10 @@ class LpProver(Prover):
     """
 
     def __init__(
-        self, problem: ProtectionProblem, needs: Requirements, knowledge: Knowledge, profile: int, size: Size, seed: int
+        self, problem: ProtectionProblem, system: AttackSystem, needs: Requirements, knowledge: Knowledge, profile: int, size: Size,
+        seed: int,
     ) -> None:  # fmt: skip
-        self._problem = problem
-        self._system = attack_system(problem, size.unit, knowledge.profile)
+        self._problem, self._system = problem, system.scaled(size.unit)
         row, side = size.row, size.side
         need = np.select([side == DOWN, side == UP], [needs.down[row], needs.up[row]], needs.slide[row]) / size.unit
         items = Items.of(needs, self._system, row, side, need)
