@@ -1,7 +1,8 @@
 """The linear algebra under NumPy and SciPy on one thread.
 
 OpenBLAS splits a long sum over as many threads as the machine has cores: the last digit depends on their number. A comparison may then
-have another result, and the release differs. Our matrices are small; one thread is as fast.
+have another result, and the release differs. Our matrices are small; one thread is as fast, and idle threads of OpenBLAS spin: beside them,
+two processes of an audit took a quarter longer (docs/speed.md).
 """
 
 from __future__ import annotations
