@@ -19,7 +19,7 @@ from sdc_tasks.methods.attack.polyhedron import contradicted
 from sdc_tasks.methods.attack.prover import Lots
 from sdc_tasks.methods.attack.requirements import Requirements, promised
 from sdc_tasks.methods.attack.small import small_told
-from sdc_tasks.methods.attack.witness import stacked
+from sdc_tasks.methods.attack.witness import of_rows, stacked
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Progress, Say, silent
 from sdc_tasks.model.results import AuditReport, Evidence, JointPoints, Multipliers, Publication
@@ -251,15 +251,12 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
 
 
 def _picked(parts: Sequence[sp.csr_array], rows: Ints) -> sp.csr_array:
-    """These rows of the matrices (numbered through all of them), as wide as the widest one. Copied once: they may fill a gigabyte."""
+    """These rows of the matrices, numbered through all of them; as wide as the widest one."""
     first = np.cumsum([0, *(part.shape[0] for part in parts)])
     number = np.searchsorted(first, rows, side="right") - 1
     found = [(parts[n], row) for n, row in zip(number.tolist(), (rows - first[number]).tolist(), strict=True)]
     spans = [(part, slice(*part.indptr[row : row + 2].tolist())) for part, row in found]
-    value = np.concatenate([np.zeros(0), *(part.data[span] for part, span in spans)])
-    column = np.concatenate([np.zeros(0, dtype=np.int32), *(part.indices[span] for part, span in spans)])
-    start = np.cumsum([0, *(span.stop - span.start for _, span in spans)]).astype(np.int32)
-    return sp.csr_array((value, column, start), shape=(len(rows), max(part.shape[1] for part in parts)))
+    return of_rows([(part.indices[span], part.data[span]) for part, span in spans], max(part.shape[1] for part in parts))
 
 
 def _share(reached: Floats, needed: Floats) -> Floats:

@@ -63,7 +63,14 @@ def _as_rows(proven: Sequence[Bools]) -> sp.csr_array:
 
 def stacked(witnesses: Sequence[Witness]) -> sp.csr_array:
     """(witnesses, columns): as wide as the last column that any of them moves."""
-    value = np.concatenate([np.zeros(0), *(each.value for each in witnesses)])
-    column = np.concatenate([np.zeros(0, dtype=np.int64), *(each.columns for each in witnesses)]).astype(np.int32)
-    start = np.cumsum([0, *(len(each.columns) for each in witnesses)]).astype(np.int32)
-    return sp.csr_array((value, column, start), shape=(len(witnesses), int(column.max(initial=-1)) + 1))
+    width = max((int(each.columns[-1]) + 1 for each in witnesses if len(each.columns)), default=0)
+    return of_rows([(each.columns, each.value) for each in witnesses], width)
+
+
+def of_rows(rows: Sequence[tuple[Ints, Floats]], width: int) -> sp.csr_array:
+    """The matrix of these rows, each given by its columns and their values. They are copied once: those of an audit may fill a gigabyte."""
+    start = np.cumsum([0, *(len(columns) for columns, _ in rows)])
+    index = sp.get_index_dtype(maxval=max(int(start[-1]), width))
+    columns = np.concatenate([np.zeros(0, dtype=index), *(columns for columns, _ in rows)], dtype=index, casting="same_kind")
+    values = np.concatenate([np.zeros(0), *(values for _, values in rows)])
+    return sp.csr_array((values, columns, start.astype(index)), shape=(len(rows), width))
