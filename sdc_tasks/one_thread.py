@@ -18,14 +18,19 @@ SETTERS = ("scipy_openblas_set_num_threads64_", "scipy_openblas_set_num_threads"
 def one_thread() -> None:
     """From here on, in this process: libraries that are loaded get one thread; libraries loaded later read it from the environment."""
     os.environ.update(dict.fromkeys(NAMES, "1"))
-    for path in _loaded():
-        library = ctypes.CDLL(path)
+    for path in _mapped():
+        try:
+            library = ctypes.CDLL(path, os.RTLD_NOLOAD | os.RTLD_NOW)
+        except (OSError, UnicodeError):  # another file of such a name, which need not be text
+            continue
         for name in SETTERS:
             if hasattr(library, name):
                 getattr(library, name)(ctypes.c_int(1))
 
 
-def _loaded() -> list[str]:
+def _mapped() -> list[str]:
+    """The files with such a name that this process has mapped. One that was replaced since is still found by its name."""
     maps = Path("/proc/self/maps")
-    lines = maps.read_text().splitlines() if maps.exists() else []
-    return sorted({path for line in lines if "openblas" in (path := line.split(maxsplit=5)[-1]) and path.startswith("/")})
+    lines = os.fsdecode(maps.read_bytes()).splitlines() if maps.exists() else []
+    paths = {line.split(maxsplit=5)[-1].removesuffix(" (deleted)") for line in lines if "openblas" in line}
+    return sorted(path for path in paths if path.startswith("/"))

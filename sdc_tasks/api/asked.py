@@ -1,4 +1,6 @@
-"""What every function of the API does around its work: it refuses options that are none, and keeps values out of its exceptions."""
+"""What every function of the API does around its work: it refuses options that are none, keeps values out of its exceptions, and has its
+linear algebra on one thread.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import InvalidInput, SdcError
 from sdc_tasks.intake.tables.microdata import ContributorColumns
 from sdc_tasks.methods.contributions import ContributionRules
+from sdc_tasks.one_thread import one_thread
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
@@ -81,6 +84,7 @@ def checks_options(step: Callable[Given, Made]) -> Callable[Given, Made]:
     def checked(*arguments: Given.args, **named: Given.kwargs) -> Made:
         try:
             _refuse_unfit(options, globals_of, options.bind(*arguments, **named).arguments)
+            one_thread()
             return keeps_to_itself(step)(*arguments, **named)
         except SdcError as error:
             error.__cause__ = error.__context__ = None

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import Retriable
+from sdc_tasks.one_thread import one_thread
 
 if TYPE_CHECKING:
     from sdc_tasks.domains.schema import Domain
@@ -129,7 +130,10 @@ def _begun(pool: Executor, work: Callable[..., Result], given: Sequence[tuple[An
 
 
 def begin() -> None:
-    """What this process holds is confidential: it ends at Ctrl-C, without a word, and as soon as its parent has ended."""
+    """What this process holds is confidential: it ends at Ctrl-C, without a word, and as soon as its parent has ended. Its sums do not
+    depend on the number of cores.
+    """
+    one_thread()
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # then the parent ignores it, too
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -43,6 +43,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import silent
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Rung
 from sdc_tasks.model.weights import Weights, aggregate_weights
+from sdc_tasks.one_thread import one_thread
 
 SIDE_BY_SIDE = "side-by-side"
 SOURCES = Path(pipeline.__file__).parent
@@ -339,6 +340,7 @@ def main() -> None:
     parser.add_argument("detail", nargs="?", default="")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
+    one_thread()  # as every command
     record = measure(Job(given.release, given.kind, given.detail))
     given.out.write_text(json.dumps(record.to_json(), ensure_ascii=False), encoding="utf-8")
 

@@ -31,6 +31,7 @@ from sdc_tasks.methods.cta.senses import FIRM, SenseLP, refined
 from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.weights import Weights
+from sdc_tasks.one_thread import one_thread
 from sdc_tasks.solver import cbc
 from sdc_tasks.solver.milp import SolverName, Watch, solve_milp
 
@@ -236,6 +237,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, required=True, help="OUT.json and OUT.npz are written")
     given = parser.parse_args()
+    one_thread()  # as every command
     table = Table.load(REGISTRY[given.instance].path)
     record, z = measure(Pair(given.instance, given.weights, given.method), table, given.limit, given.threads)
     if z is not None:

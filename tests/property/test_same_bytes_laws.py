@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import count, islice
+from mmap import ACCESS_READ, mmap
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sdc_tasks.api.asked import checks_options
 from sdc_tasks.methods.attack import baseline
 from sdc_tasks.methods.cta.options import RungOptions
 from sdc_tasks.methods.rounding.aggregates import controlled_aggregates, quadratic_aggregates
@@ -102,12 +105,36 @@ def test_an_abort_knows_two_things_only(monkeypatch):
         _ = clock.left
 
 
-def test_sums_do_not_depend_on_the_number_of_cores():
-    """OpenBLAS adds up 10 001 numbers in as many parts as there are cores, unless it has one thread. Every solver sees to that."""
+def test_a_file_with_the_name_of_a_library_is_none(tmp_path):
+    """Whoever maps such a file, in whatever folder, can still use every function of the API. A name need not be text."""
+    files = [tmp_path / "openblas" / "data.bin", tmp_path / os.fsdecode(b"caf\xe9.openblas")]
+    with ExitStack() as mapped:
+        for file in files:
+            file.parent.mkdir(exist_ok=True)
+            file.write_bytes(bytes(4096))
+            opened = mapped.enter_context(file.open("rb"))
+            mapped.enter_context(mmap(opened.fileno(), 0, access=ACCESS_READ))
+        assert checks_options(lambda: "done")() == "done"
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        pytest.param("from sdc_tasks.api.asked import checks_options; checks_options(lambda: None)()", id="a function of the API"),
+        pytest.param("from typer.testing import CliRunner; CliRunner().invoke(app, ['audit', '--help'])", id="a command"),
+        pytest.param("from sdc_tasks.steps.desk import open_office; open_office('sqlite:///' + sys.argv[2])", id="a step of a release"),
+    ],
+)
+def test_sums_do_not_depend_on_the_number_of_cores(begun, tmp_path):
+    """OpenBLAS adds up 10 001 numbers in as many parts as there are cores, unless it has one thread."""
     program = (
         "import os, sys; os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(sys.argv[1])]); import numpy as np, scipy.linalg\n"
-        "import sdc_tasks.solver\n"
+        f"from sdc_tasks.cli.app import app; {begun}\n"
         "a = np.random.default_rng(0).random((300, 5000)); print([float(x @ x) for x in (a.ravel(), a[0], (a @ a.T).ravel())])"
     )
-    told = {subprocess.run([sys.executable, "-c", program, cores], capture_output=True, text=True, check=True).stdout for cores in "12"}
+    warehouse = str(tmp_path / "warehouse.db")
+    told = {
+        subprocess.run([sys.executable, "-c", program, cores, warehouse], capture_output=True, text=True, check=True).stdout
+        for cores in "12"
+    }
     assert len(told) == 1

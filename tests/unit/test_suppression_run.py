@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from sdc_tasks.cli.searches.watch import Worker
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.jj import JJTable
 from sdc_tasks.intake.tables.suppression import suppression_of
@@ -94,6 +97,16 @@ def test_the_end_is_heard_while_a_pattern_is_verified() -> None:
     run.stop()
     assert run.offer(pattern(0, 1, 3, 4, 2, 5), "first")
     assert not run.offer(pattern(0, 1, 3, 4), "too late")
+
+
+def test_a_search_at_a_shell_has_its_linear_algebra_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On two, sums are split otherwise, and another pattern may come out."""
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    seen: list[str | None] = []
+    worker = Worker(lambda: seen.append(os.environ.get("OPENBLAS_NUM_THREADS")))
+    worker.start()
+    worker.join()
+    assert seen == ["1"]
 
 
 def test_a_release_whose_time_is_up_gets_nothing() -> None:

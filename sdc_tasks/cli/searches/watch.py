@@ -15,6 +15,7 @@ from rich.text import Text
 
 from sdc_tasks.cli.shared import QUIET_SECONDS
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.one_thread import one_thread
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +41,7 @@ class Watched(Protocol):
 
 
 class Worker(threading.Thread):
-    """The thread in which the method works; `error` is what ended it early."""
+    """The thread in which the method works, with the linear algebra on one thread; `error` is what ended it early."""
 
     def __init__(self, job: Callable[[], object]) -> None:
         super().__init__(daemon=True)
@@ -49,6 +50,7 @@ class Worker(threading.Thread):
 
     def run(self) -> None:
         try:
+            one_thread()  # after all imports
             self._job()
         except Exception as error:  # reported after the results are written
             self.error = error
