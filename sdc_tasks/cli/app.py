@@ -23,7 +23,7 @@ from sdc_tasks.one_thread import one_thread
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 alone = (cta, suppress, protect, intervals, recode, round_counts, round_table, argus)  # of any table
-app.callback(help=__doc__)(one_thread)
+app.callback()(one_thread)
 for command in (demo, release, findings, audit, *alone, export, export_jj, verify_certificate, what_if):
     app.command()(command)
 for duty in (approve, retract, files, explain, verify_log, maintenance, new_key, rotate_keys):

@@ -166,7 +166,7 @@ def test_a_coarser_base_around_the_same_value_never_narrows(draw):
 @given(releases(), st.booleans())
 def test_a_point_is_judged_by_the_columns_that_it_moves_as_by_all(draw, outside):
     """Also where it misses a row or a bound by about the tolerance, and where the truth itself is outside of the bounds."""
-    system = facing(attack_system(draw.problem), draw.problem, draw.publication())
+    system = facing(attack_system(draw.problem).scaled(1.0), draw.problem, draw.publication())
     if outside and len(system.cells):
         one = draw.rng.integers(len(system.cells))
         system = replace(system, lower=np.where(np.arange(len(system.lower)) == one, 1.0, system.lower))

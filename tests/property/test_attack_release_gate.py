@@ -177,7 +177,7 @@ def everything_made() -> dict[str, object]:
     problem = secret_problem()
     requirements, _ = baseline(problem, ("external",))
     exact, rounded = everything(problem, "exact"), published(problem, (700000, 200000))
-    system = facing(attack_system(problem), problem, rounded)
+    system = facing(attack_system(problem).scaled(1.0), problem, rounded)
     cta = release_problem(problem, requirements, np.ones(1))
     one, n = np.array([SECRET]), np.array([3])
     return {

@@ -22,7 +22,7 @@ def asked(profile: str, known: tuple[int, ...] = (), slide: float = 0, spared: b
     """The ledger of down, up and (of AT) sliding levels, with single units of these cells."""
     cells = np.arange(PROBLEM.space.size)
     problem = replace(PROBLEM, known=np.where(np.isin(cells, known), PROBLEM.a, np.nan), spl=np.where(cells == AT, slide, 0.0))
-    needs, system, knowledge = promised(problem, (profile,)), attack_system(problem, 1.0, profile), knowledge_of(problem, profile)
+    needs, system, knowledge = promised(problem, (profile,)), attack_system(problem, profile).scaled(1.0), knowledge_of(problem, profile)
     row, side = np.array([AT, BE, CY] * 2 + [AT] * bool(slide)), np.array([DOWN] * 3 + [UP] * 3 + [SLIDE] * bool(slide))
     need = np.select([side == DOWN, side == UP], [needs.down[row], needs.up[row]], needs.slide[row])
     items = Items.of(needs, system, row, side, need)

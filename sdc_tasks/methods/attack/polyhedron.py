@@ -120,15 +120,15 @@ class AttackSystem(Polyhedron):
     def own(self, columns: Ints, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
         return lower / self.unit, upper / self.unit
 
-    def scaled(self, unit: float) -> AttackSystem:
-        """The polyhedron in other units, which are powers of two times the present ones; no deviation is followed beyond FARTHEST_UNITS."""
+    def scaled(self, unit: float, box: float = FARTHEST_UNITS) -> AttackSystem:
+        """The polyhedron in units of `unit`, a power of two times the present ones. No deviation is followed further than `box` of them."""
         return replace(
             self,
             unit=self.unit * unit,
             row_lower=self.row_lower / unit,
             row_upper=self.row_upper / unit,
-            lower=np.maximum(self.lower / unit, -FARTHEST_UNITS),
-            upper=np.minimum(self.upper / unit, FARTHEST_UNITS),
+            lower=np.maximum(self.lower / unit, -box),
+            upper=np.minimum(self.upper / unit, box),
         )
 
     def is_witness(self, z: Floats) -> bool:
@@ -162,9 +162,9 @@ def _fit(row: Floats, size: Floats, rows: Ends, z: Floats, columns: Ends) -> tup
     return fits(row, z), fits(-row, -z)
 
 
-def attack_system(problem: ProtectionProblem, unit: float = 1.0, profile: str = EXTERNAL, box: float = FARTHEST_UNITS) -> AttackSystem:
+def attack_system(problem: ProtectionProblem, profile: str = EXTERNAL) -> AttackSystem:
     """The attacker's polyhedron before any aggregate is published: the rows of the aggregates are unbounded. It includes what attackers of
-    this profile know from earlier releases. No deviation is followed further than `box` units.
+    this profile know from earlier releases. It is in the unit of the data, and follows every deviation as far as the bounds allow.
     """
     space, cells = problem.space, np.flatnonzero(problem.suppressed)
     inside = space.relations.shape[0] - space.aggregate_relations.shape[0]
@@ -175,8 +175,8 @@ def attack_system(problem: ProtectionProblem, unit: float = 1.0, profile: str = 
     before = sp.csr_array(sp.csc_array(earlier.rows)[:, np.concatenate([cells, space.size + np.arange(more)])] if more or earlier.rows.nnz
                           else sp.csr_array((0, len(cells))))  # fmt: skip
     whole = sp.csr_array(sp.vstack([sp.hstack([sp.vstack([national, above]), sp.csr_array((len(kept) + len(decided), more))]), before]))
-    row_lower = np.concatenate([np.zeros(len(kept)), np.full(len(decided), -np.inf), earlier.row_lower]) / unit
-    row_upper = np.concatenate([np.zeros(len(kept)), np.full(len(decided), np.inf), earlier.row_upper]) / unit
+    row_lower = np.concatenate([np.zeros(len(kept)), np.full(len(decided), -np.inf), earlier.row_lower])
+    row_upper = np.concatenate([np.zeros(len(kept)), np.full(len(decided), np.inf), earlier.row_upper])
     equal = (row_lower == 0) & (row_upper == 0)
     R = tie(sp.csr_array(whole[equal]))
     reduced = _nonzero(whole @ R)
@@ -185,13 +185,13 @@ def attack_system(problem: ProtectionProblem, unit: float = 1.0, profile: str = 
     lower = np.concatenate([(problem.lb - problem.a)[cells], earlier.lower])
     upper = np.concatenate([(problem.ub - problem.a)[cells], earlier.upper])
     return AttackSystem(
-        unit=unit,
+        unit=1.0,
         cells=cells,
         A=whole,
         row_lower=row_lower,
         row_upper=row_upper,
-        lower=np.maximum(lower / unit, -box),
-        upper=np.minimum(upper / unit, box),
+        lower=lower,
+        upper=upper,
         decided=np.concatenate([np.full(len(kept), -1), decided, np.full(before.shape[0], -1)]).astype(np.int64),
         R=R,
         core=sp.csr_array(reduced[core_rows]),

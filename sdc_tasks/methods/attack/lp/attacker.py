@@ -31,7 +31,7 @@ class Attacker:
         self.needs, self._work = needs, work or Progress()
         self._provers: list[LpProver] = []
         for number, profile in enumerate(needs.profiles):
-            knowledge, system = knowledge_of(problem, profile), attack_system(problem, profile=profile, box=np.inf)
+            knowledge, system = knowledge_of(problem, profile), attack_system(problem, profile)
             self._provers += [LpProver(problem, system, needs, knowledge, number, size, seed) for size in sizes_of(needs, number)]
         for prover in self._provers:
             prover.tell = self._tell

@@ -90,7 +90,7 @@ def _is_whole(x: Floats) -> Bools:
 
 def whole_system(problem: ProtectionProblem, publication: Publication | None, profile: str, furthest: float) -> WholeSystem:
     """The attacker's polyhedron. Without a publication: no aggregate is published. `furthest`: the largest need."""
-    base = attack_system(problem, 1.0, profile, box=min(max(LEAST_BOX, BOX_NEEDS * furthest), MOST_BOX))
+    base = attack_system(problem, profile).scaled(1.0, box=min(max(LEAST_BOX, BOX_NEEDS * furthest), MOST_BOX))
     earlier = problem.earlier.known_to(profile)
     integral = np.concatenate([problem.integral[base.cells], earlier.integral])
     low, high = base.row_lower.copy(), base.row_upper.copy()

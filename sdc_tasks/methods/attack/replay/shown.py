@@ -89,7 +89,7 @@ class _Balance:
     """
 
     def __init__(self, problem: ProtectionProblem, publication: Publication) -> None:
-        system = facing(attack_system(problem, box=np.inf), problem, publication)
+        system = facing(attack_system(problem), problem, publication)
         equal = system.row_lower == system.row_upper
         self._size = 1 + np.abs(problem.a[system.cells])
         self._size /= self._size.max()

@@ -47,7 +47,7 @@ class Fitting:
         """Raises ValueError if earlier releases are known: their deliveries may differ, and a replay would need all of them."""
         if problem.earlier.rows.shape != (0, 0):
             raise ValueError("a replay knows no earlier releases")
-        system = facing(attack_system(problem, box=np.inf), problem, publication)
+        system = facing(attack_system(problem), problem, publication)
         rows = sp.csr_array(system.A @ sp.diags_array(step))
         return cls(system.cells, step, rows, system.row_lower, system.row_upper, system.lower / step, system.upper / step)
 

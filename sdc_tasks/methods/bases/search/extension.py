@@ -102,7 +102,7 @@ class _Elastic:
     """One live model over the core u (z = R u), s⁻ and s⁺, everything in its unit."""
 
     def __init__(self, problem: ProtectionProblem, weights: Floats, most: Floats, size: int) -> None:
-        self.system: AttackSystem = attack_system(problem, float(2.0 ** np.round(np.log2(10.0 ** (NEED_DECADES * (size - 0.5))))))
+        self.system: AttackSystem = attack_system(problem).scaled(float(2.0 ** np.round(np.log2(10.0 ** (NEED_DECADES * (size - 0.5))))))
         told: Bools = self.system.decided[self.system.core_rows] >= 0
         self._A = sp.csr_array(self.system.core[np.flatnonzero(~told)])
         self._B = sp.csr_array(self.system.core[np.flatnonzero(told)])
