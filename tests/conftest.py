@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from sqlalchemy import URL, create_engine, make_url
 pytest.register_assert_rewrite("support")  # what its assertions compare is told, as in a test
 
 from support.laws import ALL  # noqa: E402
+from support.luck import secrets_of  # noqa: E402
 from support.payload_key import PAYLOAD_KEY, WAREHOUSE_SECRET  # noqa: E402
 from support.tried import TRIED  # noqa: E402
 
@@ -67,6 +68,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Bytes do not name a test: what is packed holds the second of its packing, and two processes would then collect different tests."""
     return argname if isinstance(val, bytes) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    with secrets_of(item.nodeid):
+        return (yield)
 
 
 def pytest_configure(config: pytest.Config) -> None:
