@@ -96,7 +96,7 @@ def examine(
         found = recheck(problem, publication, profiles, evidence, last_decimals(problem.space, spec))
     except ValueError as error:
         return [str(error)], None, None
-    requirements = Requirements(**found.required, profiles=profiles)
+    requirements = Requirements(**found.required, profiles=profiles, weaker=found.weaker)
     digests["requirements"] = requirements.digest(problem.salt)
     drawn = (spec.bases.removed, spec.bases.epoch) if spec.bases.rule_aware else None
     without = tuple(problem.space.key(int(cell)) for cell in without_claim(pipeline.to_bases(problem, spec), requirements, spec))

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Requirements, knowledge_of
 from sdc_tasks.model.problem import COLUMNS, ROWS, Earlier, Levels, ProtectionProblem
+from sdc_tasks.model.profiles import KEEPERS, Adversary
 from sdc_tasks.model.results import Adjustment, Publication, Tables
 from sdc_tasks.model.table import Bools, Ints, linked
 
@@ -38,7 +39,7 @@ class Part:
         at = np.searchsorted(self.cells, whole.primaries)
         mine = self.cells[np.minimum(at, len(self.cells) - 1)] == whole.primaries
         knower = whole.knower.copy()
-        for number, profile in enumerate(whole.profiles):
+        for number, profile in enumerate(whole.profiles):  # only they have attackers who act alone
             alone = (whole.profile == number) & (knower >= 0)
             if alone.any():
                 theirs = knowledge_of(self.whole, profile).cells[knower[alone]]
@@ -47,7 +48,14 @@ class Part:
                 known = ours[place] == theirs if len(ours) else np.zeros(len(theirs), dtype=bool)
                 knower[alone] = np.where(known, place, -1)
                 mine[alone] &= known
-        return replace(whole, primaries=at, knower=knower).rows(np.flatnonzero(mine))
+        return replace(whole, primaries=at, knower=knower, weaker=tuple(map(self._weaker, whole.weaker))).rows(np.flatnonzero(mine))
+
+    def _weaker(self, whole: Adversary) -> Adversary:
+        """The same adversary of the part: pieces of earlier releases keep their numbers, respondents are known by their cells."""
+        if whole.profile in KEEPERS:
+            return whole
+        theirs = np.array(whole.lacks, dtype=np.int64)
+        return Adversary(whole.profile, tuple(np.searchsorted(self.cells, theirs[np.isin(theirs, self.cells)]).tolist()))
 
     def publication(self, whole: Publication) -> Publication:
         """The part of a publication of the whole."""
@@ -145,6 +153,8 @@ def _earlier(before: Earlier, cells: Ints, mine: Bools) -> Earlier:
     return Earlier(
         rows=sp.csr_array(sp.csc_array(before.rows[kept])[:, columns]),
         **{name: getattr(before, name)[kept] for name in ROWS},
+        pieces=before.pieces,
+        told_by=before.told_by[kept] if before.pieces else before.told_by,
         **{name: getattr(before, name)[later] for name in COLUMNS if name != "code"},
         code=code[before.code[later]],
     )

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.model.profiles import PROFILES, Keeper, profile_of
+from sdc_tasks.model.profiles import PROFILES, Adversary, Keeper, profile_of
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, read_only
 
@@ -69,7 +69,11 @@ class Earlier:
     row_upper`; `rounded`: the row is the published interval of a rounded value; `assumed`: the row is an assumption on revisions. Assumed
     rows come last, and only profile `revision` knows them (methods/attack/vintage.py). Arrays (k,): `lower upper` bound the earlier
     values; `area code` are the country and the cell within the table of one area (or a substitute, where there is none); `integral`: the
-    value is known to be whole. Raises ValueError for arrays of different lengths, and for assumed rows that are not last.
+    value is known to be whole.
+
+    `pieces`: what somebody may have or lack, by name: a version, or the table of one country as it came. `told_by` (m, pieces): the pieces
+    that tell each row. Both are empty where there are fewer than two pieces: then nobody has a part of it. Raises ValueError for arrays of
+    different lengths, and for assumed rows that are not last.
     """
 
     rows: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)), repr=False)
@@ -82,6 +86,8 @@ class Earlier:
     area: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     code: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     integral: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
+    pieces: tuple[str, ...] = ()
+    told_by: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=bool), repr=False)
 
     def __post_init__(self) -> None:
         rows, columns = {len(getattr(self, name)) for name in ROWS}, {len(getattr(self, name)) for name in COLUMNS}
@@ -89,6 +95,8 @@ class Earlier:
             raise ValueError("earlier releases: arrays of different lengths")
         if (np.diff(self.assumed.astype(np.int64)) < 0).any():
             raise ValueError("earlier releases: rows assumed of revisions must follow the published rows")
+        if self.told_by.shape != ((self.rows.shape[0], len(self.pieces)) if self.pieces else (0, 0)):
+            raise ValueError("earlier releases: it is not said of each row which piece tells it")
 
     @property
     def profiles(self) -> tuple[str, ...]:
@@ -97,23 +105,26 @@ class Earlier:
             return ()
         return tuple(name for name, each in PROFILES.items() if isinstance(each, Keeper) and each.must_be_withstood(self))
 
-    def known_to(self, profile: str) -> Earlier:
-        """The rows that attackers of this profile know."""
-        keeper = profile_of(profile)
+    def known_to(self, adversary: Adversary) -> Earlier:
+        """The rows that these attackers know."""
+        keeper = profile_of(adversary.profile)
         if not isinstance(keeper, Keeper):
             return Earlier()
-        kept = keeper.kept(self)
-        if kept.all():
-            return self
-        told = np.flatnonzero(kept)
-        return replace(self, rows=sp.csr_array(self.rows[told]), **{name: getattr(self, name)[told] for name in ROWS})
+        kept = keeper.kept(self, adversary.lacks)
+        return self if kept.all() else self.picked(np.flatnonzero(kept))
+
+    def picked(self, rows: Ints) -> Earlier:
+        """Some of the rows."""
+        by = self.told_by[rows] if self.pieces else self.told_by
+        return replace(self, rows=sp.csr_array(self.rows[rows]), told_by=by, **{name: getattr(self, name)[rows] for name in ROWS})
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """All fields as plain arrays, by name."""
         indices, indptr = (each.astype(np.int32) for each in (self.rows.indices, self.rows.indptr))  # scipy chooses 32 or 64 bits
         matrix = {"data": self.rows.data, "indices": indices, "indptr": indptr, "shape": np.array(self.rows.shape)}
-        return matrix | {name: getattr(self, name) for name in (*ROWS, *COLUMNS)}
+        parts = {"told_by": self.told_by, "pieces": np.array(self.pieces, dtype=np.str_)} if self.pieces else {}
+        return matrix | {name: getattr(self, name) for name in (*ROWS, *COLUMNS)} | parts
 
     @classmethod
     def of(cls, arrays: dict[str, np.ndarray]) -> Earlier:
@@ -122,7 +133,8 @@ class Earlier:
         m, n = a.pop("shape").tolist()
         if "assumed" not in a:  # stored by an earlier version of the program
             a |= {"rounded": np.zeros(m, dtype=bool), "assumed": np.zeros(m, dtype=bool), "integral": np.zeros(len(a["lower"]), dtype=bool)}
-        return cls(rows=sp.csr_array((a.pop("data"), a.pop("indices"), a.pop("indptr")), shape=(m, n)), **a)
+        pieces = tuple(a.pop("pieces", np.zeros(0, dtype=np.str_)).tolist())
+        return cls(pieces=pieces, rows=sp.csr_array((a.pop("data"), a.pop("indices"), a.pop("indptr")), shape=(m, n)), **a)
 
 
 @dataclass(frozen=True)

@@ -184,8 +184,9 @@ class Multipliers:
     """Proofs by weak duality that an attacker comes too close to a cell. Confidential: with the table they bound a primary.
 
     Attack i has the multipliers `start[i] … start[i + 1]`. It is on primary `cell`, by attacker `knower` (−1: any) of profile number
-    `profile`, on the side −1 (downwards), 1 (upwards) or 0 (both: then the first `split` multipliers are the downward ones). `row` is a row
-    of `space.relations`, followed by the rows of earlier releases. `reach`: the attacker's uncertainty, in the unit of the data.
+    `profile` (of the profiles, then of the weaker adversaries), on the side −1 (downwards), 1 (upwards) or 0 (both: then the first
+    `split` multipliers are the downward ones). `row` is a row of `space.relations`, followed by the rows of earlier releases. `reach`:
+    the attacker's uncertainty, in the unit of the data.
     """
 
     profile: Ints = field(default_factory=_ints, repr=False)
@@ -206,16 +207,43 @@ class Multipliers:
 
 
 @dataclass(frozen=True)
+class Weaker:
+    """The weaker adversaries of an audit, in the order of their numbers (METHOD §2, every attacker).
+
+    Adversary i is of profile number `profile[i]`, lacks the pieces `piece[lack[i]:lack[i + 1]]`, and was judged for the primaries
+    `cell[judged[i]:judged[i + 1]]`.
+    """
+
+    profile: Ints = field(default_factory=_ints, repr=False)
+    lack: Ints = field(default_factory=lambda: _ints(0), repr=False)
+    piece: Ints = field(default_factory=_ints, repr=False)
+    judged: Ints = field(default_factory=lambda: _ints(0), repr=False)
+    cell: Ints = field(default_factory=_ints, repr=False)
+
+    @classmethod
+    def of(cls, adversaries: Sequence[tuple[int, Sequence[int], Ints]]) -> Weaker:
+        """From (number of the profile, pieces that he lacks, primaries) of each."""
+        return cls(
+            profile=_ints(*(int(profile) for profile, _, _ in adversaries)),
+            lack=_ints(*np.cumsum([0, *(len(lacks) for _, lacks, _ in adversaries)])),
+            piece=_ints(*(piece for _, lacks, _ in adversaries for piece in lacks)),
+            judged=_ints(*np.cumsum([0, *(len(cells) for _, _, cells in adversaries)])),
+            cell=np.concatenate([_ints(), *(cells for _, _, cells in adversaries)]),
+        )
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What a second program needs to check a verdict without solving anything (`methods/recheck`). Confidential.
 
-    `witness` (witnesses, columns): deviations from the true values, first of the suppressed cells, then of unknown earlier values; columns
-    after the last one that moves are left out. It fools the attackers of profile number `profile`. `lot` is the part of the audit that
-    found it, −1 for the shared part. `broken` proves requirements that are not met, `cut` requirements that the national tables alone
-    do not keep. `whole whole_profile whole_lot` are the same for whole tables, against an attacker with integer knowledge. `whole_cut`
-    (cuts, 5) holds profile, cell, side, knower and reach of requirements that the national tables alone do not keep against that attacker;
-    it rests on the result of a MILP. `program program_centre`: tables that prove what somebody who has the program is left, as deviations
-    from the truth, or from the table before it whose number `program_centre` is.
+    `witness` (witnesses, columns): deviations from the true values, first of the suppressed cells, then of unknown earlier values;
+    columns after the last one that moves are left out. It fools the attackers of number `profile`: first the profiles of the audit, then
+    its `weaker` adversaries. `lot` is the part of the audit that found it, −1 for the shared part. `broken` proves requirements that are
+    not met, `cut` requirements that the national tables alone do not keep. `whole whole_profile whole_lot` are the same for whole tables,
+    against an attacker with integer knowledge. `whole_cut` (cuts, 5) holds profile, cell, side, knower and reach of requirements that the
+    national tables alone do not keep against that attacker; it rests on the result of a MILP. `program program_centre`: tables that prove
+    what somebody who has the program is left, as deviations from the truth, or from the table before it whose number `program_centre` is.
+    `weaker`: the attackers who lack a part of what their profile knows, and for which primaries each was judged.
     """
 
     witness: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)), repr=False)
@@ -229,6 +257,7 @@ class Evidence:
     whole_cut: Ints = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int64), repr=False)
     program: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)), repr=False)
     program_centre: Ints = field(default_factory=_ints, repr=False)
+    weaker: Weaker = field(default_factory=Weaker, repr=False)
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -244,6 +273,8 @@ class Evidence:
             w = self.program
             own |= {"program.data": w.data, "program.indices": w.indices, "program.indptr": w.indptr, "program.shape": np.array(w.shape)}
             own |= {"program_centre": self.program_centre}
+        if len(self.weaker.profile):
+            own |= {f"weaker.{each.name}": getattr(self.weaker, each.name) for each in fields(Weaker)}
         return own | {
             f"{kind}.{each.name}": getattr(getattr(self, kind), each.name) for kind in ("broken", "cut") for each in fields(Multipliers)
         }
@@ -263,6 +294,8 @@ class Evidence:
             more |= {"whole": tables("whole"), **{name: arrays[name] for name in ("whole_profile", "whole_lot", "whole_cut")}}
         if "program_centre" in arrays:
             more |= {"program": tables("program"), "program_centre": arrays["program_centre"]}
+        if "weaker.profile" in arrays:
+            more |= {"weaker": Weaker(**{each.name: arrays[f"weaker.{each.name}"] for each in fields(Weaker)})}
         return cls(tables("witness"), arrays["profile"], arrays["lot"], parts["broken"], parts["cut"], **more)
 
     def digest(self, salt: Secret) -> str:
@@ -349,7 +382,8 @@ class AuditReport:
     protected against that profile. `requirements` is the digest of the requirements. Every chunk solves the `shared_lps` among the `lps`.
     `evidence` supports the verdict and is confidential. `small`: flat indices of aggregate cells that reveal a small count, alone or
     together with others. `narrow`: primaries with a claim that leave somebody who has the program less than both levels together, None
-    where that was not asked; `unclaimed`: primaries without a claim (METHOD §9).
+    where that was not asked; `unclaimed`: primaries without a claim (METHOD §9). `unjudged`: (profile, primary) for which not every weaker
+    attacker of the profile was judged.
     """
 
     problem: str
@@ -372,6 +406,7 @@ class AuditReport:
     small: tuple[int, ...] = ()
     narrow: tuple[int, ...] | None = None
     unclaimed: tuple[int, ...] = ()
+    unjudged: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "profiles", named(self.profiles))

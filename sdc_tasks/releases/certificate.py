@@ -76,6 +76,7 @@ def certificate_of(
         }
         | _counted(problem, report),
         "contradictions": [key(cell) for cell in report.contradictions],
+        **_not_judged(problem, report),
         **_program(problem, report, domain),
         **_rounding(problem, report, domain),
         "primaries": primaries,
@@ -116,9 +117,17 @@ def _program(problem: ProtectionProblem, report: AuditReport, domain: Domain) ->
 
 
 def _counted(problem: ProtectionProblem, report: AuditReport) -> dict[str, int]:
-    """The entries of a certificate that concern counted values."""
-    counted = int(problem.integral[report.primaries].sum())
-    return {"judged_as_whole_numbers": counted} if counted else {}
+    """The counts that only some certificates have: attackers with less than a whole profile knows, and counted values."""
+    counted, weaker = int(problem.integral[report.primaries].sum()), len(report.evidence.weaker.profile)
+    return {**({"weaker_attackers": weaker} if weaker else {}), **({"judged_as_whole_numbers": counted} if counted else {})}
+
+
+def _not_judged(problem: ProtectionProblem, report: AuditReport) -> dict[str, object]:
+    """The primaries for which not every weaker attacker of a profile was judged; nothing where all were."""
+    found: dict[str, list[str]] = {}
+    for profile, cell in report.unjudged:
+        found.setdefault(profile, []).append(problem.space.key(cell))
+    return {"not_judged": found} if found else {}
 
 
 def _rounding(problem: ProtectionProblem, report: AuditReport, domain: Domain) -> dict[str, object]:

@@ -93,7 +93,8 @@ def why_not_exact(problem: ProtectionProblem, requirements: attack.Requirements,
     proofs = found.evidence.broken
     small = bool(found.small) and cell in found.small
     uses = [_used(problem, proofs, each) for each in range(len(proofs.cell))]
-    holds = _joined([_hold(problem, found.profiles, proofs, each, used, cell) for each, used in enumerate(uses)])
+    names = [attack.who(problem, each) for each in requirements.adversaries]
+    holds = _joined([_hold(problem, names, proofs, each, used, cell) for each, used in enumerate(uses)])
     proven = set(proofs.cell.tolist())
     counted = [int(p) for p in found.primaries[~found.protected] if int(p) not in proven]  # whole numbers: no short proof
     holds += [Hold(problem.space.key(p), "integer", "as a whole number", (), (key,)) for p in counted]
@@ -120,13 +121,13 @@ def _used(problem: ProtectionProblem, proofs: Multipliers, i: int) -> Ints:
     return np.unique(sp.csr_array(problem.space.relations[own]).indices)
 
 
-def _hold(problem: ProtectionProblem, profiles: Sequence[str], proofs: Multipliers, i: int, used: Ints, cell: int) -> Hold:
+def _hold(problem: ProtectionProblem, names: Sequence[str], proofs: Multipliers, i: int, used: Ints, cell: int) -> Hold:
     primary, first = int(proofs.cell[i]), problem.space.first_aggregate
     hidden = [int(each) for each in used if each < first and problem.suppressed[each] and each != primary]
     told = [cell, *(int(each) for each in used if each >= first and each != cell)]
     key = problem.space.key
     side = SIDES[int(np.sign(proofs.side[i]))]
-    return Hold(key(primary), profiles[proofs.profile[i]], side, tuple(map(key, hidden)), tuple(map(key, told)))
+    return Hold(key(primary), names[proofs.profile[i]], side, tuple(map(key, hidden)), tuple(map(key, told)))
 
 
 def _joined(holds: Sequence[Hold]) -> list[Hold]:

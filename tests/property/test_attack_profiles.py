@@ -173,7 +173,7 @@ def test_noise_of_a_solver_is_no_requirement(draw, parts):
         found = baseline(problem, profiles)[0]
     whole = promised(problem, profiles)
     largest = {(int(p), int(k)): i for i, (p, k) in enumerate(zip(whole.primaries, whole.profile, strict=True))}
-    of = [largest[int(p), int(k)] for p, k in zip(found.primaries, found.profile, strict=True)]
+    of = [largest[int(p), int(k)] for p, k in zip(found.primaries, found.of_profile[found.profile], strict=True)]
     for side in ("down", "up", "slide"):
         need = getattr(found, side)
         assert ((need == 0) | (need > 1e-10 * getattr(whole, side)[of])).all()

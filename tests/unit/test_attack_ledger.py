@@ -11,6 +11,7 @@ from sdc_tasks.methods.attack import attack_system, knowledge_of, promised
 from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP, Items, mirrored
 from sdc_tasks.methods.attack.knowledge import Insiders
 from sdc_tasks.methods.attack.ledger import Ledger
+from sdc_tasks.model.profiles import Adversary
 from support.oracles.attack import one_cell_release
 
 AT, BE, CY = 0, 1, 2
@@ -22,7 +23,8 @@ def asked(profile: str, known: tuple[int, ...] = (), slide: float = 0, spared: b
     """The ledger of down, up and (of AT) sliding levels, with single units of these cells."""
     cells = np.arange(PROBLEM.space.size)
     problem = replace(PROBLEM, known=np.where(np.isin(cells, known), PROBLEM.a, np.nan), spl=np.where(cells == AT, slide, 0.0))
-    needs, system, knowledge = promised(problem, (profile,)), attack_system(problem, profile).scaled(1.0), knowledge_of(problem, profile)
+    needs, knowledge = promised(problem, (profile,)), knowledge_of(problem, profile)
+    system = attack_system(problem, Adversary(profile)).scaled(1.0)
     row, side = np.array([AT, BE, CY] * 2 + [AT] * bool(slide)), np.array([DOWN] * 3 + [UP] * 3 + [SLIDE] * bool(slide))
     need = np.select([side == DOWN, side == UP], [needs.down[row], needs.up[row]], needs.slide[row])
     items = Items.of(needs, system, row, side, need)

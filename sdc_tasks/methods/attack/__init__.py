@@ -9,8 +9,10 @@ The modules, in the order in which an audit uses them:
     ledger          what has been shown about the items so far
     prover          the order of the search: joint searches first, then item by item, lot by lot
     lp, milp        the two provers: linear programs; integer programs against attackers who know that values are whole numbers
+    weaker          the attackers with less than all that a profile knows, who must be judged beside the strongest
     blocks          the parts of a large table that are searched first
     witness         the tables that prove a verdict, stored compactly
+    proofs          the multipliers that prove an attack, as evidence
     auditing        the baseline, the audit, its report and its evidence, and how chunks of an audit are joined
 
 `auditing.audit` uses them in this order. The baseline is what the national tables alone protect: the same audit with nothing published.
@@ -30,6 +32,7 @@ from sdc_tasks.methods.attack.polyhedron import AttackSystem, attack_system, con
 from sdc_tasks.methods.attack.requirements import Requirements, promised
 from sdc_tasks.methods.attack.small import small_told
 from sdc_tasks.methods.attack.vintage import earlier
+from sdc_tasks.methods.attack.weaker import unjudged, who
 
 __all__ = [
     "MET",
@@ -53,6 +56,8 @@ __all__ = [
     "promised",
     "refuse_mislabelled",
     "small_told",
+    "unjudged",
+    "who",
     "whole_attacks",
     "whole_slacks",
 ]

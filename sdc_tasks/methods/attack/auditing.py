@@ -13,29 +13,38 @@ from sdc_tasks.methods.attack.items import SIDES
 from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.lp.prover import MET, Attack
 from sdc_tasks.methods.attack.milp.attacker import WholeAttacker
-from sdc_tasks.methods.attack.milp.audit import joined, whole_audit, whole_baseline
+from sdc_tasks.methods.attack.milp.audit import joined as joined_tables
+from sdc_tasks.methods.attack.milp.audit import whole_audit, whole_baseline
 from sdc_tasks.methods.attack.milp.prover import Whole
 from sdc_tasks.methods.attack.polyhedron import contradicted
+from sdc_tasks.methods.attack.proofs import joined, proofs_of
 from sdc_tasks.methods.attack.prover import Lots
 from sdc_tasks.methods.attack.requirements import Requirements, promised
 from sdc_tasks.methods.attack.small import small_told
+from sdc_tasks.methods.attack.weaker import complete, unjudged
 from sdc_tasks.methods.attack.witness import of_rows, stacked
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Progress, Say, silent
-from sdc_tasks.model.results import AuditReport, Evidence, JointPoints, Multipliers, Publication
+from sdc_tasks.model.results import AuditReport, Evidence, JointPoints, Publication, Weaker
 from sdc_tasks.model.table import Floats, Ints
 
 LOT_PRIMARIES = 64  # primaries of a lot share what their own searches find; a chunk of an audit consists of whole lots
 MOST_LOTS = 64  # each begins anew from the vertices of its models, which takes long in a large table
 
 
-def baseline(problem: ProtectionProblem, profiles: tuple[str, ...], say: Say = silent) -> tuple[Requirements, int]:
-    """The requirements cut to what the national tables alone protect against each profile, and the number of LPs solved."""
+def baseline(
+    problem: ProtectionProblem, profiles: tuple[str, ...], say: Say = silent, *, every: bool = True
+) -> tuple[Requirements, int]:  # fmt: skip
+    """The requirements cut to what the national tables alone protect against each profile, and the number of LPs solved.
+
+    `every`: also against the weaker attackers who must be judged beside the strongest ones (`weaker.py`).
+    """
     wanted, work = promised(problem, profiles), Progress(say, "baseline")
     attacker = Attacker(problem, wanted, work=work)
     attacker.settle()
     least = wanted.cut_to((attack.primary, SIDES[attack.side], attack.knower, attack.reach) for attack in attacker.broken)
-    return whole_baseline(problem, replace(least, why=_multipliers(attacker.broken, wanted)), work), attacker.lps
+    least = whole_baseline(problem, replace(least, why=proofs_of(attacker.broken, wanted)), work)
+    return complete(problem, least, work) if every else least, attacker.lps
 
 
 def audit(
@@ -75,7 +84,7 @@ def audit(
     for name, target in worst.items():
         share = _share(reached[name][rows], getattr(requirements, name)[rows])
         np.minimum.at(target, at, share)
-        np.logical_and.at(held, (requirements.profile[rows], at), share >= 1)
+        np.logical_and.at(held, (requirements.of_profile[requirements.profile[rows]], at), share >= 1)
     by_lp, cut = np.zeros(len(mine), dtype=bool), np.zeros(len(mine), dtype=bool)
     by_lp[at[attacker.by_lp[rows]]] = True
     cut[at[requirements.cut[rows]]] = True
@@ -94,6 +103,7 @@ def audit(
         requirements=requirements.digest(problem.salt),
         contradictions=tuple(int(cell) for cell in publication.cells[contradicted(problem, publication)]),
         small=tuple(small_told(problem, publication).tolist()),
+        unjudged=unjudged(problem, requirements),
         held=held,
         evidence=_evidence(attacker, rows, requirements),
     )
@@ -151,31 +161,9 @@ def _evidence(attacker: Attacker, rows: Ints, requirements: Requirements) -> Evi
         witness=stacked([each for _, each in found]),
         profile=np.array([profile for profile, _ in found], dtype=np.int64),
         lot=np.array([each.lot for _, each in found], dtype=np.int64),
-        broken=_multipliers([each for each in attacker.broken if each.primary in mine], requirements),
+        broken=proofs_of([each for each in attacker.broken if each.primary in mine], requirements),
         cut=requirements.why,
-    )
-
-
-def _multipliers(attacks: Sequence[Attack], requirements: Requirements) -> Multipliers:
-    """The proofs of successful attacks, by profile, cell, side and attacker."""
-    r = requirements
-    attacks = sorted(attacks, key=lambda each: (r.profile[each.primary], r.primaries[each.primary], each.side, each.knower))
-    at = np.array([each.primary for each in attacks], dtype=np.int64)
-    special = r.knower[at]
-
-    def ints(values: Iterable[int]) -> Ints:
-        return np.array(list(values), dtype=np.int64)
-
-    return Multipliers(
-        profile=r.profile[at],
-        cell=r.primaries[at],
-        side=ints(each.side for each in attacks),
-        knower=np.where(special >= 0, special, ints(each.knower for each in attacks)),
-        split=ints(each.split for each in attacks),
-        reach=np.array([each.reach for each in attacks], dtype=float),
-        start=ints(np.cumsum([0, *(len(each.rows) for each in attacks)])),
-        row=np.concatenate([ints([]), *(each.rows for each in attacks)]),
-        value=np.concatenate([np.zeros(0), *(each.multiplier for each in attacks)]),
+        weaker=Weaker.of([(requirements.of_profile[n], who.lacks, cells) for n, who, cells in requirements.asked_weaker]),
     )
 
 
@@ -220,21 +208,6 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
     """What all chunks share, once, and then lot by lot."""
     lot = np.concatenate([np.where(part.lot < 0, -1 if n == 0 else -2, part.lot) for n, part in enumerate(parts)])
     profile = np.concatenate([part.profile for part in parts])
-    attacks = [part.broken for part in parts]
-    entries = [(a.profile[i], a.cell[i], a.side[i], a.knower[i], n, i) for n, a in enumerate(attacks) for i in range(len(a.cell))]
-    picked = [(attacks[n], i) for *_, n, i in sorted(entries)]
-
-    def column(name: str) -> Ints:
-        return np.array([getattr(a, name)[i] for a, i in picked], dtype=getattr(parts[0].broken, name).dtype)
-
-    spans = [slice(a.start[i], a.start[i + 1]) for a, i in picked]
-    broken = Multipliers(
-        **{name: column(name) for name in ("profile", "cell", "side", "knower", "split")},
-        reach=np.array([a.reach[i] for a, i in picked], dtype=float),
-        start=np.cumsum([0, *(span.stop - span.start for span in spans)]).astype(np.int64),
-        row=np.concatenate([np.zeros(0, dtype=np.int64), *(a.row[span] for (a, _), span in zip(picked, spans, strict=True))]),
-        value=np.concatenate([np.zeros(0), *(a.value[span] for (a, _), span in zip(picked, spans, strict=True))]),
-    )
     order = np.lexsort((profile, lot))
     order = order[lot[order] >= -1]  # what all lots share, once
     program = next((p for p in parts if len(p.program_centre)), parts[0])
@@ -242,9 +215,9 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
         witness=_picked([part.witness for part in parts], order),
         profile=profile[order],
         lot=lot[order],
-        broken=broken,
+        broken=joined([part.broken for part in parts]),
         cut=parts[0].cut,
-        **joined(parts),
+        **joined_tables(parts),
         program=program.program,
         program_centre=program.program_centre,
     )

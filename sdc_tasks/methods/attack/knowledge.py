@@ -1,13 +1,14 @@
 """What a profile knows, how that narrows a polyhedron, and which attackers a point fools: every prover asks here (METHOD §2).
 
-The classes of the profiles (model/profiles) say who knows which cells. A respondent does not attack his own cells: the level of a cell
-already limits how closely one of two units can estimate the other. The only unit of a cell is also the only unit of every single-unit
-total above it: these cells have one respondent, who is one attacker in a coalition and one victim. Without such cells, this is exactly
-[2] eq. 9. All compositions are always attacked together.
+The classes of the profiles (model/profiles) say who knows which cells. In a smaller coalition some respondents stay outside (see
+`weaker`). A respondent does not attack his own cells: the level of a cell already limits how closely one of two units can estimate the
+other. The only unit of a cell is also the only unit of every single-unit total above it: these cells have one respondent, who is one
+attacker in a coalition and one victim. Without such cells, this is exactly [2] eq. 9. All compositions are always attacked together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -27,8 +28,8 @@ from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 class Knowledge:
     """Cells of which respondents know more than the public does: the deviation of each is `lower ≤ z ≤ upper`, in the unit of the data.
 
-    `alone`: each entry belongs to an attacker of its own; otherwise one attacker knows all entries except those of the victim.
-    `owner`: the number of the respondent of each entry.
+    `alone`: each entry belongs to an attacker of its own; otherwise one attacker knows all entries except those of the victim, and of
+    whoever stays outside. `owner`: the respondent of each entry, by the first of his cells.
     """
 
     profile: str
@@ -68,12 +69,14 @@ class Insiders:
 
     `column`, `lower`, `upper`: columns of z and the bounds that their `owner` knows, in the unit of the polyhedron. `core`, `core_lower`,
     `core_upper`: the same for columns of u; `core` is −1 if the national relations fix the cell anyway. `victim`: the respondent of each
-    item, −1 if he is no insider or if insiders attack `alone`. `free`: the bounds of u for an attacker who knows none of this.
+    item, −1 if he is no insider or if insiders attack `alone`; `outside`: for each item that a smaller coalition attacks, the respondents
+    who do not take part, with the victim. `free`: the bounds of u for an attacker who knows none of this.
     """
 
     alone: bool
     owner: Ints
     victim: Ints
+    outside: Mapping[int, Ints]
     column: Ints
     lower: Floats
     upper: Floats
@@ -83,15 +86,18 @@ class Insiders:
     free: tuple[Floats, Floats]
 
     @classmethod
-    def of(cls, knowledge: Knowledge, polyhedron: Polyhedron, cells: Ints) -> Insiders:
-        """`cells` are those of the items."""
+    def of(cls, knowledge: Knowledge, polyhedron: Polyhedron, cells: Ints, lacked: Mapping[int, tuple[int, ...]] | None = None) -> Insiders:
+        """`cells` are those of the items; `lacked`: for each item against a weaker adversary, the pieces that he lacks."""
+        victim = np.full(len(cells), -1) if knowledge.alone else knowledge.owners(cells)
+        absent = {item: np.array([*pieces, *victim[[item]]], dtype=np.int64) for item, pieces in (lacked or {}).items()}
         column = polyhedron.columns_of(knowledge.cells)
         lower, upper = polyhedron.own(column, knowledge.lower, knowledge.upper)
         core, sign = polyhedron.place(column)
         return cls(
             alone=knowledge.alone,
             owner=knowledge.owner,
-            victim=np.full(len(cells), -1) if knowledge.alone else knowledge.owners(cells),
+            victim=victim,
+            outside={item: owners for item, owners in absent.items() if np.isin(owners, knowledge.owner).any()},
             column=column,
             lower=lower,
             upper=upper,
@@ -121,17 +127,28 @@ class Insiders:
 
     def against(self, item: int, knowers: Bools) -> tuple[Floats, Floats]:
         """Bounds of u for these attackers of an item. If they act alone: what these attackers know together. Otherwise: what all insiders
-        except the victim know.
+        know except the victim and those who stay outside.
         """
         if self.alone:
             return self.imposed(knowers)
-        return self.all_held if self.victim[item] < 0 else self.imposed(self.owner != self.victim[item])
+        return self.imposed(~np.isin(self.owner, self._absent(item))) if self.exempt[item] else self.all_held
+
+    @cached_property
+    def exempt(self) -> Bools:
+        """(items,): whether some insider takes no part in the attack."""
+        found = self.victim >= 0
+        found[list(self.outside)] = True
+        return found
+
+    def _absent(self, item: int) -> Ints:
+        """The insiders who take no part in the attack on an item."""
+        return self.outside.get(item, self.victim[[item]])
 
     def differing(self, item: int) -> Ints:
         """The columns of u where the bounds against an item may differ from the `usual` ones."""
         if self.alone:
             return np.unique(self.core[self.core >= 0])
-        theirs = (self.owner == self.victim[item]) & (self.core >= 0)
+        theirs = np.isin(self.owner, self._absent(item)) & (self.core >= 0)
         return np.unique(self.core[theirs])
 
     def fooled(self, z: Floats) -> Bools:
@@ -139,10 +156,13 @@ class Insiders:
         as_known = (z[self.column] >= self.lower - FEASIBLE_UNITS) & (z[self.column] <= self.upper + FEASIBLE_UNITS)
         if self.alone:
             return as_known[None, :]
-        moved = self.owner[~as_known]
+        moved = np.unique(self.owner[~as_known])
         if not len(moved):
             return np.ones((1, 1), dtype=bool)
-        return np.asarray((self.victim == moved[0]) & (moved == moved[0]).all())[:, None]
+        found = np.asarray((self.victim == moved[0]) & (len(moved) == 1))
+        for item, absent in self.outside.items():
+            found[item] = np.isin(moved, absent).all()
+        return found[:, None]
 
 
 def knowledge_of(problem: ProtectionProblem, profile: str) -> Knowledge:
@@ -167,7 +187,9 @@ def _require_units(problem: ProtectionProblem, profile: str) -> None:
 
 
 def _owner(space: CellSpace, cells: Ints, single: Bools) -> Ints:
-    """The number of each cell's respondent (cells of one or two units). Single-unit cells that contain each other share one number."""
+    """The respondent of each cell (cells of one or two units), by the first of his cells. Single-unit cells that contain each other have
+    one respondent.
+    """
     n = space.national_size
     relations = sp.coo_array(space.national_relations)
     total = np.zeros(relations.shape[0], dtype=np.int64)
@@ -185,4 +207,7 @@ def _owner(space: CellSpace, cells: Ints, single: Bools) -> Ints:
     i, j = column[(first + within).ravel()], column[(first + beyond).ravel()]
     both = (i >= 0) & (j >= 0)
     same = sp.csr_array((np.ones(int(both.sum())), (i[both], j[both])), shape=(len(cells), len(cells)))
-    return connected_components(same, directed=False)[1].astype(np.int64)
+    number = connected_components(same, directed=False)[1]
+    first_of = np.full(len(cells), np.iinfo(np.int64).max)
+    np.minimum.at(first_of, number, cells)
+    return first_of[number].astype(np.int64)

@@ -26,10 +26,11 @@ import scipy.sparse as sp
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack.presolve import distinct_rows, tie
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.profiles import EXTERNAL
+from sdc_tasks.model.profiles import EXTERNAL, Adversary
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import SUM_SHARE, Bools, Floats, Ints
 
+PUBLIC = Adversary(EXTERNAL)
 FARTHEST_UNITS = 1e4  # units: no deviation of the LP attacker is followed further
 FEASIBLE_UNITS = 1e-6  # units by which a witness may miss a row, a bound or a level
 FEW_MOVED = 0.1  # share of the columns up to which a check of a point reads only the columns that move
@@ -162,15 +163,15 @@ def _fit(row: Floats, size: Floats, rows: Ends, z: Floats, columns: Ends) -> tup
     return fits(row, z), fits(-row, -z)
 
 
-def attack_system(problem: ProtectionProblem, profile: str = EXTERNAL) -> AttackSystem:
-    """The attacker's polyhedron before any aggregate is published: the rows of the aggregates are unbounded. It includes what attackers of
-    this profile know from earlier releases. It is in the unit of the data, and follows every deviation as far as the bounds allow.
+def attack_system(problem: ProtectionProblem, adversary: Adversary = PUBLIC) -> AttackSystem:
+    """The attacker's polyhedron before any aggregate is published: the rows of the aggregates are unbounded. It includes what these
+    attackers know from earlier releases. It is in the unit of the data, and follows every deviation as far as the bounds allow.
     """
     space, cells = problem.space, np.flatnonzero(problem.suppressed)
     inside = space.relations.shape[0] - space.aggregate_relations.shape[0]
     national, kept = _restrict(space.relations[:inside], cells)
     above, decided = _restrict(space.aggregate_relations, cells)
-    earlier = problem.earlier.known_to(profile)
+    earlier = problem.earlier.known_to(adversary)
     more = len(earlier.lower)
     before = sp.csr_array(sp.csc_array(earlier.rows)[:, np.concatenate([cells, space.size + np.arange(more)])] if more or earlier.rows.nnz
                           else sp.csr_array((0, len(cells))))  # fmt: skip

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.profiles import EXTERNAL, named
+from sdc_tasks.model.profiles import EXTERNAL, KEEPERS, Adversary, named
 from sdc_tasks.model.results import Multipliers
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, Floats, Ints
@@ -21,7 +21,8 @@ WHOLE_LEVEL_NOISE = 1e-9  # unit of the data: a level this close to a whole numb
 class Requirements:
     """What each primary needs against each profile, as distances ≥ 0 in the unit of the data; all arrays of shape (rows,).
 
-    A row is a primary (flat index) against `profiles[profile]`; rows ascend by profile, cell and `knower`. `down`, `up`, `slide`: levels
+    A row is a primary (flat index) against `adversaries[profile]`: first the `profiles`, each with all that it knows, then the `weaker`
+    ones, each for some primaries. Rows ascend by profile, cell and `knower`. `down`, `up`, `slide`: levels
     cut at the external bounds and at what the national tables alone protect. `cut`: whether the national tables cut the row; no treatment
     of the aggregates can repair this under-protection, and its NSI is told. `knower`: −1, or the one attacker of the row: if attackers act
     alone and the national tables protect less against him than promised, he has a row of his own.
@@ -36,6 +37,7 @@ class Requirements:
     profile: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     knower: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     profiles: tuple[str, ...] = field(kw_only=True)
+    weaker: tuple[Adversary, ...] = field(default=(), kw_only=True, repr=False)
     why: Multipliers = field(default_factory=Multipliers, repr=False)
     whole: Ints = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int64), repr=False)
 
@@ -51,7 +53,39 @@ class Requirements:
         """Digest of the requirements, keyed by the salt of the problem: with it an audit names the requirements that it used."""
         names = ("primaries", "down", "up", "slide", "cut", "profile", "knower")
         arrays = (name.encode() + np.ascontiguousarray(getattr(self, name)).tobytes() for name in names)
-        return salt.derive("requirements").digest("|".join(self.profiles).encode(), *arrays)
+        weaker = [f"{each.profile}{each.lacks}" for each in self.weaker]
+        return salt.derive("requirements").digest("|".join([*self.profiles, *weaker]).encode(), *arrays)
+
+    @cached_property
+    def adversaries(self) -> tuple[Adversary, ...]:
+        """The adversaries by their number in `profile`."""
+        return (*(Adversary(name) for name in self.profiles), *self.weaker)
+
+    @cached_property
+    def of_profile(self) -> Ints:
+        """(adversaries,): the number of the profile of each."""
+        return np.array([self.profiles.index(each.profile) for each in self.adversaries], dtype=np.int64)
+
+    @property
+    def worlds(self) -> list[tuple[Adversary, list[int]]]:
+        """The polyhedra that an attack needs, each with the numbers of those who face it. Whoever lacks rows of earlier releases has one of
+        his own; what a respondent knows is opened and closed requirement by requirement (`Insiders`).
+        """
+        found: dict[Adversary, list[int]] = {}
+        for number, each in enumerate(self.adversaries):
+            found.setdefault(each if each.profile in KEEPERS else Adversary(each.profile), []).append(number)
+        return list(found.items())
+
+    @property
+    def asked_weaker(self) -> list[tuple[int, Adversary, Ints]]:
+        """(number, weaker adversary, primaries for which he is judged)."""
+        first = len(self.profiles)
+        return [(first + i, who, self.primaries[self.profile == first + i]) for i, who in enumerate(self.weaker)]
+
+    def lacked(self, rows: Ints) -> dict[int, tuple[int, ...]]:
+        """Of these rows (by their position) those against a weaker adversary, with the pieces that he lacks."""
+        numbers = enumerate(self.profile[rows].tolist())
+        return {i: self.adversaries[number].lacks for i, number in numbers if number >= len(self.profiles)}
 
     @cached_property
     def cells(self) -> Ints:
@@ -60,27 +94,30 @@ class Requirements:
 
     def keeps(self, promise: Requirements) -> bool:
         """Is every requirement equal to the promise, except in rows that are marked as cut to the national baseline?"""
-        general = self.rows(self.knower < 0)
+        general = self.rows((self.knower < 0) & (self.profile < len(self.profiles)))
         if self.profiles != promise.profiles or not all(
             np.array_equal(getattr(general, name), getattr(promise, name)) for name in ("primaries", "profile")
         ):
             return False
         whole = all(np.array_equal(getattr(general, s)[~general.cut], getattr(promise, s)[~general.cut]) for s in ("down", "up", "slide"))
+        at = np.searchsorted(self.cells, self.primaries)  # every profile promises the same
+        as_promised = np.all([getattr(self, s) == getattr(promise, s)[: len(self.cells)][at] for s in ("down", "up", "slide")], axis=0)
+        more = self.profile >= len(self.profiles)
         least = np.minimum(np.minimum(self.down, self.up), self.slide)
-        return whole and bool((least >= 0).all()) and bool(self.cut[self.knower >= 0].all())
+        return whole and bool((least >= 0).all()) and bool(self.cut[self.knower >= 0].all()) and bool((self.cut | as_promised)[more].all())
 
     def unprotected(self, before: Collection[str]) -> tuple[Ints, Ints]:
         """The primaries that their own national tables do not fully protect; and those that lose protection by what is out already: to the
         profiles `before`, who kept it. No treatment of the aggregates can repair either of them: each is reported to its NSI.
         """
-        kept = np.array([profile in before for profile in self.profiles], dtype=bool)[self.profile]
+        kept = np.array([each.profile in before for each in self.adversaries], dtype=bool)[self.profile]
         own = np.unique(self.primaries[self.cut & ~kept])
         return own, np.setdiff1d(self.primaries[self.cut & kept], own)
 
     def rows(self, chosen: Bools | Ints) -> Requirements:
         """Some of the rows."""
         parts = {name: getattr(self, name)[chosen] for name in ("primaries", "down", "up", "slide", "cut", "profile", "knower")}
-        return Requirements(**parts, profiles=self.profiles)
+        return Requirements(**parts, profiles=self.profiles, weaker=self.weaker)
 
     def cut_to(self, reached: Iterable[tuple[int, str, int, float]]) -> Requirements:
         """The requirements, cut to the levels that are reached: (row, name of the side, attacker or −1 for all, level).
@@ -107,6 +144,7 @@ class Requirements:
             profile=np.concatenate([self.profile, self.profile[at]]),
             knower=np.concatenate([self.knower, np.array([knower for _, knower in pairs], dtype=np.int64)]),
             profiles=self.profiles,
+            weaker=self.weaker,
         )
         return whole.rows(np.lexsort((whole.knower, whole.primaries, whole.profile)))
 

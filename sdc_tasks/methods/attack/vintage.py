@@ -44,24 +44,28 @@ def earlier(
     """
     if not releases:
         return Earlier()
-    known = _unknowns(problem, [then for then, _ in releases])
-    rows = _Rows(known.width)
-    held = np.flatnonzero(known.now & (known.column >= 0))
-    rows.add(known.picked(public := held[known.public[held]]), np.zeros(len(public)), np.zeros(len(public)))
-    narrower = held[~known.public[held] & known.narrowed[held]]
-    rows.add(known.picked(narrower), known.lower[narrower], known.upper[narrower])
-    seen = set[tuple[CellSpace, bytes]]()
-    for (then, publication), unknown in zip(releases, known.of, strict=True):
+    pieces = _Pieces.of(problem, releases)
+    known = _unknowns(problem, [then for then, _ in releases], pieces)
+    rows = _Rows(known.width, len(pieces.names))
+    held = np.flatnonzero(known.column >= 0)
+    rows.add(known.picked(public := held[known.public[held]]), np.zeros(len(public)), np.zeros(len(public)), known.public_in[public])
+    narrower = held[known.now[held] & ~known.public[held] & known.narrowed[held]]
+    rows.add(known.picked(narrower), known.lower[narrower], known.upper[narrower], True)
+    seen = dict[tuple[CellSpace, bytes], int]()
+    for (then, publication), unknown, piece in zip(releases, known.of, pieces.of_cells, strict=True):
         space, n = then.space, then.space.national_size
         national = space.national_relations
         same = _structure(space) == _structure(problem.space)
         for start in range(0, len(unknown), n):
             mine = unknown[start : start + n]
             name = (CellSpace((), (), space.indicators, space.hierarchies, space.indicator_relations), mine.tobytes())
-            if name not in seen:
-                seen.add(name)
-                news = np.flatnonzero(abs(national) @ (~known.now[mine]) > 0) if same else np.arange(national.shape[0])
-                rows.add(_placed(sp.csr_array(national[news]), known.column[mine], known.width), np.zeros(len(news)), np.zeros(len(news)))
+            by = pieces.mask(piece[start])
+            if name in seen:
+                rows.told_too(seen[name], by)
+                continue
+            news = np.flatnonzero(abs(national) @ (~known.now[mine]) > 0) if same else np.arange(national.shape[0])
+            table = _placed(sp.csr_array(national[news]), known.column[mine], known.width)
+            seen[name] = rows.add(table, np.zeros(len(news)), np.zeros(len(news)), by)
         told = np.flatnonzero(~publication.withheld & ~contradicted(then, publication))
         truth, exact = then.a[publication.cells], publication.exact
         place = np.concatenate([known.column[unknown], np.full(space.size - len(unknown), -1)])
@@ -69,6 +73,7 @@ def earlier(
             _placed(sp.csr_array(space.aggregate_relations[told]), place, known.width),
             np.where(exact, 0.0, publication.lower - truth)[told],
             np.where(exact, 0.0, publication.upper - truth)[told],
+            pieces.mask(piece[0]),
             publication.rounded[told],
         )
     if revision is not None:
@@ -76,20 +81,67 @@ def earlier(
             apart = known.value[first] - known.value[second]
             most = np.maximum(revision / 100 * np.maximum(np.abs(known.value[first]), np.abs(known.value[second])), np.abs(apart))
             low, high = (np.zeros(len(apart)), np.zeros(len(apart))) if revision == TIED else (-most - apart, most - apart)
-            rows.add(known.picked(first) - known.picked(second), low, high, assumed=True)
+            rows.add(known.picked(first) - known.picked(second), low, high, False, assumed=True)
     later = np.flatnonzero(known.column >= problem.space.size)
     return rows.together(
-        lower=known.lower[later], upper=known.upper[later], area=known.area[later], code=known.code[later], integral=known.integral[later]
+        pieces.names,
+        lower=known.lower[later],
+        upper=known.upper[later],
+        area=known.area[later],
+        code=known.code[later],
+        integral=known.integral[later],
     )
+
+
+@dataclass(frozen=True, repr=False)
+class _Pieces:
+    """What somebody may have or lack: each version, or each country's table of one that published no aggregate. Such a release stands for
+    national tables as they came, and each country publishes its own table.
+
+    `of_cells`: for each release, the piece of each of its national cells, −1 in a table that tells nothing new.
+    """
+
+    names: tuple[str, ...]
+    of_cells: list[Ints]
+
+    @classmethod
+    def of(cls, problem: ProtectionProblem, releases: Sequence[tuple[ProtectionProblem, Publication]]) -> _Pieces:
+        names, of_cells = list[str](), list[Ints]()
+        for number, (then, publication) in enumerate(releases, start=1):
+            n = then.space.national_size
+            piece = np.full(n * len(then.space.countries), -1)
+            if not publication.withheld.all():
+                piece[:] = len(names)
+                names.append(f"version {number}")
+            else:
+                for i, country in enumerate(then.space.countries):
+                    if not _same_table(problem, then, country):
+                        piece[i * n : (i + 1) * n] = len(names)
+                        names.append(f"the table of {country} as it came")
+            of_cells.append(piece)
+        return cls(tuple(names), of_cells)
+
+    def mask(self, piece: int) -> Bools:
+        """(pieces,): this piece; all of them for what tells nothing new."""
+        return np.asarray((np.arange(len(self.names)) == piece) | (piece < 0))
+
+
+def _same_table(problem: ProtectionProblem, then: ProtectionProblem, country: str) -> bool:
+    """Does the table of a country say now what it said then?"""
+    if _structure(then.space) != _structure(problem.space) or country not in problem.space.countries:
+        return False
+    n = then.space.national_size
+    old, new = (each.space.countries.index(country) * n + np.arange(n) for each in (then, problem))
+    return all(np.array_equal(getattr(then, name)[old], getattr(problem, name)[new]) for name in ("a", "public"))
 
 
 @dataclass(frozen=True, repr=False)
 class _Unknowns:
     """Every pair of a national cell and a value that it had, ascending by country, cell and value; arrays with one entry for each pair.
 
-    `column`: its column in the system, −1 if the value is known. `now`: whether this is the present value. `public`: public in some
-    vintage. `lower`, `upper`: bounds of the deviation from all vintages; `narrowed`: whether they are narrower than the present bounds.
-    `of`: the pairs of the cells of each release.
+    `column`: its column in the system, −1 if everybody knows the value. `now`: whether this is the present value. `public`: public in
+    some vintage; `public_in` (pairs, pieces): in which. `lower`, `upper`: bounds of the deviation from all vintages; `narrowed`: whether
+    they are narrower than the present bounds. `of`: the pairs of the cells of each release.
     """
 
     width: int
@@ -98,6 +150,7 @@ class _Unknowns:
     column: Ints
     now: Bools
     public: Bools
+    public_in: Bools
     lower: Floats
     upper: Floats
     narrowed: Bools
@@ -120,7 +173,7 @@ class _Unknowns:
         return found
 
 
-def _unknowns(problem: ProtectionProblem, thens: Sequence[ProtectionProblem]) -> _Unknowns:
+def _unknowns(problem: ProtectionProblem, thens: Sequence[ProtectionProblem], pieces: _Pieces) -> _Unknowns:
     spaces = [problem.space, *(then.space for then in thens)]
     for space in spaces:
         if [each.dimension for each in space.hierarchies] != [each.dimension for each in problem.space.hierarchies]:
@@ -149,10 +202,13 @@ def _unknowns(problem: ProtectionProblem, thens: Sequence[ProtectionProblem]) ->
 
     now, column = np.zeros(many, dtype=bool), np.full(many, -1)
     now[mine] = True
-    is_public = gathered(np.logical_or, False, public)
+    is_public, always = gathered(np.logical_or, False, public), gathered(np.logical_and, True, public)
+    public_in, piece = np.zeros((many, len(pieces.names)), dtype=bool), np.concatenate([np.full(len(mine), -1), *pieces.of_cells])
+    told = np.flatnonzero(public & (piece >= 0))
+    public_in[which[told], piece[told]] = True
     hidden = np.flatnonzero(~public[: len(mine)])
     column[mine[hidden]] = hidden
-    later = np.flatnonzero(~now & ~is_public)
+    later = np.flatnonzero(~now & ~always)
     column[later] = problem.space.size + np.arange(len(later))
     low, high = gathered(np.maximum, -np.inf, lower), gathered(np.minimum, np.inf, upper)
     narrowed = np.zeros(many, dtype=bool)
@@ -160,7 +216,7 @@ def _unknowns(problem: ProtectionProblem, thens: Sequence[ProtectionProblem]) ->
     area, code = np.divmod(cell[first], len(keys))
     return _Unknowns(
         width=problem.space.size + len(later), cell=cell[first], value=value[first], column=column, now=now, public=is_public,
-        lower=low, upper=high, narrowed=narrowed, integral=all_of("integral")[first],
+        public_in=public_in, lower=low, upper=high, narrowed=narrowed, integral=all_of("integral")[first],
         area=np.where(area < len(problem.space.countries), area, 0), code=_stand_in(problem.space, list(keys))[code],
         of=np.split(which, np.cumsum([len(own) for own in number])[:-1])[1:],
     )  # fmt: skip
@@ -185,21 +241,33 @@ def _structure(space: CellSpace) -> tuple[object, ...]:
 class _Rows:
     """Collects rows of the system; empty rows are left out."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, pieces: int) -> None:
         self._rows, self._ends = [sp.csr_array((0, width))], [np.zeros((0, 2))]
-        self._marks = [np.zeros((0, 2), dtype=bool)]
+        self._marks, self._by = [np.zeros((0, 2), dtype=bool)], [np.zeros((0, pieces), dtype=bool)]
 
-    def add(self, rows: sp.csr_array, low: Floats, high: Floats, rounded: Bools | bool = False, assumed: bool = False) -> None:
+    def add(
+        self, rows: sp.csr_array, low: Floats, high: Floats, by: Bools | bool, rounded: Bools | bool = False, assumed: bool = False
+    ) -> int:  # fmt: skip
+        """Adds a block of rows, which the pieces `by` (pieces,) or (rows, pieces) tell. Returns its number."""
         rows = sp.csr_array(rows)
         rows.eliminate_zeros()
         kept = np.flatnonzero(np.diff(rows.indptr) > 0)
         self._rows.append(sp.csr_array(rows[kept]))
         self._ends.append(np.column_stack([low, high])[kept])
         self._marks.append(np.column_stack(np.broadcast_arrays(rounded, np.full(len(low), assumed)))[kept])
+        self._by.append(np.broadcast_to(by, (len(low), self._by[0].shape[1]))[kept].copy())
+        return len(self._by) - 1
 
-    def together(self, **unknown: np.ndarray) -> Earlier:
-        ends, marks = np.concatenate(self._ends), np.concatenate(self._marks)
+    def told_too(self, block: int, by: Bools) -> None:
+        """These pieces tell the rows of a block as well."""
+        self._by[block] |= by
+
+    def together(self, pieces: tuple[str, ...], **unknown: np.ndarray) -> Earlier:
+        """All rows. With one piece nobody has a part of what is told, so none is named."""
+        ends, marks, several = np.concatenate(self._ends), np.concatenate(self._marks), len(pieces) > 1
         return Earlier(
+            pieces=pieces if several else (),
+            told_by=np.concatenate(self._by) if several else np.zeros((0, 0), dtype=bool),
             rows=_sorted(sp.csr_array(sp.vstack(self._rows, format="csr"))),
             row_lower=ends[:, 0].copy(),
             row_upper=ends[:, 1].copy(),

@@ -56,12 +56,12 @@ def secondaries(
     profiles = tuple(name for name in profiles if name not in KEEPERS)
     if options.receiver == "never" or not table.primary.any() or (own and options.receiver == "when_missing"):
         return Secondaries(country, nobody, nobody, nobody, nobody, own)
-    delivered, _ = baseline(table, profiles)
+    delivered = _baseline(table, profiles)
     if not delivered.cut.any():
         return Secondaries(country, nobody, nobody, nobody, nobody, own)
     all_of_them, shown = may_hide(table, profiles), _shown(problem, country, before)
     may = all_of_them & ~shown
-    most, _ = baseline(hidden_too(table, may), profiles)
+    most = _baseline(hidden_too(table, may), profiles)
     lost = _cut(most)
     known = _known_anyway(hidden_too(table, all_of_them), profiles) if len(lost) else nobody
     pattern = _pattern(table, may, most, options, profiles)
@@ -70,6 +70,11 @@ def secondaries(
         table, pattern, hidden, most, profiles, cell_costs(Priced(table.space.national_relations, table.a, table.primary), options.costs)
     )
     return Secondaries(country, np.flatnonzero(hidden), _cut(delivered), np.setdiff1d(lost, known), np.intersect1d(lost, known), own)
+
+
+def _baseline(table: ProtectionProblem, profiles: tuple[str, ...]) -> Requirements:
+    """What the table protects against the strongest attacker of each profile. The release judges the weaker ones too (attack/weaker.py)."""
+    return baseline(table, profiles, every=False)[0]
 
 
 def _cut(found: Requirements) -> Ints:
@@ -103,7 +108,7 @@ def _known_anyway(table: ProtectionProblem, profiles: tuple[str, ...]) -> Ints:
 
     Raises Unprotectable if outsiders do.
     """
-    cells = _cut(baseline(table, (EXTERNAL,))[0])
+    cells = _cut(_baseline(table, (EXTERNAL,)))
     if len(cells):
         keys = ", ".join(table.space.key(int(cell)) for cell in cells[:NAMED_CELLS])
         more = f" and {len(cells) - NAMED_CELLS} more" if len(cells) > NAMED_CELLS else ""
@@ -112,7 +117,7 @@ def _known_anyway(table: ProtectionProblem, profiles: tuple[str, ...]) -> Ints:
             "Remedy: the NSI hides more of its table, and sends UNITS of each cell if respondents are among the attackers; or lower the "
             "level of the flag; or receiver: never, which releases with what the national table protects"
         )
-    return _cut(baseline(table, profiles)[0])
+    return _cut(_baseline(table, profiles))
 
 
 def _pattern(table: ProtectionProblem, may: Bools, needs: Requirements, options: SuppressionOptions, profiles: tuple[str, ...]) -> Bools:
@@ -146,7 +151,7 @@ def _completed(table: ProtectionProblem, hidden: Bools, may: Bools, needs: Requi
     M = abs(table.space.national_relations)
     around = np.zeros(len(hidden), dtype=bool)
     while not (hidden == may).all():
-        failing = _failing(baseline(hidden_too(table, hidden), profiles)[0], needs)
+        failing = _failing(_baseline(hidden_too(table, hidden), profiles), needs)
         if not len(failing):
             break
         around[failing] = True
@@ -169,7 +174,7 @@ def _pruned(table: ProtectionProblem, pattern: Bools, hidden: Bools, needs: Requ
         group = groups.pop()
         fewer = hidden.copy()
         fewer[group] = False
-        if not len(_failing(baseline(hidden_too(table, fewer), profiles)[0], needs)):
+        if not len(_failing(_baseline(hidden_too(table, fewer), profiles), needs)):
             hidden = fewer
         elif len(group) > 1:
             dearer, cheaper = np.array_split(group, 2)

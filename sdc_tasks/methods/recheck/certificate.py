@@ -119,6 +119,8 @@ def expected(problem: ProtectionProblem, publication: Publication, found: Rechec
         "broken_requirements": broken,
         "cut_to_national_baseline": int(found.cut.sum()),
     }
+    if found.weaker:
+        counts["weaker_attackers"] = len(found.weaker)
     if found.whole.any():
         counts["judged_as_whole_numbers"] = int(found.whole.sum())
     body: dict[str, object] = {
@@ -132,6 +134,12 @@ def expected(problem: ProtectionProblem, publication: Publication, found: Rechec
         "counts": counts,
         "contradictions": contradictions,
     }
+    if found.unjudged:
+        body["not_judged"] = {
+            name: [key(cell) for profile, cell in found.unjudged if profile == name]
+            for name in asked.profiles
+            if any(profile == name for profile, _ in found.unjudged)
+        }
     if program := _program(problem, found, asked):
         body["program"] = program
         if program["verdict"] != "passed":

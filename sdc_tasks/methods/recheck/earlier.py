@@ -4,11 +4,14 @@ The attackers are those of `methods/attack/vintage.py`, which explains them; the
 audit considered (with others, the problem has another digest). Order of the unknowns: by country and key as they appear in the present
 release, then in the earlier ones; then by value. Order of the rows: known values of present cells, bounds narrowed by earlier releases,
 the relations and published cells of each release, the assumptions about revisions.
+
+Each row names the pieces that tell it: a version, or the table of one country where no aggregate was published.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import TypeVar
 
@@ -21,6 +24,18 @@ from sdc_tasks.model.results import Publication
 Key = tuple[str, ...]
 Name = TypeVar("Name", bound=Hashable)
 Unknown = tuple[int, int, float]  # country and key by their first place, value
+
+
+@dataclass(frozen=True, repr=False)
+class Row:
+    """`low` ≤ Σ entries · z ≤ `high`, told by these pieces; an assumption is told by none."""
+
+    entries: dict[int, float]
+    low: float
+    high: float
+    by: set[int]
+    rounded: bool = False
+    assumed: bool = False
 
 
 def told_before(problem: ProtectionProblem, releases: Sequence[tuple[ProtectionProblem, Publication]], revision: float | None) -> Earlier:
@@ -36,7 +51,14 @@ def told_before(problem: ProtectionProblem, releases: Sequence[tuple[ProtectionP
     country = _places(each for p in problems for each in p.space.countries)
     key = _places(each for p in problems for each in p.space.national_keys)
     of = [_unknowns(p, country, key) for p in problems]
+    pieces, piece_of = _pieces(problem, releases)
     public = {each for p, cells in zip(problems, of, strict=True) for i, each in enumerate(cells) if p.public[i]}
+    hidden = {each for p, cells in zip(problems, of, strict=True) for i, each in enumerate(cells) if not p.public[i]}
+    shown_by: dict[Unknown, set[int]] = {}
+    for number, (cells, (then, _)) in enumerate(zip(of[1:], releases, strict=True)):
+        for i, each in enumerate(cells):
+            if then.public[i]:
+                shown_by.setdefault(each, set()).update(piece_of[number, then.space.countries[i // then.space.national_size]])
     low, high, integral = dict[Unknown, float](), dict[Unknown, float](), dict[Unknown, bool]()
     for p, cells in zip(problems, of, strict=True):
         for i, each in enumerate(cells):
@@ -45,29 +67,29 @@ def told_before(problem: ProtectionProblem, releases: Sequence[tuple[ProtectionP
             integral.setdefault(each, bool(p.integral[i]))
     now = {each: i for i, each in enumerate(of[0])}
     column = {each: i for each, i in now.items() if not problem.public[i]}
-    later = sorted(each for each in low if each not in now and each not in public)
+    later = sorted(each for each in low if each not in now and each in hidden)
     column |= {each: problem.space.size + i for i, each in enumerate(later)}
-    rows: list[tuple[dict[int, float], float, float, bool, bool]] = []
-    mine = sorted(each for each in column if each in now)
-    rows += [({column[each]: 1.0}, 0.0, 0.0, False, False) for each in mine if each in public]
-    for each in mine:
+    rows, everybody = list[Row](), set(range(len(pieces)))
+    rows += [Row({column[each]: 1.0}, 0.0, 0.0, shown_by[each]) for each in sorted(column) if each in public]
+    for each in sorted(each for each in column if each in now):
         i = now[each]
         if each not in public and (low[each] > problem.lb[i] - problem.a[i] or high[each] < problem.ub[i] - problem.a[i]):
-            rows.append(({column[each]: 1.0}, low[each], high[each], False, False))
-    seen = set[tuple[object, ...]]()
-    for (then, publication), cells in zip(releases, of[1:], strict=True):
+            rows.append(Row({column[each]: 1.0}, low[each], high[each], everybody))
+    seen: dict[tuple[object, ...], set[int]] = {}
+    for number, ((then, publication), cells) in enumerate(zip(releases, of[1:], strict=True)):
         space, n = then.space, then.space.national_size
         layout = space.indicators, space.hierarchies, space.indicator_relations
         alike = layout == (problem.space.indicators, problem.space.hierarchies, problem.space.indicator_relations)
         relations = list(_entries(space.national_relations))
         for start in range(0, len(cells), n):
-            table = tuple(cells[start : start + n])
+            table, by = tuple(cells[start : start + n]), piece_of[number, space.countries[start // n]]
             if (layout, table) in seen:
+                seen[layout, table] |= by  # the set that its rows hold
                 continue
-            seen.add((layout, table))
+            seen[layout, table] = teller = set(by)
             for relation in relations:
                 if not alike or any(table[i] not in now for i in relation):
-                    rows.append(({column[table[i]]: sign for i, sign in relation.items() if table[i] in column}, 0.0, 0.0, False, False))
+                    rows.append(Row({column[table[i]]: sign for i, sign in relation.items() if table[i] in column}, 0.0, 0.0, teller))
         above = list(_entries(space.aggregate_relations))
         for k, cell in enumerate(publication.cells.tolist()):
             truth, lower, upper = float(then.a[cell]), float(publication.lower[k]), float(publication.upper[k])
@@ -76,9 +98,43 @@ def told_before(problem: ProtectionProblem, releases: Sequence[tuple[ProtectionP
                 continue
             ends = (0.0, 0.0) if publication.base[k] == 0 else (lower - truth, upper - truth)
             parts = {column[cells[i]]: sign for i, sign in above[k].items() if i < len(cells) and cells[i] in column}
-            rows.append((parts, *ends, bool(publication.rounded[k]), False))
-    rows += [(*row, False, True) for row in _assumed(sorted(low), column, revision)]
-    return _together([row for row in rows if row[0]], problem.space.size + len(later), problem, later, low, high, integral, list(key))
+            rows.append(Row(parts, *ends, piece_of[number, space.countries[0]], bool(publication.rounded[k])))
+    rows += [Row(*row, set(), assumed=True) for row in _assumed(sorted(low), column, revision)]
+    told = [row for row in rows if row.entries]
+    return _together(told, problem.space.size + len(later), problem, later, low, high, integral, list(key), pieces)
+
+
+def _pieces(
+    problem: ProtectionProblem, releases: Sequence[tuple[ProtectionProblem, Publication]]
+) -> tuple[list[str], dict[tuple[int, str], set[int]]]:
+    """The names of the pieces; and of each release (from 0) and country the piece that tells its table, all of them where it is no news."""
+    names, of = list[str](), dict[tuple[int, str], set[int]]()
+    for number, (then, publication) in enumerate(releases):
+        n, whole = then.space.national_size, not np.isnan(publication.value).all()
+        if whole:
+            names.append(f"version {number + 1}")
+        for i, country in enumerate(then.space.countries):
+            if not whole:
+                if _as_now(problem, then, country, slice(i * n, (i + 1) * n)):
+                    continue
+                names.append(f"the table of {country} as it came")
+            of[number, country] = {len(names) - 1}
+    for number, (then, _) in enumerate(releases):
+        for country in then.space.countries:
+            of.setdefault((number, country), set(range(len(names))))
+    return names, of
+
+
+def _as_now(problem: ProtectionProblem, then: ProtectionProblem, country: str, span: slice) -> bool:
+    """Does this table of a country say what its present one says?"""
+    if country not in problem.space.countries:
+        return False
+    layouts = {(each.space.indicators, each.space.hierarchies, each.space.indicator_relations) for each in (problem, then)}
+    if len(layouts) > 1:
+        return False
+    first = problem.space.countries.index(country) * problem.space.national_size
+    now = slice(first, first + problem.space.national_size)
+    return bool((then.a[span] == problem.a[now]).all() and (then.public[span] == problem.public[now]).all())
 
 
 def _places(names: Iterable[Name]) -> dict[Name, int]:
@@ -121,7 +177,7 @@ def _assumed(
 
 
 def _together(
-    rows: Sequence[tuple[dict[int, float], float, float, bool, bool]],
+    rows: Sequence[Row],
     width: int,
     problem: ProtectionProblem,
     later: Sequence[Unknown],
@@ -129,13 +185,15 @@ def _together(
     high: Mapping[Unknown, float],
     integral: Mapping[Unknown, bool],
     keys: Sequence[Key],
+    pieces: Sequence[str],
 ) -> Earlier:
     own = {key: i for i, key in enumerate(problem.space.national_keys)}
     alike: dict[str, int] = {}
     for name, i in own.items():
         alike.setdefault(name[0], i)
     code = [own.get(keys[k], alike.get(keys[k][0], 0)) for _, k, _ in later]
-    entries = [sorted(row[0].items()) for row in rows]
+    entries = [sorted(row.entries.items()) for row in rows]
+    several = len(pieces) > 1
     return Earlier(
         rows=sp.csr_array(
             (
@@ -145,13 +203,17 @@ def _together(
             ),
             shape=(len(rows), width),
         ),
-        row_lower=np.array([row[1] for row in rows], dtype=float),
-        row_upper=np.array([row[2] for row in rows], dtype=float),
-        rounded=np.array([row[3] for row in rows], dtype=bool),
-        assumed=np.array([row[4] for row in rows], dtype=bool),
+        row_lower=np.array([row.low for row in rows], dtype=float),
+        row_upper=np.array([row.high for row in rows], dtype=float),
+        rounded=np.array([row.rounded for row in rows], dtype=bool),
+        assumed=np.array([row.assumed for row in rows], dtype=bool),
         lower=np.array([low[each] for each in later], dtype=float),
         upper=np.array([high[each] for each in later], dtype=float),
         area=np.array([c if c < len(problem.space.countries) else 0 for c, _, _ in later], dtype=np.int64),
         code=np.array(code, dtype=np.int64),
         integral=np.array([integral[each] for each in later], dtype=bool),
+        pieces=tuple(pieces) if several else (),
+        told_by=np.array([[k in row.by for k in range(len(pieces))] for row in rows], dtype=bool).reshape(len(rows), len(pieces))
+        if several
+        else np.zeros((0, 0), dtype=bool),
     )

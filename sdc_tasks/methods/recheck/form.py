@@ -2,32 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.recheck.tolerance import SIDES
-from sdc_tasks.model.results import Evidence, Multipliers
+from sdc_tasks.model.profiles import Adversary
+from sdc_tasks.model.results import Evidence, Multipliers, Weaker
 from sdc_tasks.model.table import Bools, Ints
 
 LARGEST_NUMBER = 1e30  # larger than any number in a table; the comparison also refuses NaN
 
 
-def require_form(evidence: Evidence, primaries: Ints, integral: Bools, widths: list[int], rows: list[int], attackers: list[int]) -> None:
+def weaker_of(told: Weaker, profiles: Sequence[str], primaries: Ints) -> tuple[tuple[Adversary, ...], Bools]:
+    """The weaker adversaries of the evidence, and (adversaries, primaries): for which each was judged. Raises ValueError where an entry
+    cannot be one.
+    """
+    n = len(told.profile)
+    for array in (told.profile, told.lack, told.piece, told.judged, told.cell):
+        _ask(array.ndim == 1 and array.dtype.kind == "i", "weaker: whole numbers are expected")
+    for start, of in ((told.lack, told.piece), (told.judged, told.cell)):
+        _ask(len(start) == n + 1 and start[0] == 0 and start[-1] == len(of) and bool((np.diff(start) > 0).all()), "weaker: torn")
+    _ask(bool(((told.profile >= 0) & (told.profile < len(profiles))).all()), "weaker: of a profile that is not audited")
+    _ask(bool(np.isin(told.cell, primaries).all()), "weaker: about a cell that is no primary")
+    try:
+        found = tuple(
+            Adversary(profiles[profile], tuple(told.piece[told.lack[i] : told.lack[i + 1]].tolist()))
+            for i, profile in enumerate(told.profile.tolist())
+        )
+    except ValueError as error:
+        raise ValueError(f"the witnesses are no evidence (weaker: {error})") from error
+    _ask(len(set(found)) == n, "weaker: an adversary twice")
+    judged = np.zeros((n, len(primaries)), dtype=bool)
+    for i in range(n):
+        cells = told.cell[told.judged[i] : told.judged[i + 1]]
+        _ask(bool((np.diff(cells) > 0).all()), "weaker: cells out of order")
+        judged[i, np.searchsorted(primaries, cells)] = True
+    return found, judged
+
+
+def require_form(
+    evidence: Evidence, primaries: Ints, integral: Bools, widths: list[int], rows: list[int], attackers: list[int], judged: Bools
+) -> None:
     """Raises ValueError if an entry cannot be a proof about these primaries.
 
-    `integral` (primaries,): whether the cell holds counts. For each profile: `widths`, the number of cells that a witness may move; `rows`,
-    the number of relations; `attackers`, the number of attackers who act alone, 0 if they act together.
+    `integral` (primaries,): whether the cell holds counts; `judged` (adversaries, primaries). For each adversary: `widths`, the number of
+    cells that a witness may move; `rows`, the number of relations; `attackers`, the number of attackers who act alone, 0 if they act
+    together.
     """
     _tables("witnesses", evidence.witness, evidence.profile, evidence.lot, widths)
     _tables("whole tables", evidence.whole, evidence.whole_profile, evidence.whole_lot, widths)
     for name in ("cut", "broken"):
-        _multipliers(name, getattr(evidence, name), primaries, rows, attackers)
+        proofs = getattr(evidence, name)
+        _multipliers(name, proofs, primaries, rows, attackers)
+        _ask(
+            bool(judged[proofs.profile, np.searchsorted(primaries, proofs.cell)].all()),
+            f"{name}: of an adversary who was not judged for it",
+        )
     _against_program(evidence, widths[0])
     cuts = evidence.whole_cut
     _ask(cuts.ndim == 2 and cuts.shape[1] == 5 and cuts.dtype.kind == "i", "whole_cut: five whole numbers each")
     _ask(cuts.tolist() == sorted(cuts.tolist()), "whole_cut: not in order")
     _ask(len(np.unique(cuts[:, :4], axis=0)) == len(cuts), "whole_cut: twice of one requirement")
     _places("whole_cut", cuts[:, 0], cuts[:, 1], cuts[:, 2], cuts[:, 3], primaries, attackers)
+    _ask(bool(judged[cuts[:, 0], np.searchsorted(primaries, cuts[:, 1])].all()), "whole_cut: of an adversary who was not judged for it")
     _ask(bool(integral[np.searchsorted(primaries, cuts[:, 1])].all()), "whole_cut: about a cell whose indicator is not counted")
     _ask(bool((cuts[:, 4] >= 0).all()), "whole_cut: a reach below 0")
 

@@ -5,7 +5,7 @@ If a profile is missing here or in the registry, the import fails.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,7 +52,8 @@ def insight_of(profile: str) -> Insight:
 @dataclass(frozen=True, repr=False)
 class Known:
     """What respondents know, one cell for each entry: its `lower` and `upper` deviation, its `owner`. `victim`: the owner of each primary,
-    −1 for none. `alone`: each entry is an attacker of its own; otherwise all entries except those of the victim are one attacker.
+    −1 for none. `alone`: each entry is an attacker of its own; otherwise all entries except those of the victim are one attacker. An owner
+    is named by the first of his cells.
     """
 
     alone: bool
@@ -63,9 +64,9 @@ class Known:
     victim: Ints
 
 
-def attackers(problem: ProtectionProblem, profile: str, primaries: Ints) -> Known:
-    """The respondents of a profile. Single-unit cells that are parts of one another share a respondent. Raises ValueError for a profile
-    that this module does not define.
+def attackers(problem: ProtectionProblem, profile: str, primaries: Ints, lacks: Collection[int] = ()) -> Known:
+    """The respondents of a profile, without those of `lacks`. Single-unit cells that are parts of one another share a respondent. Raises
+    ValueError for a profile that this module does not define.
     """
     ours = insight_of(profile)
     if ours.cells is not None and np.isneginf(problem.known[problem.suppressed]).any():
@@ -87,9 +88,10 @@ def attackers(problem: ProtectionProblem, profile: str, primaries: Ints) -> Know
         for each in above[1:]:
             if each in single:
                 owner[max(first(each), first(cell))] = min(first(each), first(cell))
+    owners = np.array([first(cell) for cell in cells.tolist()], dtype=np.int64)
+    takes_part = ~np.isin(owners, list(lacks))
     return Known(
-        ours.alone, cells, short, np.where(short < 0, np.inf, 0.0),
-        np.array([first(cell) for cell in cells.tolist()], dtype=np.int64),
+        ours.alone, cells[takes_part], short[takes_part], np.where(short < 0, np.inf, 0.0)[takes_part], owners[takes_part],
         np.array([first(cell) if cell in owner else -1 for cell in primaries.tolist()], dtype=np.int64),
     )  # fmt: skip
 

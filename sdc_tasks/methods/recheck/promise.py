@@ -68,12 +68,15 @@ def promised(problem: ProtectionProblem, primaries: Ints) -> Floats:
     return np.array([np.minimum(lpl, below), np.minimum(upl, above), np.minimum(spl, below + above)])
 
 
-def rows(needs: list[Needs], primaries: Ints) -> dict[str, np.ndarray]:
-    """All requirements, row by row: by profile and cell, first against everybody (knower −1), then against single attackers."""
+def rows(needs: list[Needs], primaries: Ints, judged: list[Bools]) -> dict[str, np.ndarray]:
+    """All requirements that are judged, row by row: by adversary and cell, first against everybody (knower −1), then against single
+    attackers.
+    """
     told = [
         (number, int(cell), knower, *level.tolist(), cut)
         for number, each in enumerate(needs)
         for p, cell in enumerate(primaries.tolist())
+        if judged[number][p]
         for knower, level, cut in [
             (-1, each.general[:, p], bool(each.cut[p])),
             *((k, each.special[q, k], True) for q, k in sorted(each.special) if q == p),

@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.recheck.duality import Core, classes
-from sdc_tasks.methods.recheck.form import require_form
+from sdc_tasks.methods.recheck.everyone import Judged, left_out
+from sdc_tasks.methods.recheck.form import require_form, weaker_of
 from sdc_tasks.methods.recheck.integers import Exhaustion
 from sdc_tasks.methods.recheck.knowledge import Known, attackers
 from sdc_tasks.methods.recheck.program import asked_about, wide
@@ -20,7 +21,7 @@ from sdc_tasks.methods.recheck.tolerance import LEVEL_REACHED, MISS, SAME, SIDES
 from sdc_tasks.methods.recheck.witnesses import prove
 from sdc_tasks.methods.recheck.world import World, contradicted, whole_known, whole_world, world_of
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.profiles import named
+from sdc_tasks.model.profiles import Adversary, named
 from sdc_tasks.model.results import Evidence, Multipliers, Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
@@ -33,7 +34,8 @@ class Recheck:
     `share` (sides, primaries): what the strongest proven attack leaves of a requirement, 1 if it is met; for cells of counts 0 if not met.
     `cut` (primaries,): less is required than promised. `required`: all requirements row by row. `small`: aggregate cells that tell a small
     count. `contradictions`: aggregate cells whose printed interval excludes the true value. `wide` (primaries,): what somebody who has the
-    program is left is shown to be as wide as both levels together; False for counts, and everywhere where it is not asked.
+    program is left is shown to be as wide as both levels together; False for counts, and everywhere where it is not asked. `weaker`: the
+    adversaries who lack a part of what their profile knows; `unjudged`: (profile, primary) for which not every attacker was judged.
     """
 
     primaries: Ints = field(repr=False)
@@ -49,15 +51,22 @@ class Recheck:
     contradictions: tuple[int, ...]
     faults: tuple[str, ...]
     wide: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
+    weaker: tuple[Adversary, ...] = ()
+    unjudged: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
 class _Case:
-    """One profile: its worlds with and without the publication, and what its attackers know."""
+    """One adversary: its worlds with and without the publication, what it knows, for which primaries it is judged (`judged`), and the
+    numbers of the adversaries whose tables deceive this one too (`deceived_by`).
+    """
 
     number: int
+    who: Adversary
     problem: ProtectionProblem
     primaries: Ints
+    judged: Bools
+    deceived_by: Ints
     world: World
     nothing: World
     known: Known
@@ -88,20 +97,23 @@ def recheck(
     does not prove what it says, and if no profile is named, or an unknown one.
     """
     profiles, primaries = named(profiles), np.flatnonzero(problem.primary)
-    cases = [_case(problem, publication, profile, number, primaries) for number, profile in enumerate(profiles)]
+    weaker, judged = weaker_of(evidence.weaker, profiles, primaries)
+    adversaries = [*(Adversary(profile) for profile in profiles), *weaker]
+    cases = [_case(problem, publication, adversaries, n, primaries, judged) for n in range(len(adversaries))]
     integral = problem.integral[primaries]
     require_form(
         evidence, primaries, integral, [len(c.world.lower) for c in cases], [c.world.A.shape[0] for c in cases],
-        [len(c.known.cells) if c.known.alone else 0 for c in cases],
+        [len(c.known.cells) if c.known.alone else 0 for c in cases], np.array([c.judged for c in cases]),
     )  # fmt: skip
-    protected = np.zeros((len(profiles), len(primaries)), dtype=bool)
+    protected = np.ones((len(profiles), len(primaries)), dtype=bool)
     exposed, share = np.zeros_like(protected), np.ones((3, len(primaries)))
     needs, faults = [], list[str]()
-    for case, profile in zip(cases, profiles, strict=True):
+    for case in cases:
         needs.append(_needs(case, evidence))
         open_, shares, shown = _judge(case, publication, needs[-1], evidence)
-        protected[case.number] = ~open_.any(axis=(0, 2))
-        exposed[case.number] = shown.any(axis=(0, 2))
+        profile = case.who.profile
+        protected[profiles.index(profile)] &= ~open_.any(axis=(0, 2))
+        exposed[profiles.index(profile)] |= shown.any(axis=(0, 2))
         share = np.minimum(share, shares)
         untold = np.flatnonzero((open_ & ~shown).any(axis=(0, 2)) & ~integral)
         faults += [f"{problem.space.key(int(primaries[p]))}, {profile}: not shown by the evidence, neither way" for p in untold.tolist()]
@@ -115,21 +127,39 @@ def recheck(
         protected,
         exposed,
         share,
-        np.any([each.cut for each in needs] + [np.isin(np.arange(len(primaries)), [p for p, _ in each.special]) for each in needs], axis=0),
+        np.any(
+            [each.cut & case.judged for case, each in zip(cases, needs, strict=True)]
+            + [np.isin(np.arange(len(primaries)), [p for p, _ in each.special]) for each in needs],
+            axis=0,
+        ),
         integral,
-        rows(needs, primaries),
+        rows(needs, primaries, [case.judged for case in cases]),
         len(evidence.profile) + len(evidence.whole_profile),
         len(evidence.broken.cell),
         small_told(problem, publication),
         tuple(publication.cells[contradicted(problem, publication)].tolist()),
         tuple(faults),
         shown_wide,
+        weaker,
+        tuple(left_out(problem, primaries, promised(problem, primaries), [_judged(*each) for each in zip(cases, needs, strict=True)])),
     )
 
 
-def _case(problem: ProtectionProblem, publication: Publication, profile: str, number: int, primaries: Ints) -> _Case:
-    world, nothing = world_of(problem, publication, profile), world_of(problem, None, profile)
-    return _Case(number, problem, primaries, world, nothing, attackers(problem, profile, primaries), classes(nothing))
+def _judged(case: _Case, needs: Needs) -> Judged:
+    told = {int(case.primaries[p]): needs.general[:, p] for p in np.flatnonzero(case.judged).tolist()}
+    return Judged(case.who.profile, frozenset(case.who.lacks), told)
+
+
+def _case(
+    problem: ProtectionProblem, publication: Publication, adversaries: Sequence[Adversary], number: int, primaries: Ints, judged: Bools
+) -> _Case:  # fmt: skip
+    who = adversaries[number]
+    world, nothing = world_of(problem, publication, who.profile, who.lacks), world_of(problem, None, who.profile, who.lacks)
+    first = len(adversaries) - len(judged)
+    stronger = [n for n, each in enumerate(adversaries) if each.profile == who.profile and set(each.lacks) <= set(who.lacks)]
+    known = attackers(problem, who.profile, primaries, who.lacks)
+    mine = judged[number - first] if number >= first else np.ones(len(primaries), dtype=bool)
+    return _Case(number, who, problem, primaries, mine, np.array(stronger), world, nothing, known, classes(nothing))
 
 
 def _needs(case: _Case, evidence: Evidence) -> Needs:
@@ -166,17 +196,17 @@ def _judge(case: _Case, publication: Publication, needs: Needs, evidence: Eviden
     problem, primaries, known = case.problem, case.primaries, case.known
     integral = problem.integral[primaries]
     needed = needs.against(len(known.cells) if known.alone else 1)
-    open_ = needed > 0
+    open_ = (needed > 0) & case.judged[None, :, None]
     if known.alone:
         open_ &= (known.owner[None, :] != known.victim[:, None])[None]
     asked, shown = open_.copy(), open_.copy()
     if integral.any():
-        tables = sp.csr_array(evidence.whole[evidence.whole_profile == case.number])
+        tables = sp.csr_array(evidence.whole[np.isin(evidence.whole_profile, case.deceived_by)])
         narrow, counted = whole_world(problem, publication, case.world)
         if (tables.data[counted[tables.indices]] % 1 != 0).any():
             raise ValueError("the witnesses are no evidence (whole tables: a table that is not whole)")
         prove(narrow, tables, primaries, needed, shown, whole_known(known, narrow, counted), np.full(needed.shape, WHOLE), 0.0)
-    witnesses = sp.csr_array(evidence.witness[evidence.profile == case.number])
+    witnesses = sp.csr_array(evidence.witness[np.isin(evidence.profile, case.deceived_by)])
     prove(case.world, witnesses, primaries, needed, open_, known, MISS * needed, LEVEL_REACHED)
     open_[:, integral] = shown[:, integral]
     share = np.where(open_.any(axis=2) & integral, 0.0, 1.0)

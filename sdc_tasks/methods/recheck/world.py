@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +17,10 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 @dataclass(frozen=True, repr=False)
 class World:
-    """What an attacker faces, in the unit of the data: rows low ≤ A z ≤ high, columns lower ≤ z ≤ upper; `cells` names the columns of z."""
+    """What an attacker faces, in the unit of the data: rows low ≤ A z ≤ high, columns lower ≤ z ≤ upper; `cells` names the columns of z.
+
+    The last rows are the rows `heard` of earlier releases.
+    """
 
     cells: Ints
     A: sp.csr_array
@@ -24,10 +28,11 @@ class World:
     high: Floats
     lower: Floats
     upper: Floats
+    heard: Ints
 
 
-def world_of(problem: ProtectionProblem, publication: Publication | None, profile: str) -> World:
-    """The rows and bounds. Without a publication: every aggregate is withheld."""
+def world_of(problem: ProtectionProblem, publication: Publication | None, profile: str, lacks: Collection[int] = ()) -> World:
+    """The rows and bounds of attackers of a profile who lack these pieces. Without a publication: every aggregate is withheld."""
     space = problem.space
     first = len(space.countries) * space.national_size
     cells = np.flatnonzero(problem.suppressed)
@@ -43,15 +48,24 @@ def world_of(problem: ProtectionProblem, publication: Publication | None, profil
     rows = sp.csr_array(sp.csc_array(space.relations)[:, cells])
     lower, upper = (problem.lb - problem.a)[cells], (problem.ub - problem.a)[cells]
     low, high = np.concatenate([np.zeros(inside), low]), np.concatenate([np.zeros(inside), high])
-    ours = insight_of(profile)
-    if ours.published and problem.earlier.rows.shape != (0, 0):
+    heard = heard_by(problem, profile, lacks)
+    if insight_of(profile).published and problem.earlier.rows.shape != (0, 0):
         before, more = problem.earlier, len(problem.earlier.lower)
-        heard = np.flatnonzero(~before.assumed | ours.revised)
         told = sp.csr_array(sp.csc_array(before.rows[heard])[:, [*cells, *range(space.size, space.size + more)]])
         rows = sp.csr_array(sp.vstack([sp.hstack([rows, sp.csr_array((rows.shape[0], more))]), told]))
         low, high = np.concatenate([low, before.row_lower[heard]]), np.concatenate([high, before.row_upper[heard]])
         lower, upper = np.concatenate([lower, before.lower]), np.concatenate([upper, before.upper])
-    return World(cells, rows, low, high, lower, upper)
+    return World(cells, rows, low, high, lower, upper, heard)
+
+
+def heard_by(problem: ProtectionProblem, profile: str, lacks: Collection[int]) -> Ints:
+    """The rows of earlier releases that attackers of a profile know who lack these pieces."""
+    ours, before = insight_of(profile), problem.earlier
+    if not ours.published or before.rows.shape == (0, 0):
+        return np.zeros(0, dtype=np.int64)
+    have = [piece for piece in range(len(before.pieces)) if piece not in set(lacks)]
+    told = [not lacks or any(before.told_by[row, piece] for piece in have) for row in range(before.rows.shape[0])]
+    return np.flatnonzero(np.where(before.assumed, ours.revised, np.array(told, dtype=bool)))
 
 
 def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
@@ -74,7 +88,7 @@ def whole_world(problem: ProtectionProblem, publication: Publication | None, wor
     inside = problem.space.relations.shape[0] - decided
     rounded = np.zeros(len(rows), dtype=bool)
     rounded[inside : inside + decided] = False if publication is None else publication.rounded
-    rounded[inside + decided :] = before.rounded[: len(rows) - inside - decided]
+    rounded[inside + decided :] = before.rounded[world.heard]
     under = np.maximum(np.ceil(world.high - WHOLE) - 1, 0.0)
     above = np.where(rounded, np.minimum(above, under), above)
     found = World(
@@ -84,6 +98,7 @@ def whole_world(problem: ProtectionProblem, publication: Publication | None, wor
         np.where(rows, above, world.high),
         np.where(whole, np.ceil(world.lower - WHOLE), world.lower),
         np.where(whole, np.floor(world.upper + WHOLE), world.upper),
+        world.heard,
     )
     return found, whole
 

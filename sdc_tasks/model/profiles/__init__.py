@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from sdc_tasks.model.profiles.coalition import Coalition
 from sdc_tasks.model.profiles.external import External
 from sdc_tasks.model.profiles.internal import Internal
-from sdc_tasks.model.profiles.profile import Keeper, Profile
+from sdc_tasks.model.profiles.profile import Adversary, Keeper, Profile
 from sdc_tasks.model.profiles.revision import Revision
 from sdc_tasks.model.profiles.vintage import Vintage
 
-__all__ = ["EXTERNAL", "KEEPERS", "PROFILES", "RESPONDENTS", "VINTAGE", "Keeper", "Profile", "named", "profile_of"]
+__all__ = ["EXTERNAL", "KEEPERS", "PROFILES", "RESPONDENTS", "VINTAGE", "Adversary", "Keeper", "Profile", "named", "profile_of"]
 
 PROFILES: dict[str, Profile] = {each.name: each for each in (External(), Internal(), Coalition(), Vintage(), Revision())}
 EXTERNAL, VINTAGE = External.name, Vintage.name

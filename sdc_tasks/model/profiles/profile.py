@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -13,12 +15,28 @@ if TYPE_CHECKING:
     from sdc_tasks.model.problem import Earlier, ProtectionProblem
 
 
+@dataclass(frozen=True, order=True)
+class Adversary:
+    """The attackers of a profile, or weaker ones who lack some pieces of what it knows (METHOD §2, every attacker).
+
+    `lacks`, ascending: of a coalition the respondents who stay outside, each by the first of his cells (flat index); of a profile that
+    keeps earlier releases the numbers of those pieces of `Earlier` that these attackers do not have.
+    """
+
+    profile: str
+    lacks: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if list(self.lacks) != sorted(set(self.lacks)):
+            raise ValueError("the pieces that an adversary lacks ascend, each once")
+
+
 class Profile(ABC):
     """One kind of attacker, and what it knows beyond what everybody can read.
 
     `name` is its name in domain files, certificates and the warehouse; `who` describes it to a reader of a report. `alone`: each insider
-    attacks alone; otherwise all of them attack together. `respondents`: its knowledge depends on the number of units of every suppressed
-    cell, so none may be missing. Raises TypeError for a class that does not define one of these.
+    attacks alone; otherwise all of them attack together, and every smaller group of them as well. `respondents`: its knowledge depends on
+    the number of units of every suppressed cell, so none may be missing. Raises TypeError for a class that does not define one of these.
     """
 
     name: ClassVar[str]
@@ -46,8 +64,17 @@ class Keeper(Outsider):
     """A profile that knows something of earlier releases of the same period."""
 
     @abstractmethod
-    def kept(self, earlier: Earlier) -> Bools:
-        """(rows of `earlier`,): the rows that the profile knows."""
+    def assumes(self, earlier: Earlier) -> Bools:
+        """(rows of `earlier`,): the assumptions on revisions that the profile makes."""
+
+    def kept(self, earlier: Earlier, lacks: Collection[int] = ()) -> Bools:
+        """(rows of `earlier`,): the rows that attackers of the profile know who lack these pieces. A row that several pieces tell is known
+        to whoever has one of them; an assumption rests on no piece.
+        """
+        told = ~earlier.assumed
+        if len(lacks):
+            told = told & earlier.told_by[:, ~np.isin(np.arange(len(earlier.pieces)), list(lacks))].any(axis=1)
+        return np.asarray(told | self.assumes(earlier))
 
     @abstractmethod
     def must_be_withstood(self, earlier: Earlier) -> bool:

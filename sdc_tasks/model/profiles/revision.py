@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from sdc_tasks.model.profiles.profile import Keeper
 from sdc_tasks.model.table import Bools
 
@@ -19,8 +17,8 @@ class Revision(Keeper):
     name = "revision"
     who = "the same, who also knows how far cells were revised since, as the domain lets one assume"
 
-    def kept(self, earlier: Earlier) -> Bools:
-        return np.ones(len(earlier.assumed), dtype=bool)
+    def assumes(self, earlier: Earlier) -> Bools:
+        return earlier.assumed
 
     def must_be_withstood(self, earlier: Earlier) -> bool:
         return bool(earlier.assumed.any())

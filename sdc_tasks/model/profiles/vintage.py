@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sdc_tasks.model.profiles.profile import Keeper
 from sdc_tasks.model.table import Bools
 
@@ -19,8 +21,8 @@ class Vintage(Keeper):
     name = "vintage"
     who = "somebody who also holds everything released of the period in earlier versions"
 
-    def kept(self, earlier: Earlier) -> Bools:
-        return ~earlier.assumed
+    def assumes(self, earlier: Earlier) -> Bools:
+        return np.zeros(len(earlier.assumed), dtype=bool)
 
     def must_be_withstood(self, earlier: Earlier) -> bool:
         return True

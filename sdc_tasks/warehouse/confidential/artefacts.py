@@ -10,6 +10,7 @@ import numpy as np
 
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import Earlier, Levels, ProtectionProblem
+from sdc_tasks.model.profiles import Adversary
 from sdc_tasks.model.results import (
     Adjustment,
     AuditReport,
@@ -51,6 +52,9 @@ def to_bytes(item: Artefact) -> bytes:
             arrays |= {f"evidence.{name}": array for name, array in value.arrays.items()}
         elif isinstance(value, Multipliers):
             arrays |= {f"{each.name}.{part.name}": getattr(value, part.name) for part in fields(value)}
+        elif each.name in ("weaker", "unjudged"):
+            if value:  # an earlier version did not know it
+                header[each.name] = [list(vars(one).values()) if isinstance(one, Adversary) else list(one) for one in value]
         elif each.name == "rungs":
             header[each.name] = [asdict(rung) for rung in value]
         else:
@@ -71,7 +75,8 @@ def _part(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
 
 def _requirements(header: dict[str, Any], arrays: dict[str, Any]) -> Requirements:
     why = Multipliers.of(_part("why.", arrays))
-    return Requirements(**{**header, "profiles": tuple(header["profiles"])}, **arrays, why=why)
+    weaker = tuple(Adversary(profile, tuple(lacks)) for profile, lacks in header.pop("weaker", ()))
+    return Requirements(**{**header, "profiles": tuple(header["profiles"])}, **arrays, why=why, weaker=weaker)
 
 
 def _problem(header: dict[str, Any], arrays: dict[str, Any]) -> ProtectionProblem:
@@ -103,6 +108,7 @@ def _report(header: dict[str, Any], arrays: dict[str, Any]) -> AuditReport:
     tuples = {name: tuple(header.get(name, ())) for name in ("profiles", "contradictions", "small", "unclaimed")}
     narrow = header.get("narrow")  # an earlier version did not know it
     evidence = Evidence.of(_part("evidence.", arrays))
+    tuples["unjudged"] = tuple((profile, cell) for profile, cell in header.get("unjudged", ()))
     told = {**header, **tuples, "narrow": None if narrow is None else tuple(narrow)}
     return AuditReport(**told, **arrays, evidence=evidence)
 

@@ -25,14 +25,16 @@ Result = TypeVar("Result")
 
 
 class Attacker:
-    """The attackers of all profiles that `needs` names. Until the first call of `face`, no aggregate is published."""
+    """All attackers that `needs` names. Until the first call of `face`, no aggregate is published."""
 
     def __init__(self, problem: ProtectionProblem, needs: Requirements, seed: int = 1, work: Progress | None = None) -> None:
         self.needs, self._work = needs, work or Progress()
         self._provers: list[LpProver] = []
-        for number, profile in enumerate(needs.profiles):
-            knowledge, system = knowledge_of(problem, profile), attack_system(problem, profile)
-            self._provers += [LpProver(problem, system, needs, knowledge, number, size, seed) for size in sizes_of(needs, number)]
+        for adversary, numbers in needs.worlds:
+            if not (sizes := list(sizes_of(needs, numbers))):
+                continue
+            knowledge, system = knowledge_of(problem, adversary.profile), attack_system(problem, adversary)
+            self._provers += [LpProver(problem, system, needs, knowledge, numbers[0], size, seed) for size in sizes]
         for prover in self._provers:
             prover.tell = self._tell
 

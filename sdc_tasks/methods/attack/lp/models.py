@@ -127,5 +127,5 @@ class Models:
         return self._models[at]
 
     def _of(self, columns: Ints) -> LiveModel:
-        """The model of these columns. Other columns count as movable even if insiders know them: the attackers of a victim may not."""
+        """The model of these columns. Other columns count as movable even if insiders know them: some may stay outside of a coalition."""
         return LiveModel(self._system, self._by_column, self._insiders.usual, columns, self._insiders.free)

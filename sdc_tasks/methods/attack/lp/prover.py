@@ -11,9 +11,10 @@ counts for the items of its own prover only: its tolerance could be as large as 
 If attackers act alone, one LP that holds all of them to what they know can prove an item against all. If it fails, its multipliers name
 the few attackers who matter.
 
-In a coalition the cells of all members except the victim are fixed. No point serves two victims, so each victim has LPs of his own, in
-parts of the table first: they open the bounds of his cells on the live model and close them again. There his cell stops at its level:
-such points move few other cells, so that their mirror images are often witnesses too.
+In a coalition the cells of all members except the victim are fixed, and in a smaller one also those of other respondents who stay outside.
+A point that moves the cells of a victim serves no other one, so each victim, and each primary that a smaller coalition attacks, has LPs of
+its own, in parts of the table first: they open the bounds of these cells on the live model and close them again. There the attacked cell
+stops at its level: such points move few other cells, so that their mirror images are often witnesses too.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class LpProver(Prover):
         row, side = size.row, size.side
         need = np.select([side == DOWN, side == UP], [needs.down[row], needs.up[row]], needs.slide[row]) / size.unit
         items = Items.of(needs, self._system, row, side, need)
-        insiders = Insiders.of(knowledge, self._system, items.cell)
+        insiders = Insiders.of(knowledge, self._system, items.cell, needs.lacked(row))
         ledger = Ledger(items, insiders, knowledge.asked(needs, row), need * (1 - MET), spared=False)
         super().__init__(profile, items, insiders, ledger, seed)
         where = _where(problem, self._system)
@@ -331,9 +332,9 @@ class LpProver(Prover):
         self._now_left(int(self.ledger.waiting.sum()))
 
     def _order(self) -> Ints:
-        """Items of a victim in a coalition come last. For each cell its sliding level comes last, because the other sides may prove it."""
+        """Items for which an insider stays outside come last, and the sliding level of each cell, because the other sides may prove it."""
         items = self.items
-        return np.lexsort((items.side != DOWN, items.side == SLIDE, items.row, self.insiders.victim >= 0))
+        return np.lexsort((items.side != DOWN, items.side == SLIDE, items.row, self.insiders.exempt))
 
     def _back(self) -> None:
         for model in self._models.live:
@@ -364,15 +365,16 @@ class LpProver(Prover):
         """
         items, insiders, system, unit = self.items, self.insiders, self._system, self._system.unit
         (lower, upper), columns, usual = insiders.against(item, group), insiders.differing(item), insiders.usual
-        side, need, victim = int(items.side[item]), items.need[item], insiders.victim[item] >= 0
+        side, need, exempt = int(items.side[item]), items.need[item], bool(insiders.exempt[item])
         ways, halves = (DOWN, UP) if side == SLIDE else (side,), [_Half()]
         fixed = items.sign[item] == 0  # by the national relations: no LP is needed
-        for model in self._models.around(int(items.core[item]), in_parts=victim or self._is_large) if not fixed else ():
+        if exempt and not fixed:
+            column = items.core[[item]]
+            columns = np.union1d(columns, column)
+            lower[column], upper[column] = np.maximum(lower[column], -need), np.minimum(upper[column], need)
+        for model in self._models.around(int(items.core[item]), in_parts=exempt or self._is_large) if not fixed else ():
             model.prepare()
             model.set_bounds(columns, lower[columns], upper[columns])
-            if victim:
-                column = items.core[[item]]
-                model.set_bounds(column, np.maximum(lower[column], -need), np.minimum(upper[column], need))
             halves = [self._reach(model, item, way, group, lot) for way in ways]
             model.set_bounds(columns, usual[0][columns], usual[1][columns])
             if sum(half.reach for half in halves) >= need * (1 - MET) or all(half.whole for half in halves):
@@ -435,9 +437,9 @@ class Size:
     unit: float
 
 
-def sizes_of(needs: Requirements, profile: int) -> Iterator[Size]:
-    """The requirements of a profile that ask for anything, by size."""
-    mine = np.flatnonzero(needs.profile == profile)
+def sizes_of(needs: Requirements, numbers: Sequence[int]) -> Iterator[Size]:
+    """The requirements against the adversaries of these numbers that ask for anything, by size."""
+    mine = np.flatnonzero(np.isin(needs.profile, numbers))
     row = np.concatenate([mine, mine, mine])
     side = np.repeat([DOWN, UP, SLIDE], len(mine))
     size = np.concatenate([needs.down[mine], needs.up[mine], needs.slide[mine]])

@@ -31,12 +31,12 @@ class WholeAttacker:
         self._provers: list[MilpProver] = []
         self._work = work or Progress()
         asked = np.flatnonzero(problem.integral[needs.primaries])
-        for number, profile in enumerate(needs.profiles):
-            rows = asked[needs.profile[asked] == number]
+        for adversary, numbers in needs.worlds:
+            rows = asked[np.isin(needs.profile[asked], numbers)]
             if len(rows):
                 furthest = max(float(getattr(needs, side)[rows].max()) for side in SIDES.values())
-                system = whole_system(problem, publication, profile, furthest)
-                self._provers.append(MilpProver(system, needs, knowledge_of(problem, profile), number, rows, seed))
+                system = whole_system(problem, publication, adversary, furthest)
+                self._provers.append(MilpProver(system, needs, knowledge_of(problem, adversary.profile), numbers[0], rows, seed))
         for prover in self._provers:
             prover.offer(tried)
             prover.tell = self._tell

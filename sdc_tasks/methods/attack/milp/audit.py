@@ -40,7 +40,7 @@ def whole_audit(
     for short in attacker.short:
         p = int(np.searchsorted(report.primaries, requirements.primaries[short.row]))
         worst[SIDES[short.side]][p] = min(worst[SIDES[short.side]][p], _share(short))
-        held[requirements.profile[short.row], p] = False
+        held[requirements.of_profile[requirements.profile[short.row]], p] = False
         undecided[p] |= not short.proven
     evidence = replace(report.evidence, **_evidence(list(attacker.witnesses())), whole_cut=requirements.whole)
     return replace(

@@ -71,8 +71,8 @@ class Whole:
 
 
 class MilpProver(Prover):
-    """One profile's requirements for integral cells. `short`: the requirements for which no whole table was found; `useful`: the tables
-    that have shown something; `own_rows`: rows of the requirements that needed their own MILP.
+    """The requirements for integral cells in one polyhedron. `short`: the requirements for which no whole table was found; `useful`: the
+    tables that have shown something; `own_rows`: rows of the requirements that needed their own MILP.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class MilpProver(Prover):
         row, side = np.tile(rows, 3)[kept], np.repeat([DOWN, UP, SLIDE], len(rows))[kept]
         need = np.ceil(asked[kept] - WHOLE_NOISE)
         items = Items.of(needs, system, row, side, need)
-        insiders = Insiders.of(knowledge, system, items.cell)
+        insiders = Insiders.of(knowledge, system, items.cell, needs.lacked(row))
         ledger = Ledger(items, insiders, knowledge.asked(needs, row), need, spared=True)
         super().__init__(profile, items, insiders, ledger, seed)
         self.component = _components(system.core)

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.attack.polyhedron import Polyhedron, attack_system, slacks
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.profiles import Adversary
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
@@ -88,10 +89,10 @@ def _is_whole(x: Floats) -> Bools:
     return np.asarray(np.abs(finite - np.rint(finite)) <= WHOLE_NOISE)
 
 
-def whole_system(problem: ProtectionProblem, publication: Publication | None, profile: str, furthest: float) -> WholeSystem:
+def whole_system(problem: ProtectionProblem, publication: Publication | None, adversary: Adversary, furthest: float) -> WholeSystem:
     """The attacker's polyhedron. Without a publication: no aggregate is published. `furthest`: the largest need."""
-    base = attack_system(problem, profile).scaled(1.0, box=min(max(LEAST_BOX, BOX_NEEDS * furthest), MOST_BOX))
-    earlier = problem.earlier.known_to(profile)
+    base = attack_system(problem, adversary).scaled(1.0, box=min(max(LEAST_BOX, BOX_NEEDS * furthest), MOST_BOX))
+    earlier = problem.earlier.known_to(adversary)
     integral = np.concatenate([problem.integral[base.cells], earlier.integral])
     low, high = base.row_lower.copy(), base.row_upper.copy()
     told = base.decided >= 0

@@ -67,7 +67,7 @@ class Extension:
     ) -> None:
         self.count = int(problem.aggregate.sum())
         # A sliding level needs two attacks, and other profiles know more than this model: repair treats both.
-        external = [needs.profiles[profile] == EXTERNAL for profile in needs.profile.tolist()]
+        external = [needs.adversaries[number].profile == EXTERNAL for number in needs.profile.tolist()]
         broken = [attack for attack in broken if attack.side and external[attack.primary]]
         sizes = [int(np.ceil(np.log10(attack.need) / NEED_DECADES)) for attack in broken]
         most = np.full(self.count, np.inf) if exact is None else np.where(exact, 0.0, np.inf)

@@ -1,0 +1,119 @@
+"""What was asked of the members of a profile, each with a part of what it knows, and who is to be asked next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from sdc_tasks.methods.attack.requirements import Requirements, promised
+from sdc_tasks.methods.attack.weaker.pieces import pieces_of
+from sdc_tasks.methods.attack.weaker.support import DualSupport, Levels
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.profiles import EXTERNAL, KEEPERS, Adversary
+
+MOST_WEAKER = 40  # adversaries of one profile for one primary
+SAME_OWED = 1e-6  # of the promised level: two requirements that differ by less are the same
+
+Question = tuple[Adversary, int]  # a weaker adversary, and a primary
+Lacks = frozenset[int]
+
+
+@dataclass
+class Family:
+    """What is known of r(K, p) so far, by profile, primary and the pieces that K lacks."""
+
+    problem: ProtectionProblem
+    profiles: tuple[str, ...]
+    levels: dict[tuple[str, int], dict[Lacks, Levels]] = field(default_factory=dict)
+    _promise: dict[int, Levels] = field(default_factory=dict)
+    _pieces: dict[str, dict[int, Lacks]] = field(default_factory=dict)
+    _worlds: dict[Adversary, DualSupport] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        promise = promised(self.problem, (EXTERNAL,))
+        cells = promise.primaries
+        self._promise = dict(zip(cells.tolist(), _levels(promise), strict=True))
+        for profile in self.profiles:
+            self._pieces[profile] = dict(zip(cells.tolist(), pieces_of(self.problem, profile, cells), strict=True))
+
+    def learn(self, needs: Requirements) -> None:
+        """Takes over the requirements against all attackers of an adversary together."""
+        for number, cell, knower, levels in zip(
+            needs.profile.tolist(), needs.primaries.tolist(), needs.knower.tolist(), _levels(needs), strict=True
+        ):
+            if knower < 0:
+                who = needs.adversaries[number]
+                self.levels.setdefault((who.profile, cell), {})[frozenset(who.lacks)] = levels
+
+    def questions(self, lowered: Sequence[tuple[str, int]]) -> list[Question]:
+        """What is to be asked next for these primaries, whose requirement against the strongest of a profile is cut."""
+        asked = (
+            (Adversary(profile, tuple(sorted(lacks))), cell)
+            for profile, cell in lowered
+            for lacks in self.missing(profile, cell, frozenset())
+        )
+        return list(dict.fromkeys(asked))
+
+    def pieces(self, profile: str, cell: int) -> Lacks:
+        return self._pieces[profile][cell]
+
+    def is_cut(self, cell: int, levels: Levels) -> bool:
+        return any(got < asked - SAME_OWED * asked for got, asked in zip(levels, self._promise[cell], strict=True))
+
+    def covers(self, profile: str, cell: int) -> bool:
+        """Is everybody judged who has all that the profile knows, or a part of it?"""
+        mine, pieces = self._judged(profile, cell), self.pieces(profile, cell)
+
+        @cache
+        def all_below(lacks: Lacks) -> bool:
+            if lacks not in mine:
+                return False
+            if not self.is_cut(cell, mine[lacks]) or lacks == pieces:
+                return True
+            return any(all(all_below(lacks | {w}) for w in pieces - rest) for rest in self._as_low(profile, cell, lacks))
+
+        return all_below(frozenset())
+
+    def missing(self, profile: str, cell: int, lacks: Lacks) -> list[Lacks]:
+        """What is to be asked next, so that everybody is judged who lacks these pieces, or more."""
+        mine, pieces = self._judged(profile, cell), self.pieces(profile, cell)
+        if lacks not in mine:
+            return [lacks] if len(mine) < MOST_WEAKER else []
+        if not self.is_cut(cell, mine[lacks]) or lacks == pieces:
+            return []
+        rest = self._as_low(profile, cell, lacks)[0]
+        if rest == lacks:
+            guess = pieces - self._world(profile, lacks).used(cell, mine[lacks], self._promise[cell])
+            if guess > lacks and guess not in mine:
+                below = [lacks | {w} for w in sorted(pieces - guess)]
+                return [each for each in (guess, *below) if each not in mine] if len(mine) < MOST_WEAKER else []
+        return [each for w in sorted(pieces - rest) for each in self.missing(profile, cell, lacks | {w})]
+
+    def _judged(self, profile: str, cell: int) -> dict[Lacks, Levels]:
+        """The requirements of a primary against adversaries of a profile, by the pieces that they lack. Who kept nothing is the public."""
+        mine, pieces = dict(self.levels.get((profile, cell), {})), self.pieces(profile, cell)
+        if profile in KEEPERS and len(pieces) == len(self.problem.earlier.pieces) and (public := self.levels.get((EXTERNAL, cell))):
+            mine.setdefault(pieces, public[frozenset()])
+        return mine
+
+    def _as_low(self, profile: str, cell: int, lacks: Lacks) -> list[Lacks]:
+        """What those lack who have no piece besides those of K, and no larger requirement; those with the fewest pieces first. To whoever
+        has none of the pieces that matter, the same is owed as to the public.
+        """
+        mine = self._judged(profile, cell)
+        most = [got + SAME_OWED * asked for got, asked in zip(mine[lacks], self._promise[cell], strict=True)]
+        if public := self.levels.get((EXTERNAL, cell)):
+            mine.setdefault(self.pieces(profile, cell), public[frozenset()])
+        low = [each for each, levels in mine.items() if each >= lacks and all(got <= top for got, top in zip(levels, most, strict=True))]
+        return sorted(low, key=lambda each: (-len(each), sorted(each)))
+
+    def _world(self, profile: str, lacks: Lacks) -> DualSupport:
+        who = Adversary(profile, tuple(sorted(lacks)))
+        if who not in self._worlds:
+            self._worlds[who] = DualSupport.of(self.problem, who)
+        return self._worlds[who]
+
+
+def _levels(needs: Requirements) -> Iterable[Levels]:
+    return zip(needs.down.tolist(), needs.up.tolist(), needs.slide.tolist(), strict=True)
