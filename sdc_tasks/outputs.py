@@ -24,7 +24,7 @@ from sdc_tasks.model.public_files import PUBLIC_FILES
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
 from sdc_tasks.report.gather import gather
-from sdc_tasks.steps import Desk, adjustment_of, compared, decided, newer, set_by_receiver
+from sdc_tasks.steps import LOWER_LEVELS, Desk, adjustment_of, compared, decided, newer, set_by_receiver
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.schema import DeliveryState
@@ -223,6 +223,7 @@ def brief(desk: Desk, release_id: str) -> str:
         f"Σ (base/2)/value {told.relative_loss:.3f}",
         f"**Files** {told.accepted} accepted, {told.refused} refused at some time, {told.superseded} superseded by later ones",
         _since(desk, release_id, publication, problem.space),
+        *(f"**{note}**" for note in lower_levels(desk, release_id)),
     ]
     if came := newer(desk, release_id):
         lines.append(f"**This one is out of date**: {came.told}. {came.remedy}")
@@ -231,6 +232,12 @@ def brief(desk: Desk, release_id: str) -> str:
     if cycle is not None and cycle.embargo is not None:
         lines.append(f"**Embargo** until {cycle.embargo:%Y-%m-%d %H:%M %Z}")
     return "\n\n".join(lines)
+
+
+def lower_levels(desk: Desk, release_id: str) -> list[str]:
+    """Where flags or the domain file ask for lower levels than a version that is out, and for how many cells: see steps/secondaries."""
+    notes = (row["note"] or "" for row in reader.steps(desk.engine, release_id) if row["step"] in ("assemble", "collect"))
+    return [each for note in notes for each in note.split("; ") if each.startswith(LOWER_LEVELS)]
 
 
 def _since(desk: Desk, release_id: str, publication: Publication, space: CellSpace) -> str:

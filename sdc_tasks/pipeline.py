@@ -59,7 +59,7 @@ def secured(
     problem: ProtectionProblem, own: Mapping[str, bool], domain: Domain, before: Sequence[ProtectionProblem] = ()
 ) -> ProtectionProblem:
     """The problem as a release has it: with what earlier versions promised, and the secondaries of the receiver in every country."""
-    problem = still_promised(problem, before)
+    problem, _ = still_promised(problem, before)
     if not domain.suppression.active:
         return problem
     return with_secondaries(problem, [receiver_sets(problem, each, own[each], domain, before) for each in problem.space.countries])

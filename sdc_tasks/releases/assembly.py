@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain, MissingCountry, Role
-from sdc_tasks.errors import CountryMissing, InvalidInput, Retriable
+from sdc_tasks.errors import CountryMissing, InvalidInput, Retriable, and_more
 from sdc_tasks.methods.primary import level_lines, protection_levels
 from sdc_tasks.model.problem import Levels, NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Publication, Secondaries
@@ -73,31 +73,47 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret 
     )
 
 
-def still_promised(problem: ProtectionProblem, before: Sequence[ProtectionProblem]) -> ProtectionProblem:
-    """The problem, in which cells stay primary that earlier releases of the period protected and that are still suppressed.
+def still_promised(problem: ProtectionProblem, before: Sequence[ProtectionProblem]) -> tuple[ProtectionProblem, tuple[int, ...]]:
+    """The problem, in which a cell that a published version of the period protected and that is still suppressed keeps its levels: it
+    stays primary, with the larger of its levels then and now, whatever its flag, the rule of the flag or the rounding of its indicator is
+    now. A small count that grew beyond the base needs nothing, as in a first version. And for each version, the number of such cells that
+    are given a lower level now.
 
-    A cell that was primary then and is suppressed now stays primary, with its earlier levels, whatever its flag is now: the published
-    tables protect it, and the new table together with them must not reveal it.
-
-    Raises InvalidInput where such a cell is not a cell of this release: the audit could not judge what the new table reveals of it.
+    Raises InvalidInput where such a cell is not a cell of this release, so that nobody could judge what the new table reveals of it; and
+    where small count rounding cannot keep its level.
     """
     level = {name: getattr(problem, name).copy() for name in ("lpl", "upl", "spl")}
-    primary, lost = problem.primary.copy(), list[str]()
-    may_be = problem.suppressed & ~problem.primary & (problem.least == 0)
-    for then in before:
+    primary, lost, lowered = problem.primary.copy(), list[str](), list[int]()
+    for number, then in enumerate(before, start=1):
         cells = np.flatnonzero(then.primary)
         now = then.space.national_cells_in(problem.space)[cells]
         lost += [then.space.key(int(cell)) for cell in cells[now < 0]]
-        kept = (now >= 0) & may_be[now]
-        primary[now[kept]] = True
+        kept = (now >= 0) & problem.suppressed[now]
+        cells, now = cells[kept], now[kept]
+        counts = (problem.least[now] > 0) & (then.least[cells] > 0) & ~problem.primary[now]  # a count that is not small any more
+        cells, now = cells[~counts], now[~counts]
+        less = np.any([getattr(problem, name)[now] < getattr(then, name)[cells] for name in level], axis=0)
+        _refuse_what_counts_cannot_keep(problem, now[less], number)
+        lowered.append(int(less.sum()))
+        primary[now] = True
         for name, array in level.items():
-            np.maximum.at(array, now[kept], getattr(then, name)[cells[kept]])
+            np.maximum.at(array, now, getattr(then, name)[cells])
     if lost:
         raise InvalidInput(
             f"{', '.join(lost[:5])} ({len(lost)} in all): primary in a published version of the period, but not in this release. "
             "Remedy: release the period with the countries, indicators and codes of its first version, and with their deliveries"
         )
-    return replace(problem, primary=primary, **level)
+    return replace(problem, primary=primary, **level), tuple(lowered)
+
+
+def _refuse_what_counts_cannot_keep(problem: ProtectionProblem, cells: Ints, version: int) -> None:
+    """Raises InvalidInput where small count rounding would leave less than a published version promised."""
+    counts = cells[problem.least[cells] > 0]
+    if len(counts):
+        raise InvalidInput(
+            f"{problem.space.key(int(counts[0]))}{and_more(len(counts) - 1)}: small count rounding leaves less than version {version} of "
+            "the period promised. Remedy: protect the indicator as that version did, by bases or with the larger rounding base"
+        )
 
 
 def sets_secondaries(table: NationalTable, domain: Domain) -> bool:

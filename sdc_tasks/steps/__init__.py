@@ -29,11 +29,11 @@ from sdc_tasks.steps.publication import (
     wait,
     withdraw,
 )
-from sdc_tasks.steps.secondaries import collect, set_by_receiver, suppress
+from sdc_tasks.steps.secondaries import LOWER_LEVELS, collect, set_by_receiver, suppress
 
 __all__ = [
-    "Desk", "Waiting", "adjust", "adjustment_of", "answer", "assemble", "audit_chunk", "awaiting", "baseline", "choose_bases",
-    "climbed", "close", "collect", "compared", "decided", "discover", "followed", "ingest", "newer", "news", "open_cycle", "open_desk",
-    "open_office", "outdated", "publish", "ready", "rejections", "require_own", "retract", "second", "set_by_receiver", "settle",
-    "suppress", "verdict", "wait", "withdraw",
+    "LOWER_LEVELS", "Desk", "Waiting", "adjust", "adjustment_of", "answer", "assemble", "audit_chunk", "awaiting",
+    "baseline", "choose_bases", "climbed", "close", "collect", "compared", "decided", "discover", "followed",
+    "ingest", "newer", "news", "open_cycle", "open_desk", "open_office", "outdated", "publish", "ready", "rejections",
+    "require_own", "retract", "second", "set_by_receiver", "settle", "suppress", "verdict", "wait", "withdraw",
 ]  # fmt: skip

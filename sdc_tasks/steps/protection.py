@@ -38,7 +38,7 @@ def assemble(desk: Desk, opened: str | None = None) -> str:
     Raises Retriable while a delivery is received but not judged, InvalidInput where the domain does not allow a release of the deliveries,
     and Unprotectable where no secondaries that the receiver may set protect a primary.
     """
-    release_id = opened or _examined(desk)
+    release_id, notes = opened or _examined(desk), list[str]()
 
     def build() -> ProtectionProblem:
         if desk.domain.suppression.active:
@@ -46,11 +46,11 @@ def assemble(desk: Desk, opened: str | None = None) -> str:
             hidden = [load(desk, release_id, "suppress", Secondaries, country) for country in problem.space.countries]
             problem = pipeline.with_secondaries(problem, hidden)
         else:
-            problem = delivered(desk, release_id)
+            problem = delivered(desk, release_id, notes)
         return replace(problem, earlier=told_so_far(desk, problem, readable(desk, release_id, problem)))
 
     try:
-        once(desk, release_id, "assemble", "", build)
+        once(desk, release_id, "assemble", "", build, notes)
     except SdcError as error:
         raise failed(desk, release_id, error) from None
     return release_id

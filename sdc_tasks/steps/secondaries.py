@@ -28,6 +28,8 @@ from sdc_tasks.warehouse.database.schema import DeliveryState, RunState
 from sdc_tasks.warehouse.dissemination import lineage, overlap
 from sdc_tasks.warehouse.operations import journal
 
+LOWER_LEVELS = "levels lower than those of"
+
 
 def accepted(desk: Desk) -> list[store.StoredDelivery]:
     """The accepted deliveries of the period. Raises Retriable while a delivery is received but not judged, and InvalidInput where the inbox
@@ -65,12 +67,16 @@ def made_of(desk: Desk, release_id: str) -> list[store.StoredDelivery]:
     return [replace(each, file=named[each.key.digest].removeprefix(f"{each.country}: ")) for each in found]
 
 
-def delivered(desk: Desk, release_id: str) -> ProtectionProblem:
-    """The protection problem of the release's deliveries, with the promises of earlier versions."""
+def delivered(desk: Desk, release_id: str, notes: list[str]) -> ProtectionProblem:
+    """The protection problem of the release's deliveries, with the promises of earlier versions. `notes` gets what people must know who
+    agree to the release: where flags or the domain file ask for lower levels than a version that is out.
+    """
     tables = [read_files(desk, files).table for files in by_country(made_of(desk, release_id)).values()]
     salt = salt_of(desk.engine, desk.domain.id, desk.period)
     problem = pipeline.build_problem([table for table in tables if table is not None], desk.domain, salt)
-    return pipeline.still_promised(problem, [then for then, _ in told_before(desk, release_id)])
+    kept, lowered = pipeline.still_promised(problem, [then for then, _ in told_before(desk, release_id)])
+    notes += [f"{LOWER_LEVELS} version {n}: {k} cells, which keep those" for n, k in enumerate(lowered, start=1) if k]
+    return kept
 
 
 def by_country(deliveries: Sequence[store.StoredDelivery]) -> dict[str, list[store.StoredDelivery]]:
@@ -89,7 +95,8 @@ def collect(desk: Desk) -> tuple[str, tuple[str, ...]]:
     """
     release_id = open_release(desk)
     try:
-        once(desk, release_id, "collect", "", lambda: delivered(desk, release_id))
+        notes: list[str] = []
+        once(desk, release_id, "collect", "", lambda: delivered(desk, release_id, notes), notes)
     except SdcError as error:
         raise failed(desk, release_id, error) from None
     return release_id, load(desk, release_id, "collect", ProtectionProblem).space.countries

@@ -129,6 +129,28 @@ def test_the_database_itself_counts_approvals(warehouse, people):
     assert count(warehouse, "dissemination.release") == 1
 
 
+def test_a_later_version_needs_as_many_approvals_as_an_earlier_one(warehouse, people):
+    """The domain file of version 2 asks for none: whoever loosens it must not be the one who publishes."""
+    release = submitted(warehouse, "r1", TWO_EYES_MORE)
+    for name in ("Anna ", "bert"):
+        approve(people[name], "r1", FIRST.digest)
+    assert out(warehouse, release, TWO_EYES_MORE) == (1, True)
+    second = submitted(warehouse, "r2", TERMS, SECOND)
+    with pytest.raises(NotApproved, match="0 of 2 approvals, as many as an earlier version of the period asked for"):
+        out(warehouse, second, TERMS)
+    for name in ("Anna ", "bert"):
+        approve(people[name], "r2", SECOND.digest)
+    assert out(warehouse, second, TERMS) == (2, True)
+
+
+def test_a_later_version_withstands_whom_an_earlier_one_had_to_withstand(warehouse):
+    first = submitted(warehouse, "r1", HARDER, profiles=("external", "coalition"))
+    assert out(warehouse, first, HARDER) == (1, True)
+    second = submitted(warehouse, "r2", TERMS, SECOND)
+    with pytest.raises(ReleaseBlocked, match=r"version 1 .* profile coalition.*Remedy: name it in audit\.profiles"):
+        out(warehouse, second, TERMS)
+
+
 def test_an_approval_is_of_one_publication_of_a_passed_audit_by_somebody_else(warehouse, people):
     submitted(warehouse, "r1", TWO_EYES_MORE)
     failed = audited(SECOND, down=0.5)

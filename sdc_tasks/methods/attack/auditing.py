@@ -220,6 +220,7 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
         **joined_tables(parts),
         program=program.program,
         program_centre=program.program_centre,
+        weaker=parts[0].weaker,
     )
 
 

@@ -72,6 +72,7 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms,
             raise ReleaseBlocked(
                 f"{release.id}: version {len(versions)} of {period} is published, but the audit is not against profile {VINTAGE}. {ANEW}"
             )
+        _require_what_was_asked(release, versions)
         if others := refusal(connection, terms, period):
             raise ReleaseBlocked(f"{release.id}: {others}")
         version = len(versions) + 1
@@ -85,7 +86,8 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms,
             "audit_passed": True,
             "released_at": datetime.now(UTC),
         }
-        row["embargo"] = _embargo(connection, release, terms, str(row["audit_digest"]))
+        approvals = max([terms.approvals, *(row.approvals for row in versions)])
+        row["embargo"] = _embargo(connection, release, terms, approvals, str(row["audit_digest"]))
         _store(connection, release.publication, space, domain, period)
         connection.execute(insert(release_table), row)
         record(connection, "release", release.id, version=version, publication=digest, audit=row["audit_digest"])
@@ -144,8 +146,18 @@ def _require_passed_audit(release: Release, space: CellSpace, profiles: tuple[st
         raise ReleaseBlocked(f"{blocked}: {len(decided.cells)} cells are decided, but there are {len(aggregates)} aggregate cells")
 
 
+def _require_what_was_asked(release: Release, versions: Sequence[Any]) -> None:
+    """What is out was promised against these attackers: a later version reveals its cells again, and withstands them too."""
+    for row in versions:
+        if missing := [profile for profile in row.profiles.split(",") if profile not in release.report.profiles]:
+            raise ReleaseBlocked(
+                f"{release.id}: version {row.version} of the period had to withstand profile {', '.join(missing)}, and this one was not "
+                "audited against it. Remedy: name it in audit.profiles of the domain file"
+            )
+
+
 def _versions(connection: Connection, domain: str, period: str) -> list[Any]:
-    """All releases of the period, with the reason of a retraction."""
+    """All releases of the period, with the reason of a retraction and what its terms asked for."""
     return _asked(connection, "versions", domain=domain, period=period)
 
 
@@ -154,7 +166,7 @@ def _asked(connection: Connection, query: str, **values: object) -> list[Any]:
     return list(connection.execute(clause(f"queries/{query}", connection.dialect.name), values))
 
 
-def _embargo(connection: Connection, release: Release, terms: Terms, audit_digest: str) -> datetime | None:
+def _embargo(connection: Connection, release: Release, terms: Terms, approvals: int, audit_digest: str) -> datetime | None:
     """The embargo of the submission. Raises while something is missing that the terms require."""
     submitted = connection.execute(select(submission).where(submission.c.release_id == release.id)).one_or_none()
     if submitted is None or (submitted.domain, submitted.terms_digest) != (terms.domain, terms.digest):
@@ -162,9 +174,10 @@ def _embargo(connection: Connection, release: Release, terms: Terms, audit_diges
     require_terms(connection, terms)
     agreed = (approval.c.release_id == release.id, approval.c.audit_digest == audit_digest, approval.c.account.is_not(None))
     number = connection.execute(select(func.count()).select_from(approval).where(*agreed)).scalar_one()
-    if number < terms.approvals:
+    if number < approvals:
+        asked = "" if approvals == terms.approvals else ", as many as an earlier version of the period asked for"
         raise NotApproved(
-            f"release {release.id}: {number} of {terms.approvals} approvals. Remedy: somebody other than {submitted.submitter} reads the "
+            f"release {release.id}: {number} of {approvals} approvals{asked}. Remedy: somebody other than {submitted.submitter} reads the "
             f"report and runs sdc approve {release.id} --publication {release.publication.digest[:12]}; then publish again"
         )
     embargo: datetime | None = submitted.embargo
