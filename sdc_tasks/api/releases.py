@@ -187,7 +187,15 @@ def release(tables: Tables, domain: Domain | str | Path, period: str, *, progres
     tell("audit")
     tried = pipeline.to_try(problem, adjustment, kept.get(pipeline.TABLES))
     found = pipeline.audit(problem, publication, requirements, spec, tried=tried, progress=tell)
-    pipeline.release(f"{spec.id}-{period}", problem, requirements, publication, found, pipeline.profiles_of(problem, spec))
+    pipeline.release(
+        f"{spec.id}-{period}",
+        problem,
+        requirements,
+        publication,
+        found,
+        pipeline.profiles_of(problem, spec),
+        spec.audit.unjudged == "refused",
+    )
     return ReleaseResult(case, requirements, publication, found, adjustment)
 
 

@@ -15,16 +15,18 @@ from sdc_tasks.cli.evidence import write_evidence
 from sdc_tasks.cli.searches.replayed import replayed
 from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, refuse_place
 from sdc_tasks.cli.terminal import out
-from sdc_tasks.errors import NAMED_CELLS, InvalidInput
+from sdc_tasks.errors import NAMED_CELLS, InvalidInput, and_more
 
 if TYPE_CHECKING:
     from sdc_tasks.model.problem import ProtectionProblem
+    from sdc_tasks.model.results import AuditReport
     from sdc_tasks.outputs import Summary
     from sdc_tasks.report import ReadTable
     from sdc_tasks.report.standing import Contradictions
 
 
 SHOWN_ROWS = 40  # rows of a table on the terminal
+SHOWN_ATTACKS = 10
 WITNESSES = "write the evidence for `sdc verify-certificate` here; confidential"
 
 
@@ -162,6 +164,7 @@ def audit(
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods import attack
     from sdc_tasks.model.results import Publication
+    from sdc_tasks.releases import why
     from sdc_tasks.report import standing
 
     for place in (differences, json, intervals, witnesses):
@@ -203,6 +206,12 @@ def audit(
         table.add_row(f"… and {unprotected - SHOWN_ROWS} more; --json FILE lists all", "", "", "")
     if table.row_count:
         out.print(table)
+    for each in why.successes(problem, requirements, found)[:SHOWN_ATTACKS]:
+        through = (
+            f" through {', '.join(each.through[:NAMED_CELLS])}{and_more(max(0, len(each.through) - NAMED_CELLS))}" if each.through else ""
+        )
+        out.print(f"{each.primary}: attacked by {each.attacker}{through}" + (", to withhold one of them ends it" if through else ""))
+    _tell_weaker(problem, found)
     if found.undecided.any():
         out.print(f"{int(found.undecided.sum())} cells count as not protected, because a MILP stopped at its limit")
     judged = np.array([cell for cell in found.contradictions if not problem.withheld[cell]], dtype=np.int64)
@@ -229,6 +238,16 @@ def audit(
         raise typer.Exit(5)
     if len(untold) or (read is not None and read.unknown):
         raise typer.Exit(6)
+
+
+def _tell_weaker(problem: ProtectionProblem, found: AuditReport) -> None:
+    """Prints for which primaries not everybody was judged who has a part of what a profile knows."""
+    for profile in dict.fromkeys(profile for profile, _ in found.unjudged):
+        cells = [problem.space.key(cell) for name, cell in found.unjudged if name == profile]
+        out.print(
+            f"not judged against every attacker with a part of what profile {profile} knows: {', '.join(cells[:NAMED_CELLS])}"
+            f"{and_more(max(0, len(cells) - NAMED_CELLS))}"
+        )
 
 
 def _tell_contradictions(problem: ProtectionProblem, found: Contradictions) -> None:

@@ -166,6 +166,11 @@ class AuditOptions(Strict):
     profiles: tuple[str, ...] = Field(default=(EXTERNAL,), description="attackers that a release must withstand, all of them")
     chunks: int = Field(default=4, ge=1, description="tasks that the audit is mapped into")
     seed: int = Field(default=1, description="of the attacks")
+    unjudged: Literal["named", "refused"] = Field(
+        default="named",
+        description="what happens where more weaker attackers than are counted would have to be judged for a primary: the certificate and "
+        "the report name it, or the release is refused",
+    )
     revision: str = Field(
         default="tied",
         pattern=r"^(tied|free|bounded \d+(\.\d+)?)$",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sdc_tasks.errors import ReleaseBlocked
+from sdc_tasks.errors import NAMED_CELLS, ReleaseBlocked, and_more
 from sdc_tasks.methods import attack
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import named
@@ -20,9 +20,11 @@ def pass_gate(
     publication: Publication,
     report: AuditReport,
     profiles: Sequence[str],
+    everybody: bool = False,
 ) -> Release:
     """Makes a Release; there is no other way. Raises ReleaseBlocked unless the report passed, names all `profiles`, and is about exactly
-    this publication and problem; ValueError for no profile, or an unknown one.
+    this publication and problem; ValueError for no profile, or an unknown one. `everybody`: it is refused also where the report names
+    primaries for which not every weaker attacker was judged.
     """
     if missing := [profile for profile in named(profiles) if profile not in report.profiles]:
         raise ReleaseBlocked(f"{release_id}: not audited against profile {', '.join(missing)}. Remedy: run baseline, bases and audit again")
@@ -34,6 +36,15 @@ def pass_gate(
         raise ReleaseBlocked(f"{release_id}: the audit is of another publication. Remedy: audit this one")
     if report.requirements != requirements.digest(problem.salt) or not requirements.keeps(attack.promised(problem, requirements.profiles)):
         raise ReleaseBlocked(f"{release_id}: the audit asked for less than the promised protection. Remedy: run baseline and audit again")
+    if report.unjudged != (left := attack.unjudged(problem, requirements)):
+        raise ReleaseBlocked(f"{release_id}: the audit does not say whom it did not judge. Remedy: run baseline and audit again")
+    if left and everybody:
+        keys = ", ".join(problem.space.key(cell) for _, cell in left[:NAMED_CELLS])
+        raise ReleaseBlocked(
+            f"{release_id}: {keys}{and_more(max(0, len(left) - NAMED_CELLS))}: not judged against every attacker who has a part of what "
+            f"profile {left[0][0]} knows, and the domain file refuses that. Remedy: audit.unjudged: named, or leave out the profile, or "
+            "have more secondaries set in these national tables"
+        )
     if len(never := publication.cells[problem.withheld[publication.cells] & ~publication.withheld]):
         keys = ", ".join(problem.space.key(int(cell)) for cell in never[:5])
         raise ReleaseBlocked(

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from sdc_tasks.errors import and_more
 from sdc_tasks.methods import attack
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Multipliers, Publication, State
+from sdc_tasks.model.results import AuditReport, Multipliers, Publication, State
 from sdc_tasks.model.table import Ints
 
 NAMED_HOLDS = 8  # primaries that the sentences name
@@ -101,6 +101,28 @@ def why_not_exact(problem: ProtectionProblem, requirements: attack.Requirements,
     beside = [other for other in _told(problem, uses) if other != cell]
     frees = tuple(problem.space.key(o) for o in beside[:TRIED] if _frees(problem, exact, requirements, o, seed)) if holds else ()
     return Why(key, state, False, small, tuple(holds), frees)
+
+
+@dataclass(frozen=True)
+class Success:
+    """An attack of an audit that succeeds: on which primary, by whom, and through the published aggregates; to withhold or round one of
+    these ends it.
+    """
+
+    primary: str
+    attacker: str
+    through: tuple[str, ...]
+
+
+def successes(problem: ProtectionProblem, requirements: attack.Requirements, report: AuditReport) -> list[Success]:
+    """The attacks that the evidence of a report proves, one for each primary and attacker. As confidential as the names of primaries."""
+    proofs, found = report.evidence.broken, dict[tuple[int, str], set[int]]()
+    names = [attack.who(problem, each) for each in requirements.adversaries]
+    for i, (cell, number) in enumerate(zip(proofs.cell.tolist(), proofs.profile.tolist(), strict=True)):
+        told = _used(problem, proofs, i)
+        found.setdefault((cell, names[number]), set()).update(told[told >= problem.space.first_aggregate].tolist())
+    key = problem.space.key
+    return [Success(key(cell), name, tuple(map(key, sorted(through)))) for (cell, name), through in found.items()]
 
 
 def _state(publication: Publication, i: int) -> State:

@@ -169,7 +169,9 @@ def publish(desk: Desk, release_id: str) -> int:
         requirements = load(desk, release_id, "baseline", Requirements)
         history = known(desk, release_id)
         profiles = pipeline.profiles_of(problem, desk.domain)
-        approved = pipeline.release(release_id, problem, requirements, publication, merged, profiles)
+        approved = pipeline.release(
+            release_id, problem, requirements, publication, merged, profiles, desk.domain.audit.unjudged == "refused"
+        )
         _require_up_to_date(desk, release_id, publication)  # again: what came while the release was read
         _require_in_place(desk, release_id)
         with span("sdc.step", release=release_id, step="publish"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,10 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks import pipeline
+from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.methods.attack import audit, baseline, earlier, weaker
+from sdc_tasks.methods.attack.weaker import family
 from sdc_tasks.methods.recheck import recheck, told_before
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Adjustment, Publication
+from sdc_tasks.model.results import Adjustment, Multipliers, Publication, Weaker
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from support.laws import law
 from support.oracles import profiles as cold
@@ -218,16 +221,78 @@ def test_the_units_of_two_other_countries_are_enough():
     """AT.K = 10 000 with three units; AT.M and AT.N have one unit each, and so have BE.K and CY.K. All four together know AT.K from the
     table of AT alone, so nothing is owed to them. Those of BE.K and CY.K alone are owed 1 000, and EU.K exact leaves them nothing.
     """
-    problem = countries(
-        {"AT": "K/1000 M N", "BE": "K M N", "CY": "K M N"}, AT="10000 500 700", BE="4000 3000 100", CY="2000 1000 100",
-    )  # fmt: skip
-    problem = single(problem, "AT.M", "AT.N", "BE.K", "CY.K")
-    requirements, _ = baseline(problem, ("external", "coalition"))
+    problem = three_countries()
+    requirements, _ = baseline(problem, COALITION)
     report = audit(problem, everything(problem, "exact"), requirements)
     assert report.held.tolist() == [[True], [False]]
-    assert not audit(problem, everything(problem, "exact"), baseline(problem, ("external", "coalition"), every=False)[0]).broken, "today"
+    assert not audit(problem, everything(problem, "exact"), baseline(problem, COALITION, every=False)[0]).broken, "today"
     withheld = audit(problem, everything(problem, "withheld"), requirements)
     assert withheld.passed
+
+
+COALITION = ("external", "coalition")
+
+
+def three_countries() -> ProtectionProblem:
+    """AT.K is owed 1 000; whoever has AT.M and AT.N knows it from the table of AT."""
+    problem = countries({"AT": "K/1000 M N", "BE": "K M N", "CY": "K M N"}, AT="10000 500 700", BE="4000 3000 100", CY="2000 1000 100")
+    return single(problem, "AT.M", "AT.N", "BE.K", "CY.K")
+
+
+def renumbered(proofs: Multipliers, number: dict[int, int]) -> Multipliers:
+    """The proofs about these adversaries, with their new numbers."""
+    kept = [i for i, n in enumerate(proofs.profile.tolist()) if n in number]
+    spans = [slice(proofs.start[i], proofs.start[i + 1]) for i in kept]
+    return Multipliers(
+        profile=np.array([number[n] for n in proofs.profile[kept].tolist()]),
+        **{name: getattr(proofs, name)[kept] for name in ("cell", "side", "knower", "split", "reach")},
+        start=np.cumsum([0, *(span.stop - span.start for span in spans)]),
+        row=np.concatenate([proofs.row[span] for span in spans]),
+        value=np.concatenate([proofs.value[span] for span in spans]),
+    )
+
+
+def test_evidence_without_a_weaker_attacker_does_not_cover_him():
+    """Whoever forges a certificate leaves out one of those who must be judged: the second program misses him."""
+    problem = three_countries()
+    publication = everything(problem, "withheld")
+    report = audit(problem, publication, baseline(problem, COALITION)[0])
+    assert recheck(problem, publication, COALITION, report.evidence).unjudged == ()
+    told = report.evidence.weaker
+    assert len(told.profile) > 0
+    for left_out in range(len(told.profile)):
+        numbers = [i for i in range(len(told.profile)) if i != left_out]
+        kept = Weaker.of(
+            [
+                (told.profile[i], told.piece[told.lack[i] : told.lack[i + 1]], told.cell[told.judged[i] : told.judged[i + 1]])
+                for i in numbers
+            ]
+        )
+        number = {2 + i: 2 + n for n, i in enumerate(numbers)} | {0: 0, 1: 1}
+        forged = replace(
+            report.evidence,
+            weaker=kept,
+            cut=renumbered(report.evidence.cut, number),
+            profile=np.array([number.get(n, 1) for n in report.evidence.profile.tolist()]),
+        )
+        assert recheck(problem, publication, COALITION, forged).unjudged == (("coalition", 1),)
+
+
+def test_where_too_many_would_have_to_be_judged_the_primary_is_named():
+    """With room for the strongest alone, AT.K is named, by the second program too; a domain may refuse such a release."""
+    problem = three_countries()
+    publication = everything(problem, "withheld")
+    with patch.object(family, "MOST_WEAKER", 1):
+        requirements, _ = baseline(problem, COALITION)
+    report = audit(problem, publication, requirements)
+    assert report.unjudged == (("coalition", 1),)
+    assert recheck(problem, publication, COALITION, report.evidence).unjudged == report.unjudged
+    assert pipeline.release("r", problem, requirements, publication, report, COALITION).publication is publication
+    with pytest.raises(ReleaseBlocked, match=r"AT\.X\.K: not judged against every attacker.*profile coalition.*Remedy"):
+        pipeline.release("r", problem, requirements, publication, report, COALITION, everybody=True)
+    silent = replace(report, unjudged=())
+    with pytest.raises(ReleaseBlocked, match="does not say whom it did not judge"):
+        pipeline.release("r", problem, requirements, publication, silent, COALITION)
 
 
 def test_a_country_that_honours_its_list_is_not_given_away_by_one_that_does_not():
