@@ -77,7 +77,7 @@ def audit(
         attacker.settle_from(joint, lots)
     mine = np.concatenate([np.zeros(0, dtype=np.int64), *(cells for _, cells in lots)])
     reached = attacker.reached()
-    rows = np.flatnonzero(np.isin(requirements.primaries, mine))
+    rows = np.flatnonzero(np.isin(requirements.primaries, mine) & ~requirements.implied)
     at = np.searchsorted(mine, requirements.primaries[rows])
     worst = {name: np.ones(len(mine)) for name in reached}
     held = np.ones((len(requirements.profiles), len(mine)), dtype=bool)

@@ -136,7 +136,12 @@ class Insiders:
     @cached_property
     def exempt(self) -> Bools:
         """(items,): whether some insider takes no part in the attack."""
-        found = self.victim >= 0
+        return np.asarray((self.victim >= 0) | self.smaller)
+
+    @cached_property
+    def smaller(self) -> Bools:
+        """(items,): whether a smaller coalition attacks. All members together mostly know such a cell, so no joint search can move it."""
+        found = np.zeros(len(self.victim), dtype=bool)
         found[list(self.outside)] = True
         return found
 

@@ -14,6 +14,7 @@ from sdc_tasks.model.results import Multipliers
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, Floats, Ints
 
+SAME_OWED = 1e-6  # relative: two requirements that differ by less are the same
 WHOLE_LEVEL_NOISE = 1e-9  # unit of the data: a level this close to a whole number counts as that number
 
 
@@ -81,6 +82,20 @@ class Requirements:
         """(number, weaker adversary, primaries for which he is judged)."""
         first = len(self.profiles)
         return [(first + i, who, self.primaries[self.profile == first + i]) for i, who in enumerate(self.weaker)]
+
+    @cached_property
+    def implied(self) -> Bools:
+        """(rows,): what another row implies, against an adversary who has more and is owed no less. Nobody needs to attack it."""
+        found, of_cell = np.zeros(len(self.primaries), dtype=bool), dict[tuple[str, int], list[int]]()
+        for row in np.flatnonzero(self.knower < 0).tolist():
+            of_cell.setdefault((self.adversaries[self.profile[row]].profile, int(self.primaries[row])), []).append(row)
+        levels = np.column_stack([self.down, self.up, self.slide])
+        for rows in of_cell.values():
+            lacks = [frozenset(self.adversaries[self.profile[row]].lacks) for row in rows]
+            for row, mine in zip(rows, lacks, strict=True) if len(rows) > 1 else ():
+                stronger = [other for other, each in zip(rows, lacks, strict=True) if each < mine]
+                found[row] = bool((levels[stronger] >= levels[row] * (1 - SAME_OWED)).all(axis=1).any())
+        return found
 
     def lacked(self, rows: Ints) -> dict[int, tuple[int, ...]]:
         """Of these rows (by their position) those against a weaker adversary, with the pieces that he lacks."""

@@ -16,9 +16,9 @@ import numpy as np
 
 from sdc_tasks.methods.recheck.knowledge import attackers, insight_of
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.table import Bools, Floats, Ints
 
-SAME_REQUIREMENT = 1e-6  # of the promised level
+SAME_REQUIREMENT = 1e-6  # relative
 Pieces = frozenset[int]
 
 
@@ -46,6 +46,21 @@ def left_out(problem: ProtectionProblem, primaries: Ints, promise: Floats, asked
             if not _covered(judged, public | judged, pieces[p], promise[:, p]):
                 found.append((profile, cell))
     return found
+
+
+def implied(asked: Sequence[Judged], primaries: Ints) -> list[Bools]:
+    """For each adversary (primaries,): whether another one who has more is owed no less, so that nobody needs to show this requirement."""
+    found = []
+    for each in asked:
+        stronger = [other for other in asked if other.profile == each.profile and other.lacks < each.lacks]
+        found.append(np.array([any(_no_less(other, each, cell) for other in stronger) for cell in primaries.tolist()], dtype=bool))
+    return found
+
+
+def _no_less(other: Judged, each: Judged, cell: int) -> bool:
+    if cell not in other.needs or cell not in each.needs:
+        return False
+    return bool((other.needs[cell] >= each.needs[cell] * (1 - SAME_REQUIREMENT)).all())
 
 
 def _covered(judged: Mapping[Pieces, Floats], owed: Mapping[Pieces, Floats], pieces: Pieces, promise: Floats) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.recheck.duality import Core, classes
-from sdc_tasks.methods.recheck.everyone import Judged, left_out
+from sdc_tasks.methods.recheck.everyone import Judged, implied, left_out
 from sdc_tasks.methods.recheck.form import require_form, weaker_of
 from sdc_tasks.methods.recheck.integers import Exhaustion
 from sdc_tasks.methods.recheck.knowledge import Known, attackers
@@ -97,9 +97,9 @@ def recheck(
     does not prove what it says, and if no profile is named, or an unknown one.
     """
     profiles, primaries = named(profiles), np.flatnonzero(problem.primary)
-    weaker, judged = weaker_of(evidence.weaker, profiles, primaries)
+    weaker, told = weaker_of(evidence.weaker, profiles, primaries)
     adversaries = [*(Adversary(profile) for profile in profiles), *weaker]
-    cases = [_case(problem, publication, adversaries, n, primaries, judged) for n in range(len(adversaries))]
+    cases = [_case(problem, publication, adversaries, n, primaries, told) for n in range(len(adversaries))]
     integral = problem.integral[primaries]
     require_form(
         evidence, primaries, integral, [len(c.world.lower) for c in cases], [c.world.A.shape[0] for c in cases],
@@ -107,10 +107,11 @@ def recheck(
     )  # fmt: skip
     protected = np.ones((len(profiles), len(primaries)), dtype=bool)
     exposed, share = np.zeros_like(protected), np.ones((3, len(primaries)))
-    needs, faults = [], list[str]()
-    for case in cases:
-        needs.append(_needs(case, evidence))
-        open_, shares, shown = _judge(case, publication, needs[-1], evidence)
+    faults = list[str]()
+    needs = [_needs(case, evidence) for case in cases]
+    judged = [_judged(*each) for each in zip(cases, needs, strict=True)]
+    for case, need, spared in zip(cases, needs, implied(judged, primaries), strict=True):
+        open_, shares, shown = _judge(replace(case, judged=case.judged & ~spared), publication, need, evidence)
         profile = case.who.profile
         protected[profiles.index(profile)] &= ~open_.any(axis=(0, 2))
         exposed[profiles.index(profile)] |= shown.any(axis=(0, 2))
@@ -141,7 +142,7 @@ def recheck(
         tuple(faults),
         shown_wide,
         weaker,
-        tuple(left_out(problem, primaries, promised(problem, primaries), [_judged(*each) for each in zip(cases, needs, strict=True)])),
+        tuple(left_out(problem, primaries, promised(problem, primaries), judged)),
     )
 
 

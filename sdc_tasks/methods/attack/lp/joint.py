@@ -64,7 +64,7 @@ class JointSearch:
         if not self.levels:
             return 0
         bounds = self.insiders.imposed(knowers) if self.insiders.alone else self.insiders.all_held
-        pushed = self.items.pushable(bounds)
+        pushed = self.items.pushable(bounds) & ~self.insiders.smaller
         solved = 0
         for level in self.levels:
             label = level.label(len(bounds[0]))[self.items.core]

@@ -332,9 +332,13 @@ class LpProver(Prover):
         self._now_left(int(self.ledger.waiting.sum()))
 
     def _order(self) -> Ints:
-        """Items for which an insider stays outside come last, and the sliding level of each cell, because the other sides may prove it."""
+        """Items for which an insider stays outside come last: the fewer, the earlier, for its points serve those where more do.
+        The sliding level of each cell comes after the other sides, which may prove it.
+        """
         items = self.items
-        return np.lexsort((items.side != DOWN, items.side == SLIDE, items.row, self.insiders.exempt))
+        absent = np.zeros(len(items), dtype=np.int64)
+        absent[list(self.insiders.outside)] = [len(each) for each in self.insiders.outside.values()]
+        return np.lexsort((items.side != DOWN, items.side == SLIDE, items.row, absent, self.insiders.exempt))
 
     def _back(self) -> None:
         for model in self._models.live:
@@ -439,7 +443,7 @@ class Size:
 
 def sizes_of(needs: Requirements, numbers: Sequence[int]) -> Iterator[Size]:
     """The requirements against the adversaries of these numbers that ask for anything, by size."""
-    mine = np.flatnonzero(np.isin(needs.profile, numbers))
+    mine = np.flatnonzero(np.isin(needs.profile, numbers) & ~needs.implied)
     row = np.concatenate([mine, mine, mine])
     side = np.repeat([DOWN, UP, SLIDE], len(mine))
     size = np.concatenate([needs.down[mine], needs.up[mine], needs.slide[mine]])

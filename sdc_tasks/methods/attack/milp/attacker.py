@@ -30,7 +30,8 @@ class WholeAttacker:
     ) -> None:  # fmt: skip
         self._provers: list[MilpProver] = []
         self._work = work or Progress()
-        asked = np.flatnonzero(problem.integral[needs.primaries])
+        spared = needs.implied & (publication is not None)  # a baseline must know each level
+        asked = np.flatnonzero(problem.integral[needs.primaries] & ~spared)
         for adversary, numbers in needs.worlds:
             rows = asked[np.isin(needs.profile[asked], numbers)]
             if len(rows):

@@ -130,7 +130,7 @@ class MilpProver(Prover):
         bounds = self.insiders.all_held
         inside = np.zeros(self.system.R.shape[1], dtype=bool)
         inside[columns] = True
-        which = np.flatnonzero(self.ledger.waiting & self.items.pushable(bounds) & inside[self.items.core])
+        which = np.flatnonzero(self.ledger.waiting & self.items.pushable(bounds) & ~self.insiders.smaller & inside[self.items.core])
         if not len(which):
             return False
         push = self.items.push(which, self.items.core[which], mirrored(bounds) if in_mirror else bounds, 1.0, rng)

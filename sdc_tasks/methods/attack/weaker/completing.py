@@ -7,14 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from sdc_tasks.methods.attack.items import SIDES
-from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.milp.audit import whole_baseline
 from sdc_tasks.methods.attack.proofs import joined, proofs_of
-from sdc_tasks.methods.attack.requirements import Requirements, promised
+from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.methods.attack.weaker.family import Family, Question
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.profiles import EXTERNAL, Adversary
+from sdc_tasks.model.profiles import Adversary
 from sdc_tasks.model.progress import Progress
 
 
@@ -32,7 +30,7 @@ def complete(problem: ProtectionProblem, least: Requirements, work: Progress) ->
     lowered = _cut_fully(least)
     while asked := family.questions(lowered):
         weaker |= dict.fromkeys(sorted(who for who, _ in asked))
-        found.append(_least(problem, least.profiles, tuple(weaker), asked, work))
+        found.append(_least(problem, family, tuple(weaker), asked, work))
         family.learn(found[-1])
     return _together(found, tuple(weaker))
 
@@ -44,21 +42,19 @@ def _cut_fully(needs: Requirements) -> list[tuple[str, int]]:
 
 
 def _least(
-    problem: ProtectionProblem, profiles: tuple[str, ...], weaker: tuple[Adversary, ...], asked: Sequence[Question], work: Progress
+    problem: ProtectionProblem, family: Family, weaker: tuple[Adversary, ...], asked: Sequence[Question], work: Progress
 ) -> Requirements:
     """The requirements of these primaries against these adversaries, cut to what nothing new leaves."""
-    promise = promised(problem, (EXTERNAL,))
-    number = {who: len(profiles) + i for i, who in enumerate(weaker)}
+    number = {who: len(family.profiles) + i for i, who in enumerate(weaker)}
     pairs = sorted((number[who], cell) for who, cell in asked)
-    at = np.searchsorted(promise.primaries, [cell for _, cell in pairs])
-    wanted = Requirements(
-        promise.primaries[at], promise.down[at], promise.up[at], promise.slide[at], np.zeros(len(at), dtype=bool),
-        np.array([each for each, _ in pairs], dtype=np.int64), profiles=profiles, weaker=weaker,
+    left = [family.left(weaker[n - len(family.profiles)], cell, row) for row, (n, cell) in enumerate(pairs)]
+    down, up, slide = np.array([each.levels for each in left]).T
+    least = Requirements(
+        np.array([cell for _, cell in pairs], dtype=np.int64), down, up, slide, np.array([bool(each.attacks) for each in left]),
+        np.array([n for n, _ in pairs], dtype=np.int64), profiles=family.profiles, weaker=weaker,
     )  # fmt: skip
-    attacker = Attacker(problem, wanted, work=work)
-    attacker.settle_alone()
-    least = wanted.cut_to((attack.primary, SIDES[attack.side], attack.knower, attack.reach) for attack in attacker.broken)
-    return whole_baseline(problem, replace(least, why=proofs_of(attacker.broken, wanted)), work)
+    proofs = proofs_of([attack for each in left for attack in each.attacks], least)
+    return whole_baseline(problem, replace(least, why=proofs), work)
 
 
 def _together(found: Sequence[Requirements], weaker: tuple[Adversary, ...]) -> Requirements:

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from sdc_tasks.methods.attack.requirements import Requirements, promised
+from sdc_tasks.methods.attack.requirements import SAME_OWED, Requirements, promised
 from sdc_tasks.methods.attack.weaker.pieces import pieces_of
-from sdc_tasks.methods.attack.weaker.support import DualSupport, Levels
+from sdc_tasks.methods.attack.weaker.support import Levels, Remaining, Unpublished
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL, KEEPERS, Adversary
 
 MOST_WEAKER = 40  # adversaries of one profile for one primary
-SAME_OWED = 1e-6  # of the promised level: two requirements that differ by less are the same
 
 Question = tuple[Adversary, int]  # a weaker adversary, and a primary
 Lacks = frozenset[int]
@@ -28,7 +27,7 @@ class Family:
     levels: dict[tuple[str, int], dict[Lacks, Levels]] = field(default_factory=dict)
     _promise: dict[int, Levels] = field(default_factory=dict)
     _pieces: dict[str, dict[int, Lacks]] = field(default_factory=dict)
-    _worlds: dict[Adversary, DualSupport] = field(default_factory=dict)
+    _worlds: dict[Adversary, Unpublished] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         promise = promised(self.problem, (EXTERNAL,))
@@ -84,7 +83,7 @@ class Family:
             return []
         rest = self._as_low(profile, cell, lacks)[0]
         if rest == lacks:
-            guess = pieces - self._world(profile, lacks).used(cell, mine[lacks], self._promise[cell])
+            guess = pieces - self.left(Adversary(profile, tuple(sorted(lacks))), cell).used
             if guess > lacks and guess not in mine:
                 below = [lacks | {w} for w in sorted(pieces - guess)]
                 return [each for each in (guess, *below) if each not in mine] if len(mine) < MOST_WEAKER else []
@@ -108,11 +107,12 @@ class Family:
         low = [each for each, levels in mine.items() if each >= lacks and all(got <= top for got, top in zip(levels, most, strict=True))]
         return sorted(low, key=lambda each: (-len(each), sorted(each)))
 
-    def _world(self, profile: str, lacks: Lacks) -> DualSupport:
-        who = Adversary(profile, tuple(sorted(lacks)))
-        if who not in self._worlds:
-            self._worlds[who] = DualSupport.of(self.problem, who)
-        return self._worlds[who]
+    def left(self, who: Adversary, cell: int, row: int = 0) -> Remaining:
+        """What an adversary leaves of a primary with nothing new published."""
+        world = who if who.profile in KEEPERS else Adversary(who.profile)
+        if world not in self._worlds:
+            self._worlds[world] = Unpublished.of(self.problem, world)
+        return self._worlds[world].left(cell, who.lacks, self._promise[cell], row)
 
 
 def _levels(needs: Requirements) -> Iterable[Levels]:

@@ -1,40 +1,66 @@
-"""The pieces on which an attack rests, by the dual solution of its linear program."""
+"""How close an attacker comes with nothing new published, and the pieces on which his attack rests: the dual solution of a linear program.
+
+The program is over the columns of z themselves, without the ties of the presolve, so that its dual solution names every row and every
+bound that the attack needs. It covers what relations link to the attacked cell: while nothing is published, a country.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP
 from sdc_tasks.methods.attack.knowledge import Knowledge, knowledge_of
-from sdc_tasks.methods.attack.polyhedron import AttackSystem, attack_system
+from sdc_tasks.methods.attack.lp.models import NO_PRICE
+from sdc_tasks.methods.attack.lp.prover import MET, NO_REACH, Attack
+from sdc_tasks.methods.attack.polyhedron import FEASIBLE_UNITS, AttackSystem, attack_system
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import Adversary
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import LiveLP, Status
 
-LEANS = 1e-9  # a dual value above this may be more than noise of the solver
-
 Levels = tuple[float, float, float]  # down, up, sliding
 
 
 @dataclass(frozen=True)
-class DualSupport:
-    """What an adversary knows with nothing published. `row_by` (rows,), `column_by` (columns,): the piece that tells it, −1 for none."""
+class Remaining:
+    """What an attacker leaves of a primary: `levels` up to the promised ones; `attacks` that come closer; the pieces that these `used`."""
 
+    levels: Levels
+    attacks: tuple[Attack, ...]
+    used: frozenset[int]
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How far one side reaches, in the unit of the data, with its multipliers by row of the evidence, and the pieces that they need."""
+
+    reach: float
+    rows: Ints
+    multiplier: Floats
+    used: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Unpublished:
+    """The attackers of one polyhedron with nothing new published. `row_by`: the pieces that tell each row."""
+
+    problem: ProtectionProblem
     system: AttackSystem
-    lower: Floats
-    upper: Floats
-    row_by: list[tuple[int, ...]]
-    column_by: Ints
-    component: Ints
     knowledge: Knowledge
+    row_by: list[tuple[int, ...]]
+    component: Ints
+    _live: dict[tuple[int, float], tuple[Ints, Ints, LiveLP]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, problem: ProtectionProblem, who: Adversary) -> DualSupport:
-        system, knowledge = attack_system(problem, who), knowledge_of(problem, who.profile)
+    def of(cls, problem: ProtectionProblem, who: Adversary) -> Unpublished:
+        """Those who know the earlier releases that `who` knows. Respondents who take no part are told question by question."""
+        system = attack_system(problem, who)
         earlier, width = problem.earlier.known_to(who), system.A.shape[1]
         row_by: list[tuple[int, ...]] = [()] * system.A.shape[0]
         if earlier.pieces:
@@ -42,39 +68,77 @@ class DualSupport:
             first = system.A.shape[0] - earlier.rows.shape[0]
             for i in np.flatnonzero(~earlier.assumed).tolist():
                 row_by[first + i] = tuple(np.flatnonzero(earlier.told_by[i] & has).tolist())
-        column_by, lower, upper = np.full(width, -1), system.lower.copy(), system.upper.copy()
-        if not knowledge.alone and len(knowledge.cells):
-            mine = np.flatnonzero(~np.isin(knowledge.owner, list(who.lacks)))
-            at = system.columns_of(knowledge.cells[mine])
-            column_by[at], lower[at], upper[at] = knowledge.owner[mine], knowledge.lower[mine], knowledge.upper[mine]
         told = np.flatnonzero(np.isfinite(system.row_lower) | np.isfinite(system.row_upper))
         entries = sp.coo_array(system.A[told])
         both = sp.csr_array((np.ones(entries.nnz), (entries.row, len(told) + entries.col)), shape=(len(told) + width,) * 2)
         component = connected_components(both, directed=False)[1][len(told) :]
-        return cls(system, lower, upper, row_by, column_by, component.astype(np.int64), knowledge)
+        return cls(problem, system, knowledge_of(problem, who.profile), row_by, component.astype(np.int64))
 
-    def used(self, cell: int, levels: Levels, promise: Levels) -> frozenset[int]:
-        """The pieces on which the attacks on a primary rest that come closer than promised, by the dual solutions of their LPs."""
-        lowered = [got < asked for got, asked in zip(levels, promise, strict=True)]
-        at, victim = (int(each[0]) for each in (self.system.columns_of(np.array([cell])), self.knowledge.owners(np.array([cell]))))
-        mine = np.flatnonzero(self.component == self.component[at])
-        own = self.column_by[mine] == victim if victim >= 0 else np.zeros(len(mine), dtype=bool)
-        lower = np.where(own, self.system.lower[mine], self.lower[mine])
-        upper = np.where(own, self.system.upper[mine], self.upper[mine])
-        A = sp.csr_array(sp.csc_array(self.system.A)[:, mine])
-        low, high = self.system.row_lower, self.system.row_upper
-        rows = np.flatnonzero((np.diff(A.indptr) > 0) & (np.isfinite(low) | np.isfinite(high)))
-        unit = max(promise)
-        ends = (low[rows] / unit, high[rows] / unit, lower / unit, upper / unit)
-        found = set[int]()
-        for way, wanted in ((-1.0, lowered[0] or lowered[2]), (1.0, lowered[1] or lowered[2])):
-            if not wanted:
+    def left(self, cell: int, lacks: Collection[int], promise: Levels, row: int = 0) -> Remaining:
+        """What these attackers leave of a primary, without the respondents in `lacks`. `row`: that of the requirements, for the attacks.
+
+        Raises Unprotectable where a linear program cannot be solved reliably.
+        """
+        down, up, slide = promise
+        unit = float(2.0 ** np.round(np.log2(max(promise)))) if max(promise) > 0 else 1.0
+        ways = {side: self._reach(cell, lacks, side, max(need, slide), unit) for side, need in ((DOWN, down), (UP, up)) if max(need, slide)}
+        found, attacks, used = list[float](), list[Attack](), set[int]()
+        for side, need in ((DOWN, down), (UP, up), (SLIDE, slide)):
+            halves = [ways[way] for way in ((DOWN, UP) if side == SLIDE else (side,))] if need else []
+            reach = sum(half.reach for half in halves)
+            if reach >= need * (1 - MET):
+                found.append(need)
                 continue
-            result = LiveLP(np.where(mine == at, -way, 0.0), sp.csr_array(A[rows]), *ends).solve()
-            if result.status is not Status.OPTIMAL:  # unbounded, or unclear: then each piece may matter
-                return frozenset(each for by in self.row_by for each in by) | frozenset(self.column_by.tolist()) - {-1, victim}
-            for row in rows[np.abs(result.dual) > LEANS].tolist():
-                if (by := self.row_by[row]) and not found & set(by):
-                    found.add(by[0])
-            found |= set(self.column_by[mine[np.abs(result.reduced) > LEANS]].tolist())
-        return frozenset(found - {-1, victim})
+            found.append(reach)
+            used |= set[int]().union(*(half.used for half in halves))
+            rows, multiplier = (np.concatenate([getattr(half, name) for half in halves]) for name in ("rows", "multiplier"))
+            nothing = np.zeros(0, dtype=np.int64)
+            attacks.append(Attack(row, side, need, reach, nothing, nothing.astype(float), -1, rows, multiplier, len(halves[0].rows)))
+        return Remaining((found[0], found[1], found[2]), tuple(attacks), frozenset(used))
+
+    def _reach(self, cell: int, lacks: Collection[int], side: int, need: float, unit: float) -> _Way:
+        """max σ z_p, at most the need."""
+        system = self.system.scaled(unit)
+        at = int(system.columns_of(np.array([cell]))[0])
+        columns, rows, live = self._model(int(self.component[at]), unit)
+        known, victim = self.knowledge, int(self.knowledge.owners(np.array([cell]))[0])
+        held = np.flatnonzero(~np.isin(known.owner, [victim, *lacks])) if not known.alone else np.zeros(0, dtype=np.int64)
+        place, (own_lower, own_upper) = system.columns_of(known.cells[held]), (known.lower[held] / unit, known.upper[held] / unit)
+        lower, upper, by = system.lower.copy(), system.upper.copy(), np.full(len(system.lower), -1)
+        lower[place], upper[place], by[place] = own_lower, own_upper, known.owner[held]
+        lower[at], upper[at] = max(lower[at], -need / unit), min(upper[at], need / unit)
+        live.set_bounds(np.arange(len(columns)), lower[columns], upper[columns])
+        live.set_cost(np.arange(len(columns)), np.where(columns == at, -float(side), 0.0))
+        for fresh in (False, True):
+            result = live.solve(fresh=fresh)
+            z = np.zeros(len(lower))
+            if result.status is Status.OPTIMAL:
+                z[columns] = result.x
+            inside = bool((z >= lower - FEASIBLE_UNITS).all() and (z <= upper + FEASIBLE_UNITS).all())
+            if result.status is Status.OPTIMAL and inside and system.are_witnesses(z)[0]:
+                break
+        else:
+            raise Unprotectable(
+                f"the attacker's LP for {self.problem.space.key(cell)} could not be solved reliably ({result.status}); nothing can be "
+                "certified. Remedy: check the magnitudes of that country's table"
+            )
+        priced, used = np.abs(result.dual) > NO_PRICE, set[int]()
+        for row in rows[priced].tolist():
+            if (tellers := self.row_by[row]) and not used & set(tellers):
+                used.add(tellers[0])
+        used |= set(by[columns[np.abs(result.reduced) > NO_PRICE]].tolist())
+        reach = side * float(z[at])
+        reach = 0.0 if reach < NO_REACH else reach * unit
+        return _Way(reach, system.source[rows[priced]], -result.dual[priced], frozenset(used - {-1}))
+
+    def _model(self, component: int, unit: float) -> tuple[Ints, Ints, LiveLP]:
+        """(columns, rows, program) of a part of the table."""
+        if (component, unit) not in self._live:
+            system = self.system.scaled(unit)
+            columns = np.flatnonzero(self.component == component)
+            A = sp.csr_array(sp.csc_array(system.A)[:, columns])
+            rows = np.flatnonzero((np.diff(A.indptr) > 0) & (np.isfinite(system.row_lower) | np.isfinite(system.row_upper)))
+            zero = np.zeros(len(columns))
+            ends = (system.row_lower[rows], system.row_upper[rows], system.lower[columns], system.upper[columns])
+            self._live[component, unit] = columns, rows, LiveLP(zero, sp.csr_array(A[rows]), *ends)
+        return self._live[component, unit]
