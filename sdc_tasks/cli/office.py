@@ -194,7 +194,7 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
             ("submitted by", told["submitted"]["submitter"]),
         ]
     lines += [("strategy", f"{each['method']}: {each['outcome']}, {each['reason']}") for each in told["rungs"]]
-    lines.append(("audit", f"{'passed' if audit['passed'] else 'FAILED'} against {audit['profiles']}: {audit['primaries']} primaries"))
+    lines.append(("audit", f"{audit['verdict']} {audit['attackers']}: {audit['claim']}"))
     lines.append(("certificate", audit["digest"]))
     lines += [("approved by", f"{each['approver']}, {each['approved_at']:%Y-%m-%d %H:%M} UTC {each['note']}") for each in told["approvals"]]
     return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +12,7 @@ from typing import Any
 from sdc_alerts import JUDGING
 from sqlalchemy import Engine
 
+from sdc_tasks.model.claim import claim_of
 from sdc_tasks.model.series import name_at_fault
 from sdc_tasks.warehouse import reader
 from sdc_ui.cycles.countries import OVER, Country, Stage, countries, named_by, ready, tally
@@ -226,10 +228,16 @@ def deadlines_of(
     )
     return (
         deadline("Deliveries", due, arrived, now, "; ".join(told) or "all accepted"),
-        deadline("Protection", cycle["protection_due"], protected, now, "audit passed" if protected else "no passed audit yet"),
+        deadline("Protection", cycle["protection_due"], protected, now, _audited(audits[-1]) if protected else "no passed audit yet"),
         deadline("Approval", cycle["approval_due"], agreed, now, _agreement(asked, approval)),
         *found_out,
     )
+
+
+def _audited(audit: Mapping[str, Any]) -> str:
+    """What the certificate lets anybody say: also where a part of the primaries is not fully protected."""
+    claim = claim_of(json.loads(audit["certificate"]))
+    return f"audit {claim.verdict}{f': {claim.exceptions}' if claim.exceptions else ''}"
 
 
 def _agreement(asked: int, approval: Approval | None) -> str:

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain
-from sdc_tasks.model.profiles import PROFILES
 from sdc_tasks.model.table import Ints
 from sdc_tasks.report.facts import Header, Loss
 from sdc_tasks.report.published.edition import Edition
@@ -147,12 +146,15 @@ def _treatment(edition: Edition) -> Iterator[str]:
         yield f"Its reason sets how uncertain a confidential cell must stay: {rules}. The parameters of the rules are not published."
     if domain.suppression.receiver != "never":
         yield "Where the table of a country does not protect its confidential cells, further cells of it are hidden."
-    yield "A total of countries is published exactly only if it reveals no confidential cell, alone or with everything else that is public."
+    yield (
+        "A total of countries is published exactly only where that brings no attacker closer to a confidential cell than its rule allows, or "
+        "than the table of its own country does anyway."
+    )
     if _rounded_apart(edition):
         how = "moved so that they still add up" if domain.bases.additive else "rounded to a multiple of ROUNDING_BASE"
         yield (
             f"Other totals are {how} (OBS_STATUS E): the total lies within half of ROUNDING_BASE of the published value. The base is "
-            "chosen so that every confidential cell stays as uncertain as it must."
+            "chosen so that the attack that is described here fails."
         )
     for indicator in domain.indicators:
         if indicator.rounding is not None:
@@ -165,8 +167,7 @@ def _treatment(edition: Edition) -> Iterator[str]:
         )
     if publication.withheld.any():
         yield "Totals for which no base was found that is safe and still informs are withheld (OBS_STATUS Q, CONF_STATUS S)."
-    attackers = "; ".join(PROFILES[name].who for name in edition.profiles)
-    yield f"Before publication, linear programs attacked the whole table, and every confidential cell withstood: {attackers}."
+    yield from edition.claim
 
 
 def _rounded_apart(edition: Edition) -> bool:
