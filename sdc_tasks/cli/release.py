@@ -217,8 +217,8 @@ def audit(
         write_private(differences, standing.differences(problem, beside))
     safe = bool(found.protected.all()) and not found.small
     out.print(
-        f"{'safe' if safe else 'NOT SAFE'} {claim.attackers}: {claim.sentence}; {found.broken} one-sided requirements of {unprotected} cells "
-        f"broken; {proof.said}"
+        f"{'safe' if safe else 'NOT SAFE'}: {found.broken} one-sided requirements of {unprotected} cells broken; {claim.sentence}; "
+        f"audited {claim.attackers}; {proof.said}"
     )
     _tell_contradictions(problem, beside)
     if len(untold):

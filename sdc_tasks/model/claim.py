@@ -9,7 +9,7 @@ A further way in which primaries may fall short of full protection is one more l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -43,8 +43,11 @@ class Extent:
     cells: Callable[[Certificate], Collection[str]] = field(repr=False)
 
 
-def _primaries(told: Certificate) -> list[Mapping[str, Any]]:
-    return list(told.get("primaries", ()))
+def _primaries(told: Certificate) -> Sequence[Mapping[str, Any]]:
+    found: Sequence[Mapping[str, Any]] = told.get("primaries", ())
+    if any("cell" not in each for each in found):
+        raise ValueError("the certificate has an entry that names no primary cell")
+    return found
 
 
 def _open(told: Certificate) -> set[str]:
@@ -173,7 +176,7 @@ class Claim:
 
 
 def claim_of(certificate: Certificate) -> Claim:
-    """What this certificate lets anybody say."""
+    """What this certificate lets anybody say. Raises ValueError for one whose entries name no cell."""
     left, shorts = dict.fromkeys(str(each["cell"]) for each in _primaries(certificate)), list[Short]()
     number = len(left)
     for extent in EXTENTS:
@@ -191,7 +194,7 @@ def _faults(told: Certificate, shorts: list[Short], number: int) -> Iterator[str
     counts = told.get("counts", {})
     bad = sum(len(each.cells) for each in shorts if each.extent.tone is Tone.BAD)
     if bad:
-        yield f"the certificate says that it passed, and {bad} primaries are not protected"
+        yield f"the certificate contradicts its verdict: {bad} primaries are not protected"
     stated = {
         "primaries": number,
         "protected": number - len(_open(told)),
@@ -202,9 +205,9 @@ def _faults(told: Certificate, shorts: list[Short], number: int) -> Iterator[str
     if wrong or len(_primaries(told)) != number:
         yield f"the certificate contradicts its own counts: {', '.join(wrong) or 'primaries'}"
     if told.get("contradictions") != [] or told.get("small_counts", []) != []:
-        yield "the certificate says that it passed, and names cells that speak against it"
+        yield "the certificate contradicts its verdict: it names cells that speak against it"
     if told.get("program", {"verdict": "passed"}).get("verdict") != "passed":
-        yield "the certificate says that it passed, and does not show it for somebody who has the program"
+        yield "the certificate contradicts its verdict: it does not show it for somebody who has the program"
     if not told.get("profiles") or any(name not in PROFILES for name in told["profiles"]):
         yield "the certificate names no attacker, or one that is not known"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from sdc_tasks.model.profiles import PROFILES
+from sdc_tasks.model.profiles import PROFILES, named
 from sdc_tasks.report.facts import MINIMUM_CELLS, TOP_BROKEN, TOP_VISIBLE, TOP_WITHHELD, DeliveryFact, ReportFacts
 from sdc_tasks.report.figures import histogram, percent
 from sdc_tasks.report.published.metadata import ReferenceMetadata
@@ -28,7 +28,7 @@ def render(facts: ReportFacts) -> str:
             plot=Markup(histogram(facts.histogram)) if facts.histogram.counts else "",
             class_names=CLASS_NAMES,
             class_signs=CLASS_SIGNS,
-            profiles=[(name, PROFILES[name].who) for name in facts.audit.claim.profiles],
+            profiles=[(name, PROFILES[name].who) for name in named(facts.audit.claim.profiles)],
             not_attacked=[(name, each.who) for name, each in PROFILES.items() if name in facts.audit.claim.not_attacked],
             states=_by_state(facts.deliveries),
             minimum_cells=MINIMUM_CELLS,

@@ -245,7 +245,7 @@ def _audit(audit: Mapping[str, Any], certificate: Mapping[str, Any], proof: Proo
         all_of[country] += 1
         if each["cell"] not in short:
             held_of[country] += 1
-            against.update(name for name, held in each["profiles"].items() if held)
+            against.update(name for name, held in each.get("profiles", {}).items() if held)
     return Audit(
         digest=audit["digest"],
         claim=claim,
