@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from sdc_tasks.model.profiles import KEEPERS, PROFILES
+from sdc_tasks.model.attackers import KEEPERS, WHO
 
 if TYPE_CHECKING:
     from sdc_tasks.model.results import AuditReport
@@ -151,7 +151,7 @@ class Claim:
     @property
     def not_attacked(self) -> tuple[str, ...]:
         """The profiles of which the certificate says nothing."""
-        return tuple(name for name in PROFILES if name not in self.profiles)
+        return tuple(name for name in WHO if name not in self.profiles)
 
     @property
     def attackers(self) -> str:
@@ -164,7 +164,7 @@ class Claim:
         """What the world may read: neither how many cells a country hides nor which. Nothing where the certificate did not pass."""
         if not self.passed:
             return ()
-        known = "; ".join(PROFILES[name].who for name in self.profiles)
+        known = "; ".join(WHO[name] for name in self.profiles)
         rest = " Against other attackers it was not examined." if self.not_attacked else ""
         asked = (
             "Before publication the whole table was attacked: for each confidential cell, tables were sought that agree with everything an "
@@ -208,7 +208,7 @@ def _faults(told: Certificate, shorts: list[Short], number: int) -> Iterator[str
         yield "the certificate contradicts its verdict: it names cells that speak against it"
     if told.get("program", {"verdict": "passed"}).get("verdict") != "passed":
         yield "the certificate contradicts its verdict: it does not show it for somebody who has the program"
-    if not told.get("profiles") or any(name not in PROFILES for name in told["profiles"]):
+    if not told.get("profiles") or any(name not in WHO for name in told["profiles"]):
         yield "the certificate names no attacker, or one that is not known"
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sdc_tasks.model.attackers import WHO
 from sdc_tasks.model.profiles.profile import Keeper
 from sdc_tasks.model.table import Bools
 
@@ -17,7 +18,7 @@ class Revision(Keeper):
     """As profile vintage, and also knows how far cells were revised, as far as the domain file assumes it."""
 
     name = "revision"
-    who = "the same, who also knows how far cells were revised since, as the domain lets one assume"
+    who = WHO[name]
 
     def kept(self, earlier: Earlier) -> Bools:
         return np.ones(len(earlier.assumed), dtype=bool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sdc_tasks.model.attackers import WHO
 from sdc_tasks.model.profiles.profile import Keeper
 from sdc_tasks.model.table import Bools
 
@@ -17,7 +18,7 @@ class Vintage(Keeper):
     """
 
     name = "vintage"
-    who = "somebody who also holds everything released of the period in earlier versions"
+    who = WHO[name]
 
     def kept(self, earlier: Earlier) -> Bools:
         return ~earlier.assumed
