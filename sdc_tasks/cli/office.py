@@ -135,7 +135,7 @@ def explain(
     release: ReleaseArgument,
     cell: Annotated[str, typer.Argument(help="key of an aggregate cell, such as EU27_2020.TURNOVER.TOTAL._T")],
     warehouse: WarehouseOption,
-    json: Annotated[Path | None, typer.Option("--json", help="write all of it, with every setting, here")] = None,
+    json: Annotated[Path | None, typer.Option("--json", help="write all of it, with every setting, here; confidential")] = None,
     why: Annotated[
         bool,
         typer.Option(

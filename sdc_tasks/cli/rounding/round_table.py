@@ -17,6 +17,7 @@ import typer
 from rich.table import Table
 
 from sdc_tasks.cli.shared import SeedOption, codes_of_totals, dimensions_of, is_jj, parents_by_dimension, refuse_place
+from sdc_tasks.cli.searches.told import tell_sums
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.secret import drawn_seed
@@ -62,7 +63,7 @@ def round_table(
         Path | None, typer.Option("--out", help="the rounded table, .csv: codes or number of each cell, and its value")
     ] = None,
     facts: Annotated[
-        Path | None, typer.Option("--json", help="base, seed, distance, bound, …; no cell and no value, but the seed is secret")
+        Path | None, typer.Option("--json", help="confidential, because the seed repeats the rounding and the distance is a sum over hidden cells: base, bound, …; no cell")
     ] = None,
 ) -> None:
     """Rounds a table so that it still adds up and keeps the protection levels of its primary cells.
@@ -107,6 +108,7 @@ def round_table(
     for name, fact in body.items():
         shown.add_row(name.replace("_", " "), f"{fact:.10g}" if isinstance(fact, float) else str(fact))
     out.print(shown)
+    tell_sums(facts)
     if rounded is not None:
         out.print(f"rounded table: {rounded}")
 
