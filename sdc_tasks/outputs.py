@@ -232,7 +232,8 @@ def brief(desk: Desk, release_id: str) -> str:
         f"**{desk.domain.title}** (`{desk.domain.id}`), period **{desk.period}**",
         f"**Release** [`{release_id}`](/plugin/releases/sdc/release/{release_id}), **publication** `{publication.digest}`. Files that come "
         "after this question stand on the page of the release",
-        f"**Audit** {told.claim.verdict} {told.claim.attackers}: {told.claim.sentence}; {told.broken} requirements broken; {told.proof.said}",
+        f"**Audit** {told.claim.verdict} {told.claim.attackers}: {told.claim.sentence}; {told.broken} requirements broken; "
+        f"{told.proof.said}",
         f"**Cells** {told.exact} exact, {told.rounded} rounded{visible}, {told.withheld} withheld; relative base {relative}; "
         f"Σ (base/2)/value {told.relative_loss:.3f}",
         f"**Files** {told.accepted} accepted, {told.refused} refused at some time, {told.superseded} superseded by later ones",

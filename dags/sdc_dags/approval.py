@@ -154,7 +154,9 @@ def _told(context: Any, at: Any, publication: str) -> str:
 
     claim = reader.claim(at.engine, _release(context))
     assert claim is not None, "nobody is asked before the audit"
-    return f"somebody else is asked to agree to {_release(context)}, publication {publication[:12]}: audit {claim.verdict}, {claim.sentence}"
+    return (
+        f"somebody else is asked to agree to {_release(context)}, publication {publication[:12]}: audit {claim.verdict}, {claim.sentence}"
+    )
 
 
 def _another(publication: str) -> AirflowFailException:

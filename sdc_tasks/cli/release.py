@@ -132,7 +132,10 @@ def audit(
     differences: Annotated[
         Path | None, typer.Option("--differences", help="CSV of the values that contradict the deliveries, with figures; confidential")
     ] = None,
-    json: Annotated[Path | None, typer.Option("--json", help="write the certificate here; confidential, it names primary cells; the tolerance does not change it")] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option("--json", help="write the certificate here; confidential, it names primary cells; the tolerance does not change it"),
+    ] = None,
     intervals: Annotated[
         Path | None,
         typer.Option("--intervals", help="CSV of suppressed cells: the share of the requirement that the attacker leaves, in quarters"),

@@ -74,8 +74,8 @@ EXTENTS = (
     Extent("not protected", Tone.BAD, "Some confidential cells are not as uncertain as their rule asks.", _open),
     Extent(
         "only as far as their national table allows", Tone.WARN,
-        "Some confidential cells do not reach what their rule asks, because the table of their own country leaves them less uncertain; they "
-        "stay as uncertain as it leaves them.",
+        "Some confidential cells do not reach what their rule asks, because the table of their own country leaves them less uncertain; "
+        "they stay as uncertain as it leaves them.",
         lambda told: () if _beside(told) else _cut(told),
     ),
     Extent(

@@ -233,8 +233,8 @@ class CompositionFact:
 
 @dataclass(frozen=True)
 class CountryFact:
-    """Primaries of one country: fully protected ones, and those that its own tables do not fully protect (`baseline`). `receiver`: the number of secondaries
-    that the receiver set in these tables.
+    """Primaries of one country: fully protected ones, and those that its own tables do not fully protect (`baseline`). `receiver`: the
+    number of secondaries that the receiver set in these tables.
     """
 
     area: Header

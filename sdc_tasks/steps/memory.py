@@ -16,9 +16,9 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, JointPoints, Publication, Secondaries, Tables
+from sdc_tasks.solver.tally import solved_lps
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import require_own
-from sdc_tasks.solver.tally import solved_lps
 from sdc_tasks.telemetry import span
 from sdc_tasks.warehouse.confidential import artefacts, store
 from sdc_tasks.warehouse.operations import journal

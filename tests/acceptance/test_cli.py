@@ -111,7 +111,9 @@ def test_an_exact_table_is_safe_where_countries_hide_each_other(desk):
     """AT and BE suppress the same cells: their sum says nothing of either."""
     ended = desk.audit(desk.publish(exact("EU", [PROTECTED, PROTECTED])))
     assert ended.code == 0
-    assert "safe: 0 one-sided requirements of 0 cells broken; 2 of 2 primaries protected; audited against external; not against" in ended.said
+    assert (
+        "safe: 0 one-sided requirements of 0 cells broken; 2 of 2 primaries protected; audited against external; not against" in ended.said
+    )
 
 
 def test_an_exact_table_beside_a_single_secret_is_not_safe(desk):

@@ -1,4 +1,4 @@
-"""A sum over hidden cells is one more equation for an attacker: it is called confidential where it is offered, and no public file has it."""
+"""A sum over hidden cells is one more equation for an attacker: it is confidential where it is offered, and no public file has it."""
 
 from __future__ import annotations
 
@@ -86,8 +86,7 @@ def test_every_option_that_writes_figures_or_pictures_says_that_it_is_confidenti
         f"{name} {option.opts[-1]}"
         for name, command in commands().items()
         for option in command.params
-        if {"--json", "--plot", "--deviations"} & set(option.opts)
-        and "confidential" not in (option.help or "")
+        if {"--json", "--plot", "--deviations"} & set(option.opts) and "confidential" not in (option.help or "")
     ]
     assert silent == []
 
@@ -96,7 +95,20 @@ WITH_SUMS = {
     "suppress": ("suppress", "{table}", "--dims", "REGION,ACTIVITY", "--json", "{json}", "--plot", "{plot}"),
     "intervals": ("intervals", "{table}", "--dims", "REGION,ACTIVITY", "--seed", "1", "--json", "{json}"),
     "check": ("suppress", "{table}", "--dims", "REGION,ACTIVITY", "--check", "{pattern}", "--json", "{json}"),
-    "protect": ("protect", "{micro}", "--dims", "REGION,ACTIVITY", "--contributor", "WHO", "--p", "10", "--json", "{json}", "--plot", "{plot}"),
+    "protect": (
+        "protect",
+        "{micro}",
+        "--dims",
+        "REGION,ACTIVITY",
+        "--contributor",
+        "WHO",
+        "--p",
+        "10",
+        "--json",
+        "{json}",
+        "--plot",
+        "{plot}",
+    ),
     "cta": ("cta", "{jj}", "--json", "{json}", "--plot", "{plot}"),
     "round-counts": ("round-counts", "{micro}", "--dims", "REGION,ACTIVITY", "--seed", "1", "--json", "{json}", "--plot", "{plot}"),
     "round-table": ("round-table", "{table}", "--dims", "REGION,ACTIVITY", "--base", "50", "--seed", "1", "--json", "{json}"),

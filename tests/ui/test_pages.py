@@ -162,7 +162,9 @@ def test_a_release_that_is_out(page: Page, at_office: Office) -> None:
     said = text(html)
     assert "published version 2" in said
     assert re.search(r"Aggregate cells \d+ exact of 60 cells", said)
-    assert re.search(r"(\d+) protected of (?!\1)\d+ primary cells \d+ only as far as their national table and what is out already allow", said)
+    assert re.search(
+        r"(\d+) protected of (?!\1)\d+ primary cells \d+ only as far as their national table and what is out already allow", said
+    )
     assert "0 requirements broken" in said
     assert "1 of 1 approval approver" in said
     assert re.search(r"Treatments in blocks.*_T S1 S2 S3", said)

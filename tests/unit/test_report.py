@@ -244,15 +244,11 @@ def test_an_audit_of_something_else_is_not_reported(domain: Domain) -> None:
     part = replace(mine, **{name: np.zeros(0) for name in ("primaries", "down", "up", "slide", "by_lp", "baseline")})
     for report, message in ((other, "not about this"), (part, "does not cover all primaries")):
         with pytest.raises(ValueError, match=message):
-            gather(
-                domain, problem, Adjustment(), publication, report, period="2024", release_id=None, certificate=certificate, proof=proof
-            )
+            gather(domain, problem, Adjustment(), publication, report, period="2024", release_id=None, certificate=certificate, proof=proof)
     for name in ("problem", "publication"):
         of_another = certificate | {"digests": certificate["digests"] | {name: "0" * 64}}
         with pytest.raises(ValueError, match="certificate is not about"):
-            gather(
-                domain, problem, Adjustment(), publication, mine, period="2024", release_id=None, certificate=of_another, proof=proof
-            )
+            gather(domain, problem, Adjustment(), publication, mine, period="2024", release_id=None, certificate=of_another, proof=proof)
 
 
 def test_missing_countries_are_named(domain: Domain) -> None:

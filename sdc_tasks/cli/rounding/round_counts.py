@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.table import Table as Grid
 
-from sdc_tasks.cli.shared import QUIET_SECONDS, SeedOption, refuse_place
 from sdc_tasks.cli.searches.told import tell_sums
+from sdc_tasks.cli.shared import QUIET_SECONDS, SeedOption, refuse_place
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.names import DRAWN, Quality

@@ -12,8 +12,8 @@ from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.searches.check import CheckOption, check
 from sdc_tasks.cli.searches.given import APRIORI_HELP, DISCOUNT_HELP, KEEP_HELP, PREVIOUS_HELP, GivenFiles, given_problem
 from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, search
-from sdc_tasks.cli.searches.told import FACTS_HELP, PLOT_HELP
 from sdc_tasks.cli.searches.together import LINK_HELP, published_as, together
+from sdc_tasks.cli.searches.told import FACTS_HELP, PLOT_HELP
 from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, is_jj, parents_by_dimension
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.names import COSTS, METHODS, CellCosts, PatternMethod

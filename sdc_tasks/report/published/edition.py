@@ -17,8 +17,8 @@ NUMBERS = ("OBS_VALUE", "ROUNDING_BASE", "VISIBLE_SHARE")  # columns of decimal 
 
 @dataclass(frozen=True)
 class Edition:
-    """A version of a published table. `claim`: what its certificate lets the world read of the attack, in sentences. `released_at` is aware: every file that must say when
-    it was made says this instant, so that a release that is written again has the same bytes.
+    """A version of a published table. `claim`: what its certificate lets the world read of the attack, in sentences. `released_at` is
+    aware: every file that must say when it was made says this instant, so that a release that is written again has the same bytes.
     """
 
     domain: Domain

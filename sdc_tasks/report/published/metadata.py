@@ -32,7 +32,8 @@ _RULES = {
 _ROUNDINGS = {
     "small-count": "small counts are rounded so that no published count, nor a difference of several, is small",
     "controlled": "all values are rounded to multiples of one base and still add up",
-    "quadratic": "some values are rounded to multiples of one base at random, and the others are adjusted so that margins stay exact",
+    "quadratic": "some values are rounded to multiples of one base at random, and the others are adjusted; totals stay exact where "
+    "they tell no confidential cell",
 }
 
 
@@ -147,8 +148,8 @@ def _treatment(edition: Edition) -> Iterator[str]:
     if domain.suppression.receiver != "never":
         yield "Where the table of a country does not protect its confidential cells, further cells of it are hidden."
     yield (
-        "A total of countries is published exactly only where that brings no attacker closer to a confidential cell than its rule allows, or "
-        "than the table of its own country does anyway."
+        "A total of countries is published exactly only where that brings no attacker closer to a confidential cell than its rule allows, "
+        "or than the table of its own country does anyway."
     )
     if _rounded_apart(edition):
         how = "moved so that they still add up" if domain.bases.additive else "rounded to a multiple of ROUNDING_BASE"
