@@ -193,13 +193,13 @@ def _weak(country: str, own: Ints, before: Ints, space: CellSpace) -> list[Findi
     if len(own):
         message = (
             f"this table does not protect {_primaries(own)}: {_keys(country, own, space)}. Whatever is published of the totals, the "
-            "release protects them only as far as the table allows. Remedy: hide more or larger cells beside them, and send the table again"
+            "release protects no further than the table does. Remedy: hide more or larger cells in the same totals, and send the table again"
         )
         told.append(Finding("SDC/unprotected", Severity.WARNING, message))
     if len(before):
         message = (
             f"beside what is out already, this table does not protect {_primaries(before)}: {_keys(country, before, space)}. The release "
-            "protects them only as far as that allows. Remedy: flag primaries and secondaries in the first delivery of a period"
+            "protects no further than that allows. Remedy: flag primaries and secondaries in the first delivery of a period"
         )
         told.append(Finding("SDC/unprotected", Severity.WARNING, message))
     return told

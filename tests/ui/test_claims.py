@@ -85,6 +85,7 @@ def test_two_primaries_that_their_table_does_not_protect_are_amber(claimed: Call
     assert '<span class="pill warn">passed with exceptions</span>' in page
     assert '<div class="notice warn"><p><strong>2 only as far' in page
     assert "audit passed with exceptions: 2 only as far as their national table allows" in text(cycle)
+    assert '<p class="notice warn"><strong>Audit passed with exceptions:</strong> 2 only as far' in cycle
     assert not re.search(rf"\b{number} of {number}\b", said)
 
 
