@@ -107,19 +107,25 @@ class Short:
 
 @dataclass(frozen=True)
 class Claim:
-    """What may be said of a release. `profiles` were attacked; `shorts` are the primaries that are not fully protected; `faults` say where
-    the certificate contradicts itself or claims what it does not show.
+    """What may be said of a release. `profiles` were attacked; `shorts` are the primaries that are not fully protected; `weak` those of
+    which the certificate does not say that their national table protects them; `faults` say where it contradicts itself or claims what it
+    does not show.
     """
 
     certified: bool
     primaries: int
     profiles: tuple[str, ...]
     shorts: tuple[Short, ...]
+    weak: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
         return self.certified and not self.faults
+
+    def protected_of(self, country: str, primaries: int) -> int:
+        """The number of primaries of a country, of so many, that keep all that their rule asks."""
+        return 0 if self.faults else primaries - sum(dict(each.countries).get(country, 0) for each in self.shorts)
 
     @property
     def protected(self) -> int:
@@ -186,7 +192,7 @@ def claim_of(certificate: Certificate) -> Claim:
             left = {cell: None for cell in left if cell not in held}
     certified = certificate.get("verdict") == "passed"
     faults = tuple(_faults(certificate, shorts, number)) if certified else ()
-    return Claim(certified, number, tuple(certificate.get("profiles", ())), tuple(shorts), faults)
+    return Claim(certified, number, tuple(certificate.get("profiles", ())), tuple(shorts), tuple(sorted(_cut(certificate))), faults)
 
 
 def _faults(told: Certificate, shorts: list[Short], number: int) -> Iterator[str]:

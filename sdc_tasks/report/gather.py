@@ -6,6 +6,7 @@ everything that leaves this module may be shown to readers of the report.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -488,13 +489,13 @@ def _audit(
     proof: Proof,
 ) -> AuditFacts:
     space = problem.space
-    country = report.primaries // space.national_size
+    country, weak = report.primaries // space.national_size, Counter(cell.partition(".")[0] for cell in claim.weak)
     countries = [
         CountryFact(
             area=label.area(code),
             primaries=int((country == i).sum()),
-            protected=int((report.protected & ~report.baseline & (country == i)).sum()),
-            baseline=int((report.baseline & (country == i)).sum()),
+            protected=claim.protected_of(code, int((country == i).sum())),
+            baseline=weak[code],
             receiver=receiver.get(code, 0),
         )
         for i, code in enumerate(space.countries)

@@ -193,7 +193,7 @@ def _weak(country: str, own: Ints, before: Ints, space: CellSpace) -> list[Findi
     if len(own):
         message = (
             f"this table does not protect {_primaries(own)}: {_keys(country, own, space)}. Whatever is published of the totals, the "
-            "release protects no further than the table does. Remedy: hide more or larger cells in the same totals, and send the table again"
+            "release protects no further than the table does. Remedy: hide more or larger cells in its totals, and send the table again"
         )
         told.append(Finding("SDC/unprotected", Severity.WARNING, message))
     if len(before):

@@ -152,6 +152,8 @@ def says_no_more(certificate: Certificate, texts: dict[str, str]) -> None:
             assert "Every confidential cell" not in said, name
             assert not re.search(r"\b[Pp]assed(?! with exceptions)", said.split("Strategies", 1)[0]), name
             assert 'class="verdict good"' not in text, name
+        if any(each.get("cut_to_national_baseline") is not False for each in certificate.get("primaries", [])):
+            assert "protect all its primary cells" not in said, name
         if not passes:
             assert "passed with exceptions" not in said.lower(), name
             assert "confidential cell stays as uncertain" not in said, name

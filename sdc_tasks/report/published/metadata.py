@@ -141,7 +141,7 @@ def _attribute(concept: Concept) -> dict[str, Any]:
 def _treatment(edition: Edition) -> Iterator[str]:
     domain, publication = edition.domain, edition.publication
     kinds = dict.fromkeys(flag.rule.kind for flag in domain.flags.values() if flag.rule is not None)
-    yield "Each country decides which cells of its table are confidential, and hides others with them, meant to keep these from being computed."
+    yield "Each country decides which cells of its table are confidential, and hides others beside them, so that none should be computed."
     if kinds:
         rules = "; ".join(_RULES[kind] for kind in kinds)
         yield f"Its reason sets how uncertain a confidential cell must stay: {rules}. The parameters of the rules are not published."
