@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,6 +21,7 @@ from sdc_tasks.checks.registry import describe
 from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack.compositions import together
+from sdc_tasks.model.claim import Claim, Proof, claim_of
 from sdc_tasks.model.public_files import PUBLIC_FILES
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
@@ -49,16 +51,27 @@ class Summary:
     mean_relative_base: float
     median_relative_base: float
     relative_loss: float
-    passed: bool
-    primaries: int
-    protected: int
+    claim: Claim
+    proof: Proof
     broken: int
-    cut: int
-    lps: int
     version: int | None
     embargo: datetime | None
     seconds: dict[str, float]
     strategies: tuple[str, ...]
+
+    @property
+    def primaries(self) -> int:
+        return self.claim.primaries
+
+    @property
+    def short(self) -> int:
+        """The number of primaries that are not fully protected."""
+        return self.claim.primaries - self.claim.protected
+
+    @property
+    def lps(self) -> int:
+        """Linear programs of the audit."""
+        return self.proof.lps
 
 
 @keeps_to_itself
@@ -68,10 +81,11 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
     Returns the path of the report.
     """
     problem, publication, merged = decided(desk, release_id)
-    report.write_whole(out / "audit.json", reader.audits(desk.engine, release_id)[-1]["certificate"])
+    audit = reader.audits(desk.engine, release_id)[-1]
+    report.write_whole(out / "audit.json", audit["certificate"])
     current = reader.current_release(desk.engine, desk.domain.id, desk.period)
     if current is not None and current.publication_digest == publication.digest:
-        _write_public(desk, current, problem.space, publication, merged.profiles, out)
+        _write_public(desk, current, problem.space, publication, out)
     else:  # an earlier table must not look like that of this release, nor one under embargo like a public one
         _take_away(out, PUBLIC_FILES)
     facts = gather(
@@ -80,6 +94,7 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
         period=desk.period, release_id=release_id,
         deliveries=_delivery_facts(desk, release_id), steps=_step_facts(desk, release_id),
         receiver={each.country: len(each.cells) for each in set_by_receiver(desk, release_id)},
+        certificate=json.loads(audit["certificate"]), proof=reader.proof(desk.engine, release_id, audit),
     )  # fmt: skip
     report.write_whole(out / "report.html", report.render(facts))
     write_findings(desk, out)
@@ -99,8 +114,8 @@ def write_public(desk: Desk, out: Path) -> ReleaseInfo:
             f"{desk.domain.id} {desk.period}: the world may see no version: none is published, or it is under embargo or retracted. "
             "Remedy: sdc release, or wait for the end of the embargo"
         )
-    problem, publication, merged = decided(desk, current.release_id)
-    _write_public(desk, current, problem.space, publication, merged.profiles, out)
+    problem, publication, _ = decided(desk, current.release_id)
+    _write_public(desk, current, problem.space, publication, out)
     return current
 
 
@@ -116,11 +131,11 @@ def withdraw_public(engine: Engine, domain: str, period: str, out: Path) -> bool
     return True
 
 
-def _write_public(
-    desk: Desk, current: ReleaseInfo, space: CellSpace, publication: Publication, profiles: tuple[str, ...], out: Path
-) -> None:
+def _write_public(desk: Desk, current: ReleaseInfo, space: CellSpace, publication: Publication, out: Path) -> None:
     """Writes the public files, `table.csv` last, and takes those away that the domain file no longer asks for."""
-    edition = report.Edition(desk.domain, space, desk.period, publication, current.version, current.released_at, profiles)
+    claim = reader.claim(desk.engine, current.release_id, current.audit_digest)
+    assert claim is not None, "a version that is out has its audit"
+    edition = report.Edition(desk.domain, space, desk.period, publication, current.version, current.released_at, claim.public)
     files = report.public_files(edition, report.metadata_page)
     _take_away(out, PUBLIC_FILES.keys() - files.keys())
     for name, content in files.items():
@@ -208,7 +223,7 @@ def brief(desk: Desk, release_id: str) -> str:
     """What somebody reads before he agrees, in Markdown: digest, verdict, losses, changes since the last version. Counts only.
     Airflow keeps it as it is while the question waits, so it names the page that tells what came since.
     """
-    problem, publication, merged = decided(desk, release_id)
+    problem, publication, _ = decided(desk, release_id)
     told = summary(desk, release_id)
     visible = f", {told.visible} as sum of the visible countries" if told.visible else ""
     relative = f"mean {told.mean_relative_base:.2%}, median {told.median_relative_base:.2%} of the rounded cells"
@@ -217,8 +232,8 @@ def brief(desk: Desk, release_id: str) -> str:
         f"**{desk.domain.title}** (`{desk.domain.id}`), period **{desk.period}**",
         f"**Release** [`{release_id}`](/plugin/releases/sdc/release/{release_id}), **publication** `{publication.digest}`. Files that come "
         "after this question stand on the page of the release",
-        f"**Audit** {'passed' if told.passed else 'FAILED'} against {', '.join(merged.profiles)}: {told.protected} of {told.primaries} "
-        f"primaries protected, {told.broken} requirements broken, {told.cut} cut to what their national tables protect, {told.lps} LPs",
+        f"**Audit** {told.claim.verdict} {told.claim.attackers}: {told.claim.sentence}; {told.broken} requirements broken; "
+        f"{told.proof.said}",
         f"**Cells** {told.exact} exact, {told.rounded} rounded{visible}, {told.withheld} withheld; relative base {relative}; "
         f"Σ (base/2)/value {told.relative_loss:.3f}",
         f"**Files** {told.accepted} accepted, {told.refused} refused at some time, {told.superseded} superseded by later ones",
@@ -256,6 +271,7 @@ def _since(desk: Desk, release_id: str, publication: Publication, space: CellSpa
 def summary(desk: Desk, release_id: str) -> Summary:
     """The release in figures."""
     _, publication, merged = decided(desk, release_id)
+    audit = reader.audits(desk.engine, release_id)[-1]
     states = [state for _, state in _states(desk, release_id)]
     rounded = publication.rounded & (publication.value != 0)  # relative to what is published: the true value stays out of it
     relative = publication.base[rounded] / np.abs(publication.value[rounded])
@@ -277,12 +293,9 @@ def summary(desk: Desk, release_id: str) -> Summary:
         mean_relative_base=float(relative.mean()) if rounded.any() else 0.0,
         median_relative_base=float(np.median(relative)) if rounded.any() else 0.0,
         relative_loss=float(relative.sum() / 2),
-        passed=merged.passed,
-        primaries=len(merged.primaries),
-        protected=int(merged.protected.sum()),
+        claim=claim_of(json.loads(audit["certificate"])),
+        proof=reader.proof(desk.engine, release_id, audit),
         broken=merged.broken,
-        cut=int(merged.baseline.sum()),
-        lps=merged.lps,
         version=None if current is None else current.version,
         embargo=None if current is None or current.visible else current.embargo,
         seconds=seconds,

@@ -66,7 +66,7 @@ class Approval(Question):
         """Refuses another publication in the same run: Airflow keeps the text of a task's first question, also when the task is cleared."""
         from sdc_alerts import announce
 
-        if not announce(*self._asked(context, at), _told(context, publication)):
+        if not announce(*self._asked(context, at), _told(context, at, publication)):
             self._require_asked(context, at, publication)
 
     def _require_asked(self, context: Any, at: Any, publication: str) -> None:
@@ -75,7 +75,7 @@ class Approval(Question):
         """
         from sdc_tasks.warehouse.operations import cycles
 
-        if cycles.raised(*self._asked(context, at)) != _told(context, publication):
+        if cycles.raised(*self._asked(context, at)) != _told(context, at, publication):
             raise _another(publication)
 
     def _asked(self, context: Any, at: Any) -> tuple[Any, str, str, str, str]:
@@ -148,8 +148,15 @@ class Approval(Question):
         return None
 
 
-def _told(context: Any, publication: str) -> str:
-    return f"somebody else is asked to agree to {_release(context)}, publication {publication[:12]}"
+def _told(context: Any, at: Any, publication: str) -> str:
+    """What the desk and the mail say, with all that the certificate does not show: who agrees, agrees to that."""
+    from sdc_tasks.warehouse import reader
+
+    claim = reader.claim(at.engine, _release(context))
+    assert claim is not None, "nobody is asked before the audit"
+    return (
+        f"somebody else is asked to agree to {_release(context)}, publication {publication[:12]}: audit {claim.verdict}, {claim.sentence}"
+    )
 
 
 def _another(publication: str) -> AirflowFailException:

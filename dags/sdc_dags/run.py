@@ -74,7 +74,7 @@ def measure(at: Desk, release_id: str) -> None:
 
     tags = {"domain": at.domain.id}
     told = outputs.summary(at, release_id)
-    for name in ("accepted", "refused", "exact", "rounded", "withheld", "relative_loss", "primaries", "broken", "lps"):
+    for name in ("accepted", "refused", "exact", "rounded", "withheld", "relative_loss", "primaries", "short", "broken", "lps"):
         stats.gauge(f"sdc.release.{name}", float(getattr(told, name)), tags=tags)
     for step, seconds in told.seconds.items():
         stats.gauge("sdc.step.seconds", seconds, tags={**tags, "step": step})

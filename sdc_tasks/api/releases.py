@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from sdc_tasks.api.results import Cells, Explanation, Picture, Result
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods import attack
+from sdc_tasks.model.claim import Claim, claim_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication
 from sdc_tasks.model.secret import Secret, name_of_delivery
@@ -98,8 +100,15 @@ class _OfAggregates(Result):
     def figures(self) -> Mapping[str, str]:
         kinds: tuple[str, ...] = ("exact", "rounded", "visible", "withheld")
         states = {state: str(self.states.count(state)) for state in kinds if state in self.states}
-        protected = f"{int(self.report.protected.sum())} of {len(self.report.primaries)}"
-        return {**states, "primaries protected": protected, "audit": "passed" if self.safe else "NOT SAFE", "loss": f"{self.loss:.3f}"}
+        claim = self.claim
+        protected = "; ".join(filter(None, (f"{claim.protected} of {claim.primaries}", claim.exceptions)))
+        audited = f"{claim.verdict if self.safe else 'NOT SAFE'} {claim.attackers}"
+        return {**states, "primaries protected": protected, "audit": audited, "loss": f"{self.loss:.3f}"}
+
+    @cached_property
+    def claim(self) -> Claim:
+        """What the certificate lets anybody say of the confidential cells."""
+        return claim_of(json.loads(self.certificate))
 
     def intervals(self) -> pd.DataFrame:
         """Confidential: of each hidden national cell the share of its requirement that the attacker leaves, in quarters; no value."""

@@ -15,7 +15,7 @@ from sdc_tasks.api.moved import MovedTable
 from sdc_tasks.api.progress import Progress, teller
 from sdc_tasks.api.results import Cells, Explanation, Picture, Result
 from sdc_tasks.api.tables import Hierarchies, Totals, totals_of, trees_of
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import NAMED_CELLS, InvalidInput, and_more
 from sdc_tasks.intake.tables.codes import read_hierarchy
 from sdc_tasks.intake.tables.counts import counts_of
 from sdc_tasks.intake.tables.jj import FORMULAS
@@ -73,9 +73,15 @@ def quadratic(table: RoundingTable, wanted: float | None, search: Search, tell: 
     """The table (n) with sensitive cells rounded and the others adjusted, and the facts of the run. `wanted`: the base; None: the least."""
     base = base_for(table) if wanted is None else wanted
     found = round_quadratic(table, base, search, tell)
+    if loose := np.flatnonzero(found.loose).tolist():
+        names = ", ".join(table.label(i) for i in loose[:NAMED_CELLS]) + and_more(max(0, len(loose) - NAMED_CELLS))
+        one = len(loose) == 1
+        does, would = ("total does", "it would tell") if one else ("totals do", "they would tell")
+        tell(f"{len(loose)} {does} not stay, because {would} a sensitive cell: {names}")
     return found.x, {
         "base": base, "distance": found.distance, "set_distance": found.set_distance, "z": found.z, "cost": found.cost,
-        "bound": found.bound, "sum_kept": found.sum_kept, "margins": int(found.margin.sum()), "optimal": found.optimal,
+        "bound": found.bound, "sum_kept": found.sum_kept, "totals_kept": int((table.totals & ~found.loose).sum()),
+        "totals_not_kept": int(found.loose.sum()), "optimal": found.optimal,
         "stopped_by_time": found.clock, "attacks": found.rounds, "moved": int((found.x != table.a).sum()),
     }  # fmt: skip
 
@@ -170,8 +176,8 @@ def round_table(
 ) -> RoundResult:
     """A table rounded so that it still adds up and keeps the levels of its primary cells.
 
-    base    controlled: all cells become multiples of it; quadratic: sensitive cells do, others are adjusted, margins stay; None there: the
-            least that the levels allow.
+    base    controlled: all cells become multiples of it; quadratic: sensitive cells do, others are adjusted, and totals stay that tell no
+            sensitive cell; None there: the least that the levels allow.
     reach   controlled: how many multiples a cell may move at most; smaller numbers are tried first. zero_restricted: multiples stay.
     seed    repeats a rounding; it must stay secret; random by default.
 

@@ -135,7 +135,7 @@ def explain(
     release: ReleaseArgument,
     cell: Annotated[str, typer.Argument(help="key of an aggregate cell, such as EU27_2020.TURNOVER.TOTAL._T")],
     warehouse: WarehouseOption,
-    json: Annotated[Path | None, typer.Option("--json", help="write all of it, with every setting, here")] = None,
+    json: Annotated[Path | None, typer.Option("--json", help="write all of it, with every setting, here; confidential")] = None,
     why: Annotated[
         bool,
         typer.Option(
@@ -194,7 +194,7 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
             ("submitted by", told["submitted"]["submitter"]),
         ]
     lines += [("strategy", f"{each['method']}: {each['outcome']}, {each['reason']}") for each in told["rungs"]]
-    lines.append(("audit", f"{'passed' if audit['passed'] else 'FAILED'} against {audit['profiles']}: {audit['primaries']} primaries"))
+    lines.append(("audit", f"{audit['verdict']} {audit['attackers']}: {audit['claim']}"))
     lines.append(("certificate", audit["digest"]))
     lines += [("approved by", f"{each['approver']}, {each['approved_at']:%Y-%m-%d %H:%M} UTC {each['note']}") for each in told["approvals"]]
     return lines

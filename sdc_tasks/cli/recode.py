@@ -40,7 +40,12 @@ def recode(
     folder: Annotated[
         Path | None, typer.Option("--out", help="a folder for table.csv and, for each dimension, DIMENSION.codes.csv: code,parent")
     ] = None,
-    facts: Annotated[Path | None, typer.Option("--json", help="what was collapsed, cells lost, primaries before and after")] = None,
+    facts: Annotated[
+        Path | None,
+        typer.Option(
+            "--json", help="what was collapsed, cells lost, primaries before and after; confidential, as it tells of primary cells"
+        ),
+    ] = None,
 ) -> None:
     """Takes codes out of a table before it is protected, by the plan that loses the fewest cells, or by a plan that you give.
 

@@ -134,7 +134,10 @@ def audit(
     differences: Annotated[
         Path | None, typer.Option("--differences", help="CSV of the values that contradict the deliveries, with figures; confidential")
     ] = None,
-    json: Annotated[Path | None, typer.Option("--json", help="write the certificate here; the tolerance does not change it")] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option("--json", help="write the certificate here; confidential, it names primary cells; the tolerance does not change it"),
+    ] = None,
     intervals: Annotated[
         Path | None,
         typer.Option("--intervals", help="CSV of suppressed cells: the share of the requirement that the attacker leaves, in quarters"),
@@ -156,6 +159,8 @@ def audit(
     3 not safe; 5 safe, but it contradicts the deliveries by more than the tolerance; 6 safe as far as it was judged, because it has rows
     with cells that are not in the domain, or values that need a national cell that is not available.
     """
+    from json import loads
+
     import numpy as np
 
     from sdc_tasks import pipeline, report
@@ -163,6 +168,7 @@ def audit(
     from sdc_tasks.cli import side_by_side
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods import attack
+    from sdc_tasks.model.claim import Proof, claim_of
     from sdc_tasks.model.results import Publication
     from sdc_tasks.releases import why
     from sdc_tasks.report import standing
@@ -177,7 +183,7 @@ def audit(
         raise InvalidInput("--replay: only with --published, and without --earlier. Remedy: leave out --national and --earlier")
     allowed = standing.Tolerance.of(tolerance)
     spec, (problem, earlier) = case.spec, case.problem(attack.earlier)
-    read = None
+    read, before = None, 0
     if published is None:
         publication, requirements = (
             Publication.nothing(np.flatnonzero(problem.aggregate)),
@@ -186,10 +192,12 @@ def audit(
     else:
         read = report.read_published(published, spec, problem.space, case.period, told_by(published, spec, problem.space))
         publication = read.publication
-        requirements, _ = pipeline.baseline(problem, spec, out.tell)
+        requirements, before = pipeline.baseline(problem, spec, out.tell)
     found = side_by_side.audit(problem, publication, requirements, spec, processes or side_by_side.processes_for(problem), out.tell)
+    certificate = pipeline.certificate(problem, publication, found, spec, case.period, earlier)
+    claim, proof = claim_of(loads(certificate)), Proof.of(found, before)
     if json is not None:
-        report.write_whole(json, pipeline.certificate(problem, publication, found, spec, case.period, earlier))
+        report.write_whole(json, certificate)
     if intervals is not None:
         report.write_whole(intervals, pipeline.intervals(problem, found))
     if witnesses is not None:
@@ -221,8 +229,8 @@ def audit(
         write_private(differences, standing.differences(problem, beside))
     safe = bool(found.protected.all()) and not found.small
     out.print(
-        f"{'safe' if safe else 'NOT SAFE'}: {found.broken} one-sided requirements of {unprotected} cells broken, "
-        f"{len(found.primaries)} primaries, {int(found.baseline.sum())} cut to the national baseline, {found.lps} LPs"
+        f"{'safe' if safe else 'NOT SAFE'}: {found.broken} one-sided requirements of {unprotected} cells broken; {claim.sentence}; "
+        f"audited {claim.attackers}; {proof.said}"
     )
     _tell_contradictions(problem, beside)
     if len(untold):
@@ -311,12 +319,12 @@ def show(summary: Summary, warehouse: str, page: Path) -> None:
     table.add_row("strategies", "\n".join(summary.strategies) or "audit-driven bases alone")
     table.add_row(
         "audit",
-        f"{'passed' if summary.passed else 'FAILED'}: {summary.protected} of {summary.primaries} primaries protected, "
-        f"{summary.broken} requirements broken, {summary.cut} cut to the national baseline, {summary.lps} LPs",
+        f"{summary.claim.verdict}: {summary.claim.sentence}; {summary.broken} requirements broken; {summary.proof.said}",
     )
+    table.add_row("audited", summary.claim.attackers)
     table.add_row("seconds", ", ".join(f"{step} {seconds:.1f}" for step, seconds in summary.seconds.items()))
     unseen = "" if summary.embargo is None else f", under embargo until {summary.embargo:%Y-%m-%d %H:%M} UTC; run again then for table.csv"
-    table.add_row("version", "none: blocked" if not summary.passed else f"{summary.version or 'none yet'}{unseen}")
+    table.add_row("version", "none: blocked" if not summary.claim.passed else f"{summary.version or 'none yet'}{unseen}")
     out.print(table)
     out.print(f"warehouse: {make_url(warehouse).render_as_string(hide_password=True)}")  # below the table no path is wrapped
     out.print(f"report: {page}")

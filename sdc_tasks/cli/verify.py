@@ -34,7 +34,8 @@ def verify_certificate(
     """Recomputes every statement of a certificate from deliveries, table and witnesses. Exit code 3 if a statement does not follow."""
     from sdc_tasks import report
     from sdc_tasks.api.published import told_by
-    from sdc_tasks.methods.recheck import told_before
+    from sdc_tasks.methods.recheck import read, told_before
+    from sdc_tasks.model.claim import claim_of
 
     spec = case.spec
     try:
@@ -54,7 +55,8 @@ def verify_certificate(
         out.print(line)
     if len(wrong) > SHOWN_FAULTS:
         out.print(f"… and {len(wrong) - SHOWN_FAULTS} more")
-    out.print("NOT VERIFIED" if wrong else f"verified: {verdict}")
+    claim = claim_of(read(text))
+    out.print("NOT VERIFIED" if wrong else f"verified: {verdict}: {claim.sentence}, {claim.attackers}")
     if wrong:
         raise typer.Exit(3)
 

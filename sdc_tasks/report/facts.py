@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sdc_tasks.model.claim import Claim, Proof
     from sdc_tasks.model.results import Publication
     from sdc_tasks.model.table import Bools
 
@@ -232,8 +233,8 @@ class CompositionFact:
 
 @dataclass(frozen=True)
 class CountryFact:
-    """Primaries of one country. The country's own tables do not fully protect `baseline` of them. `receiver`: the number of secondaries
-    that the receiver set in these tables.
+    """Primaries of one country: fully protected ones, and those that its own tables do not fully protect (`baseline`). `receiver`: the
+    number of secondaries that the receiver set in these tables.
     """
 
     area: Header
@@ -268,14 +269,13 @@ class ProgramFacts:
 
 @dataclass(frozen=True)
 class AuditFacts:
-    """The verdict in counts. `broken_requirements` counts sides, `broken` names cells (the first `TOP_BROKEN`)."""
+    """The verdict: `claim` is what the certificate lets anybody say, `proof` how it was shown. `broken_requirements` counts sides, `broken`
+    names cells (the first `TOP_BROKEN`).
+    """
 
-    profiles: tuple[str, ...]
-    primaries: int
-    protected: int
+    claim: Claim
+    proof: Proof
     by_lp: int
-    lps: int
-    baseline: int
     broken_requirements: int
     broken: tuple[BrokenCell, ...]
     contradictions: tuple[str, ...]

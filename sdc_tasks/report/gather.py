@@ -6,8 +6,10 @@ everything that leaves this module may be shown to readers of the report.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +18,7 @@ from sdc_tasks.domains.schema import Domain, Indicator
 from sdc_tasks.methods.attack.compositions import Together
 from sdc_tasks.methods.bases.printed.implied import outdone
 from sdc_tasks.methods.recheck import odds_of_one_decision
+from sdc_tasks.model.claim import Claim, Proof, claim_of
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Rung
@@ -71,18 +74,24 @@ def gather(
     deliveries: Sequence[DeliveryFact] = (),
     steps: Sequence[StepFact] = (),
     receiver: Mapping[str, int] | None = None,
+    certificate: Mapping[str, Any],
+    proof: Proof,
 ) -> ReportFacts:
-    """The facts of a release. `receiver`: the number of secondaries that the receiver set in each country.
+    """The facts of a release. `certificate`: of this audit; what the report claims is what it lets anybody say. `proof`: how the audit
+    showed it. `receiver`: the number of secondaries that the receiver set in each country.
 
-    Raises ValueError when the audit is not about exactly this problem and publication, or not complete.
+    Raises ValueError when audit or certificate are not about exactly this problem and publication, or not complete.
     """
+    if (certificate["digests"]["problem"], certificate["digests"]["publication"]) != (problem.digest, publication.digest):
+        raise ValueError("the certificate is not about this problem and this publication")
     if (report.problem, report.publication) != (problem.digest, publication.digest):
         raise ValueError("the audit report is not about this problem and this publication")
     if not np.array_equal(publication.cells, np.flatnonzero(problem.aggregate)):
         raise ValueError("a publication decides every aggregate cell, in cell order")
     if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):
         raise ValueError("the audit report does not cover all primaries")
-    space, label = problem.space, _Labels(domain)
+    space, label, claim = problem.space, _Labels(domain), claim_of(certificate)
+    passed = report.passed and claim.passed
     own, common = findings_together(deliveries)
     relative = _relative_base(publication)
     sizes = relative[publication.rounded & np.isfinite(relative)]
@@ -90,7 +99,7 @@ def gather(
         title=domain.title,
         period=period,
         release_id=release_id,
-        published=report.passed,
+        published=passed,
         aggregates=tuple(label.area(aggregate.code) for aggregate in space.aggregates),
         missing_countries=tuple(label.area(country) for country in domain.countries if country not in space.countries),
         digests=tuple(
@@ -103,18 +112,18 @@ def gather(
         heat_maps=_heat_maps(space, publication, label),
         risks=_risks(problem, publication),
         histogram=_histogram(sizes, int(publication.rounded.sum()) - len(sizes)),
-        outdone=tuple(space.key(cell) for cell in publication.cells[outdone(problem, publication)]) if report.passed else (),
+        outdone=tuple(space.key(cell) for cell in publication.cells[outdone(problem, publication)]) if passed else (),
         unit=_unit(domain),
-        largest=_largest(domain, space, publication, label) if report.passed else (),
-        visible=_visible(domain, space, publication, label) if report.passed else (),
+        largest=_largest(domain, space, publication, label) if passed else (),
+        visible=_visible(domain, space, publication, label) if passed else (),
         withheld=tuple(space.key(cell) for cell in publication.cells[publication.withheld][:TOP_WITHHELD]),
         unavailable=tuple(space.key(int(cell)) for cell in np.flatnonzero(problem.withheld)),
         deviations=_deviations(domain, problem, adjustment.x, label) if adjustment.x is not None else (),
         no_deviations="" if adjustment.x is not None else _why_no_table(adjustment),
         rungs=tuple(_rung(rung) for rung in adjustment.rungs),
-        rules=_rules(domain, problem, adjustment, publication, report, *compared) if report.passed else (),
+        rules=_rules(domain, problem, adjustment, publication, report, *compared) if passed else (),
         steps=tuple(steps),
-        audit=_audit(domain, problem, report, label, together if report.passed else None, receiver or {}),
+        audit=_audit(domain, problem, report, label, together if passed else None, receiver or {}, claim, proof),
         deliveries=tuple(sorted(own, key=lambda delivery: delivery.state != "refused")),
         common=common,
         rule_aware=domain.bases.rule_aware,
@@ -476,26 +485,25 @@ def _audit(
     label: _Labels,
     together: Together | None,
     receiver: Mapping[str, int],
+    claim: Claim,
+    proof: Proof,
 ) -> AuditFacts:
     space = problem.space
-    country = report.primaries // space.national_size
+    country, weak = report.primaries // space.national_size, Counter(cell.partition(".")[0] for cell in claim.weak)
     countries = [
         CountryFact(
             area=label.area(code),
             primaries=int((country == i).sum()),
-            protected=int((report.protected & (country == i)).sum()),
-            baseline=int((report.baseline & (country == i)).sum()),
+            protected=claim.protected_of(code, int((country == i).sum())),
+            baseline=weak[code],
             receiver=receiver.get(code, 0),
         )
         for i, code in enumerate(space.countries)
     ]
     return AuditFacts(
-        profiles=report.profiles,
-        primaries=len(report.primaries),
-        protected=int(report.protected.sum()),
+        claim=claim,
+        proof=proof,
         by_lp=int(report.by_lp.sum()),
-        lps=report.lps,
-        baseline=int(report.baseline.sum()),
         broken_requirements=report.broken,
         broken=_broken(space, report),
         contradictions=tuple(space.key(cell) for cell in report.contradictions),

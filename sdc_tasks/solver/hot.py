@@ -20,6 +20,7 @@ from cylp.cy import CyClpSimplex, CyCoinPackedMatrix
 
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
+from sdc_tasks.solver.tally import count_lp
 from sdc_tasks.telemetry import span
 
 Bounds = tuple[Floats, Floats]
@@ -87,6 +88,7 @@ class HotLP:
             self._hot = True
             status, iterations = STATUS.get(self._clp.getStatusCode(), Status.STOPPED), int(self._clp.iteration)
             self.solves += 1
+            count_lp()
             self.iterations += iterations
             tell(status=str(status), iterations=iterations)
         x, dual = np.array(self._clp.primalVariableSolution), np.array(self._clp.dualConstraintSolution)[:-1]

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.solver.tally import count_lp
 from sdc_tasks.telemetry import span
 
 Basis = highspy.HighsBasis  # where a solve ended, for `LiveLP.restore`
@@ -187,6 +188,7 @@ class LiveLP:
 
     def _limited(self, most: int) -> Status:
         self.solves += 1
+        count_lp()
         self._highs.setOptionValue("simplex_iteration_limit", most)
         self._highs.run()
         self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
@@ -195,6 +197,7 @@ class LiveLP:
 
     def _patient(self, patience: int | None, again: bool) -> Status:
         self.solves += 1
+        count_lp()
         self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf if patience is None else patience)
         self._highs.run()
         self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)

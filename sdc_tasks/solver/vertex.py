@@ -10,6 +10,7 @@ import numpy as np
 
 from sdc_tasks.solver.lp import STATUS, LPResult, Status, highs_lp, quiet_highs
 from sdc_tasks.solver.milp import Milp
+from sdc_tasks.solver.tally import count_lp
 
 
 def vertex(model: Milp, seconds: float = np.inf) -> LPResult:
@@ -19,6 +20,7 @@ def vertex(model: Milp, seconds: float = np.inf) -> LPResult:
     highs.setOptionValue("time_limit", seconds)
     highs.passModel(highs_lp(model.cost, model.A, model.row_lower, model.row_upper, model.lower, model.upper))
     highs.run()
+    count_lp()
     if highs.getModelStatus() not in {highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit}:
         highs.setOptionValue("solver", "simplex")  # an interior point method does not say why there is no optimum
         highs.clearSolver()

@@ -16,6 +16,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, JointPoints, Publication, Secondaries, Tables
+from sdc_tasks.solver.tally import solved_lps
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import require_own
 from sdc_tasks.telemetry import span
@@ -41,9 +42,11 @@ def once(
     known = journal.step_output(desk.engine, release_id, step, key)
     if known is not None and all(is_sound(desk, each) for each in (known, *beside)):
         return known
-    began = time.monotonic()
+    began, solved = time.monotonic(), solved_lps()
     with span("sdc.step", release=release_id, step=step, key=key):
         digest = store.save_artefact(desk.engine, step, artefacts.to_bytes(compute()))
+    if took := solved_lps() - solved:
+        journal.record_tally(desk.engine, release_id, f"{journal.LPS} {step} {key}".rstrip(), took)
     note = "; ".join(notes)
     journal.record_step(desk.engine, release_id, step, key, seconds=time.monotonic() - began, note=note, artefact_digest=digest)
     return digest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import time
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from sdc_tasks import pipeline
 from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import ReleaseBlocked, SdcError
 from sdc_tasks.methods.attack import Requirements
+from sdc_tasks.model.claim import Proof, claim_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, JointPoints, Publication, Secondaries
 from sdc_tasks.model.table import Ints
@@ -19,8 +21,9 @@ from sdc_tasks.steps.bases import adjustment_of, tables_found
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import require_own
 from sdc_tasks.steps.memory import load, once
-from sdc_tasks.steps.secondaries import collect, delivered, failed, made_of, open_release, suppress
+from sdc_tasks.steps.secondaries import collect, delivered, failed, made_of, open_release, report_weak, suppress
 from sdc_tasks.steps.versions import known, readable, told_so_far
+from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.schema import RunState
 from sdc_tasks.warehouse.dissemination import publisher
@@ -71,7 +74,7 @@ def _examined(desk: Desk) -> str:
 
 @keeps_to_itself
 def baseline(desk: Desk, release_id: str) -> str:
-    """Computes what the national tables alone protect, and reports the countries whose own tables leave primaries unprotected."""
+    """Computes what the national tables alone protect, and tells the countries whose own tables leave primaries unprotected."""
     problem = load(desk, release_id, "assemble", ProtectionProblem)
 
     def attack() -> Requirements:
@@ -83,7 +86,9 @@ def baseline(desk: Desk, release_id: str) -> str:
         )
         return requirements
 
-    return once(desk, release_id, "baseline", "", attack)
+    digest = once(desk, release_id, "baseline", "", attack)
+    report_weak(desk, release_id, problem, load(desk, release_id, "baseline", Requirements))
+    return digest
 
 
 def _by_country(problem: ProtectionProblem, cells: Ints) -> str:
@@ -134,8 +139,10 @@ def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
     certificate = pipeline.certificate(problem, publication, merged, desk.domain, desk.period, beside)
     digest = journal.save_audit(desk.engine, release_id, merged, certificate, publisher.printed(publication, problem.space))
     journal.record_step(desk.engine, release_id, "verdict", seconds=time.monotonic() - began)
-    state = "passed" if merged.passed else "FAILED"
-    desk.say(f"audit {state}: {int(merged.protected.sum())} of {len(merged.primaries)} primaries protected, {merged.lps} LPs")
+    journal.record_tally(desk.engine, release_id, journal.COUNTER_TABLES, Proof.of(merged, 0).tables or 0)
+    claim = claim_of(json.loads(certificate))
+    proof = reader.proof(desk.engine, release_id, reader.audits(desk.engine, release_id)[-1])
+    desk.say(f"audit {claim.verdict}: {claim.sentence}; {proof.said}")
     return digest, merged.passed
 
 

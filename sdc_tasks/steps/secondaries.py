@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from sdc_tasks import pipeline
 from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import NAMED_CELLS, CountryMissing, InvalidInput, Retriable, SdcError, Unprotectable
+from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.findings import Finding, Severity
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Secondaries
@@ -170,6 +173,42 @@ def findings_of(found: Secondaries, space: CellSpace) -> list[Finding]:
             "their flag"
         )
         told.append(Finding("SDC/unprotectable", Severity.WARNING, message))
+    return told
+
+
+def report_weak(desk: Desk, release_id: str, problem: ProtectionProblem, requirements: Requirements) -> None:
+    """Tells each NSI which primaries of its table the release protects only as far as its table allows, beside what it is told of
+    secondaries. `requirements`: of the release.
+    """
+    own, before = requirements.unprotected(problem.earlier.profiles)
+    examined = {each.country: each for each in set_by_receiver(desk, release_id)}
+    space = problem.space
+    for country, files in by_country(made_of(desk, release_id)).items():
+        first = space.countries.index(country) * space.national_size
+        told = list[Finding]()
+        weak, lost = (cells[(cells >= first) & (cells < first + space.national_size)] - first for cells in (own, before))
+        if country in examined:
+            found = examined[country]
+            told += findings_of(found, space)
+            weak = np.setdiff1d(weak, [*found.shown, *found.known])  # each is named once, with what can be done about it
+        _tell(desk, files, [*told, *_weak(country, weak, lost, space)])
+
+
+def _weak(country: str, own: Ints, before: Ints, space: CellSpace) -> list[Finding]:
+    """`own`: primaries that the table does not protect; `before`: that it does, but not beside what is out already."""
+    told = []
+    if len(own):
+        message = (
+            f"this table does not protect {_primaries(own)}: {_keys(country, own, space)}. Whatever is published of the totals, the "
+            "release protects no further than the table does. Remedy: hide more or larger cells in its totals, and send the table again"
+        )
+        told.append(Finding("SDC/unprotected", Severity.WARNING, message))
+    if len(before):
+        message = (
+            f"beside what is out already, this table does not protect {_primaries(before)}: {_keys(country, before, space)}. The release "
+            "protects no further than that allows. Remedy: flag primaries and secondaries in the first delivery of a period"
+        )
+        told.append(Finding("SDC/unprotected", Severity.WARNING, message))
     return told
 
 

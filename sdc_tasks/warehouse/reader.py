@@ -11,13 +11,14 @@ from typing import Any
 
 from sqlalchemy import Boolean, Engine, Select, Table, case, func, select
 
+from sdc_tasks.model.claim import REQUIREMENTS_EACH, Claim, Proof, claim_of
 from sdc_tasks.warehouse.database.engine import reading
 from sdc_tasks.warehouse.database.schema import UtcTime, approval, audit, cycle, log, run, rung, step, submission, task_run, terms
 from sdc_tasks.warehouse.database.schema import dag_run as dag_run_table
 from sdc_tasks.warehouse.database.schema import inbox as inbox_table
 from sdc_tasks.warehouse.database.schema import unread as unread_table
 from sdc_tasks.warehouse.database.sqlfiles import clause
-from sdc_tasks.warehouse.operations.journal import DELIVERY, VERSION
+from sdc_tasks.warehouse.operations.journal import COUNTER_TABLES, DELIVERY, LPS, TALLY, VERSION
 
 Record = dict[str, Any]
 RELEASE_TYPES = {"released_at": UtcTime(), "embargo": UtcTime(), "visible": Boolean()}
@@ -188,7 +189,26 @@ def runs(engine: Engine, domain: str | None = None) -> list[Record]:
 
 def steps(engine: Engine, release_id: str) -> list[Record]:
     """The steps of a run, in the order in which they ended."""
-    return [each for each in _of_run(engine, step, release_id, "finished_at") if each["step"] not in (DELIVERY, VERSION)]
+    return [each for each in _of_run(engine, step, release_id, "finished_at") if each["step"] not in (DELIVERY, VERSION, TALLY)]
+
+
+def tallies(engine: Engine, release_id: str) -> dict[str, int]:
+    """What the steps of a run counted: its name → the number. Empty for a release of an older version."""
+    return {each["key"]: int(each["note"]) for each in _of_run(engine, step, release_id, "key") if each["step"] == TALLY}
+
+
+def proof(engine: Engine, release_id: str, of: Record) -> Proof:
+    """How the requirements of an audit of the run were shown; `of` is its record in `audits`."""
+    counted = tallies(engine, release_id)
+    before = sum(number for name, number in counted.items() if name.startswith(f"{LPS} ") and not name.startswith(f"{LPS} audit"))
+    known = COUNTER_TABLES in counted
+    return Proof(REQUIREMENTS_EACH * of["primaries"] - of["broken"], counted.get(COUNTER_TABLES), of["lps"], before if known else None)
+
+
+def claim(engine: Engine, release_id: str, digest: str | None = None) -> Claim | None:
+    """What the newest audit of a run, or that with this digest, lets anybody say. None where there is none."""
+    found = [each for each in audits(engine, release_id) if digest in (None, each["digest"])]
+    return claim_of(json.loads(found[-1]["certificate"])) if found else None
 
 
 def made_of(engine: Engine, release_id: str) -> dict[str, str]:

@@ -111,7 +111,9 @@ def test_an_exact_table_is_safe_where_countries_hide_each_other(desk):
     """AT and BE suppress the same cells: their sum says nothing of either."""
     ended = desk.audit(desk.publish(exact("EU", [PROTECTED, PROTECTED])))
     assert ended.code == 0
-    assert "safe: 0 one-sided requirements of 0 cells broken, 2 primaries" in ended.said
+    assert (
+        "safe: 0 one-sided requirements of 0 cells broken; 2 of 2 primaries protected; audited against external; not against" in ended.said
+    )
 
 
 def test_an_exact_table_beside_a_single_secret_is_not_safe(desk):
@@ -120,7 +122,7 @@ def test_an_exact_table_beside_a_single_secret_is_not_safe(desk):
     certificate = desk.folder / "certificate.json"
     ended = desk.audit(desk.publish(exact("EU", [PROTECTED, FREE])), "--json", certificate)
     assert ended.code == 3
-    assert "NOT SAFE: 2 one-sided requirements of 1 cells broken, 1 primaries" in ended.said
+    assert "NOT SAFE: 2 one-sided requirements of 1 cells broken; 0 of 1 primaries protected; 1 not protected (AT 1)" in ended.said
     assert "AT.TURNOVER.D.L" in ended.said
     assert "nothing" in ended.said, "share of the required protection that the attacker leaves"
     written = json.loads(certificate.read_text())
@@ -291,7 +293,7 @@ def test_two_compositions_are_safe_alone_and_leak_together(two_aggregates):
     assert two_aggregates.audit(two_aggregates.publish(area)).code == 0
     ended = two_aggregates.audit(two_aggregates.publish(union + area))
     assert ended.code == 3
-    assert "2 one-sided requirements of 1 cells broken, 3 primaries" in ended.said
+    assert "2 one-sided requirements of 1 cells broken; 2 of 3 primaries protected; 1 not protected (CY 1)" in ended.said
     assert "CY.TURNOVER.D.L" in ended.said
     assert [country for country in ("AT", "BE") if f"{country}.TURNOVER" in ended.said] == []
 

@@ -95,6 +95,30 @@ def test_quadratic_rounding_keeps_the_margins_of_a_csv_table(tmp_path, solver):
     assert (cells["TOTAL", "TOTAL"], cells["N", "TOTAL"], cells["TOTAL", "S"]) == (309, 72, 98)
 
 
+ONE_PART = "REGION,VALUE,STATUS,LPL,UPL\nA,37,u,3,3\nB,0,s,0,0\nC,0,s,0,0\nTOTAL,37,s,0,0\n"
+
+
+def test_a_total_with_one_part_that_is_not_empty_moves_with_it_and_this_is_said(tmp_path):
+    """A is the total: printed exactly, it would tell A. So "margins stay" is not said of it."""
+    file, out, facts = written(ONE_PART, tmp_path / "t.csv"), tmp_path / "rounded.csv", tmp_path / "facts.json"
+    code, said = sdc("round-table", file, "--dims", "REGION", "--base", 10, "--method", "quadratic", "--out", out, "--json", facts)
+    assert code == 0, said
+    cells, body = read(out), json.loads(facts.read_text())
+    assert cells["A",] == cells["TOTAL",] != 37
+    assert (body["totals_kept"], body["totals_not_kept"]) == (0, 1)
+    assert "1 total does not stay, because it would tell a sensitive cell: TOTAL" in said
+
+
+def test_where_all_totals_stay_none_is_named(tmp_path):
+    file, facts = written(CSV, tmp_path / "t.csv"), tmp_path / "facts.json"
+    code, said = sdc("round-table", file, "--dims", "REGION,SIZE", "--base", "auto", "--method", "quadratic", "--json", facts)
+    assert code == 0, said
+    body = json.loads(facts.read_text())
+    assert body["totals_not_kept"] == 0
+    assert body["totals_kept"] == 3 + 3 + 1
+    assert "not stay" not in said
+
+
 def test_a_jj_table_is_rounded_and_no_value_is_said(tmp_path):
     file, out, facts = written(JJ, tmp_path / "t.jj"), tmp_path / "rounded.csv", tmp_path / "facts.json"
     code, said = sdc("round-table", file, "--base", 50, "--zero-restricted", "--out", out, "--json", facts)

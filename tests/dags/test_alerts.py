@@ -177,6 +177,9 @@ def test_whoever_is_asked_or_can_act_is_told_beyond_the_board(
     back.answer("agree", "anna", "Retract")
     assert [each["kind"] for each in webhook] == ["ready", "asked", "own", "asked", "retraction", "retraction"]
     assert webhook[0]["subject"] == release.release_id
+    for each in (1, 3):  # the tables of AT and BE do not protect their primaries
+        assert "audit passed with exceptions" in webhook[each]["text"]
+        assert "2 only as far as their national table allows (AT 1, BE 1)" in webhook[each]["text"]
     assert [message["Subject"].strip() for message in mail] == [each["text"] for each in webhook]
 
 

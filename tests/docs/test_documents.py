@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from sdc_tasks.domains.schema import AuditOptions
+from sdc_tasks.model.attackers import WHO
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 BESIDE = ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "tests/README.md", "docker/README.md", "plugins/README.md")
@@ -32,6 +35,23 @@ def test_every_link_leads_to_a_file(page: Path):
     targets = [target.partition("#")[0] for target in LINK.findall(text) if not re.match(r"[a-z]+:", target)]
     lost = [target for target in targets if target and target not in BUILT and not (page.parent / target).exists()]
     assert [target for target in lost if Path(target).name not in BUILT] == []
+
+
+def test_the_picture_of_the_program_says_what_the_attacker_of_the_default_profile_knows():
+    """And no more than that: who keeps earlier versions, or has the program, is asked for."""
+    (profile,) = AuditOptions().profiles
+    said = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", (DOCS / "img" / "overview.svg").read_text(encoding="utf-8")))
+    assert f"The attacker by default (profile {profile}): {WHO[profile]}." in said
+    assert not [name for name, who in WHO.items() if name != profile and who in said]
+    assert "earlier version" not in said
+
+
+@pytest.mark.parametrize("place", ["README.md", "docs/img/overview.svg", "docs/protection.md", "sdc_tasks/report/report.html.j2"])
+def test_where_somebody_who_has_the_program_is_named_the_remedy_stands_beside(place: str):
+    text = " ".join((ROOT / place).read_text(encoding="utf-8").split())
+    named = [match.end() for match in re.finditer(r"has this program|ran the program for every|trying the program on every", text)]
+    assert named
+    assert all("rule_aware" in text[max(0, at - 120) : at + 420] for at in named)
 
 
 def test_the_generated_pages_are_those_of_the_program():

@@ -48,7 +48,7 @@ def publication(domain: Domain, cells: list[tuple[float, ...]]) -> Publication:
 
 def edition(domain: Domain, cells: Any) -> Edition:
     """A first version with these cells, released at INSTANT."""
-    return Edition(domain, domain.space, "2024", publication(domain, list(cells)), 1, INSTANT, ("external",))
+    return Edition(domain, domain.space, "2024", publication(domain, list(cells)), 1, INSTANT, ("The whole table was attacked.",))
 
 
 def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publication: Publication) -> None:

@@ -290,6 +290,7 @@ def test_pages_import_the_reader_and_nothing_else_of_the_project() -> None:
         "sdc_tasks.checks.listed",
         "sdc_tasks.checks.registry",
         "sdc_tasks.errors",
+        "sdc_tasks.model.claim",
         "sdc_tasks.model.findings",
         "sdc_tasks.model.public_files",
         "sdc_tasks.model.series",

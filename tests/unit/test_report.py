@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import fields, is_dataclass, replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from sdc_tasks import pipeline
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.methods.attack.compositions import Together
+from sdc_tasks.model.claim import Proof
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Rung
 from sdc_tasks.report.facts import CommonFinding, DeliveryFact, FindingFact, ReportFacts, StepFact
@@ -112,6 +116,14 @@ def audit(problem: ProtectionProblem, publication: Publication, down: float = 1.
     )
 
 
+def gathered(
+    domain: Domain, problem: ProtectionProblem, adjustment: Adjustment, publication: Publication, report: AuditReport, **more: Any
+) -> ReportFacts:
+    """With the certificate of the audit, and four LPs before it."""
+    certificate = json.loads(pipeline.certificate(problem, publication, report, domain, "2024"))
+    return gather(domain, problem, adjustment, publication, report, certificate=certificate, proof=Proof.of(report, 4), **more)
+
+
 DELIVERIES = (
     DeliveryFact("AT", "at.csv", "accepted", (FindingFact("LONE", "warning", None, "AT.TURNOVER.B.S", "watch <script>alert(1)</script>"),)),
     DeliveryFact("BE", "be.csv", "refused", (FindingFact("140", "error", 17, None, "cut in the middle of a line"),)),
@@ -122,7 +134,7 @@ def small_facts(domain: Domain, down: float = 1.0, adjusted: bool = True) -> Rep
     problem = small_problem(domain)
     publication = small_publication(problem)
     adjustment = small_adjustment(problem) if adjusted else Adjustment()
-    return gather(
+    return gathered(
         domain,
         problem,
         adjustment,
@@ -207,7 +219,7 @@ def test_compositions_are_told_in_counts_and_quarters_and_only_of_what_was_publi
 
     def facts(down: float, together: Together | None) -> ReportFacts:
         report = audit(problem, publication, down)
-        return gather(domain, problem, Adjustment(), publication, report, together=together, period="2024", release_id="x")
+        return gathered(domain, problem, Adjustment(), publication, report, together=together, period="2024", release_id="x")
 
     told = facts(1.0, found)
     assert [(row.area and row.area.code, row.primaries, row.narrower, row.left) for row in told.audit.together] == [
@@ -226,11 +238,17 @@ def test_compositions_are_told_in_counts_and_quarters_and_only_of_what_was_publi
 def test_an_audit_of_something_else_is_not_reported(domain: Domain) -> None:
     problem = small_problem(domain)
     publication = small_publication(problem)
-    other = replace(audit(problem, publication), publication="0" * 64)
-    part = replace(audit(problem, publication), **{name: np.zeros(0) for name in ("primaries", "down", "up", "slide", "by_lp", "baseline")})
+    mine = audit(problem, publication)
+    certificate, proof = json.loads(pipeline.certificate(problem, publication, mine, domain, "2024")), Proof.of(mine, 4)
+    other = replace(mine, publication="0" * 64)
+    part = replace(mine, **{name: np.zeros(0) for name in ("primaries", "down", "up", "slide", "by_lp", "baseline")})
     for report, message in ((other, "not about this"), (part, "does not cover all primaries")):
         with pytest.raises(ValueError, match=message):
-            gather(domain, problem, Adjustment(), publication, report, period="2024", release_id=None)
+            gather(domain, problem, Adjustment(), publication, report, period="2024", release_id=None, certificate=certificate, proof=proof)
+    for name in ("problem", "publication"):
+        of_another = certificate | {"digests": certificate["digests"] | {name: "0" * 64}}
+        with pytest.raises(ValueError, match="certificate is not about"):
+            gather(domain, problem, Adjustment(), publication, mine, period="2024", release_id=None, certificate=of_another, proof=proof)
 
 
 def test_missing_countries_are_named(domain: Domain) -> None:
@@ -243,7 +261,7 @@ def test_missing_countries_are_named(domain: Domain) -> None:
     )
     cells = np.flatnonzero(problem.aggregate)
     publication = Publication(cells, np.full(len(cells), np.nan), np.full(len(cells), np.inf))
-    facts = gather(domain, problem, Adjustment(), publication, audit(problem, publication), period="2024", release_id="x")
+    facts = gathered(domain, problem, Adjustment(), publication, audit(problem, publication), period="2024", release_id="x")
     assert [country.code for country in facts.missing_countries] == ["BE"]
     assert "No accepted delivery from Belgium (BE)" in render(facts)
     assert facts.median_relative_base is None
@@ -305,7 +323,7 @@ def test_texts_from_outside_are_escaped_and_bytes_are_stable(domain: Domain) -> 
 def test_there_is_no_page_about_an_unknown_attacker_or_none(domain: Domain, profiles: tuple[str, ...]) -> None:
     facts = small_facts(domain)
     with pytest.raises(ValueError, match="attacker profile"):
-        render(replace(facts, audit=replace(facts.audit, profiles=profiles)))
+        render(replace(facts, audit=replace(facts.audit, claim=replace(facts.audit.claim, profiles=profiles))))
 
 
 def test_the_page_says_why_there_is_no_adjusted_table(domain: Domain) -> None:
@@ -313,7 +331,7 @@ def test_the_page_says_why_there_is_no_adjusted_table(domain: Domain) -> None:
     problem = small_problem(domain)
     publication = small_publication(problem)
     failed = Adjustment(None, (Rung("auto", Outcome.NONE, None, -np.inf, np.inf, 20.0, "time limit"),))
-    facts = gather(domain, problem, failed, publication, audit(problem, publication), period="2024", release_id="x")
+    facts = gathered(domain, problem, failed, publication, audit(problem, publication), period="2024", release_id="x")
     assert "the last method of the ladder, auto, returned none (time limit" in render(facts)
 
 
@@ -334,7 +352,7 @@ def test_deviations_are_shown_for_blocks_of_many_cells_only() -> None:
     problem = ProtectionProblem(space, a, zero, a * 10, zero, zero, zero, public, zero.astype(bool), space.countries)
     cells = np.arange(national, space.size)
     publication = Publication(cells, a[cells], zero[cells])
-    facts = gather(domain, problem, Adjustment(x, ()), publication, audit(problem, publication), period="2024", release_id="x")
+    facts = gathered(domain, problem, Adjustment(x, ()), publication, audit(problem, publication), period="2024", release_id="x")
     shown = facts.deviations[0]
     row = {area.code: classes for area, classes in zip(shown.areas, shown.classes, strict=True)}
     column = [header.code for header in shown.columns].index("C")
@@ -373,7 +391,7 @@ def test_indicators_in_different_units_are_told_apart(domain: Domain) -> None:
     both = domain.model_copy(update={"indicators": (turnover.model_copy(update={"unit_multiplier": 3}), persons)})
     problem = small_problem(domain)
     publication = small_publication(problem)
-    facts = gather(
+    facts = gathered(
         both, problem, Adjustment(), publication, audit(problem, publication), period="2024", release_id="small-2024"
     )  # fmt: skip
     assert facts.unit == "Turnover in thousand EUR, Persons employed in persons"
@@ -384,7 +402,7 @@ def test_a_sum_of_visible_countries_is_counted_and_shown_as_published(domain: Do
     problem = small_problem(domain)
     before = small_publication(problem)
     publication = replace(before, value=np.where(before.withheld, 4e7, before.value), covers=np.where(before.withheld, 0.3, 0.0))
-    facts = gather(
+    facts = gathered(
         domain, problem, Adjustment(), publication, audit(problem, publication), period="2024", release_id="small-2024"
     )  # fmt: skip
     assert (facts.overall.visible, facts.overall.withheld, facts.overall.total) == (1, 0, 15)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +12,7 @@ from typing import Any
 from sdc_alerts import JUDGING
 from sqlalchemy import Engine
 
+from sdc_tasks.model.claim import Claim, claim_of
 from sdc_tasks.model.series import name_at_fault
 from sdc_tasks.warehouse import reader
 from sdc_ui.cycles.countries import OVER, Country, Stage, countries, named_by, ready, tally
@@ -43,12 +45,14 @@ class CycleFacts:
     """All facts of the page of a cycle. `nameless`: files in the inbox without a readable country. `unread`: what lay in the inbox and is
     not read, `why` for each; a run stops while it lies there. `run` is the newest run, `asking` the one that asks about the newest
     release: an older one, while a later run takes in newer deliveries. `takings` take releases of the cycle back, or took or asked.
+    `claim`: what the certificate of the newest release lets anybody say.
     """
 
     domain: str
     title: str
     period: str
     newest: ReleaseLine | None
+    claim: Claim | None
     stages: Mapping[Stage, int]
     tiles: tuple[Tile, ...]
     nameless: tuple[str, ...]
@@ -143,6 +147,7 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
         title=labels.title,
         period=period,
         newest=newest,
+        claim=_claim(audits[-1]) if audits else None,
         stages=tally(found),
         tiles=tuple(_tile(labels.area(each.code), each, files, steps) for each in found),
         nameless=(
@@ -226,10 +231,20 @@ def deadlines_of(
     )
     return (
         deadline("Deliveries", due, arrived, now, "; ".join(told) or "all accepted"),
-        deadline("Protection", cycle["protection_due"], protected, now, "audit passed" if protected else "no passed audit yet"),
+        deadline("Protection", cycle["protection_due"], protected, now, _audited(audits[-1]) if protected else "no passed audit yet"),
         deadline("Approval", cycle["approval_due"], agreed, now, _agreement(asked, approval)),
         *found_out,
     )
+
+
+def _claim(audit: Mapping[str, Any]) -> Claim:
+    return claim_of(json.loads(audit["certificate"]))
+
+
+def _audited(audit: Mapping[str, Any]) -> str:
+    """What the certificate lets anybody say: also where a part of the primaries is not fully protected."""
+    claim = _claim(audit)
+    return f"audit {claim.verdict}{f': {claim.exceptions}' if claim.exceptions else ''}"
 
 
 def _agreement(asked: int, approval: Approval | None) -> str:

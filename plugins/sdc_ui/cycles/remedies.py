@@ -39,6 +39,7 @@ FINDINGS = {
     "SDC/units": "The number of units is not a whole number. The NSI corrects the line named.",
     "SDC/unread": "Something in the inbox is not read, but may be a delivery. The NSI sends it as CSV, or you remove it.",
     "SDC/unprotectable": "A primary cannot be protected in its table. The NSI corrects the table or its flags; the message says how.",
+    "SDC/unprotected": "The release protects a primary no further than its own table does. The NSI hides more and sends it again.",
     "SDC/value": "The value is not a number. The NSI corrects the line named.",
     "SDC/workbook": "A workbook can change codes and hide cells; the place is named. The NSI corrects it there, or sends SDMX-CSV.",
     "SDC/whole": "A count is not a whole number. The NSI corrects the line named, or checks unit and decimals.",

@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import Engine
 
+from sdc_tasks.model.claim import Claim, Proof, claim_of
 from sdc_tasks.warehouse import reader
 from sdc_ui.releases.heatmap import Field, HeatMap, heat_maps, tally
 from sdc_ui.releases.history import before
@@ -23,7 +24,7 @@ from sdc_ui.shared.runs import DagRun, asking, of_releases, retracting, stayed, 
 from sdc_ui.shared.standing import ReleaseLine, cycle_lines, version_out
 from sdc_ui.shared.steps import Step, of_release
 
-TOP = 20  # most rounded, withheld and broken cells that are named
+TOP = 20  # most rounded cells that are named
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class RoundedCell:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The number of protected primaries, and of all primaries: of one country, or against one profile."""
+    """The number of fully protected primaries, and of all primaries: of one country, or against one profile."""
 
     name: Name
     primaries: int
@@ -50,20 +51,16 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Audit:
-    """The newest audit, in counts. `broken_cells` are the first cells that are not protected."""
+    """The newest audit: `claim` is what its certificate lets anybody say, `proof` how it was shown."""
 
     digest: str
-    passed: bool
+    claim: Claim
+    proof: Proof
     publication: str
     audited_at: datetime
-    primaries: int
-    protected: int
     broken: int
-    lps: int
-    baseline: int
     profiles: tuple[Verdict, ...]
     countries: tuple[Verdict, ...]
-    broken_cells: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -179,7 +176,7 @@ def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
         withheld=tuple(each["cell"] for each in cells if each["treatment"] == "withheld"),
         rungs=tuple(_rung(each) for each in reader.rungs(engine, release_id)),
         steps=of_release(reader.steps(engine, release_id)),
-        audit=_audit(audits[-1], certificate, labels) if audits else None,
+        audit=_audit(audits[-1], certificate, reader.proof(engine, release_id, audits[-1]), labels) if audits else None,
         approval=approval_of(engine, line, audits),
         log=tuple(_entry(each) for each in reader.log_of(engine, release_id)),
         made_of=_made_of(engine, line, labels),
@@ -238,28 +235,26 @@ def _largest(engine: Engine, line: ReleaseLine, labels: Labels) -> tuple[Rounded
     return tuple(sorted(found, key=lambda each: (-(each.relative or 0), each.cell))[:TOP])
 
 
-def _audit(audit: Mapping[str, Any], certificate: Mapping[str, Any], labels: Labels) -> Audit:
+def _audit(audit: Mapping[str, Any], certificate: Mapping[str, Any], proof: Proof, labels: Labels) -> Audit:
+    claim = claim_of(certificate)
+    short = {cell for each in claim.shorts for cell in each.cells}
     primaries: Sequence[Mapping[str, Any]] = certificate.get("primaries", ())
     all_of, held_of, against = Counter[str](), Counter[str](), Counter[str]()
     for each in primaries:
         country = each["cell"].split(".", 1)[0]
         all_of[country] += 1
-        held_of[country] += each["protected"]
-        against.update(name for name, held in each["profiles"].items() if held)
-    counts = certificate.get("counts", {})
+        if each["cell"] not in short:
+            held_of[country] += 1
+            against.update(name for name, held in each.get("profiles", {}).items() if held)
     return Audit(
         digest=audit["digest"],
-        passed=audit["passed"],
+        claim=claim,
+        proof=proof,
         publication=audit["publication_digest"],
         audited_at=audit["audited_at"],
-        primaries=audit["primaries"],
-        protected=counts.get("protected", sum(held_of.values())),
         broken=audit["broken"],
-        lps=audit["lps"],
-        baseline=counts.get("cut_to_national_baseline", 0),
         profiles=tuple(Verdict(Name(name, name), len(primaries), against[name]) for name in audit["profiles"].split(",")),
         countries=tuple(Verdict(labels.area(code), number, held_of[code]) for code, number in sorted(all_of.items())),
-        broken_cells=tuple(each["cell"] for each in primaries if not each["protected"])[:TOP],
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.table import Table as Grid
 
+from sdc_tasks.cli.searches.told import tell_sums
 from sdc_tasks.cli.shared import QUIET_SECONDS, SeedOption, refuse_place
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
@@ -69,7 +70,7 @@ def round_counts(
         Path | None, typer.Option("--published", help="the rounded publication; only this file may leave the house")
     ] = None,
     facts: Annotated[Path | None, typer.Option("--json", help="measures and the tables of [4]; confidential")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="the tables as a picture, .svg or .png")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="the tables of [4] as a picture, .svg or .png; confidential")] = None,
 ) -> None:
     """Rounds small counts so that no published cell is in 1 … base − 1, and all cells stay close, additive and consistent.
 
@@ -108,6 +109,7 @@ def round_counts(
     out.print(f"{len(table.cells)} inner cells, {dummy.published} published cells in {len(dummy.parent)} crossings", style="dim")
     for result in results:
         out.print(_shown(result))
+    tell_sums(facts, plot)
     if inner is not None:
         out.tell(("confidential", "bold"), f", original counts: {inner}")
     if published is not None:
@@ -182,7 +184,7 @@ def _write(results: list[RoundedCells], inner: Path | None, published: Path | No
     dimensions = dummy.cells.dimensions
     made: list[tuple[Path, bytes, int]] = []
     if plot is not None:
-        made.append((plot, _picture(results[0], plot), 0o644))
+        made.append((plot, _picture(results[0], plot), 0o600))
     if facts is not None:
         made.append((facts, (json.dumps(_facts(results), ensure_ascii=False, indent=1) + "\n").encode(), 0o600))
     if inner is not None:

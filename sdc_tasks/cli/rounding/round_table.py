@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.table import Table
 
+from sdc_tasks.cli.searches.told import tell_sums
 from sdc_tasks.cli.shared import SeedOption, codes_of_totals, dimensions_of, is_jj, parents_by_dimension, refuse_place
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
@@ -37,7 +38,8 @@ def round_table(
     method: Annotated[
         Literal["controlled", "quadratic"],
         typer.Option(
-            help="controlled: all cells become multiples; quadratic: sensitive cells become multiples, others are adjusted, margins stay"
+            help="controlled: all cells become multiples; quadratic: sensitive cells become multiples, others are adjusted, "
+            "totals stay that tell no sensitive cell"
         ),
     ] = "controlled",
     dims: Annotated[str | None, typer.Option(help="CSV: its dimensions, such as REGION,ACTIVITY")] = None,
@@ -62,7 +64,11 @@ def round_table(
         Path | None, typer.Option("--out", help="the rounded table, .csv: codes or number of each cell, and its value")
     ] = None,
     facts: Annotated[
-        Path | None, typer.Option("--json", help="base, seed, distance, bound, …; no cell and no value, but the seed is secret")
+        Path | None,
+        typer.Option(
+            "--json",
+            help="confidential, because the seed repeats the rounding and the distance is a sum over hidden cells: base, bound, …; no cell",
+        ),
     ] = None,
 ) -> None:
     """Rounds a table so that it still adds up and keeps the protection levels of its primary cells.
@@ -107,6 +113,7 @@ def round_table(
     for name, fact in body.items():
         shown.add_row(name.replace("_", " "), f"{fact:.10g}" if isinstance(fact, float) else str(fact))
     out.print(shown)
+    tell_sums(facts)
     if rounded is not None:
         out.print(f"rounded table: {rounded}")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdc_tasks.cli.searches.told import figures_text, show_figures
+from sdc_tasks.cli.searches.told import figures_text, show_figures, tell_sums
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable, and_more
@@ -67,6 +67,7 @@ def check(files: Sequence[Path], read: Callable[[], TableAtHand], pattern: Path,
         write_private(asked.facts, figures_text(figures))
     shown = ("objective", "primaries", "secondaries", "unprotected", "programs", "seconds")
     show_figures("safe" if safe else "NOT SAFE", {name: f"{figures[name]:.10g}" for name in shown})
+    tell_sums(asked.facts)
     if risky:
         out.print(f"not shown to be protected: {_named(problem, risky)}")
     if short:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
-from sdc_tasks.cli.searches.told import figures_text, history_until, show_figures
+from sdc_tasks.cli.searches.told import FACTS_HELP, PLOT_HELP, figures_text, history_until, show_figures, tell_sums
 from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, image_kind, leave_if_stuck
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import out
@@ -49,10 +49,10 @@ def cta(
     solution: Annotated[
         Path | None, typer.Option("--out", help="lines `i a_i x_i p_i`, p the side a primary went to: 1, −1, else 0; .csv with --table")
     ] = None,
-    facts: Annotated[Path | None, typer.Option("--json", help="objective, bound, gap, history …; no cell and no value")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="table and bound over time, .svg or .png")] = None,
+    facts: Annotated[Path | None, typer.Option("--json", help=FACTS_HELP)] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help=PLOT_HELP.format(what="table and bound"))] = None,
     deviations: Annotated[
-        Path | None, typer.Option("--deviations", help="with --table: how far each cell of each area moved, .svg or .png")
+        Path | None, typer.Option("--deviations", help="confidential; with --table: how far each cell of each area moved, .svg or .png")
     ] = None,
 ) -> None:
     """Moves every primary cell of a table by at least its protection level, and all other cells as little as possible.
@@ -91,10 +91,11 @@ def cta(
     if facts is not None:
         write_private(facts, _facts(found, run, options, weights))
     if plot is not None and draw is not None:
-        plot.write_bytes(draw(list(run.history)))
+        write_private(plot, draw(list(run.history)))
     if found.z is not None and deviations is not None and areas is not None:
-        deviations.write_bytes(_map_of(deviations, found.z * problem.unit, areas))
+        write_private(deviations, _map_of(deviations, found.z * problem.unit, areas))
     _show(found, run, solution)
+    tell_sums(facts, plot, deviations)
     code = 0 if found.protected else Unprotectable.exit_code
     leave_if_stuck(worker, code)
     if worker.error is not None:

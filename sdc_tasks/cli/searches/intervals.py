@@ -14,7 +14,7 @@ import typer
 
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.searches.suppress import COST_HELP, DIMENSIONS, HierarchyOption, TotalsOption
-from sdc_tasks.cli.searches.told import figures_text, history_until, show_figures
+from sdc_tasks.cli.searches.told import FACTS_HELP, figures_text, history_until, show_figures, tell_sums
 from sdc_tasks.cli.searches.watch import Worker, follow, leave_if_stuck
 from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, is_jj, parents_by_dimension, refuse_place
 from sdc_tasks.cli.terminal import Terminal, out
@@ -62,7 +62,7 @@ def intervals(
     ] = None,
     gap: Annotated[float, typer.Option(min=0.0, help="stop when (loss − bound) / loss is proven to be no more than this")] = 1e-3,
     place: Annotated[Path | None, typer.Option("--out", help="CSV: the codes of each cell, LOW and HIGH; no other value")] = None,
-    facts: Annotated[Path | None, typer.Option("--json", help="objective, bound, gap, history …; no cell and no value")] = None,
+    facts: Annotated[Path | None, typer.Option("--json", help=FACTS_HELP)] = None,
     dims: Annotated[str | None, typer.Option(help="the dimensions, such as REGION,ACTIVITY", rich_help_panel=DIMENSIONS)] = None,
     totals: TotalsOption = None,
     hierarchy: HierarchyOption = None,
@@ -101,6 +101,7 @@ def intervals(
     if facts is not None:
         write_private(facts, _facts(run, best, bound, elapsed))
     _show(run, best, bound, elapsed, place)
+    tell_sums(facts)
     code = 0 if best is not None else Unprotectable.exit_code
     leave_if_stuck(worker, code)
     if isinstance(worker.error, Unprotectable) and blur > 0:

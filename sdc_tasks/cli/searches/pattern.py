@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
-from sdc_tasks.cli.searches.told import figures_text, history_until, show_figures
+from sdc_tasks.cli.searches.told import figures_text, history_until, show_figures, tell_sums
 from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, leave_if_stuck
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import Terminal, out
@@ -61,6 +61,7 @@ def search(files: Sequence[Path], read: Callable[[], TableAtHand], asked: Patter
 
     Always ends the command: exit code 0 with a safe pattern, 3 with none.
     """
+    from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods.suppression import engine
     from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
     from sdc_tasks.solver.clock import Limit
@@ -88,8 +89,6 @@ def search(files: Sequence[Path], read: Callable[[], TableAtHand], asked: Patter
     if best is not None and asked.place is not None:
         table.write(asked.place, best.hidden)
     if asked.facts is not None:
-        from sdc_tasks.intake.tables.jj import write_private
-
         said = {
             "status": status,
             "method": asked.method,
@@ -99,8 +98,9 @@ def search(files: Sequence[Path], read: Callable[[], TableAtHand], asked: Patter
         }
         write_private(asked.facts, _facts(run, best, bound, elapsed, said))
     if asked.plot is not None and draw is not None:
-        asked.plot.write_bytes(draw(list(run.history)))
+        write_private(asked.plot, draw(list(run.history)))
     _show(run, best, bound, elapsed, status, asked.place)
+    tell_sums(asked.facts, asked.plot)
     code = 0 if best is not None else Unprotectable.exit_code
     leave_if_stuck(worker, code)
     if worker.error is not None and not isinstance(worker.error, MemoryError):

@@ -13,6 +13,7 @@ from sdc_tasks.cli.searches.check import CheckOption, check
 from sdc_tasks.cli.searches.given import APRIORI_HELP, DISCOUNT_HELP, KEEP_HELP, PREVIOUS_HELP, GivenFiles, given_problem
 from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, search
 from sdc_tasks.cli.searches.together import LINK_HELP, published_as, together
+from sdc_tasks.cli.searches.told import FACTS_HELP, PLOT_HELP
 from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, is_jj, parents_by_dimension
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.names import COSTS, METHODS, CellCosts, PatternMethod
@@ -36,8 +37,8 @@ LimitOption = Annotated[
 ]
 GapOption = Annotated[float, typer.Option(min=0.0, help="stop when (cost − bound) / cost is proven to be no more than this")]
 OrderOption = Annotated[int, typer.Option("--seed", min=0, help="another seed searches in another order")]
-FactsOption = Annotated[Path | None, typer.Option("--json", help="objective, bound, gap, history …; no value")]
-PlotOption = Annotated[Path | None, typer.Option("--plot", help="pattern and bound over time, .svg or .png")]
+FactsOption = Annotated[Path | None, typer.Option("--json", help=FACTS_HELP)]
+PlotOption = Annotated[Path | None, typer.Option("--plot", help=PLOT_HELP.format(what="pattern and bound"))]
 TotalsOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 
 from sdc_tasks.cli.terminal import out
+
+SUMS = "figures such as objective, loss, distance, mean and bound are sums over hidden cells, each one more equation for an attacker"
+FACTS_HELP = "confidential, because sums over hidden cells are equations for an attacker: objective, bound, gap, history …; no cell"
+PLOT_HELP = "confidential as these figures: {what} over time, .svg or .png"
 
 if TYPE_CHECKING:
     from sdc_tasks.model.moment import Moment
@@ -22,6 +27,12 @@ def figures_text(figures: Mapping[str, object]) -> str:
 def history_until(history: Sequence[Moment], elapsed: float) -> list[list[object]]:
     """The moments of a run until it ended for whoever waited: seconds, objective, bound, method. The method may go on meanwhile."""
     return [[round(each.seconds, 3), each.objective, each.bound, each.method] for each in list(history) if each.seconds <= elapsed]
+
+
+def tell_sums(*files: Path | None) -> None:
+    """Says below the figures of a search that they are confidential, and which files hold them too."""
+    also = ", ".join(str(each) for each in files if each is not None)
+    out.tell(("confidential", "bold"), f": {SUMS}{f'; also in {also}' if also else ''}")
 
 
 def show_figures(title: str, figures: Mapping[str, str]) -> None:

@@ -161,11 +161,11 @@ def printed(number: float) -> str:
     return repr(number).removesuffix(".0")
 
 
-def write_private(path: Path, text: str) -> None:
+def write_private(path: Path, content: str | bytes) -> None:
     """Replaces the file in one step, creating its folder; only its owner may read it. Compressed where the name ends in .gz."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    content = text.encode("utf-8")
+    content = content.encode("utf-8") if isinstance(content, str) else content
     try:
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
             stream.write(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)

@@ -6,9 +6,9 @@ and the sums and differences of compositions that are 0. The release publishes t
 next base of the ladder 1, 2, 5 × 10^k is tried, up to twice the largest value.
 
 *Quadratic* ([3]): whole numbers only. The aggregates that attacks on the exact table use are sensitive, and are rounded. The aggregates
-beside them are adjusted by at most the base. Both are published as [x − b, x + b]; margins are exact. When an attack that succeeds uses
-other aggregates, these become sensitive too; so do the totals where the margins leave no table. When there are no others, the next base
-is tried.
+beside them are adjusted by at most the base. Both are published as [x − b, x + b]; totals that stay are exact. When an attack that succeeds
+uses other aggregates, these become sensitive too; so do the totals where the margins leave no table. When there are no others, the next
+base is tried.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class ControlledRounding(_Told):
 
 class QuadraticRounding(_Told):
     """Random rounding with quadratic programming, of whole numbers: aggregates that attacks lean on become multiples of the base, those
-    beside them are adjusted, margins are exact (methods/rounding/aggregates.py). `base`, `gap`, `nodes`, `seconds`: as controlled.
+    beside them are adjusted, totals that stay are exact (methods/rounding/aggregates.py). `base`, `gap`, `nodes`, `seconds`: as controlled.
     """
 
     method: Literal["quadratic"] = Field(description="random rounding with quadratic programming")

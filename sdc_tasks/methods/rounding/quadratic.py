@@ -1,11 +1,13 @@
-"""Random rounding with quadratic programming ([3] §3): sensitive cells are rounded, their neighbours adjusted, margins stay.
+"""Random rounding with quadratic programming ([3] §3): sensitive cells are rounded, their neighbours adjusted. Totals stay, but for those
+that would tell a sensitive cell.
 
 1. Each sensitive cell goes to a multiple of the base b next to it, up or down. Where b divides the sum of all sensitive cells, the sum
    stays. Among the sets that the margins and the protection equations (2.8–2.11, see protection.py) allow, one of least distance is taken:
 
        √ Σ_s (x_s − a_s)²                                                                              (3.1)
 
-2. The other cells are adjusted by as little as possible. The margins fix Σ x, so z = Σ x²/a − 1 (3.2) has the same minimum as
+2. The other cells are adjusted by as little as possible. Where the grand total stays, it fixes Σ x, so z = Σ x²/a − 1 (3.2) has the same
+   minimum as (3.3); where it moves, (3.3) is what is minimised:
 
        min Σ_i (x_i − a_i)² / |a_i|   over   A x = rhs,   x_i whole,   lb ≤ x ≤ ub,   |x_i − a_i| ≤ b          (3.3), (3.4)
 
@@ -14,9 +16,9 @@
 
 The quadratic relaxation shows where to look. A mixed-integer model with one piece for each integer step does the rest: it is convex like
 the square and exact at integers, and its optimum is proven when no cell is at the end of its pieces. The paper treats two dimensions. Here
-relations are arbitrary, with hierarchies. A *margin* is a total that is not sensitive. Where a total is sensitive, the totals beside it in
-any relation, and beside those, are adjusted too, and so is a total with a single part that is not empty; totals above them stay. Margins
-are printed exactly, and everybody knows it.
+relations are arbitrary, with hierarchies. A *margin* is a total that stays. Where a total is sensitive, it does not, nor do the totals
+beside it in any relation, and beside those; nor does a total with a single part that is not empty, where that part does not stay: it
+repeats that part, also where it is the grand total. Totals above them stay. Margins are printed exactly, and everybody knows it.
 """
 
 from __future__ import annotations
@@ -47,13 +49,15 @@ class QuadraticTable:
     """The verified table `x` (n,) of whole numbers. `cost` is Σ (x − a)²/|a| of the adjusted cells; `bound` is a lower bound of it, for any
     equally near set, or on large tables for this set.
 
-    `set_distance` and `distance` are (3.1) of the sensitive cells and of the whole table, `z` is (3.2). `margin` cells (n,) did not move.
+    `set_distance` and `distance` are (3.1) of the sensitive cells and of the whole table, `z` is (3.2). `margin` cells (n,) stay, because
+    they are margins, fixed or empty; `loose` (n,) are the totals that do not.
     `sum_kept`: the base divides the sum of the sensitive cells, and the sum did not change. `clock`: the time limit ended the search.
     """
 
     x: Floats = field(repr=False)
     base: float
     margin: Bools = field(repr=False)
+    loose: Bools = field(repr=False)
     set_distance: float
     distance: float
     z: float
@@ -97,7 +101,7 @@ def base_for(table: RoundingTable) -> float:
 
 
 def round_quadratic(table: RoundingTable, base: float, search: Search, progress: Say = silent) -> QuadraticTable:
-    """The table of least distance that keeps all margins and levels.
+    """The table of least distance that keeps all margins and levels. Totals that would tell a sensitive cell are no margins.
 
     Raises InvalidInput where values or the base are not whole, or nothing is sensitive; Unprotectable where no table is found.
     """
@@ -191,8 +195,9 @@ class _Work:
             if verdict.protected.all():
                 self._check(x)
                 return QuadraticTable(
-                    x, base, self.margin, float(np.sqrt(((x - a)[table.primary] ** 2).sum())), distance(table, x),
-                    directed_distance(table, x), float(self.weight @ z**2), bound, keep_sum, optimal, not optimal, rounds, verdict,
+                    x, base, self.margin, table.totals & ~self.margin, float(np.sqrt(((x - a)[table.primary] ** 2).sum())),
+                    distance(table, x), directed_distance(table, x), float(self.weight @ z**2), bound, keep_sum,
+                    optimal, not optimal, rounds, verdict,
                 )  # fmt: skip
             if not len(verdict.cuts.least) or self.left <= 0:
                 break

@@ -2,7 +2,8 @@
 
     small-count    [4]; `counts.py`
     controlled     [2] §3: all aggregates become multiples of one base; the reach is published, usually ± base; `aggregates.py`
-    quadratic      [3]: aggregates that attacks use become multiples, those beside them are adjusted, margins are exact; `aggregates.py`
+    quadratic      [3]: aggregates that attacks use become multiples, those beside them are adjusted, totals that stay are exact;
+                   `aggregates.py`
 
 Each method proposes publications, the most precise first. The attacker of the audit attacks each of them. The first publication that he
 cannot break is taken. If he breaks all, the indicator is withheld. With `rule_aware` there is one proposal, and a release that it does not

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sdc_tasks.model.attackers import WHO
 from sdc_tasks.model.profiles.profile import Profile
 from sdc_tasks.model.table import Bools
 
@@ -19,7 +20,7 @@ class Coalition(Profile):
     """
 
     name = "coalition"
-    who = "the only units of all single-unit cells, who put their cells together; and, against each of them, all the others"
+    who = WHO[name]
     respondents = True
 
     def insider(self, problem: ProtectionProblem) -> Bools:

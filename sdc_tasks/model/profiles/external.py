@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sdc_tasks.model.attackers import WHO
 from sdc_tasks.model.profiles.profile import Outsider
 
 
@@ -9,4 +10,4 @@ class External(Outsider):
     """Knows what everybody can read, and nothing more. Every release must withstand this profile."""
 
     name = "external"
-    who = "somebody who knows every public national figure and everything published here, but no unit's own data"
+    who = WHO[name]

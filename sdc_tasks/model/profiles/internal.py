@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sdc_tasks.model.attackers import WHO
 from sdc_tasks.model.profiles.profile import Profile
 from sdc_tasks.model.table import Bools
 
@@ -17,7 +18,7 @@ class Internal(Profile):
     """
 
     name = "internal"
-    who = "any one respondent: the only unit of a cell, who knows that cell, or the larger of two, who knows its part"
+    who = WHO[name]
     alone = True
     respondents = True
 

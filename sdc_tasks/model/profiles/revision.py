@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sdc_tasks.model.attackers import WHO
 from sdc_tasks.model.profiles.profile import Keeper
 from sdc_tasks.model.table import Bools
 
@@ -15,7 +16,7 @@ class Revision(Keeper):
     """As profile vintage, and also knows how far cells were revised, as far as the domain file assumes it."""
 
     name = "revision"
-    who = "the same, who also knows how far cells were revised since, as the domain lets one assume"
+    who = WHO[name]
 
     def assumes(self, earlier: Earlier) -> Bools:
         return earlier.assumed

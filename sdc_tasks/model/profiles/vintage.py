@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sdc_tasks.model.attackers import WHO
 from sdc_tasks.model.profiles.profile import Keeper
 from sdc_tasks.model.table import Bools
 
@@ -19,7 +20,7 @@ class Vintage(Keeper):
     """
 
     name = "vintage"
-    who = "somebody who also holds everything released of the period in earlier versions"
+    who = WHO[name]
 
     def assumes(self, earlier: Earlier) -> Bools:
         return np.zeros(len(earlier.assumed), dtype=bool)

@@ -17,8 +17,8 @@ NUMBERS = ("OBS_VALUE", "ROUNDING_BASE", "VISIBLE_SHARE")  # columns of decimal 
 
 @dataclass(frozen=True)
 class Edition:
-    """A version of a published table. `profiles` are the attackers that it withstood. `released_at` is aware: every file that must say when
-    it was made says this instant, so that a release that is written again has the same bytes.
+    """A version of a published table. `claim`: what its certificate lets the world read of the attack, in sentences. `released_at` is
+    aware: every file that must say when it was made says this instant, so that a release that is written again has the same bytes.
     """
 
     domain: Domain
@@ -27,7 +27,7 @@ class Edition:
     publication: Publication = field(repr=False)
     version: int
     released_at: datetime
-    profiles: tuple[str, ...]
+    claim: tuple[str, ...]
 
     @property
     def name(self) -> str:

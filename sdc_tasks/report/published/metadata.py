@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain
-from sdc_tasks.model.profiles import PROFILES
 from sdc_tasks.model.table import Ints
 from sdc_tasks.report.facts import Header, Loss
 from sdc_tasks.report.published.edition import Edition
@@ -33,7 +32,8 @@ _RULES = {
 _ROUNDINGS = {
     "small-count": "small counts are rounded so that no published count, nor a difference of several, is small",
     "controlled": "all values are rounded to multiples of one base and still add up",
-    "quadratic": "some values are rounded to multiples of one base at random, and the others are adjusted so that margins stay exact",
+    "quadratic": "some values are rounded to multiples of one base at random, and the others are adjusted; totals stay exact where "
+    "they tell no confidential cell",
 }
 
 
@@ -141,18 +141,21 @@ def _attribute(concept: Concept) -> dict[str, Any]:
 def _treatment(edition: Edition) -> Iterator[str]:
     domain, publication = edition.domain, edition.publication
     kinds = dict.fromkeys(flag.rule.kind for flag in domain.flags.values() if flag.rule is not None)
-    yield "Each country decides which cells of its table are confidential, and hides others with them so that none can be computed."
+    yield "Each country decides which cells of its table are confidential, and hides others beside them, so that none should be computed."
     if kinds:
         rules = "; ".join(_RULES[kind] for kind in kinds)
         yield f"Its reason sets how uncertain a confidential cell must stay: {rules}. The parameters of the rules are not published."
     if domain.suppression.receiver != "never":
         yield "Where the table of a country does not protect its confidential cells, further cells of it are hidden."
-    yield "A total of countries is published exactly only if it reveals no confidential cell, alone or with everything else that is public."
+    yield (
+        "A total of countries is published exactly only where that brings no attacker closer to a confidential cell than its rule allows, "
+        "or than the table of its own country does anyway."
+    )
     if _rounded_apart(edition):
         how = "moved so that they still add up" if domain.bases.additive else "rounded to a multiple of ROUNDING_BASE"
         yield (
             f"Other totals are {how} (OBS_STATUS E): the total lies within half of ROUNDING_BASE of the published value. The base is "
-            "chosen so that every confidential cell stays as uncertain as it must."
+            "chosen so that the attack that is described here fails."
         )
     for indicator in domain.indicators:
         if indicator.rounding is not None:
@@ -165,8 +168,7 @@ def _treatment(edition: Edition) -> Iterator[str]:
         )
     if publication.withheld.any():
         yield "Totals for which no base was found that is safe and still informs are withheld (OBS_STATUS Q, CONF_STATUS S)."
-    attackers = "; ".join(PROFILES[name].who for name in edition.profiles)
-    yield f"Before publication, linear programs attacked the whole table, and every confidential cell withstood: {attackers}."
+    yield from edition.claim
 
 
 def _rounded_apart(edition: Edition) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import Engine, select
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.claim import claim_of
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.database.engine import reading
 from sdc_tasks.warehouse.database.schema import eu_cell, terms
@@ -57,6 +58,7 @@ def explain(engine: Engine, release_id: str, cell: str) -> dict[str, Any]:
         asked = submitted and {"domain": release.domain, "digest": submitted["terms_digest"]}
         settings = connection.execute(select(terms).filter_by(**asked)).mappings().one() if asked else None
     certificate = json.loads(audit["certificate"])
+    claim = claim_of(certificate)
     return {
         "release": vars(release),
         "cell": {name: found[name] for name in ("cell", "value", "obs_status", "conf_status", "rounding_base", "visible_share")},
@@ -67,7 +69,12 @@ def explain(engine: Engine, release_id: str, cell: str) -> dict[str, Any]:
         "submitted": submitted and {name: submitted[name] for name in ("submitter", "submitted_at")},
         "approvals": [{name: each[name] for name in ("approver", "approved_at", "note")} for each in reader.approvals(engine, release_id)],
         "rungs": reader.rungs(engine, release_id),
-        "audit": {name: audit[name] for name in ("digest", "profiles", "passed", "primaries", "broken", "lps", "audited_at")},
+        "audit": {
+            **{name: audit[name] for name in ("digest", "profiles", "passed", "primaries", "broken", "lps", "audited_at")},
+            "verdict": claim.verdict,
+            "claim": claim.sentence,
+            "attackers": claim.attackers,
+        },
         "digests": certificate["digests"],
     }
 

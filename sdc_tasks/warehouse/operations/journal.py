@@ -147,6 +147,9 @@ def record_step(
 # The steps under which a run notes what it was opened with.
 DELIVERY = "delivery"  # the digest of a file as key, its country and name as note
 VERSION = "version"  # the id of a published release of the period as key, its version as note
+# The step under which a run notes what its steps counted, and the names of what they count.
+TALLY = "tally"  # what was counted as key, the number as note
+LPS, COUNTER_TABLES = "LPs", "counter-tables"  # linear programs of a step, whose name follows; tables that show what an audit claims
 
 
 def note_inputs(engine: Engine, release_id: str, deliveries: Mapping[str, str], versions: Sequence[str]) -> None:
@@ -162,6 +165,11 @@ def note_inputs(engine: Engine, release_id: str, deliveries: Mapping[str, str], 
     if rows:
         with writing(engine) as connection:
             put_rows(connection, step, rows, keep=True)
+
+
+def record_tally(engine: Engine, release_id: str, counted: str, number: int) -> None:
+    """Notes what a step counted. A repetition replaces the number."""
+    record_step(engine, release_id, TALLY, counted, seconds=0.0, note=str(number))
 
 
 def step_output(engine: Engine, release_id: str, step_name: str, key: str = "") -> str | None:
