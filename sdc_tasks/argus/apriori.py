@@ -14,6 +14,7 @@ from sdc_tasks.argus.places import BatchLine, lines_of, number_in
 from sdc_tasks.intake.tables.crossed import CrossedSuppression
 from sdc_tasks.intake.tables.jj import printed
 from sdc_tasks.methods.suppression.given.instructions import Instruction, What, instructed
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Bools
 
 ACTIONS: Mapping[str, What] = {"U": "u", "S": "s", "P": "z", "C": "c", "W": "c", "PL": "pl", "M": "c"}
@@ -35,16 +36,16 @@ def with_apriori(
         key, rest = tuple(fields[: len(table.dimensions)]), fields[len(table.dimensions) :]
         action = rest[0].upper() if rest else ""
         if action not in ACTIONS:
-            raise line.refused(f"{'.'.join(key)}: {action or 'nothing'} is no action of ours. Remedy: one of {' '.join(ACTIONS)}")
+            raise line.refused(f"{printed_key(key)}: {action or 'nothing'} is no action of ours. Remedy: one of {' '.join(ACTIONS)}")
         if key not in place:
             if not ignore:
-                raise line.refused(f"{'.'.join(key)} is no cell of the table. Remedy: correct it")
-            over.append(f"{line.place}: {'.'.join(key)} is no cell of the table, passed over")
+                raise line.refused(f"{printed_key(key)} is no cell of the table. Remedy: correct it")
+            over.append(f"{line.place}: {printed_key(key)} is no cell of the table, passed over")
             continue
         cell = place[key]
         if len(rest) - 1 < NUMBERS[action]:
-            raise line.refused(f"{'.'.join(key)}: {action} takes {NUMBERS[action]} numbers. Remedy: give them")
-        numbers = tuple(number_in(line, text, f"{'.'.join(key)}: a number") for text in rest[1 : 1 + NUMBERS[action]])
+            raise line.refused(f"{printed_key(key)}: {action} takes {NUMBERS[action]} numbers. Remedy: give them")
+        numbers = tuple(number_in(line, text, f"{printed_key(key)}: a number") for text in rest[1 : 1 + NUMBERS[action]])
         given.append(Instruction(cell, ACTIONS[action], (0.0,) if action == "M" else numbers, line.place))
         if action == "U":
             unsafe[cell] = line

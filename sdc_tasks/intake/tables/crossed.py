@@ -19,6 +19,7 @@ from sdc_tasks.methods.suppression.grid import grid_of
 from sdc_tasks.methods.suppression.names import CellCosts
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints
 
 TOLD_IN: Mapping[CellCosts, str] = {"file": "cost", "frequency": "count"}  # costs: the column that they are read from
@@ -108,7 +109,7 @@ def _respondents(records: TextRows, keyed: KeyedTable, columns: Columns) -> tupl
     """(n), (n): which cells have a single respondent, and a number for who he is, NOBODY where nobody told."""
     singleton, respondent = np.zeros(len(keyed.keys), dtype=bool), np.full(len(keyed.keys), NOBODY)
     if (column := columns.of(records, "singleton")) is not None:
-        singleton[keyed.cell] = marks_in(records, column, key=lambda i: ".".join(keyed.keys[int(keyed.cell[i])]))
+        singleton[keyed.cell] = marks_in(records, column, key=lambda i: printed_key(keyed.keys[int(keyed.cell[i])]))
     if (column := columns.of(records, "respondent")) is not None:
         texts = records.column(column)
         number = {text: i for i, text in enumerate(sorted(set(texts) - {""}))}
@@ -125,7 +126,7 @@ def numbers_at_cells(records: TextRows, keyed: KeyedTable, columns: Columns, nam
     told[keyed.cell] = numbers_in(records, column, np.nan)
     missing = np.flatnonzero(np.isnan(told) & (keyed.table.a != 0))
     if len(missing):
-        key = ".".join(keyed.keys[missing[0]])
+        key = printed_key(keyed.keys[missing[0]])
         raise InvalidInput(
             f"{records.name}: {key}{and_more(len(missing) - 1)}: no {column}. Remedy: give each cell a {records.word} with it"
         )
