@@ -12,7 +12,7 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.intake.tables.jj import Letters, printed
-from sdc_tasks.intake.tables.keyed import USUAL, Columns, KeyedTable, Missing, keyed_table, marks_in, numbers_in
+from sdc_tasks.intake.tables.keyed import USUAL, Columns, KeyedTable, Missing, keyed_table, marks_in, numbers_in, usual_bounds
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.methods.suppression.costs import Priced, cell_costs
 from sdc_tasks.methods.suppression.grid import grid_of
@@ -65,15 +65,36 @@ class CrossedSuppression:
         return np.where(self.problem.primary, "u", np.where(hidden, "m", np.where(self.stays, "z", "s")))
 
     def text(self, hidden: Bools) -> str:
-        """CSV: the dimensions, the value and STATUS of every cell. It holds true values."""
+        """CSV: the dimensions, the value and STATUS of every cell, the levels of primary ones, and what else is not as usual: the same table
+        is read back from it. It holds true values.
+        """
+        columns = {self.value: _printed(self.problem.a), "STATUS": self.statuses(hidden).tolist(), **self._told()}
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([*self.dimensions, self.value, "STATUS"])
-        statuses = self.statuses(hidden).tolist()
-        writer.writerows(
-            (*key, printed(a + 0.0), status) for key, a, status in zip(self.keys, self.problem.a.tolist(), statuses, strict=True)
-        )
+        writer.writerow([*self.dimensions, *columns])
+        writer.writerows((*key, *told) for key, told in zip(self.keys, zip(*columns.values(), strict=True), strict=True))
         return text.getvalue()
+
+    def _told(self) -> dict[str, list[str]]:
+        """Columns that tell more of each cell: levels; bounds unlike the usual ones; who is alone in a cell; contributors."""
+        problem = self.problem
+        levels = {"LPL": problem.lpl, "UPL": problem.upl, "SPL": problem.spl}
+        told = {name: np.where(problem.primary, _printed(level), "").tolist() for name, level in levels.items()}
+        usual = usual_bounds(problem.a)
+        for name, bound, other in (("LB", problem.lb, usual[0]), ("UB", problem.ub, usual[1])):
+            if (bound != other).any():
+                told[name] = _printed(bound)
+        if problem.lone.any():
+            told["SINGLETON"] = [str(int(each)) for each in problem.lone.tolist()]
+        if problem.respondent is not None and (problem.respondent != NOBODY).any():
+            told["RESPONDENT"] = ["" if each == NOBODY else str(each) for each in problem.respondent.tolist()]
+        if problem.count is not None and self.value != "COUNT":
+            told["COUNT"] = _printed(problem.count)
+        return told
+
+
+def _printed(numbers: Floats) -> list[str]:
+    return [printed(number + 0.0) for number in numbers.tolist()]
 
 
 def suppression_in(records: TextRows, wanted: Wanted, costs: CellCosts = "value", margins: float = 1.0) -> CrossedSuppression:

@@ -306,7 +306,8 @@ def _table(
     keys: Sequence[tuple[str, ...]],
 ) -> RoundingTable:
     n = len(a)
-    ends = {"lb": -np.inf if (a < 0).any() else 0.0, "ub": np.inf, "lpl": 0.0, "upl": 0.0, "spl": 0.0}
+    low, high = usual_bounds(a)
+    ends = {"lb": low, "ub": high, "lpl": 0.0, "upl": 0.0, "spl": 0.0}
     told = {name: np.full(n, empty) for name, empty in ends.items()}
     for name in ("lb", "ub"):
         if (column := columns.of(records, name)) is not None:
@@ -331,6 +332,11 @@ def _table(
         fixed=(status == "z") | (told["lb"] == told["ub"]) | empty, primary=p,
         lpl=told["lpl"][p], upl=told["upl"][p], spl=told["spl"][p], label=lambda i: printed_key(keys[i]),
     )  # fmt: skip
+
+
+def usual_bounds(a: Floats) -> tuple[float, float]:
+    """What the world knows of each cell of a table that tells no bounds."""
+    return -np.inf if (a < 0).any() else 0.0, np.inf
 
 
 def _levels(records: TextRows, columns: Columns, primary: Bools, key: Callable[[int], str]) -> dict[str, Floats]:
