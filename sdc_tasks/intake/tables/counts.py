@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.tables.totals import known_total, unnamed
+from sdc_tasks.intake.tables.totals import known_total, lone, unnamed
 from sdc_tasks.methods.rounding.small_count import InnerCells, inner_cells
 from sdc_tasks.model.table import EXACT_BELOW, Bools, Ints
 from sdc_tasks.untrusted import FORMULA, RATIO, ROOM, formula, lines
@@ -126,6 +126,9 @@ def _refuse_totals(path: str, cells: InnerCells) -> None:
         others = [codes for j, codes in enumerate(cells.codes) if j != i]
         if (code := unnamed(cells.codes[i], others, cells.y.astype(float), least=3)) is not None:
             raise InvalidInput(f"{path}: column {name}: {labels[code]} is the sum of all others, so a total. {remedy}")
+    if (found := lone(cells.codes, cells.y.astype(float), range(len(cells.dimensions)))) is not None:
+        name, label = cells.dimensions[found[0]], cells.labels[found[0]][found[1]]
+        raise InvalidInput(f"{path}: column {name}: the cell with {label} is the sum of all others, so a total. {remedy}")
 
 
 def _scattered(which: Ints, values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -65,8 +65,8 @@ class CrossedSuppression:
         return np.where(self.problem.primary, "u", np.where(hidden, "m", np.where(self.stays, "z", "s")))
 
     def text(self, hidden: Bools) -> str:
-        """CSV: the dimensions, the value and STATUS of every cell, the levels of primary ones, and what else is not as usual: the same table
-        is read back from it. It holds true values.
+        """CSV: the dimensions, the value and STATUS of every cell, the levels of primary ones, and what else is not as usual: the same
+        table is read back from it. It holds true values.
         """
         columns = {self.value: _printed(self.problem.a), "STATUS": self.statuses(hidden).tolist(), **self._told()}
         text = io.StringIO()

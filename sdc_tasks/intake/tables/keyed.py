@@ -21,7 +21,7 @@ from sdc_tasks.intake.tables.codes import read_tree
 from sdc_tasks.intake.tables.counts import FLAGS
 from sdc_tasks.intake.tables.jj import LARGER_UNIT, LARGEST, LEVELS, STATUSES, Letters
 from sdc_tasks.intake.tables.rows import TextRows, read_rows
-from sdc_tasks.intake.tables.totals import NONE, known_total, unnamed, without_noise
+from sdc_tasks.intake.tables.totals import NONE, known_total, lone, unnamed, without_noise
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
 from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.model.keys import printed_key
@@ -214,6 +214,12 @@ def refuse_totals(
                 f"{path}: {name} {total} is the sum of all others, so a total. Remedy: --totals {name}={total}, or --totals {name}={NONE} "
                 "if it is none"
             )
+    if asked and (found := lone([each[inner] for each in at], numbers[inner], asked)) is not None:
+        name, total = dimensions[found[0]], axes[found[0]].codes[found[1]]
+        raise InvalidInput(
+            f"{path}: the cell with {name} {total} is the sum of all others, so a total. Remedy: --totals {name}={total}, and so for the "
+            f"other dimensions of this cell, or --totals {NONE} if it is none"
+        )
 
 
 def _cells(records: TextRows, dimensions: Sequence[str], axes: Sequence[Hierarchy], codes: Sequence[list[str]]) -> Ints:
