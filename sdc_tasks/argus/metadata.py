@@ -18,7 +18,8 @@ from pathlib import Path
 
 from sdc_tasks.argus.places import BatchLine, find, lines_of
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.tables.codes import led_codes, refuse_twins
+from sdc_tasks.intake.tables.codes import led_codes
+from sdc_tasks.model.keys import refuse_twins
 from sdc_tasks.model.table import Hierarchy
 
 KEYWORD = re.compile(r'\s*<\s*([A-Za-z0-9]+)\s*>\s*((?:"(?:[^"]|"")*"|[^<"])*)')

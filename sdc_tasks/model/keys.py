@@ -11,6 +11,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from sdc_tasks.errors import InvalidInput
+
 # Cyrillic and Greek letters that look as a Latin one, dashes and apostrophes (Unicode, UTS 39), as far as keyboards have them.
 _OTHERS = {
     "A": "\u0391\u0410", "B": "\u0392\u0412", "C": "\u0421", "E": "\u0395\u0415", "H": "\u0397\u041d", "I": "\u0399\u0406", "J":
@@ -52,6 +54,12 @@ def twins(codes: Iterable[str]) -> tuple[str, str] | None:
         if other != code:
             return other, code
     return None
+
+
+def refuse_twins(where: str, codes: Iterable[str]) -> None:
+    """Raises InvalidInput for two codes that a reader takes for one another. `where`: the file, or what messages call it."""
+    if found := twins(codes):
+        raise InvalidInput(f"{where}: {found[0]!a} and {found[1]!a} look like one code. Remedy: keep one of them, or write them unlike")
 
 
 def _seen(code: str) -> str:

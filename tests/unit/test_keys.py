@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -10,9 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sdc_tasks as sdc
+from sdc_tasks.domains import load_domain
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.tables.codes import read_hierarchy, read_tree
 from sdc_tasks.model.keys import codes_in, printed_key, twins
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from support.deliveries import small_domain
 from support.laws import law
 
 CODES = st.text(st.sampled_from('."ab '), max_size=4)
@@ -84,3 +89,45 @@ def test_the_code_of_a_table_with_one_dimension_may_hold_dots() -> None:
 )
 def test_twins_are_codes_that_a_reader_takes_for_one_another(codes: list[str], found: tuple[str, str] | None) -> None:
     assert twins(codes) == found
+
+
+CYRILLIC = "\u0421"  # looks as C
+
+
+def domain_with(folder: Path, file: str, before: str, after: str) -> Path:
+    small_domain(folder)
+    place = folder / file
+    assert before in place.read_text()
+    place.write_text(place.read_text().replace(before, after))
+    load_domain(folder / "small.yaml")
+    return place
+
+
+def codes_with(suffix: str, text: str) -> Callable[[Path], object]:
+    def read(folder: Path) -> object:
+        place = folder / f"codes{suffix}"
+        place.write_text(text)
+        return (read_hierarchy(place), read_tree(place, "A", "TOTAL"))
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("read", "where", "codes"),
+    [
+        (lambda folder: domain_with(folder, "activities.csv", "D,TOTAL", f"{CYRILLIC},TOTAL"), "activities.csv", r"'C' and '\u0421'"),
+        (lambda folder: domain_with(folder, "sizes.csv", "L,_T", "S ,_T"), "sizes.csv", "'S' and 'S '"),
+        (lambda folder: domain_with(folder, "areas.csv", "BE,EU", "At,EU"), "areas.csv", "'AT' and 'At'"),
+        (lambda folder: domain_with(folder, "small.yaml", "code: EU,", "code: \u0391T,"), "aggregates", r"'AT'"),
+        (codes_with(".csv", "code,parent\nT,\n10-19,T\n10\u201319,T\n"), "codes.csv", "look like one code"),
+        (codes_with(".hrc", "N\n@N1\n@n1\n"), "codes.hrc", "'N1' and 'n1'"),
+        (lambda folder: sdc.primary(pd.DataFrame({"A": ["x", "y"], "VALUE": [1, 2]}), ["A"], rules=sdc.Rules(p=10),
+                                    hierarchies={"A": {"T": None, "x": "T", "X": "T", "y": "T"}}), "hierarchy of A", "'x' and 'X'"),
+    ],
+    ids=["look-alike", "blank", "case", "aggregate", "dash", "hrc", "frame"],
+)  # fmt: skip
+def test_twins_are_refused_in_code_lists(tmp_path: Path, read: Callable[[Path], object], where: str, codes: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        read(tmp_path)
+    for text in (where, codes, "Remedy: "):
+        assert text in str(refusal.value)

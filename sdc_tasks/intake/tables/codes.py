@@ -18,7 +18,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.small_count import WILD, CodeTree
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
 from sdc_tasks.model import table
-from sdc_tasks.model.keys import twins
+from sdc_tasks.model.keys import refuse_twins
 
 HEADER = ["code", "parent"]
 
@@ -152,9 +152,3 @@ def _led(text: str, lead: str) -> tuple[str, int]:
         text, depth = rest[len(lead) :], depth + 1
         rest = text if lead.isspace() else text.lstrip()
     return text, depth
-
-
-def refuse_twins(where: str, codes: Iterable[str]) -> None:
-    """Refuses two codes that a reader takes for one another."""
-    if found := twins(codes):
-        raise InvalidInput(f"{where}: {found[0]!a} and {found[1]!a} look like one code. Remedy: keep one of them, or write them unlike")
