@@ -26,7 +26,7 @@ from sdc_tasks.model.table import Bools, Floats, Hierarchy
 Kind = Literal["suppressed", "rounded", "adjusted"]
 OPTION = re.compile(r"([A-Z]{2})([+-])")
 OPTIONS = {"HL", "SO", "AR", "HI", "AS", "SE", "FL", "QU", "TR"}
-USED = {1: {"QU"}, 2: {"AS", "SE", "FL", "QU"}, 3: {"AS", "SE", "FL", "QU"}, 4: {"QU"}, 5: {"SO", "SE", "QU"}, 6: set[str]()}
+WITH_EFFECT = {1: {"QU"}, 2: {"AS", "SE", "FL", "QU"}, 3: {"AS", "SE", "FL", "QU"}, 4: {"QU"}, 5: {"SO", "SE", "QU"}, 6: set[str]()}
 WRITE = re.compile(r'\(\s*(\d+)\s*,\s*(\d+)\s*,\s*([^,]*?)\s*,\s*"?([^"]+?)"?\s*\)')
 HIDDEN_MARK, EMPTY_MARK = "x", "-"
 FLAGS = {"u": "B", "m": "D", "s": "V", "z": "V"}  # SBS: dominance, secondary, valid; A: too few
@@ -102,7 +102,7 @@ def unlike(table: Protected, asked: Written) -> list[str]:
     problem, found = table.held.crossed.problem, []
     if asked.format <= 3 and asked.has("AS") and table.kind == "suppressed":
         found.append("AS+ writes statuses, and no value of a hidden cell")
-    if without := sorted(set(asked.options) - USED[asked.format]):
+    if without := sorted(set(asked.options) - WITH_EFFECT[asked.format]):
         found.append(f"the options {' '.join(without)} of <WRITETABLE> change nothing in format {asked.format}")
     if asked.format == 5 and (problem.lb < 0).any() and not below_zero(problem.a, problem.primary, problem.lpl):
         found.append("format 5 tells no bounds: who reads it takes values for 0 or more, and here contributions are below 0; format 6 does")

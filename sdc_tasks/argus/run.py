@@ -83,15 +83,15 @@ def run_batch(path: Path, out: Path | None, seed: int, say: Say, apriori: Path |
     batch = _Batch(path.parent, out or path.parent, say, seed, read={path.resolve()})
     try:
         for command in commands:
-            if command.word not in _DO and command.word not in NOTED:
+            if command.word not in DO and command.word not in NOTED:
                 raise command.refused(
                     "not one of our commands. Remedy: leave it out, if the table is protected without it; see docs/argus.md"
                 )
         for command in commands:
             if command.word in ALONE and command.rest:
                 raise command.refused("it takes no argument. Remedy: leave out what stands behind it")
-            if command.word in _DO:
-                _DO[command.word](batch, command)
+            if command.word in DO:
+                DO[command.word](batch, command)
             elif NOTED[command.word]:
                 _differs(batch, NOTED[command.word])
             if command.word == "GOINTERACTIVE":
@@ -174,6 +174,8 @@ def _read(batch: _Batch, command: Command) -> None:
         raise command.refused("0 (check the totals) or 1 (compute them), then T or F, is expected; a table must add up. Remedy: correct it")
     if text.endswith("T") and any(each.safety.rules is not None for each in waiting):
         raise command.refused("statuses of the file beside rules. Remedy: give the statuses in an apriori file, or leave the rules out")
+    if text.endswith("F") and any(each.safety.rules is None for each in waiting):
+        _differs(batch, "F: no rule says which cells are unsafe, so the statuses of the file count")
     for each in waiting:
         each.held = read_table(each.source, each.asked, each.safety, additivity)
         problem = each.held.crossed.problem
@@ -347,7 +349,7 @@ def _clear(batch: _Batch, command: Command) -> None:
     batch.tables, batch.data, batch.metadata = [], None, None
 
 
-_DO: dict[str, Callable[[_Batch, Command], None]] = {
+DO: dict[str, Callable[[_Batch, Command], None]] = {
     "LOGBOOK": _logbook,
     "VERSIONINFO": _version,
     "OPENMICRODATA": _open,

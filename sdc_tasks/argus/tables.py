@@ -52,6 +52,8 @@ def read_table(source: TableSource, asked: Specified, safety: Safety, additivity
     """The table that a batch asks for. `additivity`: 0 totals are checked, 1 they are computed anew. Raises InvalidInput."""
     metadata, by = source.metadata, asked.command.line
     columns = [metadata.column(name, by) for name in asked.dimensions]
+    if numbers := [each.name for each in columns if not each.has("RECODEABLE", "RECODABLE")]:
+        raise asked.command.refused(f"{numbers[0]} is no dimension. Remedy: say <RECODEABLE> in {metadata.path}")
     rows = records_of(source)
     for column in columns:
         place = rows.header.index(column.name)
@@ -141,6 +143,10 @@ def records_of(source: TableSource) -> TextRows:
         fields = [text.strip() for text in split(line)]
         if len(fields) != len(metadata.columns):
             raise line.refused(f"{len(fields)} fields, but {len(metadata.columns)} columns in {metadata.path}. Remedy: correct one of them")
+        if gone := [c.name for c, text, number in zip(metadata.columns, fields, numeric, strict=True) if number and text in c.missing]:
+            raise line.refused(
+                f"{gone[0]}: the code of a missing value, which is no number. Remedy: give the value, or leave the record out"
+            )
         comma = metadata.separator != ","
         rows.append([text.replace(",", ".") if comma and is_number else text for text, is_number in zip(fields, numeric, strict=True)])
     blank = lines[-1].number - lines[0].number >= len(lines)  # then no line can be counted
