@@ -69,12 +69,14 @@ class _Batch:
     data: tuple[Path, bool] | None = None
     metadata: Metadata | None = None
     log: Path | None = None
+    rounds: bool = False
     read: set[Path] = field(default_factory=set)
     told: list[str] = field(default_factory=list)
 
 
-def run_batch(path: Path, out: Path | None, seed: int, say: Say, apriori: Path | None = None) -> None:
+def run_batch(path: Path, out: Path | None, seed: int, say: Say, apriori: Path | None = None) -> bool:
     """Runs a batch. Its files are sought where it says, or beside it in any case; what it writes goes to `out`, by default its own folder.
+    Returns whether it rounded a table.
 
     `seed`: of a rounding, secret. `apriori`: the last pattern is written there as .hst. Raises InvalidInput with file, line and remedy;
     Unprotectable where no pattern or table protects every primary.
@@ -98,6 +100,7 @@ def run_batch(path: Path, out: Path | None, seed: int, say: Say, apriori: Path |
                 break
         if apriori is not None:
             _write_apriori(batch, apriori)
+        return batch.rounds
     finally:
         if batch.log is not None:
             write_private(batch.log, "".join(f"{line}\n" for line in batch.told))
@@ -219,6 +222,7 @@ def _suppress(batch: _Batch, command: Command) -> None:
     if asked.method.ours is not None:
         table.protected = _pattern(batch, command, table, asked)
     elif asked.name == "RND":
+        batch.rounds = True
         table.protected = _rounded(batch, command, table.held, asked)
     else:
         table.protected = _adjusted(batch, table.held)

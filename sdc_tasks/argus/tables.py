@@ -246,7 +246,7 @@ def _of_cells(
     if many is not None:
         alone = SINGLETON
         rows = _with(rows, SINGLETON, ["1" if n == 1 and letter == "u" else "0" for n, letter in zip(many, status, strict=True)])
-    columns = Columns(status=STATUS, lpl=LPL, upl=UPL, lb=low, singleton=alone, cost=cost, count=count)
+    columns = Columns(status=STATUS, lpl=LPL, upl=UPL, lb=low, singleton=alone, cost=cost, count=count if costs == "frequency" else None)
     return suppression_in(rows, replace(wanted, columns=columns), costs)
 
 

@@ -108,6 +108,15 @@ def suppression_in(records: TextRows, wanted: Wanted, costs: CellCosts = "value"
         raise InvalidInput(
             f"{records.name}: nothing says which cells are primary. Remedy: name a column of statuses (u: primary), or of primaries (1)"
         )
+    if columns.cost is not None and costs != "file":
+        raise InvalidInput(
+            f"{records.name}: the column of costs {columns.cost}, and other costs. Remedy: choose costs of the file, or drop it"
+        )
+    if columns.count is not None and costs != "frequency" and not wanted.minimum:
+        raise InvalidInput(
+            f"{records.name}: the column of contributors {columns.count}, and nothing that counts them. Remedy: choose costs by frequency "
+            "or a minimum of contributors, or drop it"
+        )
     keyed = keyed_table(records, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, columns, wanted.missing)
     table, n = keyed.table, len(keyed.table.a)
     primary = np.zeros(n, dtype=bool)
