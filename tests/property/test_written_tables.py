@@ -57,6 +57,19 @@ def tables(draw: st.DrawFn) -> str:
 WANTED = Wanted(("TOWN", "JOB"))
 
 
+def test_names_of_columns_may_hold_separators(tmp_path: Path) -> None:
+    place, out = tmp_path / "t.csv", tmp_path / "out.csv"
+    place.write_text('"Town; or ""place"";x","Job, 1",VALUE,STATUS,LPL,UPL\na,x,5,u,2,2\na,y,7,s,,\nb,x,6,s,,\nb,y,12,s,,\n')
+    wanted = Wanted(('Town; or "place";x', "Job, 1"))
+    table = suppression_in(read_rows(place), wanted)
+    hidden = suppress(table.problem).pattern
+    assert hidden is not None
+    out.write_text(table.text(hidden))
+    same(table, suppression_in(read_rows(out), wanted))
+    told = read_earlier_csv(out, table.dimensions, table.value, table.keys)
+    np.testing.assert_array_equal(told.hidden, hidden)
+
+
 def same(one: CrossedSuppression, two: CrossedSuppression) -> None:
     assert two.keys == one.keys
     for name in SAME:

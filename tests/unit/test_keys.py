@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -16,7 +17,10 @@ from sdc_tasks.domains import load_domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.codes import read_hierarchy, read_tree
 from sdc_tasks.model.keys import codes_in, printed_key, twins
+from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from sdc_tasks.warehouse.dissemination.publisher import cells_of
+from sdc_tasks.warehouse.forms.canonical import PRINTED
 from support.deliveries import small_domain
 from support.laws import law
 
@@ -50,6 +54,9 @@ def test_no_two_cells_of_a_release_have_one_key() -> None:
     space = CellSpace(("A", "A.X"), (Aggregate("EU", ("A", "A.X")),), ("X", "X.T"), (activity, size))
     assert len({space.key(cell) for cell in range(space.size)}) == space.size
     assert [codes_in(space.key(cell)) for cell in range(space.size)] == list(product(space.areas, *space.axes))
+    cells = np.arange(space.first_aggregate, space.size)
+    stored = [row[PRINTED.index("cell")] for row in cells_of(Publication(cells, np.ones(len(cells)), np.zeros(len(cells))), space)]
+    assert stored == [space.key(cell) for cell in cells], "what the warehouse stores"
 
 
 def dotted() -> sdc.api.suppression.PrimaryResult:

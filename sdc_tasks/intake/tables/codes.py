@@ -19,6 +19,7 @@ from sdc_tasks.methods.rounding.small_count import WILD, CodeTree
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
 from sdc_tasks.model import table
 from sdc_tasks.model.keys import refuse_twins
+from sdc_tasks.untrusted import separator_of
 
 HEADER = ["code", "parent"]
 
@@ -91,7 +92,7 @@ def read_codes(path: Path) -> CodeFile:
 
 def _pairs(path: Path, text: str) -> CodeFile:
     head = text.partition("\n")[0]
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator_of(head))
     header = [name.strip().lower() for name in next(rows, [])]
     if header[:2] != HEADER:
         raise InvalidInput(f"{path}, line 1: the header is code,parent. Remedy: write one line for each code and what it adds up to")

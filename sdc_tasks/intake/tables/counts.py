@@ -24,7 +24,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.totals import known_total, lone, unnamed
 from sdc_tasks.methods.rounding.small_count import InnerCells, inner_cells
 from sdc_tasks.model.table import EXACT_BELOW, Bools, Ints
-from sdc_tasks.untrusted import FORMULA, RATIO, ROOM, formula, lines
+from sdc_tasks.untrusted import FORMULA, RATIO, ROOM, formula, lines, separator_of
 
 Codes = npt.NDArray[np.int32]
 CHUNK = 50_000  # lines that are held as text at once
@@ -156,9 +156,9 @@ def _csv(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Lines]
         with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
             told = lines(path, stream)
             head = next(told, "")
-            names = next(csv.reader([head], delimiter=_separator(head)), [])
+            names = next(csv.reader([head], delimiter=separator_of(head)), [])
             places = _places(path, [name.strip() for name in names], wanted)
-            reader = csv.reader(told, delimiter=_separator(head), strict=True)
+            reader = csv.reader(told, delimiter=separator_of(head), strict=True)
             while chunk := list(islice(_numbered(reader), CHUNK)):
                 numbers, rows = zip(*chunk, strict=True)
                 if any(len(row) != len(names) for row in rows):
@@ -184,10 +184,6 @@ def _numbered(reader: Any) -> Iterator[tuple[int, list[str]]]:
     for row in reader:
         if row:
             yield reader.line_num + 1, row
-
-
-def _separator(head: str) -> str:
-    return max(",;\t", key=head.count)
 
 
 def _places(path: Path, names: Sequence[str], wanted: Sequence[str]) -> list[int]:

@@ -21,6 +21,7 @@ from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.respondents import NOBODY
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints
+from sdc_tasks.untrusted import SEPARATORS
 
 TOLD_IN: Mapping[CellCosts, str] = {"file": "cost", "frequency": "count"}  # costs: the column that they are read from
 
@@ -71,7 +72,9 @@ class CrossedSuppression:
         columns = {self.value: _printed(self.problem.a), "STATUS": self.statuses(hidden).tolist(), **self._told()}
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([*self.dimensions, *columns])
+        names = [*self.dimensions, *columns]
+        doubt = any(sign in name for name in names for sign in SEPARATORS)  # a name with another separator would be taken for several
+        csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if doubt else csv.QUOTE_MINIMAL).writerow(names)
         writer.writerows((*key, *told) for key, told in zip(self.keys, zip(*columns.values(), strict=True), strict=True))
         return text.getvalue()
 
