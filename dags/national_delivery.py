@@ -70,7 +70,7 @@ def judge(domain: str, file: dict[str, str], accepted: Asset) -> str:
 
 
 @step(trigger_rule="all_done")  # also after a refused file, and where no file is new: what is accepted may be complete all the same
-def ready(domain: str, files: list[dict[str, str]] | None, complete: Asset) -> list[str]:
+def ready(domain: str, files: Any, complete: Asset) -> list[str]:
     """Marks releases that can be run now and were never run. Pink: there is none. **Red:** as `arrived`."""
     from airflow.sdk.exceptions import AirflowSkipException
     from sdc_alerts import announce
@@ -90,7 +90,7 @@ def ready(domain: str, files: list[dict[str, str]] | None, complete: Asset) -> l
 
 
 @step(trigger_rule="all_done")
-def outdated(domain: str, files: list[dict[str, str]] | None, stale: Asset) -> list[str]:
+def outdated(domain: str, files: Any, stale: Asset) -> list[str]:
     """Tells of published releases that were not made of what is accepted now. Pink: there is none. **Red:** as `arrived`."""
     from airflow.sdk.exceptions import AirflowSkipException
 

@@ -124,7 +124,7 @@ def _number(table: Protected, value: float) -> str:
 def _empty(table: Protected) -> Bools:
     """(n): the cells that are empty for all to know."""
     none = (table.held.crossed.problem.a == 0) & (table.x == 0) & ~table.hidden
-    return none if table.held.count is None else none & (table.held.count == 0)
+    return np.asarray(none if table.held.count is None else none & (table.held.count == 0))
 
 
 def _shown(table: Protected) -> list[str]:

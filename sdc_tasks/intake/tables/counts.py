@@ -126,7 +126,7 @@ def _refuse_totals(path: str, cells: InnerCells) -> None:
         others = [codes for j, codes in enumerate(cells.codes) if j != i]
         if (code := unnamed(cells.codes[i], others, cells.y.astype(float), least=3)) is not None:
             raise InvalidInput(f"{path}: column {name}: {labels[code]} is the sum of all others, so a total. {remedy}")
-    if (found := lone(cells.codes, cells.y.astype(float), range(len(cells.dimensions)))) is not None:
+    if (found := lone([each.astype(np.int64) for each in cells.codes], cells.y.astype(float), range(len(cells.dimensions)))) is not None:
         name, label = cells.dimensions[found[0]], cells.labels[found[0]][found[1]]
         raise InvalidInput(f"{path}: column {name}: the cell with {label} is the sum of all others, so a total. {remedy}")
 

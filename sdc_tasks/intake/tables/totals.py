@@ -9,8 +9,10 @@ finds those that stand in the totals of several dimensions alone, as `Alle,Alle,
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
@@ -75,5 +77,5 @@ def lone(codes: Sequence[Ints], values: Floats, asked: Sequence[int]) -> tuple[i
     return None
 
 
-def _same(one: Floats, two: Floats) -> Bools:
+def _same(one: npt.NDArray[Any], two: npt.NDArray[Any]) -> Bools:
     return np.asarray(np.abs(one - two) <= SUM_SHARE * np.maximum(np.abs(one), np.abs(two)))
