@@ -202,3 +202,18 @@ def test_an_output_is_never_written_over_what_the_batch_reads(tmp_path: Path) ->
         with pytest.raises(SdcError, match="is a file that this batch reads"):
             run(tmp_path, "one.arb", HEAD.format("t"), f'<SUPPRESS> OPT(1)\n<WRITETABLE> (1,5,,"{name}")\n')
         assert {name: (tmp_path / name).read_bytes() for name in before} == before
+
+
+def test_counts_and_names_that_are_taken_are_read_back(tmp_path: Path) -> None:
+    """A table of counts has no column of values, and a dimension may be called as a column that format 5 adds."""
+    cells = {("x", "a"): 2, ("x", "b"): 4, ("y", "a"): 4, ("y", "b"): 5, ("z", "a"): 4, ("z", "b"): 3}
+    (tmp_path / "m.asc").write_text("".join(f"{row},{column},1\n" * n for (row, column), n in cells.items()))
+    (tmp_path / "m.rda").write_text('<SEPARATOR> ","\n"Status of / <x"\n <RECODEABLE>\nfreq\n <RECODEABLE>\nV\n <NUMERIC>\n')
+    head = '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "Status of / <x""freq"|"<FREQ>"||-2\n'
+    head += "<SAFETYRULE> FREQ(3,40)\n<READMICRODATA>\n"
+    again = '<OPENTABLEDATA> "f.tab"\n<OPENMETADATA> "f.rda"\n<SPECIFYTABLE> "Status of / <x""freq"|"Count"||-2\n<READTABLE> 0\n'
+    run(tmp_path, "one.arb", head, WRITE.format("f", ""))
+    run(tmp_path, "two.arb", again, WRITE.format("g", ""))
+    assert read(tmp_path / "f.tab")["x", "a"] == ["2", "2", "U", "0.8", "0.8"]
+    for ending in ("tab", "jj"):
+        assert (tmp_path / f"g.{ending}").read_bytes() == (tmp_path / f"f.{ending}").read_bytes()
