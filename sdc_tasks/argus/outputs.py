@@ -31,7 +31,6 @@ WRITE = re.compile(r'\(\s*(\d+)\s*,\s*(\d+)\s*,\s*([^,]*?)\s*,\s*"?([^"]+?)"?\s*
 HIDDEN_MARK, EMPTY_MARK = "x", "-"
 FLAGS = {"u": "B", "m": "D", "s": "V", "z": "V"}  # SBS: dominance, secondary, valid; A: too few
 OF_PATHS = r'[/\\:*?"<>|]'  # signs that no name of a file has
-EXACT_DIGITS = 15  # of a value: what adding binary fractions leaves comes behind them
 FEW = 3  # contributors below which the flag of a primary says that they are too few
 
 
@@ -116,9 +115,9 @@ def _deep(table: Protected) -> list[Hierarchy]:
 def _number(table: Protected, value: float) -> str:
     """A value with the decimals of the response, or more where it would be another number."""
     short = f"{value + 0.0:.{table.held.decimals}f}"
-    if table.kind != "suppressed":  # of a value that a method made, what is far below 1 is its noise
+    if table.kind != "suppressed":  # of a value that a method made, what is far below 1 is noise; those of the table have none
         return short if abs(float(short) - value) <= 1e-9 * max(1.0, abs(value)) else printed(value)
-    return short if float(short) == float(f"{value:.{EXACT_DIGITS}g}") else printed(value)
+    return short if float(short) == value else printed(value)
 
 
 def _empty(table: Protected) -> Bools:
