@@ -3,7 +3,8 @@
 One DAG per domain. It starts by itself when a file in the inbox is new or changed, or by hand with a period. An accepted delivery
 is an event of the asset `accepted_<domain>` with the country as partition. When all deliveries for a release are there, and no release of
 exactly these deliveries was run, the asset event `ready_<domain>` follows, and an alert of kind `ready` on the board. Where a published
-release was not made of what is accepted now, the asset event `stale_<domain>` follows, with the period as partition.
+release was not made of what is accepted now, the asset event `stale_<domain>` follows, with the period as partition. sdc_dags/assets.py
+says how a DAG waits for events with partitions.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from sdc_dags.assets import assets_of
 from sdc_dags.domains import dags_of_domains
 from sdc_dags.params import period_param, place_param
 from sdc_dags.run import desk, note_run, place
-from sdc_dags.tasks import DEFAULTS, log, mapped, step
+from sdc_dags.tasks import DEFAULTS, log, mapped, refused, step
 from sdc_inbox import InboxTrigger
 from sdc_places import INBOX
 
@@ -29,7 +30,10 @@ here.
 ### When something is red
 - **one `judge`**: the file of that country is refused; the end of its log names file, line and rule. Ask the country for a corrected
   file and put it into the inbox: this DAG starts again by itself.
-- **`arrived`**: the inbox cannot be read, or the parameter `period` is missing in a run that was triggered by hand.
+- **`arrived`**, and with it `ready` and `outdated`: the inbox cannot be read, or the parameter `period` is missing in a run that was
+  triggered by hand.
+
+A DAG of yours that waits for an event of these assets needs a timetable for partitions; see `sdc_dags/assets.py`.
 """
 
 
@@ -65,14 +69,15 @@ def judge(domain: str, file: dict[str, str], accepted: Asset) -> str:
     return country
 
 
-@step(trigger_rule="all_done_min_one_success")  # also after a refused file: the others may be complete
-def ready(domain: str, complete: Asset) -> list[str]:
-    """Marks releases that can be run now and were never run. Pink: there is none."""
+@step(trigger_rule="all_done")  # also after a refused file, and where no file is new: what is accepted may be complete all the same
+def ready(domain: str, files: Any, complete: Asset) -> list[str]:
+    """Marks releases that can be run now and were never run. Pink: there is none. **Red:** as `arrived`."""
     from airflow.sdk.exceptions import AirflowSkipException
     from sdc_alerts import announce
 
     from sdc_tasks import steps
 
+    _refuse_unread(files)
     found = []
     for at in _desks(domain):
         if told := steps.ready(at):
@@ -84,13 +89,14 @@ def ready(domain: str, complete: Asset) -> list[str]:
     return found
 
 
-@step
-def outdated(domain: str, stale: Asset) -> list[str]:
-    """Tells of published releases that were not made of what is accepted now. Pink: there is none."""
+@step(trigger_rule="all_done")
+def outdated(domain: str, files: Any, stale: Asset) -> list[str]:
+    """Tells of published releases that were not made of what is accepted now. Pink: there is none. **Red:** as `arrived`."""
     from airflow.sdk.exceptions import AirflowSkipException
 
     from sdc_tasks import steps
 
+    _refuse_unread(files)
     found = {at.period: release_id for at in _desks(domain) if (release_id := steps.outdated(at))}
     if not found:
         raise AirflowSkipException("no published release is out of date")
@@ -99,6 +105,14 @@ def outdated(domain: str, stale: Asset) -> list[str]:
     event.extra = {"releases": {**found}}
     log.info("out of date: %s", ", ".join(found.values()))
     return list(found.values())
+
+
+def _refuse_unread(files: list[dict[str, str]] | None) -> None:
+    """`all_done` alone would go on, and leave the run green, where `arrived` failed and lists nothing; the rules that ask for a success
+    skip a task beside any that was skipped, as `judge` is where no file is new (Airflow 3.3).
+    """
+    if files is None:
+        raise refused("the inbox was not read. Remedy: see `arrived`, correct it, and clear it with Downstream")
 
 
 def _desks(domain: str) -> list[Any]:
@@ -133,12 +147,9 @@ def delivery_dag(domain: Domain, file: Path) -> DAG:
     ) as dag:
         files = arrived(source)
         judged = mapped(judge.override(outlets=[assets.accepted]), domain=source, accepted=assets.accepted).expand(file=files)
-        marked = ready.override(inlets=[assets.accepted], outlets=[assets.ready])(source, assets.ready)
-        stale = outdated.override(
-            trigger_rule="all_done_min_one_success", inlets=[assets.accepted, assets.published], outlets=[assets.stale]
-        )(source, assets.stale)
+        marked = ready.override(inlets=[assets.accepted], outlets=[assets.ready])(source, files, assets.ready)
+        stale = outdated.override(inlets=[assets.accepted, assets.published], outlets=[assets.stale])(source, files, assets.stale)
         chain(files, judged, [marked, stale])
-        chain(files, marked)
     return dag
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import stat
 import zlib
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from typing import IO, TextIO
 
 from sdc_tasks.errors import InvalidInput
 
+SEPARATORS = ",;\t"
 LONGEST_LINE = 1 << 20  # characters
 ROOM, RATIO = 64 << 20, 100  # what a compressed file may unpack to: ROOM bytes, and RATIO times its own size
 
@@ -91,6 +93,11 @@ def xml_parser(refused: Callable[[str], Exception], encoding: str | None = None)
     parser.buffer_text = True
     parser.StartDoctypeDeclHandler = no_doctype
     return parser
+
+
+def separator_of(line: str) -> str:
+    """Which of `,` `;` and tab separates the fields of a line of CSV: the one that it has most of outside quotation marks."""
+    return max(SEPARATORS, key=re.sub(r'"[^"]*"', "", line).count)
 
 
 def formula(text: str) -> bool:

@@ -24,6 +24,7 @@ from sdc_tasks.methods.cta.engine import EngineOptions
 from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
 from sdc_tasks.methods.cta.names import Method
 from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.moment import Moment
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.weights import weights_of
@@ -166,7 +167,7 @@ def adjusted(run: Run, keyed: KeyedTable, name: str) -> AdjustResult:
 def _problem(keyed: KeyedTable, weights: Floats, distance: Distance) -> CtaProblem:
     t = keyed.table
     found = table_problem(t.A, t.a, t.lb, t.ub, weights, t.primary, t.lpl, t.upl, t.spl, t.fixed, distance)
-    return replace(found, label=lambda i: ".".join(keyed.keys[i]))
+    return replace(found, label=lambda i: printed_key(keyed.keys[i]))
 
 
 def _weights(records: TextRows, keyed: KeyedTable, cost: str) -> Floats:
@@ -178,6 +179,6 @@ def _weights(records: TextRows, keyed: KeyedTable, cost: str) -> Floats:
     wrong = np.flatnonzero(~(told >= 0) & ~keyed.table.fixed)
     if len(wrong):
         raise InvalidInput(
-            f"{CALLED}: {'.'.join(keyed.keys[wrong[0]])}: no {cost} of at least 0. Remedy: give each cell its own, totals too"
+            f"{CALLED}: {printed_key(keyed.keys[wrong[0]])}: no {cost} of at least 0. Remedy: give each cell its own, totals too"
         )
     return np.where(np.isnan(told), 0.0, told)

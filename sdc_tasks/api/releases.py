@@ -65,8 +65,8 @@ class _OfAggregates(Result):
         """The keys of the aggregate cells."""
         spec = self.case.spec
         names = (spec.areas.dimension, spec.indicator_dimension, *(source.dimension for source in spec.hierarchies))
-        key = self.case.problem.space.key
-        return Cells(names, tuple(tuple(key(int(cell)).split(".")) for cell in self.publication.cells))
+        codes = self.case.problem.space.codes
+        return Cells(names, tuple(codes(int(cell)) for cell in self.publication.cells))
 
     @cached_property
     def table(self) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.keys import codes_in, printed_key
 from sdc_tasks.model.moment import Moment
 
 if TYPE_CHECKING:
@@ -99,7 +100,9 @@ class Result(ABC):
 
     @abstractmethod
     def explain(self, cell: str | Sequence[str]) -> Explanation:
-        """Why a cell is what it is. `cell`: its codes, as ("AT", "C10") or "AT.C10". Raises InvalidInput for one that is none."""
+        """Why a cell is what it is. `cell`: its codes, as ("AT", "C10"), or its printed key, "AT.C10". Raises InvalidInput for one
+        that is none.
+        """
 
     @abstractmethod
     def plot(self) -> Picture:
@@ -135,18 +138,24 @@ class Cells:
     keys: tuple[Key, ...] = field(repr=False)
 
     @cached_property
-    def _place(self) -> Mapping[str, int]:
-        return {".".join(key): i for i, key in enumerate(self.keys)}
+    def _place(self) -> Mapping[Key, int]:
+        return {key: i for i, key in enumerate(self.keys)}
 
     def name(self, cell: int) -> str:
-        return ".".join(self.keys[cell])
+        return printed_key(self.keys[cell])
 
     def find(self, cell: str | Sequence[str]) -> int:
         """The position of a cell. Raises InvalidInput, with the order of the codes, where there is none."""
-        text = cell if isinstance(cell, str) else ".".join(map(str, cell))
-        if text not in self._place:
-            raise InvalidInput(f"{text}: no cell of the table. Remedy: give its codes in the order {'.'.join(self.dimensions)}")
-        return self._place[text]
+        try:
+            key = codes_in(cell) if isinstance(cell, str) else tuple(map(str, cell))
+        except ValueError as error:
+            raise InvalidInput(f"{cell}: {error}. Remedy: give its codes one by one, in a tuple") from error
+        if isinstance(cell, str) and len(self.dimensions) == 1:
+            key = key if key in self._place else (cell,)
+        if key not in self._place:
+            order = printed_key(self.dimensions)
+            raise InvalidInput(f"{printed_key(key)}: no cell of the table. Remedy: give its codes in the order {order}, in a tuple")
+        return self._place[key]
 
     def frame(self, **columns: Any) -> pd.DataFrame:
         """The keys, and columns beside them."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.keyed import Columns
 from sdc_tasks.methods.suppression.names import COSTS, CellCosts
+from sdc_tasks.model.keys import refuse_twins
 from sdc_tasks.model.table import Hierarchy
 
 Parents = Mapping[str, str | None] | str | Path  # each code's parent, None for the top; or a file of codes, .csv or .hrc
@@ -38,6 +39,7 @@ def trees_of(hierarchies: Hierarchies | None) -> dict[str, Path | Hierarchy]:
             found[name] = Hierarchy(name, tuple(given), tuple(given.values()))
         except ValueError as error:
             raise InvalidInput(f"the frame: {error}. Remedy: correct the hierarchy") from error
+        refuse_twins(f"the hierarchy of {name}", given)
     return found
 
 

@@ -1,51 +1,74 @@
 """A-priori files of τ-ARGUS (.hst): a line `code;code;ACTION[;number[;number]]` for each cell, read and written.
 
-U unsafe, S safe, P protected (stays open), C or W its cost, PL its levels, M a secondary chosen by hand.
+U unsafe, S safe, P protected (stays open), C or W its cost, PL its levels, M a secondary chosen by hand: it is hidden in any case. Codes
+may stand between quotation marks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from sdc_tasks.argus.places import BatchLine, lines_of, number_in
+from sdc_tasks.argus.batch import Command
+from sdc_tasks.argus.places import BatchLine, field_text, fields_of, lines_of, number_in
+from sdc_tasks.argus.tables import Held, below_zero
 from sdc_tasks.intake.tables.crossed import CrossedSuppression
 from sdc_tasks.intake.tables.jj import printed
 from sdc_tasks.methods.suppression.given.instructions import Instruction, What, instructed
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Bools
 
 ACTIONS: Mapping[str, What] = {"U": "u", "S": "s", "P": "z", "C": "c", "W": "c", "PL": "pl", "M": "c"}
+ARGUMENT = re.compile(r'\s*(?:("[^"]*")\s*|([^,]*))(?:,|$)')
 NUMBERS = {"U": 0, "S": 0, "P": 0, "M": 0, "C": 1, "W": 1, "PL": 2}
 
 
-def with_apriori(
-    table: CrossedSuppression, path: Path, separator: str, manual: float, ignore: bool
-) -> tuple[CrossedSuppression, list[str]]:
+@dataclass(frozen=True)
+class AprioriFile:
+    """<APRIORI> "name",table,"separator",ignore,expand."""
+
+    name: str
+    table: int
+    separator: str
+    ignore: bool
+    expand: bool
+
+
+def apriori_of(command: Command) -> AprioriFile:
+    """The arguments of a command. Raises InvalidInput for more of them, and for a switch that is neither 0 nor 1."""
+    name, number, separator, ignore, expand, *more = [*split_arguments(command.rest), "", "", "", ""]
+    if any(more) or not name or not (number or "1").isdecimal() or {ignore, expand} - {"", "0", "1"}:
+        raise command.refused('"file", table, "separator", 0 or 1 for errors, 0 or 1 for trivial levels are expected. Remedy: correct it')
+    return AprioriFile(name, int(number or 1), {"\\t": "\t"}.get(separator, separator) or ",", ignore != "0", expand == "1")
+
+
+def with_apriori(held: Held, path: Path, separator: str, manual: float, ignore: bool) -> tuple[Held, list[str]]:
     """The table after the instructions of a file, and the lines that were passed over. `ignore`: cells that the table does not have are
     passed over, as τ-ARGUS does if asked; else they are refused. A cell made unsafe without levels gets `manual` percent of its value.
     """
+    table = held.crossed
     place = {key: cell for cell, key in enumerate(table.keys)}
     problem, given, over = table.problem, [], []
     levels = set(problem.primaries.tolist())
     unsafe: dict[int, BatchLine] = {}
+    chosen: dict[int, BatchLine] = {}
     for line in lines_of(path):
-        fields = [text.strip().strip('"').strip() for text in line.text.split(separator)]
-        key, rest = tuple(fields[: len(table.dimensions)]), fields[len(table.dimensions) :]
-        action = rest[0].upper() if rest else ""
-        if action not in ACTIONS:
-            raise line.refused(f"{'.'.join(key)}: {action or 'nothing'} is no action of ours. Remedy: one of {' '.join(ACTIONS)}")
+        key, action, rest = _parts(line, separator, len(table.dimensions))
         if key not in place:
             if not ignore:
-                raise line.refused(f"{'.'.join(key)} is no cell of the table. Remedy: correct it")
-            over.append(f"{line.place}: {'.'.join(key)} is no cell of the table, passed over")
+                raise line.refused(f"{printed_key(key)} is no cell of the table. Remedy: correct it")
+            over.append(f"{line.place}: {printed_key(key)} is no cell of the table, passed over")
             continue
         cell = place[key]
-        if len(rest) - 1 < NUMBERS[action]:
-            raise line.refused(f"{'.'.join(key)}: {action} takes {NUMBERS[action]} numbers. Remedy: give them")
-        numbers = tuple(number_in(line, text, f"{'.'.join(key)}: a number") for text in rest[1 : 1 + NUMBERS[action]])
-        given.append(Instruction(cell, ACTIONS[action], (0.0,) if action == "M" else numbers, line.place))
+        numbers = tuple(number_in(line, text, f"{printed_key(key)}: a number") for text in rest)
+        if action == "M":
+            chosen[cell] = line
+            numbers = (0.0,)
+        given.append(Instruction(cell, ACTIONS[action], numbers, line.place))
         if action == "U":
             unsafe[cell] = line
         if action == "PL":
@@ -54,10 +77,35 @@ def with_apriori(
         if cell not in levels:
             level = manual / 100 * abs(float(problem.a[cell]))
             given.append(Instruction(cell, "pl", (level, level), line.place))
-    after = instructed(problem, given)
     stays = table.stays.copy()
     stays[[each.cell for each in given if each.what == "z"]] = True
-    return CrossedSuppression(after, table.dimensions, table.value, table.keys, stays), over
+    if both := [cell for cell in chosen if stays[cell] or cell in unsafe]:
+        raise chosen[both[0]].refused(f"{printed_key(table.keys[both[0]])}: a secondary, and primary or open as well. Remedy: keep one")
+    zeros = np.isin(np.arange(len(problem.a)), list(unsafe)) & (problem.a == 0) & ~stays  # a zero is open until somebody calls it unsafe
+    after = instructed(replace(problem, fixed=problem.fixed & ~zeros), given)
+    if below_zero(after.a, after.primary, after.lpl):
+        after = replace(after, lb=np.full(len(after.a), -np.inf))
+    hidden = held.chosen.copy()
+    hidden[list(chosen)] = True
+    crossed = CrossedSuppression(after, table.dimensions, table.value, table.keys, stays)
+    return replace(held, crossed=crossed, chosen=hidden & ~after.primary), over
+
+
+def _parts(line: BatchLine, separator: str, width: int) -> tuple[tuple[str, ...], str, list[str]]:
+    """Key, action and numbers of a line."""
+    fields = fields_of(line, separator)
+    while fields and not fields[-1]:
+        fields.pop()
+    key, rest = tuple(fields[:width]), fields[width:]
+    action = rest[0].upper() if rest else ""
+    if action not in ACTIONS:
+        raise line.refused(f"{printed_key(key)}: {action or 'nothing'} is no action of ours. Remedy: one of {' '.join(ACTIONS)}")
+    if len(rest) - 1 != NUMBERS[action]:
+        raise line.refused(
+            f"{printed_key(key)}: {action} takes {NUMBERS[action]} numbers, not {len(rest) - 1}. Remedy: give so many, and put a code "
+            "that holds the separator between quotation marks"
+        )
+    return key, action, rest[1:]
 
 
 def apriori_text(table: CrossedSuppression, hidden: Bools, separator: str = ";") -> str:
@@ -65,7 +113,7 @@ def apriori_text(table: CrossedSuppression, hidden: Bools, separator: str = ";")
     problem = table.problem
     lines = []
     for cell in np.flatnonzero(hidden | table.stays).tolist():
-        key = table.keys[cell]
+        key = [field_text(code, separator) for code in table.keys[cell]]
         if problem.primary[cell]:
             level = (printed(float(problem.lpl[cell])), printed(float(problem.upl[cell])))
             lines += [(*key, "U"), (*key, "PL", *level)]
@@ -74,15 +122,7 @@ def apriori_text(table: CrossedSuppression, hidden: Bools, separator: str = ";")
     return "".join(separator.join(line) + "\n" for line in lines)
 
 
-def split_arguments(rest: str) -> Sequence[str]:
-    """The arguments behind <APRIORI>: "file", table, "separator", ignore, expand. A comma in quotation marks is one."""
-    found, inside, text = [], False, ""
-    for sign in rest:
-        if sign == '"':
-            inside = not inside
-        elif sign == "," and not inside:
-            found.append(text.strip())
-            text = ""
-        else:
-            text += sign
-    return [*found, text.strip()]
+def split_arguments(rest: str) -> list[str]:
+    """The arguments of a command: a comma in quotation marks is none, and blanks there are kept."""
+    found = [(quoted, plain.strip()) for quoted, plain in ARGUMENT.findall(rest)]
+    return [quoted[1:-1] if quoted else plain for quoted, plain in found]

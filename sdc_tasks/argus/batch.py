@@ -28,10 +28,10 @@ class Command:
     @property
     def name(self) -> str:
         """Its first argument, a file."""
-        quoted = QUOTED.match(self.rest)
-        found = quoted[1] if quoted else self.rest.split(",")[0]
-        if not found.strip():
-            raise self.refused("the name of a file is expected. Remedy: name it")
+        quoted = QUOTED.fullmatch(self.rest)
+        found = quoted[1] if quoted else self.rest
+        if not found.strip() or '"' in found:
+            raise self.refused("the name of a file is expected, and nothing behind it. Remedy: name it alone")
         return found.strip()
 
     @property
@@ -80,7 +80,8 @@ def specified(command: Command) -> Specified:
     """The table that <SPECIFYTABLE> describes."""
     parts = [part.strip() for part in command.rest.split("|")]
     dimensions = QUOTED.findall(parts[0])
-    if not dimensions or len(parts) < 2 or len(set(dimensions)) < len(dimensions):
+    shape = QUOTED.sub("", parts[0]).strip() or any(parts[4:])
+    if not dimensions or len(parts) < 2 or shape or len({name.lower() for name in dimensions}) < len(dimensions):
         raise command.refused('"dimension""dimension"|"response"|"shadow"|"cost" is expected, each dimension once. Remedy: correct it')
     response, shadow = _unquoted(parts[1]), _unquoted(parts[2]) if len(parts) > 2 else ""
     cost, _, power = (parts[3] if len(parts) > 3 else "").partition(",")

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from sdc_tasks.argus.tables import Held
 from sdc_tasks.methods.suppression.linked import CellOf, Link, LinkedTables, linked
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
 
 Named = frozenset[tuple[str, str]]  # the codes of a cell that are no totals, with their dimensions
 
 
-def as_one(tables: Mapping[str, Held]) -> LinkedTables:
-    """Tables of the same response as one problem.
+def as_one(tables: Mapping[str, Held], problems: Mapping[str, SuppressionProblem]) -> LinkedTables:
+    """Tables of the same response as one problem; `problems`: that of each.
 
     Two cells are the same if both have the same codes in the same variables, and totals in all others: Region N1 of Region × Size is
     Region N1 of Region × Kind. Raises InvalidInput where such cells have different values.
@@ -25,4 +26,4 @@ def as_one(tables: Mapping[str, Held]) -> LinkedTables:
             named = frozenset((dimension.lower(), code) for dimension, code, total in told if code not in total)
             found.setdefault((held.crossed.value.lower(), named), []).append((name, cell))
     links = [Link(tuple(cells), place=f"tables {' and '.join(dict(cells))}") for cells in found.values() if len(cells) > 1]
-    return linked({name: held.crossed.problem for name, held in tables.items()}, links)
+    return linked(problems, links)

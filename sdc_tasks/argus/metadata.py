@@ -4,6 +4,7 @@
 <SAFE> "S"  <UNSAFE> "U"  <PROTECT> "P"        the statuses in a table
 NAME 1 3 99                      a column: its place and width (fixed), its width (microdata), codes of missing values
    <RECODEABLE> <TOTCODE> "Total" <HIERARCHICAL> <HIERCODELIST> "x.hrc" <HIERLEADSTRING> "@" <HIERLEVELS> 2 1 1 <CODELIST> "x.cdl"
+   What leads a code may be a blank or a tab, between quotation marks.
    <NUMERIC> <DECIMALS> 2        or <FREQUENCY> <SHADOW> <COSTVAR> <MAXSCORE> <STATUS> <LOWERPL> <UPPERPL> <WEIGHT> <HOLDING> <REQUEST>
 """
 
@@ -17,9 +18,11 @@ from pathlib import Path
 
 from sdc_tasks.argus.places import BatchLine, find, lines_of
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.tables.codes import led_codes
+from sdc_tasks.model.keys import refuse_twins
 from sdc_tasks.model.table import Hierarchy
 
-KEYWORD = re.compile(r"<\s*([A-Za-z0-9]+)\s*>\s*([^<]*)")
+KEYWORD = re.compile(r'\s*<\s*([A-Za-z0-9]+)\s*>\s*((?:"(?:[^"]|"")*"|[^<"])*)')
 OF_FILE = {"SEPARATOR", "SAFE", "UNSAFE", "PROTECT"}
 OF_COLUMN = {
     "RECODEABLE", "RECODABLE", "TOTCODE", "HIERARCHICAL", "HIERCODELIST", "HIERLEADSTRING", "HIERLEVELS", "CODELIST", "NUMERIC", "DECIMALS",
@@ -79,12 +82,14 @@ class Metadata:
 
     def hierarchy(self, column: Column, codes: Iterable[str]) -> Hierarchy:
         """What the codes of a dimension add up to: as its hierarchy says, else the codes that occur add up to the total."""
-        total = column.total
+        total, said = column.total, column.said
         seen = sorted(set(codes) - {total})
-        if column.has("HIERCODELIST"):
-            pairs = _of_file(
-                find(self.path.parent, column.said["HIERCODELIST"], column.line), column.said.get("HIERLEADSTRING") or "@", total
-            )
+        if ("HIERCODELIST" in said) == ("HIERLEVELS" in said) and column.has("HIERARCHICAL", "HIERCODELIST"):
+            raise column.line.refused(f"{column.name}: what do its codes add up to? Remedy: <HIERCODELIST> or <HIERLEVELS>, one of them")
+        if "HIERLEADSTRING" in said and "HIERCODELIST" not in said:
+            raise column.line.refused(f"{column.name}: <HIERLEADSTRING> without a list. Remedy: name it in <HIERCODELIST>, or leave it out")
+        if "HIERCODELIST" in said:
+            pairs = _of_file(find(self.path.parent, said["HIERCODELIST"], column.line), said.get("HIERLEADSTRING", "@"), column, total)
         elif column.has("HIERLEVELS"):
             pairs = _of_digits(column, seen, total)
         else:
@@ -113,15 +118,18 @@ def read_metadata(path: Path, tabular: bool) -> Metadata:
                 raise line.refused(f"{name} is described twice. Remedy: keep one of them")
             columns.append(Column(name, line, tuple(numbers[:placed]), tuple(numbers[placed:])))
             continue
-        for keyword, said in KEYWORD.findall(text):
-            word, value = keyword.upper(), said.strip().strip('"').strip()
+        for word, value in _said(line):
             if word in OF_FILE:
-                of_file[word] = said.strip().strip('"') if word == "SEPARATOR" else value
+                already = of_file
             elif word in OF_COLUMN and columns:
-                last = columns[-1]
-                columns[-1] = replace(last, said={**last.said, word: value})
+                already = dict(columns[-1].said)
             else:
                 raise line.refused(f"<{word}> is not understood. Remedy: leave it out, if the table does not need it")
+            if word in already:
+                raise line.refused(f"<{word}> stands there already. Remedy: keep one of them")
+            already[word] = value
+            if word in OF_COLUMN:
+                columns[-1] = replace(columns[-1], said=already)
     if not columns:
         raise InvalidInput(f"{path}: no column. Remedy: describe the columns of the data")
     letters = {of_file.get("UNSAFE", "U"): "u", of_file.get("PROTECT", "P"): "z", of_file.get("SAFE", "S"): "s"}
@@ -133,6 +141,22 @@ def read_metadata(path: Path, tabular: bool) -> Metadata:
     return Metadata(path, separator or None, letters, tuple(columns))
 
 
+def _said(line: BatchLine) -> list[tuple[str, str]]:
+    """(keyword, what it says) of a line. Between quotation marks a < is no keyword, a quotation mark is doubled, and of a separator and of
+    what leads a code the blanks count.
+    """
+    found, at, text = [], 0, line.text.strip()
+    while at < len(text):
+        part = KEYWORD.match(text, at)
+        if part is None:
+            raise line.refused("<KEYWORD> and what it says are expected. Remedy: correct it, and double quotation marks in a text")
+        at, word, said = part.end(), part[1].upper(), part[2].strip()
+        quoted = len(said) > 1 and said[0] == said[-1] == '"'
+        value = said[1:-1].replace('""', '"') if quoted else said.strip('"')
+        found.append((word, value if word in ("SEPARATOR", "HIERLEADSTRING") else value.strip()))
+    return found
+
+
 def _words(line: BatchLine) -> list[str]:
     try:
         return shlex.split(line.text, posix=True)
@@ -140,23 +164,19 @@ def _words(line: BatchLine) -> list[str]:
         raise line.refused("a quotation mark that does not end. Remedy: correct it") from error
 
 
-def _of_file(path: Path, lead: str, total: str) -> dict[str, str]:
+def _of_file(path: Path, lead: str, column: Column, total: str) -> dict[str, str]:
     """code → parent of a .hrc: its depth is how often the lead string stands before it; the total is not listed."""
+    if not lead:
+        raise column.line.refused(f"{column.name}: <HIERLEADSTRING> says nothing. Remedy: a sign, a blank or a tab between quotation marks")
     pairs: dict[str, str] = {}
-    above: list[str] = []
-    for line in lines_of(path):
-        text, depth = line.text.strip(), 0
-        while text.startswith(lead):
-            text, depth = text[len(lead) :].strip(), depth + 1
-        if not text or depth > len(above):
-            raise line.refused("one code, at most one level below the line before. Remedy: correct what leads it")
+    lines = lines_of(path)
+    for line, (text, parent) in zip(lines, led_codes([(line.place, line.text) for line in lines], lead), strict=True):
         if text in pairs or text == total:
             raise line.refused(f"{text} stands there already, or is the total. Remedy: list each code once, without the total")
-        del above[depth:]
-        pairs[text] = above[-1] if above else total
-        above.append(text)
+        pairs[text] = parent or total
     if not pairs:
         raise InvalidInput(f"{path}: no code. Remedy: one code per line")
+    refuse_twins(str(path), (total, *pairs))
     return pairs
 
 

@@ -2,7 +2,8 @@
 
     1 CSV, a matrix      2 CSV for a pivot table      3 code, value      4 SBS      5 intermediate (.tab, with .rda)      6 JJ
 
-1 to 3 hold no value of a hidden cell: it is an x. 4 to 6 hold true values and are confidential.
+1 to 3 hold no value of a hidden cell: it is an x. 4 to 6 hold true values and are confidential. What 5 and 6 hold is read back as it was:
+a cell is empty where it is 0, has no contributors as far as the table counts them, and is not hidden.
 """
 
 from __future__ import annotations
@@ -17,16 +18,19 @@ from typing import Literal
 import numpy as np
 
 from sdc_tasks.argus.batch import Command
-from sdc_tasks.argus.tables import Held
+from sdc_tasks.argus.places import field_text
+from sdc_tasks.argus.tables import COUNTED, Held, below_zero
 from sdc_tasks.intake.tables.jj import JJTable, printed, write_jj, write_private
 from sdc_tasks.model.table import Bools, Floats, Hierarchy
 
 Kind = Literal["suppressed", "rounded", "adjusted"]
 OPTION = re.compile(r"([A-Z]{2})([+-])")
 OPTIONS = {"HL", "SO", "AR", "HI", "AS", "SE", "FL", "QU", "TR"}
+WITH_EFFECT = {1: {"QU"}, 2: {"AS", "SE", "FL", "QU"}, 3: {"AS", "SE", "FL", "QU"}, 4: {"QU"}, 5: {"SO", "SE", "QU"}, 6: set[str]()}
 WRITE = re.compile(r'\(\s*(\d+)\s*,\s*(\d+)\s*,\s*([^,]*?)\s*,\s*"?([^"]+?)"?\s*\)')
 HIDDEN_MARK, EMPTY_MARK = "x", "-"
 FLAGS = {"u": "B", "m": "D", "s": "V", "z": "V"}  # SBS: dominance, secondary, valid; A: too few
+OF_PATHS = r'[/\\:*?"<>|]'  # signs that no name of a file has
 FEW = 3  # contributors below which the flag of a primary says that they are too few
 
 
@@ -54,6 +58,10 @@ class Written:
     options: Mapping[str, bool]
     name: str
 
+    def has(self, option: str) -> bool:
+        """Whether an option is asked for; quotation marks and, in format 2, the names of columns are written unless it is said not to."""
+        return self.options.get(option, option == "QU" or (option == "FL" and self.format == 2))
+
 
 def written(command: Command) -> Written:
     """The arguments of <WRITETABLE>. Raises InvalidInput."""
@@ -62,11 +70,11 @@ def written(command: Command) -> Written:
         raise command.refused('(table, format, options, "file") is expected. Remedy: correct it')
     text = found[3].upper().replace(" ", "")
     options = {name: sign == "+" for name, sign in OPTION.findall(text)}
-    if OPTION.sub("", text) or not set(options) <= OPTIONS:
-        raise command.refused(f"the options are none of {' '.join(sorted(OPTIONS))} with + or −. Remedy: correct them")
+    if OPTION.sub("", text) or not set(options) <= OPTIONS or len(OPTION.findall(text)) > len(options):
+        raise command.refused(f"the options are none of {' '.join(sorted(OPTIONS))} with + or −, each once. Remedy: correct them")
     if not 1 <= int(found[2]) <= 6:
         raise command.refused(f"format {found[2]} is not ours. Remedy: one of 1 to 6")
-    return Written(int(found[1]), int(found[2]), {"QU": True, "FL": int(found[2]) == 2, **options}, found[4])
+    return Written(int(found[1]), int(found[2]), options, found[4])
 
 
 def write(table: Protected, asked: Written, place: Path) -> None:
@@ -77,35 +85,63 @@ def write(table: Protected, asked: Written, place: Path) -> None:
         return
     write_private(place, makers[asked.format](table, asked))
     if asked.format == 5:
-        for axis in table.held.axes:
-            if max(axis.depth) > 1:
-                write_private(_list_of(place, axis), _hrc(axis))
+        for axis in _deep(table):
+            write_private(_list_of(place, axis), _hrc(axis))
         write_private(place.with_suffix(".rda"), _metadata_of(table, asked, place))
+
+
+def places_of(table: Protected, asked: Written, place: Path) -> list[Path]:
+    """The files that a command writes."""
+    beside = [place.with_suffix(".rda"), *(_list_of(place, axis) for axis in _deep(table))]
+    return [place, *(beside if asked.format == 5 else [])]
+
+
+def unlike(table: Protected, asked: Written) -> list[str]:
+    """What is done otherwise than τ-ARGUS does it, or is not what the options say."""
+    problem, found = table.held.crossed.problem, []
+    if asked.format <= 3 and asked.has("AS") and table.kind == "suppressed":
+        found.append("AS+ writes statuses, and no value of a hidden cell")
+    if without := sorted(set(asked.options) - WITH_EFFECT[asked.format]):
+        found.append(f"the options {' '.join(without)} of <WRITETABLE> change nothing in format {asked.format}")
+    if asked.format == 5 and (problem.lb < 0).any() and not below_zero(problem.a, problem.primary, problem.lpl):
+        found.append("format 5 tells no bounds: who reads it takes values for 0 or more, and here contributions are below 0; format 6 does")
+    return found
+
+
+def _deep(table: Protected) -> list[Hierarchy]:
+    return [axis for axis in table.held.axes if max(axis.depth) > 1]
 
 
 def _number(table: Protected, value: float) -> str:
     """A value with the decimals of the response, or more where it would be another number."""
     short = f"{value + 0.0:.{table.held.decimals}f}"
-    return short if abs(float(short) - value) <= 1e-9 * max(1.0, abs(value)) else printed(value)
+    if table.kind != "suppressed":  # of a value that a method made, what is far below 1 is noise; those of the table have none
+        return short if abs(float(short) - value) <= 1e-9 * max(1.0, abs(value)) else printed(value)
+    return short if float(short) == value else printed(value)
+
+
+def _empty(table: Protected) -> Bools:
+    """(n): the cells that are empty for all to know."""
+    none = (table.held.crossed.problem.a == 0) & (table.x == 0) & ~table.hidden
+    return np.asarray(none if table.held.count is None else none & (table.held.count == 0))
 
 
 def _shown(table: Protected) -> list[str]:
     """What the public sees of each cell."""
-    a = table.held.crossed.problem.a
-    none = (a == 0) & (table.x == 0)
     return [
         HIDDEN_MARK if hidden else EMPTY_MARK if empty else _number(table, value)
-        for hidden, empty, value in zip(table.hidden.tolist(), none.tolist(), table.x.tolist(), strict=True)
+        for hidden, empty, value in zip(table.hidden.tolist(), _empty(table).tolist(), table.x.tolist(), strict=True)
     ]
 
 
-def _quote(asked: Written) -> Callable[[str], str]:
-    return (lambda text: f'"{text}"') if asked.options["QU"] else (lambda text: text)
+def _quote(asked: Written, separator: str) -> Callable[[str], str]:
+    """Codes as they are read back; without QU those alone stand between quotation marks that need it."""
+    return lambda text: field_text(text, separator, asked.has("QU"))
 
 
 def _matrix(table: Protected, asked: Written) -> str:
     """A matrix of the first two dimensions, for each combination of the others."""
-    crossed, quote = table.held.crossed, _quote(asked)
+    crossed, quote = table.held.crossed, _quote(asked, ",")
     codes = [list(dict.fromkeys(key[d] for key in crossed.keys)) for d in range(len(crossed.dimensions))]
     shown = dict(zip(crossed.keys, _shown(table), strict=True))
     if len(codes) == 1:
@@ -121,11 +157,11 @@ def _matrix(table: Protected, asked: Written) -> str:
 
 def _pivot(table: Protected, asked: Written) -> str:
     """A line for each cell: its codes, its value, and with AS+ its status."""
-    crossed, quote = table.held.crossed, _quote(asked)
+    crossed, quote = table.held.crossed, _quote(asked, ",")
     suffix = {"suppressed": "", "rounded": "_Round", "adjusted": "_CTA"}[table.kind]
-    status = asked.options.get("AS", False)
+    status = asked.has("AS")
     lines = []
-    if asked.options["FL"]:
+    if asked.has("FL"):
         lines.append(",".join(map(quote, [*crossed.dimensions, crossed.value + suffix, *(["Status"] if status else [])])))
     for key, text, letter in _cells(table, asked):
         lines.append(",".join([*map(quote, key), text, *([quote(letter)] if status else [])]))
@@ -136,16 +172,16 @@ def _cells(table: Protected, asked: Written) -> Iterator[tuple[tuple[str, ...], 
     """(codes, what is shown, status) of each cell; with SE+ not of empty ones."""
     for key, text, status in zip(table.held.crossed.keys, _shown(table), table.statuses, strict=True):
         letter = "E" if text == EMPTY_MARK else status.upper()
-        if not (letter == "E" and asked.options.get("SE", False)):
+        if not (letter == "E" and asked.has("SE")):
             yield key, text, letter
 
 
 def _sbs(table: Protected, asked: Written) -> str:
     """A line for each cell that is not empty: codes; value; contributors; flag."""
-    crossed, quote, count = table.held.crossed, _quote(asked), table.held.count
+    crossed, quote, count, empty = table.held.crossed, _quote(asked, ";"), table.held.count, _empty(table)
     lines = []
     for i, (key, letter) in enumerate(zip(crossed.keys, table.statuses, strict=True)):
-        if crossed.problem.a[i] == 0:
+        if empty[i]:
             continue
         flag = "A" if letter == "u" and count is not None and count[i] < FEW else FLAGS[letter]
         many = "" if count is None else printed(float(count[i]))
@@ -155,23 +191,22 @@ def _sbs(table: Protected, asked: Written) -> str:
 
 def _intermediate(table: Protected, asked: Written) -> str:
     """A table that is read again: codes; value; contributors; status; lpl; upl. With SO+ the status alone."""
-    crossed, quote, count = table.held.crossed, _quote(asked), table.held.count
-    problem = crossed.problem
-    lines = []
-    for i, (key, letter) in enumerate(zip(crossed.keys, table.statuses, strict=True)):
-        empty = problem.a[i] == 0
-        if empty and asked.options.get("SE", False):
+    crossed, quote, count = table.held.crossed, _quote(asked, ";"), table.held.count
+    problem, lines = crossed.problem, []
+    for i, (key, letter, empty) in enumerate(zip(crossed.keys, table.statuses, _empty(table).tolist(), strict=True)):
+        nothing = empty and letter == "s"
+        if nothing and asked.has("SE"):
             continue
-        status = {"u": "U", "m": "M", "z": "P", "s": "S"}[letter] if not empty else "E"
+        status = "E" if nothing else {"u": "U", "m": "M", "z": "P", "s": "S"}[letter]
         told = [_number(table, float(problem.a[i])), *([] if count is None else [printed(float(count[i]))])]
         levels = [printed(float(problem.lpl[i])), printed(float(problem.upl[i]))] if problem.primary[i] else ["0", "0"]
-        own = [] if asked.options.get("SO", False) else told
-        lines.append(";".join([*map(quote, key), *own, status, *([] if asked.options.get("SO", False) else levels)]))
+        before, after = ([], []) if asked.has("SO") else (told, levels)
+        lines.append(";".join([*map(quote, key), *before, status, *after]))
     return "\n".join(lines) + "\n"
 
 
 def _list_of(place: Path, axis: Hierarchy) -> Path:
-    return place.with_name(f"{place.stem}_{axis.dimension}.hrc")
+    return place.with_name(f"{place.stem}_{re.sub(OF_PATHS, '_', axis.dimension)}.hrc")
 
 
 def _hrc(axis: Hierarchy) -> str:
@@ -189,25 +224,40 @@ def _hrc(axis: Hierarchy) -> str:
 
 
 def _metadata_of(table: Protected, asked: Written, place: Path) -> str:
-    crossed = table.held.crossed
+    crossed, own = table.held.crossed, iter(_own_names(table))
     lines = ['<SEPARATOR> ";"', '<SAFE> "S"', '<UNSAFE> "U"', '<PROTECT> "P"']
     for axis in table.held.axes:
-        lines += [axis.dimension, "   <RECODEABLE>", f'   <TOTCODE> "{axis.codes[0]}"']
+        lines += [_name(axis.dimension), "   <RECODEABLE>", f"   <TOTCODE> {field_text(axis.codes[0], ';', True)}"]
         if max(axis.depth) > 1:
             lines += ["   <HIERARCHICAL>", f'   <HIERCODELIST> "{_list_of(place, axis).name}"', '   <HIERLEADSTRING> "@"']
-    if not asked.options.get("SO", False):
-        lines += [crossed.value, "   <NUMERIC>", f"   <DECIMALS> {table.held.decimals}"]
-        lines += ["Freq", "   <FREQUENCY>"] if table.held.count is not None else []
-    lines += ["Status", "   <STATUS>"]
-    if not asked.options.get("SO", False):
-        lines += ["Lpl", "   <NUMERIC> <LOWERPL>", "Upl", "   <NUMERIC> <UPPERPL>"]
+    if not asked.has("SO"):
+        value = next(own) if crossed.value == COUNTED else _name(crossed.value)
+        lines += [value, "   <NUMERIC>", f"   <DECIMALS> {table.held.decimals}"]
+        lines += [next(own), "   <FREQUENCY>"] if table.held.count is not None else []
+    lines += [next(own), "   <STATUS>"]
+    if not asked.has("SO"):
+        lines += [next(own), "   <NUMERIC> <LOWERPL>", next(own), "   <NUMERIC> <UPPERPL>"]
     return "\n".join(lines) + "\n"
 
 
+def _own_names(table: Protected) -> list[str]:
+    """Names of the columns that the table does not have by itself, unlike those that it has."""
+    crossed, names = table.held.crossed, ["Status", "Lpl", "Upl"]
+    names = [*(["Freq"] if table.held.count is not None else []), *names]
+    names = [*(["Count"] if crossed.value == COUNTED else []), *names]
+    taken = {name.lower() for name in (*crossed.dimensions, crossed.value)}
+    return [next(free for k in range(len(taken) + 1) if (free := name + "_" * k).lower() not in taken) for name in names]
+
+
+def _name(name: str) -> str:
+    """A name of a column as metadata tell it."""
+    return name if re.fullmatch(r"[\w.%-]+", name) else '"' + re.sub(r'(["\\])', r"\\\1", name) + '"'
+
+
 def _jj(table: Protected) -> JJTable:
-    """The table, its statuses and its levels as JJ."""
+    """The table, its statuses and its levels as JJ: a 0 that is open is fixed, as what is empty."""
     problem = table.held.crossed.problem
     assert problem.rhs is not None
-    status = np.where(problem.a == 0, "z", np.array(table.statuses))
+    status = np.where((problem.a == 0) & ~table.hidden, "z", np.array(table.statuses))
     lpl, upl, spl = (np.where(problem.primary, level, 0.0) for level in (problem.lpl, problem.upl, problem.spl))
     return JJTable(problem.a, problem.cost, status, problem.lb, problem.ub, lpl, upl, spl, problem.M, problem.rhs)

@@ -1,12 +1,18 @@
-"""The files that a batch and its metadata name. They were written for Windows: backslashes, other cases, folders that are not there."""
+"""The files that a batch and its metadata name, and the fields on their lines.
+
+They were written for Windows: backslashes, other cases, folders that are not there.
+"""
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.tables.jj import LARGEST
 from sdc_tasks.untrusted import unpacked
 
 
@@ -50,10 +56,29 @@ def lines_of(path: Path) -> list[BatchLine]:
         text = content.decode("cp1252", errors="replace")
     if "\0" in text:
         raise InvalidInput(f"{path}: a NUL byte, which no text holds. Remedy: save it as text")
-    return [BatchLine(path, number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    return [BatchLine(path, number, line) for number, line in enumerate(re.split(r"\r\n|\n|\r", text), start=1) if line.strip()]
 
 
-def number_in(line: BatchLine, text: str, what: str, most: float = 1e12) -> float:
+def fields_of(line: BatchLine, separator: str) -> list[str]:
+    """The fields of a line without the blanks around them: between quotation marks a separator is none, and a quotation mark is doubled.
+
+    Raises InvalidInput for a separator of several signs, and for quotation marks that do not end.
+    """
+    if len(separator) != 1 or separator == '"':
+        raise line.refused("a separator is one sign, and no quotation mark. Remedy: correct it where it is named")
+    try:
+        return [text.strip() for text in next(csv.reader([line.text], delimiter=separator, skipinitialspace=True, strict=True))]
+    except (csv.Error, StopIteration) as error:
+        raise line.refused("quotation marks that do not fit. Remedy: double one that is part of a code") from error
+
+
+def field_text(text: str, separator: str, quoted: bool = False) -> str:
+    """A code as `fields_of` reads it back. `quoted`: between quotation marks also where it needs none."""
+    needed = separator in text or '"' in text or text != text.strip()
+    return '"' + text.replace('"', '""') + '"' if quoted or needed else text
+
+
+def number_in(line: BatchLine, text: str, what: str, most: float = LARGEST) -> float:
     """A number of at least 0 in a command. Raises InvalidInput."""
     try:
         found = float(text.strip().replace(",", ".")) if "_" not in text else -1.0

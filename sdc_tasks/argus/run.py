@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path, PureWindowsPath
 
 import numpy as np
 
-from sdc_tasks.argus.apriori import apriori_text, split_arguments, with_apriori
+from sdc_tasks.argus.apriori import apriori_of, apriori_text, with_apriori
 from sdc_tasks.argus.batch import Command, Specified, read_batch, specified
 from sdc_tasks.argus.linking import as_one
 from sdc_tasks.argus.metadata import Metadata, read_metadata
-from sdc_tasks.argus.outputs import Protected, write, written
-from sdc_tasks.argus.places import find, whole_in
+from sdc_tasks.argus.methods import SMALLEST, AskedMethod, asked_method
+from sdc_tasks.argus.outputs import Protected, places_of, unlike, write, written
+from sdc_tasks.argus.places import find
 from sdc_tasks.argus.rules import Safety, safety_of
-from sdc_tasks.argus.tables import Held, TableSource, read_table
+from sdc_tasks.argus.tables import Held, TableSource, read_table, unused
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.intake.tables.jj import write_private
 from sdc_tasks.methods.cta import engine
@@ -28,33 +29,21 @@ from sdc_tasks.methods.rounding.controlled import round_table as round_controlle
 from sdc_tasks.methods.rounding.separable import Search
 from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
-from sdc_tasks.methods.suppression.names import PatternMethod
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.table import Bools
 from sdc_tasks.model.weights import Weights, weights_of
 from sdc_tasks.solver.clock import Limit
 
-METHODS: dict[str, tuple[PatternMethod, str]] = {
-    "GH": (
-        "hypercube",
-        "GH: our hypercubes, completed until the pattern is safe, and verified; ratios, sizes and singleton options of GH are ours",
-    ),
-    "MOD": (
-        "hitas",
-        "MOD: our sub-tables, completed until the pattern is safe, and verified; counted work ends it, not minutes per sub-table",
-    ),
-    "OPT": ("auto", "OPT: our exact method, verified; it ends at a proven gap, or at the time limit"),
-    "NET": ("network", "NET: our minimum-cost flows, verified"),
-}
 MINUTE = 60.0
 SILENT_MINUTES = 10  # of a method for which the batch names no limit
 CTA_SECONDS, CTA_GAP = 60.0, 1e-3
 NOTED = {
     "SOLVER": "HiGHS solves, whatever solver is named",
     "GOINTERACTIVE": "nothing is interactive here: the batch ends",
-    "SILENT": "",
-    "ANCO": "",
+    "SILENT": "SILENT: these lines are printed all the same",
+    "ANCO": "ANCO keeps temporary files of τ-ARGUS, and none are made here",
 }
+ALONE = ("GOINTERACTIVE", "SILENT", "ANCO", "CLEAR", "READMICRODATA")  # commands that take no argument
 Say = Callable[[str], None]
 
 
@@ -80,32 +69,38 @@ class _Batch:
     data: tuple[Path, bool] | None = None
     metadata: Metadata | None = None
     log: Path | None = None
+    rounds: bool = False
+    read: set[Path] = field(default_factory=set)
     told: list[str] = field(default_factory=list)
 
 
-def run_batch(path: Path, out: Path | None, seed: int, say: Say, apriori: Path | None = None) -> None:
+def run_batch(path: Path, out: Path | None, seed: int, say: Say, apriori: Path | None = None) -> bool:
     """Runs a batch. Its files are sought where it says, or beside it in any case; what it writes goes to `out`, by default its own folder.
+    Returns whether it rounded a table.
 
     `seed`: of a rounding, secret. `apriori`: the last pattern is written there as .hst. Raises InvalidInput with file, line and remedy;
     Unprotectable where no pattern or table protects every primary.
     """
     commands = read_batch(path)
-    batch = _Batch(path.parent, out or path.parent, say, seed)
+    batch = _Batch(path.parent, out or path.parent, say, seed, read={path.resolve()})
     try:
         for command in commands:
-            if command.word not in _DO and command.word not in NOTED:
+            if command.word not in DO and command.word not in NOTED:
                 raise command.refused(
                     "not one of our commands. Remedy: leave it out, if the table is protected without it; see docs/argus.md"
                 )
         for command in commands:
-            if command.word in _DO:
-                _DO[command.word](batch, command)
+            if command.word in ALONE and command.rest:
+                raise command.refused("it takes no argument. Remedy: leave out what stands behind it")
+            if command.word in DO:
+                DO[command.word](batch, command)
             elif NOTED[command.word]:
                 _differs(batch, NOTED[command.word])
             if command.word == "GOINTERACTIVE":
                 break
         if apriori is not None:
             _write_apriori(batch, apriori)
+        return batch.rounds
     finally:
         if batch.log is not None:
             write_private(batch.log, "".join(f"{line}\n" for line in batch.told))
@@ -138,14 +133,21 @@ def _version(batch: _Batch, command: Command) -> None:
     write_private(_place(batch, command, command.name), f"sdc-release version: {version('sdc-release')}\n")
 
 
+def _found(batch: _Batch, command: Command, name: str) -> Path:
+    """A file that the batch reads."""
+    place = find(batch.folder, name, command.line)
+    batch.read.add(place.resolve())
+    return place
+
+
 def _open(batch: _Batch, command: Command) -> None:
-    batch.data = find(batch.folder, command.name, command.line), command.word == "OPENTABLEDATA"
+    batch.data = _found(batch, command, command.name), command.word == "OPENTABLEDATA"
 
 
 def _describe(batch: _Batch, command: Command) -> None:
     if batch.data is None:
         raise command.refused("no data are open. Remedy: <OPENMICRODATA> or <OPENTABLEDATA> before it")
-    batch.metadata = read_metadata(find(batch.folder, command.name, command.line), batch.data[1])
+    batch.metadata = read_metadata(_found(batch, command, command.name), batch.data[1])
 
 
 def _specify(batch: _Batch, command: Command) -> None:
@@ -175,10 +177,15 @@ def _read(batch: _Batch, command: Command) -> None:
         raise command.refused("0 (check the totals) or 1 (compute them), then T or F, is expected; a table must add up. Remedy: correct it")
     if text.endswith("T") and any(each.safety.rules is not None for each in waiting):
         raise command.refused("statuses of the file beside rules. Remedy: give the statuses in an apriori file, or leave the rules out")
+    if text.endswith("F") and any(each.safety.rules is None for each in waiting):
+        _differs(batch, "F: no rule says which cells are unsafe, so the statuses of the file count")
     for each in waiting:
         each.held = read_table(each.source, each.asked, each.safety, additivity)
         problem = each.held.crossed.problem
-        _tell(batch, f"table {batch.tables.index(each) + 1}: {len(problem.a)} cells, {len(problem.primaries)} primaries")
+        number = batch.tables.index(each) + 1
+        _tell(batch, f"table {number}: {len(problem.a)} cells, {len(problem.primaries)} primaries")
+        if left := unused(each.source, each.asked, each.safety):
+            _tell(batch, f"table {number} does not use: {'; '.join(left)}")
         if not tabular and int(problem.fixed.sum()) > int((problem.a == 0).sum()):
             _differs(batch, "a cell with one contributor that no rule makes unsafe stays open: he knows it")
 
@@ -190,92 +197,111 @@ def _table(batch: _Batch, command: Command, number: int) -> _Table:
 
 
 def _apriori(batch: _Batch, command: Command) -> None:
-    name, number, *rest = [*split_arguments(command.rest), "", ""]
-    table = _table(batch, command, whole_in(command.line, [number], 0, "the table", 1))
-    separator = rest[0] or ","
+    asked = apriori_of(command)
+    table = _table(batch, command, asked.table)
     assert table.held is not None
-    path = find(batch.folder, name, command.line)
-    ignore = len(rest) < 2 or rest[1] != "0"
-    after, over = with_apriori(table.held.crossed, path, separator, table.safety.manual, ignore)
-    table.held, table.protected = Held(after, table.held.count, table.held.decimals, table.held.axes), None
+    path = _found(batch, command, asked.name)
+    table.held, over = with_apriori(table.held, path, asked.separator, table.safety.manual, asked.ignore)
+    table.protected = None
     for line in over:
         _tell(batch, line)
-    _tell(batch, f"apriori: {len(after.problem.primaries)} primaries now; an M is a secondary that costs nothing")
+    if asked.expand:
+        _differs(batch, "apriori: nothing is expanded to trivial levels; a code and its only part are hidden together all the same")
+    _tell(batch, f"apriori: {len(table.held.crossed.problem.primaries)} primaries now; an M is a secondary, hidden in any case")
 
 
 def _suppress(batch: _Batch, command: Command) -> None:
-    calls = command.calls
-    if len(calls) != 1:
-        raise command.refused("one method is expected. Remedy: one of GH, MOD, OPT, NET, RND, CTA")
-    name, arguments = calls[0]
-    if name in METHODS and whole_in(command.line, arguments, 0, "the table", 1) == 0:
-        _linked(batch, command, name, arguments)
+    asked = asked_method(command)
+    if asked.method.ours is not None and asked.table == 0:
+        _linked(batch, command, asked)
         return
-    table = _table(batch, command, whole_in(command.line, arguments, 0, "the table", 1))
+    table = _table(batch, command, asked.table)
     assert table.held is not None
-    if name in METHODS:
-        table.protected = _pattern(batch, command, table.held, name, arguments)
-    elif name == "RND":
-        table.protected = _rounded(batch, command, table.held, arguments)
-    elif name == "CTA":
-        table.protected = _adjusted(batch, table.held)
+    for text in asked.differences:
+        _differs(batch, text)
+    if asked.method.ours is not None:
+        table.protected = _pattern(batch, command, table, asked)
+    elif asked.name == "RND":
+        batch.rounds = True
+        table.protected = _rounded(batch, command, table.held, asked)
     else:
-        raise command.refused(f"{name} is not one of our methods. Remedy: one of GH, MOD, OPT, NET, RND, CTA")
+        table.protected = _adjusted(batch, table.held)
 
 
-def _pattern(batch: _Batch, command: Command, held: Held, name: str, arguments: list[str]) -> Protected:
-    method, said = METHODS[name]
-    _differs(batch, said)
-    problem = held.crossed.problem
-    hidden = _searched(batch, command, problem, name, PatternOptions(method, _seconds(command, name, arguments)))
-    return Protected(held, "suppressed", hidden, problem.a)
+def _pattern(batch: _Batch, command: Command, table: _Table, asked: AskedMethod) -> Protected:
+    assert table.held is not None
+    assert asked.method.ours is not None
+    problem = _problem(batch, command, table, asked)
+    hidden = _searched(batch, command, problem, asked, PatternOptions(asked.method.ours, _seconds(asked)), table.held.chosen)
+    return Protected(table.held, "suppressed", hidden, problem.a)
 
 
-def _linked(batch: _Batch, command: Command, name: str, arguments: list[str]) -> None:
+def _problem(batch: _Batch, command: Command, table: _Table, asked: AskedMethod) -> SuppressionProblem:
+    """The problem of a table with what the arguments ask for beside its levels."""
+    held, rules = table.held, table.safety.rules
+    assert held is not None
+    if held.count is None and (named := asked.of_singletons):
+        raise command.refused(
+            f"{asked.name}: {named[0]} 1, and nothing tells which cells have a single contributor. Remedy: describe a column <FREQUENCY>, "
+            "or give 0"
+        )
+    if not asked.number(SMALLEST, 0):
+        return held.crossed.problem
+    if rules is None or rules.minimum is None:
+        _differs(batch, f"{asked.name}: {SMALLEST} 1: no rule FREQ says which, so there is none")
+        return held.crossed.problem
+    return replace(held.crossed.problem, count=held.count, minimum=rules.minimum)
+
+
+def _linked(batch: _Batch, command: Command, asked: AskedMethod) -> None:
     """All tables that were read, as one."""
-    tables = {str(number): each.held for number, each in enumerate(batch.tables, start=1) if each.held is not None}
-    if len(tables) < 2:
+    read = {str(number): each for number, each in enumerate(batch.tables, start=1) if each.held is not None}
+    if len(read) < 2:
         raise command.refused("table 0 means all tables together, and fewer than two were read. Remedy: name the table")
-    both = as_one(tables)
+    tables = {number: each.held for number, each in read.items() if each.held is not None}
+    both = as_one(tables, {number: _problem(batch, command, each, asked) for number, each in read.items()})
     shared = sum(len(held.crossed.keys) for held in tables.values()) - len(both.problem.a)
     if not shared:
         raise command.refused("the tables share no cell: none has the response of another. Remedy: name each table by its number")
-    _differs(batch, f"{name}: {len(tables)} linked tables as one, with {shared} shared cells, by our own choice of method, and verified")
-    hidden = _searched(batch, command, both.problem, name, PatternOptions(seconds=_seconds(command, name, arguments)))
+    name, (_, *differences) = asked.name, asked.differences
+    for text in (f"{name}: {len(tables)} linked tables as one, with {shared} shared cells, by our own choice of method, and verified",
+                 *differences):  # fmt: skip
+        _differs(batch, text)
+    chosen = both.any_of({number: held.chosen for number, held in tables.items()})
+    hidden = _searched(batch, command, both.problem, asked, PatternOptions(seconds=_seconds(asked)), chosen)
     for number, pattern in both.patterns(hidden).items():
-        table = batch.tables[int(number) - 1]
-        table.protected = Protected(tables[number], "suppressed", pattern, tables[number].crossed.problem.a)
+        read[number].protected = Protected(tables[number], "suppressed", pattern, tables[number].crossed.problem.a)
 
 
-def _seconds(command: Command, name: str, arguments: list[str]) -> float:
-    return MINUTE * whole_in(command.line, arguments, 1, "the minutes", SILENT_MINUTES) if name == "OPT" else math.inf
+def _seconds(asked: AskedMethod) -> float:
+    return MINUTE * asked.number("minutes", SILENT_MINUTES) if asked.name == "OPT" else math.inf
 
 
-def _searched(batch: _Batch, command: Command, problem: SuppressionProblem, name: str, options: PatternOptions) -> Bools:
+def _searched(
+    batch: _Batch, command: Command, problem: SuppressionProblem, asked: AskedMethod, options: PatternOptions, chosen: Bools
+) -> Bools:
+    """The pattern, with the secondaries that somebody has `chosen` (n): to hide more than a safe pattern hides is safe."""
     found = suppress(problem, options)
     if found.pattern is None or found.cost is None:
         raise Unprotectable(f"{command.line.place}: no safe pattern in the time given. Remedy: give more minutes")
-    secondaries, gap = int((found.pattern & ~problem.primary).sum()), f", gap {found.gap:.2%}" if name == "OPT" else ""
-    _tell(batch, f"{name}: {secondaries} secondaries, all {len(problem.primaries)} primaries protected{gap}")
-    return found.pattern
+    hidden = found.pattern | chosen
+    secondaries, gap = int((hidden & ~problem.primary).sum()), f", gap {found.gap:.2%}" if asked.name == "OPT" else ""
+    _tell(batch, f"{asked.name}: {secondaries} secondaries, all {len(problem.primaries)} primaries protected{gap}")
+    return np.asarray(hidden)
 
 
-def _rounded(batch: _Batch, command: Command, held: Held, arguments: list[str]) -> Protected:
-    line, problem = command.line, held.crossed.problem
-    base = whole_in(line, arguments, 1, "the base", 0)
+def _rounded(batch: _Batch, command: Command, held: Held, asked: AskedMethod) -> Protected:
+    problem, base = held.crossed.problem, asked.number("base", 0)
     if base < 1:
         raise command.refused("RND takes a base of 1 or more. Remedy: give it")
-    reach = 1 + whole_in(line, arguments, 2, "the steps", 0)
-    minutes = whole_in(line, arguments, 3, "the minutes", SILENT_MINUTES)
-    _differs(batch, "RND: our controlled rounding, attacked until the levels hold; partitions and stopping rules are ours")
+    reach, minutes = 1 + asked.number("steps", 0), asked.number("minutes", SILENT_MINUTES)
     primary = problem.primaries
     assert problem.rhs is not None
     table = RoundingTable(
-        problem.M, problem.rhs, problem.a, problem.lb, problem.ub, problem.a == 0, primary, problem.lpl[primary], problem.upl[primary],
-        problem.spl[primary], problem.name,
+        problem.M, problem.rhs, problem.a, problem.lb, problem.ub, (problem.a == 0) & ~problem.primary, primary, problem.lpl[primary],
+        problem.upl[primary], problem.spl[primary], problem.name,
     )  # fmt: skip
-    unit = arguments[6:7] == ["1"]
-    weights = None if unit else weights_of(problem.a, Weights.INVERSE)
+    weights = None if asked.number("unit costs", 0) else weights_of(problem.a, Weights.INVERSE)
     found = round_controlled(
         table, TableOptions(float(base), Search(batch.seed, clock=Limit(MINUTE * minutes)), reach=reach, weights=weights)
     )
@@ -285,7 +311,6 @@ def _rounded(batch: _Batch, command: Command, held: Held, arguments: list[str]) 
 
 def _adjusted(batch: _Batch, held: Held) -> Protected:
     problem, p = held.crossed.problem, held.crossed.problem.primaries
-    _differs(batch, "CTA: our engine, weights 1/a; empty cells stay empty")
     weights = weights_of(problem.a, Weights.INVERSE)
     model = table_problem(
         problem.M, problem.a, problem.lb, problem.ub, weights, p, problem.lpl[p], problem.upl[p], problem.spl[p], problem.fixed,
@@ -308,10 +333,10 @@ def _write(batch: _Batch, command: Command) -> None:
     if table.protected.kind != "suppressed" and asked.format >= 4:
         raise command.refused(f"format {asked.format} holds patterns, and this table was {table.protected.kind}. Remedy: format 1, 2 or 3")
     place = _place(batch, command, asked.name)
-    if asked.format <= 3 and asked.options.get("AS") and table.protected.kind == "suppressed":
-        _differs(batch, "AS+ writes statuses, and no value of a hidden cell")
-    if asked.options.get("HL") or asked.options.get("AR") or asked.options.get("HI") or asked.options.get("TR"):
-        _differs(batch, "the options HL AR HI TR of <WRITETABLE> change nothing")
+    if over := sorted(each.name for each in places_of(table.protected, asked, place) if each.resolve() in batch.read):
+        raise command.refused(f"{over[0]} is a file that this batch reads. Remedy: give the output another name")
+    for text in unlike(table.protected, asked):
+        _differs(batch, text)
     write(table.protected, asked, place)
     _tell(batch, f"table {asked.number} written in format {asked.format}: {place}" + (", confidential" if asked.format >= 4 else ""))
 
@@ -328,7 +353,7 @@ def _clear(batch: _Batch, command: Command) -> None:
     batch.tables, batch.data, batch.metadata = [], None, None
 
 
-_DO: dict[str, Callable[[_Batch, Command], None]] = {
+DO: dict[str, Callable[[_Batch, Command], None]] = {
     "LOGBOOK": _logbook,
     "VERSIONINFO": _version,
     "OPENMICRODATA": _open,

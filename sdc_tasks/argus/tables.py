@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 
 from sdc_tasks.argus.batch import Specified
 from sdc_tasks.argus.metadata import Column, Metadata
-from sdc_tasks.argus.places import BatchLine, lines_of, number_in
+from sdc_tasks.argus.places import BatchLine, fields_of, lines_of, number_in
 from sdc_tasks.argus.rules import Safety
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, suppression_in
@@ -20,11 +19,11 @@ from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rul
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.intake.tables.totals import without_noise
 from sdc_tasks.methods.suppression.names import CellCosts
-from sdc_tasks.model.table import Floats, Hierarchy, added_up, inside
+from sdc_tasks.model.table import Bools, Floats, Hierarchy, added_up, inside
 
 NUMBERS = ("NUMERIC", "FREQUENCY", "SHADOW", "COSTVAR", "COST", "MAXSCORE", "LOWERPL", "UPPERPL", "WEIGHT")
 COSTS: dict[str, CellCosts] = {"-1": "frequency", "-2": "one", "-3": "distance"}
-COUNTED, STATUS, LPL, UPL, SINGLETON = "<FREQ>", "(status)", "(lpl)", "(upl)", "(singleton)"  # columns that are made here
+COUNTED, STATUS, LPL, UPL, LB, SINGLETON = "<FREQ>", "(status)", "(lpl)", "(upl)", "(lb)", "(singleton)"  # columns that are made here
 
 
 @dataclass(frozen=True)
@@ -38,18 +37,23 @@ class TableSource:
 
 @dataclass(frozen=True)
 class Held:
-    """A table that was read. `count` (n): contributors of each cell, where the file tells. `decimals` of the printed values."""
+    """A table that was read. `count` (n): contributors of each cell, where the file tells. `decimals` of the printed values. `chosen` (n):
+    the secondaries that somebody chose.
+    """
 
     crossed: CrossedSuppression = field(repr=False)
     count: Floats | None = field(repr=False)
     decimals: int
     axes: tuple[Hierarchy, ...] = field(repr=False)
+    chosen: Bools = field(repr=False)
 
 
 def read_table(source: TableSource, asked: Specified, safety: Safety, additivity: int = 0) -> Held:
     """The table that a batch asks for. `additivity`: 0 totals are checked, 1 they are computed anew. Raises InvalidInput."""
     metadata, by = source.metadata, asked.command.line
     columns = [metadata.column(name, by) for name in asked.dimensions]
+    if numbers := [each.name for each in columns if not each.has("RECODEABLE", "RECODABLE")]:
+        raise asked.command.refused(f"{numbers[0]} is no dimension. Remedy: say <RECODEABLE> in {metadata.path}")
     rows = records_of(source)
     for column in columns:
         place = rows.header.index(column.name)
@@ -70,19 +74,51 @@ def read_table(source: TableSource, asked: Specified, safety: Safety, additivity
     if power != 1:
         scaled = np.log1p(problem.cost) if power == 0 else problem.cost**power
         held = replace(held, problem=replace(problem, cost=scaled))
-    count = _counts(rows, source, held) if source.tabular else problem.count
-    return Held(held, count, decimals, tuple(trees.values()))
+    axes = tuple(trees.values())
+    count = _counts(rows, source, held, axes) if source.tabular else problem.count
+    return Held(held, count, decimals, axes, np.zeros(len(problem.a), dtype=bool))
 
 
-def _counts(rows: TextRows, source: TableSource, held: CrossedSuppression) -> Floats | None:
-    """(n): the contributors of each cell of a table, 0 where a cell has no row; None where the file does not tell."""
+def below_zero(a: Floats, primary: Bools, lpl: Floats) -> bool:
+    """Whether a table (n) tells by itself that its cells may be below 0: one of them is, or a level of one that is 0 asks for less."""
+    return bool((a < 0).any() or (primary & (a == 0) & (lpl > 0)).any())
+
+
+def unused(source: TableSource, asked: Specified, safety: Safety) -> list[str]:
+    """What metadata and batch say of the columns of a table and makes no difference to it: `<WORD> of COLUMN`."""
+    rules, tabular = safety.rules, source.tabular
+    by_size = rules is not None and (rules.p is not None or bool(rules.nk))
+    used = {"RECODEABLE", "RECODABLE", "TOTCODE", "HIERARCHICAL", "HIERCODELIST", "HIERLEADSTRING", "HIERLEVELS", "NUMERIC", "DECIMALS"}
+    used |= {"FREQUENCY"} if tabular else set()
+    used |= {"STATUS", "LOWERPL", "UPPERPL"} if tabular and rules is None else set()
+    used |= {"MAXSCORE"} if tabular and by_size else set()
+    used |= {"HOLDING"} if safety.holdings else set()
+    used |= {"WEIGHT"} if safety.weighted else set()
+    own = {name.lower() for name in asked.dimensions}
+    columns = [each for each in source.metadata.columns if each.name.lower() in own or not each.has("RECODEABLE", "RECODABLE")]
+    found = [
+        f"<{word}> of {column.name}"
+        for column in columns
+        for word in column.said
+        if word not in used and not (column.name.lower() == asked.cost.lower() and word in {"COSTVAR", "COST"})
+    ]
+    if asked.shadow and asked.shadow.lower() != asked.response.lower():
+        found.append(f"the shadow variable {asked.shadow}")
+    return found
+
+
+def _counts(rows: TextRows, source: TableSource, held: CrossedSuppression, axes: tuple[Hierarchy, ...]) -> Floats | None:
+    """(n): the contributors of each cell of a table, None where the file does not tell. Totals without a row have those of their parts."""
     frequency = source.metadata.having("FREQUENCY")
     if not frequency:
         return None
     told = dict(
         zip(zip(*(rows.column(name) for name in held.dimensions), strict=True), numbers_in(rows, frequency[0].name, 0.0), strict=True)
     )
-    return np.array([told.get(key, 0.0) for key in held.keys])
+    shape = tuple(len(axis.codes) for axis in axes)
+    inner = np.array([told.get(key, 0.0) for key in held.keys]) * inside(axes).ravel()
+    summed = added_up(inner.reshape(shape), axes).ravel().tolist()
+    return np.array([told.get(key, whole) for key, whole in zip(held.keys, summed, strict=True)])
 
 
 def records_of(source: TableSource) -> TextRows:
@@ -99,7 +135,7 @@ def records_of(source: TableSource) -> TextRows:
             raise InvalidInput(f"{metadata.path}: the separator is not one sign. Remedy: correct <SEPARATOR>")
 
         def split(line: BatchLine) -> list[str]:
-            return next(csv.reader([line.text], delimiter=separator, skipinitialspace=True))
+            return fields_of(line, separator)
 
     rows = []
     numeric = [each.has(*NUMBERS) for each in metadata.columns]
@@ -107,6 +143,10 @@ def records_of(source: TableSource) -> TextRows:
         fields = [text.strip() for text in split(line)]
         if len(fields) != len(metadata.columns):
             raise line.refused(f"{len(fields)} fields, but {len(metadata.columns)} columns in {metadata.path}. Remedy: correct one of them")
+        if gone := [c.name for c, text, number in zip(metadata.columns, fields, numeric, strict=True) if number and text in c.missing]:
+            raise line.refused(
+                f"{gone[0]}: the code of a missing value, which is no number. Remedy: give the value, or leave the record out"
+            )
         comma = metadata.separator != ","
         rows.append([text.replace(",", ".") if comma and is_number else text for text, is_number in zip(fields, numeric, strict=True)])
     blank = lines[-1].number - lines[0].number >= len(lines)  # then no line can be counted
@@ -174,6 +214,9 @@ def _of_cells(
     rows: TextRows, source: TableSource, wanted: Wanted, safety: Safety, costs: CellCosts, cost: str | None, additivity: int
 ) -> CrossedSuppression:
     metadata, rules = source.metadata, safety.rules
+    if safety.holdings or safety.weighted:
+        what = "rules for holdings" if safety.holdings else "weights"
+        raise InvalidInput(f"{rows.name}: {what}, and a table does not tell of single records. Remedy: give microdata, or leave them out")
     frequency, top = metadata.having("FREQUENCY"), [each.name for each in metadata.having("MAXSCORE")]
     if additivity == 1:
         rows = _recomputed(rows, wanted)
@@ -182,7 +225,8 @@ def _of_cells(
         if count is None:
             raise InvalidInput(f"{metadata.path}: rules need a column <FREQUENCY>. Remedy: describe it")
         return problem_of_cells(rows, replace(wanted, columns=Columns(cost=cost)), rules, count, top, costs).table
-    value = np.abs(numbers_in(rows, wanted.value))
+    signed = numbers_in(rows, wanted.value)
+    value = np.abs(signed)
     many = None if count is None else _frequencies(rows, count, value)
     if rules is not None and rules.minimum is not None:
         if many is None:
@@ -195,11 +239,14 @@ def _of_cells(
     rows = _with(rows, STATUS, status)
     for name, level in levels.items():
         rows = _with(rows, name, [repr(float(each)) if letter == "u" else "" for each, letter in zip(level, status, strict=True)])
-    alone = None
+    alone, low = None, None
+    if below_zero(signed, np.array(status) == "u", levels[LPL]) and not (signed < 0).any():
+        low = LB
+        rows = _with(rows, LB, ["-inf"] * len(status))
     if many is not None:
         alone = SINGLETON
         rows = _with(rows, SINGLETON, ["1" if n == 1 and letter == "u" else "0" for n, letter in zip(many, status, strict=True)])
-    columns = Columns(status=STATUS, lpl=LPL, upl=UPL, singleton=alone, cost=cost, count=count)
+    columns = Columns(status=STATUS, lpl=LPL, upl=UPL, lb=low, singleton=alone, cost=cost, count=count if costs == "frequency" else None)
     return suppression_in(rows, replace(wanted, columns=columns), costs)
 
 

@@ -19,6 +19,7 @@ from sdc_tasks.checks.columns import Answers
 from sdc_tasks.checks.registry import CHECKS
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.findings import CheckResult, Severity
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.problem import NationalTable
 from sdc_tasks.model.table import Bools
 
@@ -60,7 +61,7 @@ def _frame(domain: Domain, per_cell: Mapping[str, Answers], per_table: Mapping[s
     """
     import pandas as pd
 
-    keys = np.array([".".join((country, *key)) for key in domain.space.national_keys], dtype=object)
+    keys = np.array([printed_key((country, *key)) for key in domain.space.national_keys], dtype=object)
     rows = [pd.DataFrame({_CHECK: name, _KEY: keys[each.asked], _HOLDS: each.holds[each.asked]}) for name, each in per_cell.items()]
     rows += [pd.DataFrame({_CHECK: name, _KEY: "", _HOLDS: [bool(some.any())]}) for name, some in per_table.items()]
     return pd.concat(rows, ignore_index=True)

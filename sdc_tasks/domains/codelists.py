@@ -14,6 +14,7 @@ from pydantic import Field
 from sdc_tasks.domains.registry.folder import SUFFIXES, Registry
 from sdc_tasks.domains.validity import Span
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.keys import refuse_twins
 from sdc_tasks.model.strict import Strict
 from sdc_tasks.untrusted import FORMULA, formula, settings_text
 
@@ -82,12 +83,13 @@ def of_registry(path: Path) -> bool:
 
 
 def printable_codes(path: Path, codes: Iterable[Code]) -> list[Code]:
-    """The rows. Raises InvalidInput for none, and for what cannot stand in a table or on a page."""
+    """The rows. Raises InvalidInput for none, for what cannot stand in a table or on a page, and for two codes that look alike."""
     rows = list(codes)
     for row in rows:
         refuse_unprintable(str(path), row.code, row.label, row.unit)
     if not rows:
         raise InvalidInput(f"{path}: the code list is empty")
+    refuse_twins(str(path), (row.code for row in rows))
     return rows
 
 
@@ -106,6 +108,9 @@ def refuse_unprintable(where: str, *texts: str) -> None:
 
 
 def refuse_repeated(what: str, codes: Iterable[str]) -> None:
+    """Refuses a code that stands twice, and two that a reader takes for one another."""
+    codes = list(codes)
     repeated = sorted(code for code, count in Counter(codes).items() if count > 1)
     if repeated:
         raise InvalidInput(f"{what}: {', '.join(repeated)} stands more than once")
+    refuse_twins(what, codes)

@@ -41,6 +41,7 @@ from sdc_tasks.methods.cta.options import CtaOptions
 from sdc_tasks.methods.primary import LevelRule
 from sdc_tasks.methods.receiver.options import SuppressionOptions
 from sdc_tasks.methods.rounding.options import Rounding, SmallCountRounding
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.profiles import EXTERNAL, named
 from sdc_tasks.model.strict import Strict
 from sdc_tasks.model.table import Aggregate, Bools, CellSpace, Hierarchy, Ints, linked
@@ -599,7 +600,7 @@ class Domain(Strict):
         for first, after in pairwise(M.indptr.tolist()):
             cells = M.indices[first:after].tolist()
             if other := next((cell for cell in cells if units[cell] != units[cells[0]]), None):
-                total, part = (".".join(self.space.national_keys[cell]) for cell in (cells[0], other))
+                total, part = (printed_key(self.space.national_keys[cell]) for cell in (cells[0], other))
                 raise InvalidInput(
                     f"{name}: {total} would be a sum with {part}, which is in another unit. Remedy: take it out of that total or relation"
                 )

@@ -14,6 +14,7 @@ import numpy as np
 from sdc_tasks.domains.registry.artefacts import Component, Constraint, Listed, Row
 from sdc_tasks.domains.registry.folder import Registry
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Bools
 
 TOLD_CODES = 5  # codes in a message
@@ -124,8 +125,8 @@ class Structure:
         for key, every in zip(product(*axes), everywhere, strict=True):
             if not every and key[0] in mine.unsaid:
                 raise self._refused(
-                    f"its content constraints allow no record of {'.'.join(key)}, and indicator {key[0]} does not say what a cell without "
-                    "a record means. Remedy: give the indicator absent: zero, or absent: missing"
+                    f"its content constraints allow no record of {printed_key(key)}, and indicator {key[0]} does not say what a cell "
+                    "without a record means. Remedy: give the indicator absent: zero, or absent: missing"
                 )
 
     def _refused(self, why: str) -> InvalidInput:

@@ -19,6 +19,7 @@ import numpy as np
 
 from sdc_tasks.domains.schema import Domain, Indicator
 from sdc_tasks.intake.findings import NAMED_IN_FINDING, Findings
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints, inside
 
 MOST_DECIMALS = 9  # as the domain file allows
@@ -125,7 +126,7 @@ def _tell(country: str, indicator: Indicator, missing: Bools, domain: Domain, fo
         np.moveaxis(left, axis, 0)[sorted(gone)] = False
     if left.any():
         number = int(left.sum())
-        first = ", ".join(".".join((country, *space.national_keys[cell])) for cell in _first(here, left))
+        first = ", ".join(printed_key((country, *space.national_keys[cell])) for cell in _first(here, left))
         rest = f" and {number - NAMED_IN_FINDING} more" if number > NAMED_IN_FINDING else ""
         found.add("SDC/absent", f"no record of {first}{rest}, and nothing shows that they are zero: {_REMEDY}")
 

@@ -17,6 +17,7 @@ from sdc_tasks.intake.inbox import file_bytes
 from sdc_tasks.intake.sheet import Entries, Sheet, countries_of, most_bytes, read_sheet
 from sdc_tasks.intake.unavailable import completed
 from sdc_tasks.model.findings import Finding, Severity
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.problem import NationalTable
 from sdc_tasks.model.secret import Secret, name_of_delivery
 from sdc_tasks.model.table import Bools
@@ -120,7 +121,7 @@ def _table(sheets: Sequence[Sheet], domain: Domain, free: str, found: Findings) 
         return None
     whole = completed(value, available, domain)
     if whole is None:
-        cell = ".".join((country, *domain.space.national_keys[int(np.flatnonzero(~available)[0])]))
+        cell = printed_key((country, *domain.space.national_keys[int(np.flatnonzero(~available)[0])]))
         message = "no values of the cells that are not available fit the totals around them: correct these totals or their parts"
         found.add("SDC/additivity", message, cell=cell)
         return None
@@ -142,7 +143,7 @@ def _overlaps(sheets: Sequence[Sheet], entries: Sequence[Entries], domain: Domai
                 (a.cell[at[equal]], Severity.WARNING, "say the same of"),
             ):
                 if len(cells):
-                    keys = [".".join((str(country), *domain.space.national_keys[cell])) for cell in cells[:NAMED_IN_FINDING]]
+                    keys = [printed_key((str(country), *domain.space.national_keys[cell])) for cell in cells[:NAMED_IN_FINDING]]
                     more = f" and {len(cells) - NAMED_IN_FINDING} more" if len(cells) > NAMED_IN_FINDING else ""
                     message = f"{named} {told} {', '.join(keys)}{more}: send each cell in one file{_REMEDY if told == 'differ in' else ''}"
                     found.add("SDC/overlap", message, cell=keys[0], severity=severity)

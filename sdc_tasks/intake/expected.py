@@ -7,6 +7,7 @@ import numpy as np
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.intake.findings import NAMED_IN_FINDING, Findings
 from sdc_tasks.model.findings import Severity
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Bools, Ints
 
 
@@ -33,7 +34,7 @@ def compare_expected(country: str, present: Bools, domain: Domain, found: Findin
 
 
 def _tell(country: str, cells: Ints, told: str, severity: Severity, domain: Domain, found: Findings) -> None:
-    keys = [".".join((country, *domain.space.national_keys[cell])) for cell in cells[:NAMED_IN_FINDING].tolist()]
+    keys = [printed_key((country, *domain.space.national_keys[cell])) for cell in cells[:NAMED_IN_FINDING].tolist()]
     more = f", as {len(cells) - 1} more" if len(cells) > 1 else ""
     found.add(
         "SDC/expected",

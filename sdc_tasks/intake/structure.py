@@ -11,6 +11,7 @@ from sdc_tasks.domains.schema import Domain, Role
 from sdc_tasks.intake.findings import Findings, shown
 from sdc_tasks.intake.formats.records import Concepts, Numbers, Records
 from sdc_tasks.model.findings import Severity
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Bools, Ints
 
 # CL_OBS_STATUS of the SDMX cross-domain code lists, as in the package statcodelists.
@@ -40,7 +41,7 @@ class Keys:
         """The readable key of the record's cell, None where one of its codes is unknown."""
         if self.country[row] < 0 or self.cell[row] < 0:
             return None
-        return ".".join((self.domain.countries[self.country[row]], *self.domain.space.national_keys[self.cell[row]]))
+        return printed_key((self.domain.countries[self.country[row]], *self.domain.space.national_keys[self.cell[row]]))
 
     @property
     def sender(self) -> str | None:

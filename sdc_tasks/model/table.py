@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from sdc_tasks.model.keys import printed_key
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -198,10 +200,14 @@ class CellSpace:
         """(indicator, code of each hierarchy) of every cell of one area, in cell order."""
         return tuple(product(*self.axes))
 
-    def key(self, cell: int) -> str:
-        """The readable key of a cell, such as `AT.TURNOVER.C10.GE250`."""
+    def codes(self, cell: int) -> tuple[str, ...]:
+        """Area, indicator, and the code of each hierarchy of a cell."""
         area, rest = divmod(int(cell), self.national_size)
-        return ".".join((self.areas[area], *self.national_keys[rest]))
+        return (self.areas[area], *self.national_keys[rest])
+
+    def key(self, cell: int) -> str:
+        """The printed key of a cell, such as `AT.TURNOVER.C10.GE250`: no other cell has it."""
+        return printed_key(self.codes(cell))
 
     @cached_property
     def linked(self) -> tuple[int, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Mapping, Sequence
 
@@ -146,11 +148,13 @@ def intervals(problem: ProtectionProblem, report: AuditReport) -> str:
     profiles, in quarters as in the certificate. Empty for a secondary cell, which has no requirement.
     """
     shares = dict(zip(report.primaries.tolist(), zip(report.down, report.up, report.slide, strict=True), strict=True))
-    lines = ["CELL,DOWN,UP,SLIDING"]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["CELL", "DOWN", "UP", "SLIDING"])
     for cell in np.flatnonzero(problem.suppressed).tolist():
         told = [f"{_quarters(float(share)):g}" for share in shares[cell]] if cell in shares else [""] * 3
-        lines.append(",".join([problem.space.key(cell), *told]))
-    return "\n".join(lines) + "\n"
+        writer.writerow([problem.space.key(cell), *told])
+    return text.getvalue()
 
 
 def _told(share: float, counted: bool) -> float:

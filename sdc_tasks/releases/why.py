@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import and_more
 from sdc_tasks.methods import attack
+from sdc_tasks.model.keys import codes_in
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Multipliers, Publication, State
 from sdc_tasks.model.table import Ints
@@ -72,7 +73,7 @@ class Why:
                 "exact, with all else as it is, no attack succeeds: a rule of the domain file keeps it as it is, such as one base for "
                 "several cells, or additive values",
             )
-        if countries := sorted({hold.primary.partition(".")[0] for hold in self.holds}):
+        if countries := sorted({codes_in(hold.primary)[0] for hold in self.holds}):
             told.append(f"what may free it: more hidden cells of {', '.join(countries)} in these relations, or lower levels there")
         told += [f"it is free when {each} is withheld, all else as it is" for each in self.frees]
         return tuple(told)

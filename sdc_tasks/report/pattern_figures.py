@@ -14,6 +14,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.report.cta_figures import ACCENT, DECADES, HELD, INK, QUIET, STYLE, UNMOVED, ImageFormat, picture
 
 MOST_LABELLED = 40  # rows, or columns, that have their names beside them
@@ -54,7 +55,7 @@ def plot_states(
         axes.tick_params(length=0)
         axes.set_yticks(range(len(rows)) if len(rows) <= MOST_LABELLED else [], rows if len(rows) <= MOST_LABELLED else [], fontsize=8)
         named = len(columns) <= MOST_LABELLED and bool(columns[0])
-        labels = [".".join(code) for code in columns] if named else []
+        labels = [printed_key(code) for code in columns] if named else []
         axes.set_xticks(range(len(columns)) if named else [], labels, fontsize=8, rotation=90)
         if len(rows) <= MOST_LABELLED:
             axes.hlines(np.arange(1, len(rows)) - 0.5, -0.5, len(columns) - 0.5, color="white", linewidth=1.0)

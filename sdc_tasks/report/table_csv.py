@@ -30,6 +30,7 @@ import numpy as np
 
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.results import STATUS, Publication, State
 from sdc_tasks.model.table import CellSpace, Floats, Ints
 
@@ -355,7 +356,7 @@ def _position(row: _Row, domain: Domain, space: CellSpace, period: str, position
     key = tuple(row.get(name) for name in dimensions_of(domain))
     found = position.get(key)
     if found is not None:
-        _check_unit(row, domain, found % space.national_size, ".".join(key[1:]) if domain.unit_by_code(key[1]) else key[1])
+        _check_unit(row, domain, found % space.national_size, printed_key(key[1:]) if domain.unit_by_code(key[1]) else key[1])
         return found
     aggregates = tuple(aggregate.code for aggregate in space.aggregates)
     area = key[0]

@@ -16,6 +16,7 @@ from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import NAMED_CELLS, CountryMissing, InvalidInput, Retriable, SdcError, Unprotectable
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.findings import Finding, Severity
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Secondaries
 from sdc_tasks.model.table import CellSpace, Ints
@@ -221,7 +222,7 @@ def _primaries(cells: Ints) -> str:
 
 
 def _keys(country: str, cells: Ints, space: CellSpace) -> str:
-    keys = ", ".join(".".join((country, *space.national_keys[cell])) for cell in cells[:NAMED_CELLS].tolist())
+    keys = ", ".join(printed_key((country, *space.national_keys[cell])) for cell in cells[:NAMED_CELLS].tolist())
     return f"{keys} and {len(cells) - NAMED_CELLS} more" if len(cells) > NAMED_CELLS else keys
 
 

@@ -54,7 +54,7 @@ def test_every_method_gives_the_pattern_of_figure_11(table, method):
     ended, rows = suppressed(table, "--method", method, "--json", facts)
     assert ended.code == 0, ended.complained
     assert (marked(rows), marked(rows, "u"), len(rows)) == (FIGURE_11, {("M2", "P3")}, 16)
-    assert list(rows[0]) == ["TOWN", "JOB", "VALUE", "STATUS"]
+    assert list(rows[0]) == ["TOWN", "JOB", "VALUE", "STATUS", "LPL", "UPL", "SPL"]
     assert sum(float(row["VALUE"]) for row in rows) == 4 * 309
     told = json.loads(facts.read_text())
     assert (told["objective"], told["unprotected"], told["primaries"], told["cells"]) == (86.0, 0, 1, 16)
@@ -88,7 +88,7 @@ def test_columns_of_other_names(table):
     ended, rows = suppressed(table, "--value", "TURNOVER", "--primary", "SECRET", "--level", "FAR")
     assert ended.code == 0, ended.complained
     assert marked(rows) == FIGURE_11
-    assert list(rows[0]) == ["TOWN", "JOB", "TURNOVER", "STATUS"]
+    assert list(rows[0]) == ["TOWN", "JOB", "TURNOVER", "STATUS", "LPL", "UPL", "SPL"]
 
 
 @pytest.mark.parametrize("listed", ["code,parent\nALL,\nEAST,ALL\nM1,EAST\nM2,EAST\nM3,ALL\n", "EAST\n@M1\n@M2\nM3\n"])

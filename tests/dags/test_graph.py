@@ -75,7 +75,7 @@ def test_people_are_asked_between_verdict_and_publication(bag: Any) -> None:
 
 def test_the_graph_of_deliveries(bag: Any) -> None:
     assert edges(bag.dags["national_delivery_sbs"]) == {
-        "arrived": ["judge", "ready"],
+        "arrived": ["judge", "outdated", "ready"],
         "judge": ["outdated", "ready"],
         "outdated": [],
         "ready": [],

@@ -59,6 +59,9 @@ def test_deliveries_are_judged_as_they_come_and_the_release_is_marked(bag: Any, 
     run = Flight.start(bag, DAG, period="2024")
     assert run.state == "success"
     assert (len(events(f"accepted_{PLAIN}")), ready(warehouse_of_run)) == (before, [marked])
+    assert run.tasks == {"arrived": "success", "judge": "skipped", "outdated": "skipped", "ready": "success"}, (
+        "asked, and it still can be run"
+    )
 
     # the release that is run then is the one that was marked
     assert Flight.start(bag, f"eu_release_{PLAIN}", period="2024").state == "success"
@@ -72,6 +75,55 @@ def test_deliveries_are_judged_as_they_come_and_the_release_is_marked(bag: Any, 
     Flight.start(bag, DAG, period="2024")
     assert len(ready(warehouse_of_run)) == 1
     assert events(f"stale_{PLAIN}") == [("2024", {"releases": {"2024": marked}})]
+    run = Flight.start(bag, DAG, period="2024")
+    assert run.tasks == {"arrived": "success", "judge": "skipped", "outdated": "success", "ready": "success"}, "no file is new"
+    assert events(f"stale_{PLAIN}")[1:] == [("2024", {"releases": {"2024": marked}})]
+
+
+def test_an_inbox_that_cannot_be_read_is_red_to_the_end(bag: Any, warehouse_of_run: Any) -> None:
+    """The states of the last tasks are the state of the run: none of them may be green. There is no folder of 2031."""
+    run = Flight.start(bag, DAG, period="2031")
+    assert run.state == "failed"
+    assert run.tasks == {"arrived": "failed", "judge": "upstream_failed", "outdated": "failed", "ready": "failed"}
+
+
+LISTENING = """
+from airflow.sdk import DAG, Asset, PartitionedAssetTimetable, task
+
+for name, schedule in (("plain", [Asset("{asset}")]), ("partitioned", PartitionedAssetTimetable(assets=Asset("{asset}")))):
+    with DAG(f"listens_{{name}}", schedule=schedule) as dag:
+        task(lambda: None, task_id="hear")()
+    globals()[name] = dag
+"""
+
+
+def test_a_dag_hears_of_partitions_with_the_timetable_that_the_pages_name(
+    bag: Any, deliver: Any, warehouse_of_run: Any, tmp_path: Path
+) -> None:
+    from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
+    from airflow.models.asset import AssetDagRunQueue, AssetPartitionDagRun
+    from airflow.utils.session import create_session
+
+    from support.dags.in_process import BUNDLE, synced
+
+    (tmp_path / "listens.py").write_text(LISTENING.format(asset=f"accepted_{PLAIN}"))
+    listening = DagBag(str(tmp_path))
+    assert listening.import_errors == {}
+    with create_session() as session:
+        synced(bag, session)
+        sync_bag_to_db(listening, BUNDLE, None, session=session)
+        session.commit()
+        from airflow.models.dag import DagModel
+
+        for each in session.query(DagModel).filter(DagModel.dag_id.startswith("listens_")):
+            each.is_paused = False
+    deliver(PLAIN, "AT")
+    assert Flight.start(bag, DAG, period="2024").in_state("success") >= {"judge AT_2024"}
+    with create_session() as session:
+        heard = {(each.target_dag_id, each.partition_key) for each in session.query(AssetPartitionDagRun)}
+        queued = {each.target_dag_id for each in session.query(AssetDagRunQueue)}
+    assert ("listens_partitioned", "AT") in heard
+    assert not queued & {"listens_plain", "listens_partitioned"}
 
 
 def test_a_second_file_waits_for_the_answer_of_a_person(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Engine
 
+from sdc_tasks.model.keys import codes_in
 from sdc_tasks.warehouse import reader
 from sdc_ui.releases.heatmap import TREATMENTS
 from sdc_ui.shared.labels import Measure, labels_of
@@ -72,7 +73,7 @@ def comparison_facts(engine: Engine, release_id: str, other: str) -> ComparisonF
         pairs = (("treatment", one.treatment, two.treatment), ("base", one.base, two.base), ("value", one.value, two.value))
         what = tuple(name for name, a, b in pairs if a != b)
         if what:
-            changes.append(Change(cell, labels.cell(cell), labels.measure(cell.split(".")[1]), one, two, what))
+            changes.append(Change(cell, labels.cell(cell), labels.measure(codes_in(cell)[1]), one, two, what))
     kinds = [kind for kind in (*TREATMENTS, "absent") if any(kind in pair for pair in moves)]
     return ComparisonFacts(
         title=labels.title,

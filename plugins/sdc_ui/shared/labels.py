@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sdc_tasks.model.keys import codes_in
+
 MULTIPLIERS = {0: "", 3: "thousand ", 6: "million ", 9: "billion "}
 
 
@@ -71,7 +73,7 @@ class Labels:
 
     def codes_of(self, cell: str) -> tuple[str, ...]:
         """The codes of a cell key after area and indicator, one for each dimension."""
-        return tuple(cell.split(".")[2:])
+        return codes_in(cell)[2:]
 
     def cell(self, cell: str) -> str:
         """A cell key in words, without area and indicator."""

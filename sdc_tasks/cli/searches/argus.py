@@ -28,4 +28,5 @@ def argus(
     if folder is not None and not folder.is_dir():
         raise InvalidInput(f"{folder}: no such folder. Remedy: make it, or name another one")
     refuse_place(hst, batch)
-    run_batch(batch, folder, drawn_seed(seed), out.print, hst)
+    if not run_batch(batch, folder, drawn_seed(seed), out.print, hst) and seed is not None:
+        out.print("differs: --seed is of a rounding, and this batch rounds nothing")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand
     from sdc_tasks.methods.suppression.problem import SuppressionProblem
 
+USUAL_SEARCH = ("auto", 1e-4, 1)  # method, gap and seed of who asks for no others
 CheckOption = Annotated[
     Path | None,
     typer.Option(
@@ -36,8 +37,10 @@ def check(files: Sequence[Path], read: Callable[[], TableAtHand], pattern: Path,
     from sdc_tasks.methods.suppression.pattern.enough import too_few
     from sdc_tasks.methods.suppression.pattern.verify import verify
 
-    if asked.place is not None or asked.plot is not None or asked.seconds is not None:
-        raise InvalidInput("--check judges a pattern and seeks none. Remedy: leave out --out, --plot and --time-limit")
+    if (asked.place, asked.plot, asked.seconds, asked.method, asked.gap, asked.seed) != (None, None, None, *USUAL_SEARCH):
+        raise InvalidInput(
+            "--check judges a pattern and seeks none. Remedy: leave out --out, --plot, --time-limit, --method, --gap and --seed"
+        )
     for file in (*files, pattern):
         refuse_place(asked.facts, file)
     table = read()

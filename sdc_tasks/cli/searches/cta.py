@@ -22,6 +22,7 @@ from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
 from sdc_tasks.methods.cta.names import Method
+from sdc_tasks.model.keys import codes_in
 from sdc_tasks.solver.names import SolverName
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _areas(keys: Sequence[str] | None, picture: Path) -> list[str]:
     image_kind(picture)
     if keys is None:
         raise InvalidInput(f"{picture}: the areas of the cells are unknown. Remedy: give the table as --table FILE.jj, with its cells file")
-    own = [key.partition(".")[0] for key in keys]
+    own = [codes_in(key)[0] for key in keys]
     areas = list(dict.fromkeys(own))
     if own != [area for area in areas for _ in range(len(keys) // len(areas))]:
         raise InvalidInput(f"{picture}: the areas of this table do not follow each other with equal numbers of cells")

@@ -42,11 +42,13 @@ def protect(
         typer.Option("--p", help="p%: no contributor may estimate another one more closely than this, in percent", rich_help_panel=RULES),
     ] = None,
     q: Annotated[
-        float,
+        float | None,
         typer.Option(
-            "--q", help="with --p: how closely everybody can estimate a contributor beforehand, in percent", rich_help_panel=RULES
+            "--q",
+            help="with --p: how closely everybody can estimate a contributor beforehand, in percent [default: 100]",
+            rich_help_panel=RULES,
         ),
-    ] = 100.0,
+    ] = None,
     nk: Annotated[
         list[str] | None,
         typer.Option(
@@ -57,11 +59,13 @@ def protect(
         int | None, typer.Option("--min-frequency", help="a cell with fewer contributors is primary", rich_help_panel=RULES)
     ] = None,
     frequency_range: Annotated[
-        float,
+        float | None,
         typer.Option(
-            "--frequency-range", help="with --min-frequency: the level of such cells, in percent of the value", rich_help_panel=RULES
+            "--frequency-range",
+            help="with --min-frequency: the level of such cells, in percent of the value [default: 10]",
+            rich_help_panel=RULES,
         ),
-    ] = 10.0,
+    ] = None,
     requests: Annotated[
         str | None,
         typer.Option(
@@ -91,7 +95,9 @@ def protect(
     top: Annotated[
         str | None, typer.Option("--top", help="a table: sizes of the largest contributions, as TOP1,TOP2", rich_help_panel=COLUMNS)
     ] = None,
-    frequency: Annotated[str, typer.Option(help="a table: the count of contributors", rich_help_panel=COLUMNS)] = "COUNT",
+    frequency: Annotated[
+        str | None, typer.Option(help="with --top: the count of contributors [default: COUNT]", rich_help_panel=COLUMNS)
+    ] = None,
     totals: TotalsOption = None,
     hierarchy: HierarchyOption = None,
     margins: MarginsOption = 1.0,
@@ -128,11 +134,15 @@ def protect(
         )
         columns = ContributorColumns(contributor, holding, waiver, request, weight)
         if top is None:
+            if frequency is not None:
+                raise InvalidInput("--frequency is for tables, of which --top names contributions. Remedy: give both, or neither")
             found = problem_by_rules(read_rows(file), wanted, rules, columns, costs, margins)
         else:
             if columns != ContributorColumns():
                 raise InvalidInput("--top is for tables, and contributors are columns of microdata. Remedy: leave out one or the other")
-            found = problem_of_cells(read_rows(file), wanted, rules, frequency, [name.strip() for name in top.split(",")], costs, margins)
+            found = problem_of_cells(
+                read_rows(file), wanted, rules, frequency or "COUNT", [name.strip() for name in top.split(",")], costs, margins
+            )
         more = {f"primary_by_{rule}": count for rule, count in found.by_rule.items()}
         table = found.table
         return TableAtHand(
@@ -150,10 +160,14 @@ def protect(
 
 
 def _rules(
-    p: float | None, q: float, nk: list[str], minimum: int | None, frequency_range: float, requests: str | None
+    p: float | None, q: float | None, nk: list[str], minimum: int | None, frequency_range: float | None, requests: str | None
 ) -> ContributionRules:
     from sdc_tasks.methods.contributions import ContributionRules
 
+    if p is None and q is not None:
+        raise InvalidInput("--q goes with --p. Remedy: give both, or neither")
+    if minimum is None and frequency_range is not None:
+        raise InvalidInput("--frequency-range goes with --min-frequency. Remedy: give both, or neither")
     try:
         pairs = tuple((int(n), float(k)) for n, k in (each.split(",") for each in nk))
     except ValueError as error:
@@ -162,4 +176,4 @@ def _rules(
         shares = tuple(float(each) for each in requests.split(",")) if requests else ()
     except ValueError as error:
         raise InvalidInput("--request-percent: shares are expected, such as 70,85. Remedy: give them so") from error
-    return ContributionRules(p, q, pairs, minimum, frequency_range, shares)
+    return ContributionRules(p, 100.0 if q is None else q, pairs, minimum, 10.0 if frequency_range is None else frequency_range, shares)

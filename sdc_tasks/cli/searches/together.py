@@ -32,10 +32,7 @@ def together(files: Sequence[Path], link: Path | None, folder: Path | None, read
         raise InvalidInput(f"{twice[0]}: two tables of this name. Remedy: rename one of the files")
     places = dict(zip(names, _places(files, folder), strict=True))
     tables = {name: read(file) for name, file in zip(names, files, strict=True)}
-    cells = {name: {".".join(key): i for i, key in enumerate(table.keys)} for name, table in tables.items()}
-    for name, table in tables.items():
-        if len(cells[name]) < len(table.keys):
-            raise InvalidInput(f"{name}: two cells with the same codes joined by dots. Remedy: use codes without dots")
+    cells = {name: {key: i for i, key in enumerate(table.keys)} for name, table in tables.items()}
     both = linked({name: table.problem for name, table in tables.items()}, read_links(link, cells))
     shared = sum(len(table.keys) for table in tables.values()) - len(both.problem.a)
 

@@ -1,13 +1,16 @@
 """A file of codes and what each adds up to, for `sdc round-counts` and `sdc round-table` alike.
 
 Either a table whose header begins with code,parent (`,` `;` or tab; a code may have several parents, as a country has compositions; the
-parent of a top code is empty), or a τ-ARGUS `.hrc`: one code per line, its depth the number of leading `@`, the total never listed.
+parent of a top code is empty), or a τ-ARGUS `.hrc`: one code per line, its depth the number of leading `@`, the total never listed. A
+file whose codes are led by blanks or tabs is refused: they would all be one level.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +18,8 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.small_count import WILD, CodeTree
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
 from sdc_tasks.model import table
+from sdc_tasks.model.keys import refuse_twins
+from sdc_tasks.untrusted import separator_of
 
 HEADER = ["code", "parent"]
 
@@ -40,6 +45,7 @@ def read_hierarchy(path: Path) -> CodeTree:
     found = read_codes(path)
     above = [(code, parent or ("" if found.listed else TOTAL)) for code, parent in found.pairs]
     pairs = tuple(dict.fromkeys((code, parent) for code, parent in above if parent))
+    refuse_twins(str(path), [code for pair in pairs for code in pair])
     if not pairs:
         raise InvalidInput(f"{path}: no code has a parent. Remedy: write what adds up to what, or leave the hierarchy out")
     return CodeTree(str(path), pairs, tuple(code for code, parent in above if not parent))
@@ -53,6 +59,7 @@ def read_tree(path: Path, dimension: str, total: str) -> table.Hierarchy:
     top = [] if found.listed else [(total, "")]
     pairs = [*top, *((code, parent or ("" if found.listed else total)) for code, parent in found.pairs)]
     _refuse_repeated(found, total)
+    refuse_twins(str(path), [code for code, _ in pairs])
     try:
         return table.Hierarchy(dimension, tuple(code for code, _ in pairs), tuple(parent or None for _, parent in pairs))
     except ValueError as error:  # a cycle: it has no first line
@@ -85,7 +92,7 @@ def read_codes(path: Path) -> CodeFile:
 
 def _pairs(path: Path, text: str) -> CodeFile:
     head = text.partition("\n")[0]
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator_of(head))
     header = [name.strip().lower() for name in next(rows, [])]
     if header[:2] != HEADER:
         raise InvalidInput(f"{path}, line 1: the header is code,parent. Remedy: write one line for each code and what it adds up to")
@@ -107,19 +114,42 @@ def _pairs(path: Path, text: str) -> CodeFile:
 
 
 def _hrc(path: Path, text: str) -> CodeFile:
-    above: list[str] = []
-    pairs, lines = [], []
-    for line, row in enumerate(text.splitlines(), start=1):
-        if not row.strip():
-            continue
-        code = row.strip().lstrip("@").strip()
-        depth = len(row.strip()) - len(row.strip().lstrip("@"))
-        if not code or depth > len(above):
-            raise InvalidInput(f"{path}, line {line}: one code, at most one level below the line before. Remedy: correct its @")
-        del above[depth:]
-        pairs.append((code, above[-1] if above else ""))
-        lines.append(line)
-        above.append(code)
+    rows = [(line, row) for line, row in enumerate(re.split(r"\r\n|\n|\r", text), start=1) if row.strip()]
+    pairs = led_codes([(f"{path}, line {line}", row) for line, row in rows], "@")
     if not pairs:
         raise InvalidInput(f"{path}: no code. Remedy: one code per line, @ for each level")
-    return CodeFile(path, tuple(pairs), tuple(lines), listed=False)
+    return CodeFile(path, tuple(pairs), tuple(line for line, _ in rows), listed=False)
+
+
+def led_codes(lines: Iterable[tuple[str, str]], lead: str) -> list[tuple[str, str]]:
+    """(code, parent) of each line of a τ-ARGUS hierarchy, the parent "" at the top: a code stands as many levels deep as `lead` stands
+    before it. `lines`: each with the place that messages call it. Blanks that fill all codes of a file up to one width mean no level.
+
+    Raises InvalidInput for a line that begins with other blanks, or with a tab: nobody can tell whether they mean a level.
+    """
+    led = [(place, *_led(line.rstrip(), lead)) for place, line in lines]
+    filled = not lead.isspace() and len({len(code) for _, code, _ in led}) == 1
+    above: list[str] = []
+    found = []
+    for place, text, depth in led:
+        code = text.strip()
+        if text != text.lstrip() and not (filled and "\t" not in text) and (lead.isspace() or not depth):
+            raise InvalidInput(
+                f"{place}: a code behind blanks or tabs that may mean a level, where {lead!r} leads. Remedy: put {lead!r} before it for "
+                "each level, and nothing before a code of the top; in a batch <HIERLEADSTRING> says what leads"
+            )
+        if not code or depth > len(above):
+            raise InvalidInput(f"{place}: one code, at most one level below the line before. Remedy: correct what leads it, {lead!r}")
+        del above[depth:]
+        found.append((code, above[-1] if above else ""))
+        above.append(code)
+    return found
+
+
+def _led(text: str, lead: str) -> tuple[str, int]:
+    """What stands behind the lead strings of a line, and their number; between two leads that are no blanks there may be some."""
+    depth, rest = 0, text
+    while rest.startswith(lead):
+        text, depth = rest[len(lead) :], depth + 1
+        rest = text if lead.isspace() else text.lstrip()
+    return text, depth

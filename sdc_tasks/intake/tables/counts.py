@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.tables.totals import known_total, unnamed
+from sdc_tasks.intake.tables.totals import known_total, lone, unnamed
 from sdc_tasks.methods.rounding.small_count import InnerCells, inner_cells
 from sdc_tasks.model.table import EXACT_BELOW, Bools, Ints
-from sdc_tasks.untrusted import FORMULA, RATIO, ROOM, formula, lines
+from sdc_tasks.untrusted import FORMULA, RATIO, ROOM, formula, lines, separator_of
 
 Codes = npt.NDArray[np.int32]
 CHUNK = 50_000  # lines that are held as text at once
@@ -126,6 +126,9 @@ def _refuse_totals(path: str, cells: InnerCells) -> None:
         others = [codes for j, codes in enumerate(cells.codes) if j != i]
         if (code := unnamed(cells.codes[i], others, cells.y.astype(float), least=3)) is not None:
             raise InvalidInput(f"{path}: column {name}: {labels[code]} is the sum of all others, so a total. {remedy}")
+    if (found := lone([each.astype(np.int64) for each in cells.codes], cells.y.astype(float), range(len(cells.dimensions)))) is not None:
+        name, label = cells.dimensions[found[0]], cells.labels[found[0]][found[1]]
+        raise InvalidInput(f"{path}: column {name}: the cell with {label} is the sum of all others, so a total. {remedy}")
 
 
 def _scattered(which: Ints, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -153,9 +156,9 @@ def _csv(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Lines]
         with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
             told = lines(path, stream)
             head = next(told, "")
-            names = next(csv.reader([head], delimiter=_separator(head)), [])
+            names = next(csv.reader([head], delimiter=separator_of(head)), [])
             places = _places(path, [name.strip() for name in names], wanted)
-            reader = csv.reader(told, delimiter=_separator(head), strict=True)
+            reader = csv.reader(told, delimiter=separator_of(head), strict=True)
             while chunk := list(islice(_numbered(reader), CHUNK)):
                 numbers, rows = zip(*chunk, strict=True)
                 if any(len(row) != len(names) for row in rows):
@@ -181,10 +184,6 @@ def _numbered(reader: Any) -> Iterator[tuple[int, list[str]]]:
     for row in reader:
         if row:
             yield reader.line_num + 1, row
-
-
-def _separator(head: str) -> str:
-    return max(",;\t", key=head.count)
 
 
 def _places(path: Path, names: Sequence[str], wanted: Sequence[str]) -> list[int]:

@@ -12,14 +12,16 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.intake.tables.jj import Letters, printed
-from sdc_tasks.intake.tables.keyed import USUAL, Columns, KeyedTable, Missing, keyed_table, marks_in, numbers_in
+from sdc_tasks.intake.tables.keyed import USUAL, Columns, KeyedTable, Missing, keyed_table, marks_in, numbers_in, usual_bounds
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.methods.suppression.costs import Priced, cell_costs
 from sdc_tasks.methods.suppression.grid import grid_of
 from sdc_tasks.methods.suppression.names import CellCosts
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints
+from sdc_tasks.untrusted import SEPARATORS
 
 TOLD_IN: Mapping[CellCosts, str] = {"file": "cost", "frequency": "count"}  # costs: the column that they are read from
 
@@ -64,15 +66,38 @@ class CrossedSuppression:
         return np.where(self.problem.primary, "u", np.where(hidden, "m", np.where(self.stays, "z", "s")))
 
     def text(self, hidden: Bools) -> str:
-        """CSV: the dimensions, the value and STATUS of every cell. It holds true values."""
+        """CSV: the dimensions, the value and STATUS of every cell, the levels of primary ones, and what else is not as usual: the same
+        table is read back from it. It holds true values.
+        """
+        columns = {self.value: _printed(self.problem.a), "STATUS": self.statuses(hidden).tolist(), **self._told()}
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([*self.dimensions, self.value, "STATUS"])
-        statuses = self.statuses(hidden).tolist()
-        writer.writerows(
-            (*key, printed(a + 0.0), status) for key, a, status in zip(self.keys, self.problem.a.tolist(), statuses, strict=True)
-        )
+        names = [*self.dimensions, *columns]
+        doubt = any(sign in name for name in names for sign in SEPARATORS)  # a name with another separator would be taken for several
+        csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if doubt else csv.QUOTE_MINIMAL).writerow(names)
+        writer.writerows((*key, *told) for key, told in zip(self.keys, zip(*columns.values(), strict=True), strict=True))
         return text.getvalue()
+
+    def _told(self) -> dict[str, list[str]]:
+        """Columns that tell more of each cell: levels; bounds unlike the usual ones; who is alone in a cell; contributors."""
+        problem = self.problem
+        levels = {"LPL": problem.lpl, "UPL": problem.upl, "SPL": problem.spl}
+        told = {name: np.where(problem.primary, _printed(level), "").tolist() for name, level in levels.items()}
+        usual = usual_bounds(problem.a)
+        for name, bound, other in (("LB", problem.lb, usual[0]), ("UB", problem.ub, usual[1])):
+            if (bound != other).any():
+                told[name] = _printed(bound)
+        if problem.lone.any():
+            told["SINGLETON"] = [str(int(each)) for each in problem.lone.tolist()]
+        if problem.respondent is not None and (problem.respondent != NOBODY).any():
+            told["RESPONDENT"] = ["" if each == NOBODY else str(each) for each in problem.respondent.tolist()]
+        if problem.count is not None and self.value != "COUNT":
+            told["COUNT"] = _printed(problem.count)
+        return told
+
+
+def _printed(numbers: Floats) -> list[str]:
+    return [printed(number + 0.0) for number in numbers.tolist()]
 
 
 def suppression_in(records: TextRows, wanted: Wanted, costs: CellCosts = "value", margins: float = 1.0) -> CrossedSuppression:
@@ -85,6 +110,15 @@ def suppression_in(records: TextRows, wanted: Wanted, costs: CellCosts = "value"
     if columns.primary is None and columns.of(records, "status") is None:
         raise InvalidInput(
             f"{records.name}: nothing says which cells are primary. Remedy: name a column of statuses (u: primary), or of primaries (1)"
+        )
+    if columns.cost is not None and costs != "file":
+        raise InvalidInput(
+            f"{records.name}: the column of costs {columns.cost}, and other costs. Remedy: choose costs of the file, or drop it"
+        )
+    if columns.count is not None and costs != "frequency" and not wanted.minimum:
+        raise InvalidInput(
+            f"{records.name}: the column of contributors {columns.count}, and nothing that counts them. Remedy: choose costs by frequency "
+            "or a minimum of contributors, or drop it"
         )
     keyed = keyed_table(records, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, columns, wanted.missing)
     table, n = keyed.table, len(keyed.table.a)
@@ -108,7 +142,7 @@ def _respondents(records: TextRows, keyed: KeyedTable, columns: Columns) -> tupl
     """(n), (n): which cells have a single respondent, and a number for who he is, NOBODY where nobody told."""
     singleton, respondent = np.zeros(len(keyed.keys), dtype=bool), np.full(len(keyed.keys), NOBODY)
     if (column := columns.of(records, "singleton")) is not None:
-        singleton[keyed.cell] = marks_in(records, column, key=lambda i: ".".join(keyed.keys[int(keyed.cell[i])]))
+        singleton[keyed.cell] = marks_in(records, column, key=lambda i: printed_key(keyed.keys[int(keyed.cell[i])]))
     if (column := columns.of(records, "respondent")) is not None:
         texts = records.column(column)
         number = {text: i for i, text in enumerate(sorted(set(texts) - {""}))}
@@ -125,7 +159,7 @@ def numbers_at_cells(records: TextRows, keyed: KeyedTable, columns: Columns, nam
     told[keyed.cell] = numbers_in(records, column, np.nan)
     missing = np.flatnonzero(np.isnan(told) & (keyed.table.a != 0))
     if len(missing):
-        key = ".".join(keyed.keys[missing[0]])
+        key = printed_key(keyed.keys[missing[0]])
         raise InvalidInput(
             f"{records.name}: {key}{and_more(len(missing) - 1)}: no {column}. Remedy: give each cell a {records.word} with it"
         )

@@ -21,9 +21,10 @@ from sdc_tasks.intake.tables.codes import read_tree
 from sdc_tasks.intake.tables.counts import FLAGS
 from sdc_tasks.intake.tables.jj import LARGER_UNIT, LARGEST, LEVELS, STATUSES, Letters
 from sdc_tasks.intake.tables.rows import TextRows, read_rows
-from sdc_tasks.intake.tables.totals import NONE, known_total, unnamed, without_noise
+from sdc_tasks.intake.tables.totals import NONE, known_total, lone, unnamed, without_noise
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
 from sdc_tasks.methods.rounding.table import RoundingTable
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import SUM_SHARE, Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
 from sdc_tasks.untrusted import FORMULA, formula
 
@@ -120,12 +121,12 @@ def keyed_table(
     given[cell] = True
     if missing == "refuse" and (gone := np.flatnonzero(~given & inside(axes).ravel())).size:
         raise InvalidInput(
-            f"{path}: {'.'.join(keys[gone[0]])}{and_more(len(gone) - 1)}: inner cells without a {records.word}. Remedy: give every one "
+            f"{path}: {printed_key(keys[gone[0]])}{and_more(len(gone) - 1)}: inner cells without a {records.word}. Remedy: give every one "
             "its own, or say that missing cells are empty, which everybody may know"
         )
     a = _complete(records, axes, keys, cell, numbers)
     status = np.full(len(a), "s")
-    status[cell] = _statuses(records, columns, lambda i: ".".join(keys[int(cell[i])]))
+    status[cell] = _statuses(records, columns, lambda i: printed_key(keys[int(cell[i])]))
     table = _table(records, columns, space, a, status, cell, given, keys)
     return KeyedTable(table, tuple(dimensions), axes, keys, cell, given, status == "z")
 
@@ -213,6 +214,12 @@ def refuse_totals(
                 f"{path}: {name} {total} is the sum of all others, so a total. Remedy: --totals {name}={total}, or --totals {name}={NONE} "
                 "if it is none"
             )
+    if asked and (found := lone([each[inner] for each in at], numbers[inner], asked)) is not None:
+        name, total = dimensions[found[0]], axes[found[0]].codes[found[1]]
+        raise InvalidInput(
+            f"{path}: the cell with {name} {total} is the sum of all others, so a total. Remedy: --totals {name}={total}, and so for the "
+            f"other dimensions of this cell, or --totals {NONE} if it is none"
+        )
 
 
 def _cells(records: TextRows, dimensions: Sequence[str], axes: Sequence[Hierarchy], codes: Sequence[list[str]]) -> Ints:
@@ -222,7 +229,7 @@ def _cells(records: TextRows, dimensions: Sequence[str], axes: Sequence[Hierarch
     order = np.argsort(cell, kind="stable")
     if (double := np.flatnonzero(np.diff(cell[order]) == 0)).size:
         first, second = order[double[0]], order[double[0] + 1]
-        key = ".".join(column[first] for column in codes)
+        key = printed_key(column[first] for column in codes)
         raise InvalidInput(
             f"{records.at(second)}: {key} stands in {records.word} {records.first + first} already. Remedy: give each cell once"
         )
@@ -256,7 +263,7 @@ def _complete(records: TextRows, axes: Sequence[Hierarchy], keys: Sequence[tuple
         line = int(np.flatnonzero(off)[0])
         nor = f", nor are {int(off.sum()) - 1} more" if off.sum() > 1 else ""
         raise InvalidInput(
-            f"{records.at(line)}: {'.'.join(keys[int(cell[line])])} is not the sum of its parts{nor}: it is "
+            f"{records.at(line)}: {printed_key(keys[int(cell[line])])} is not the sum of its parts{nor}: it is "
             f"off by {_share(found[cell[line]], numbers[line]):.2g} of that sum. "
             "Remedy: correct them, name the code of totals, or give files of parents"
         )
@@ -305,12 +312,13 @@ def _table(
     keys: Sequence[tuple[str, ...]],
 ) -> RoundingTable:
     n = len(a)
-    ends = {"lb": -np.inf if (a < 0).any() else 0.0, "ub": np.inf, "lpl": 0.0, "upl": 0.0, "spl": 0.0}
+    low, high = usual_bounds(a)
+    ends = {"lb": low, "ub": high, "lpl": 0.0, "upl": 0.0, "spl": 0.0}
     told = {name: np.full(n, empty) for name, empty in ends.items()}
     for name in ("lb", "ub"):
         if (column := columns.of(records, name)) is not None:
             told[name][cell] = numbers_in(records, column, ends[name], endless=True)
-    for name, level in _levels(records, columns, status[cell] == "u", lambda i: ".".join(keys[int(cell[i])])).items():
+    for name, level in _levels(records, columns, status[cell] == "u", lambda i: printed_key(keys[int(cell[i])])).items():
         told[name][cell] = level
     levels = np.array([told["lpl"], told["upl"], told["spl"]])
     faults = (
@@ -322,14 +330,19 @@ def _table(
     for mask, what in faults:
         if mask[cell].any():
             i = int(np.flatnonzero(mask[cell])[0])
-            raise InvalidInput(f"{records.at(i)}: {'.'.join(keys[int(cell[i])])}: {what}")
+            raise InvalidInput(f"{records.at(i)}: {printed_key(keys[int(cell[i])])}: {what}")
     p = np.flatnonzero(status == "u")
     empty = ~given & (a == 0)
     return RoundingTable(
         A=space.national_relations, rhs=np.zeros(space.national_relations.shape[0]), a=a, lb=told["lb"], ub=told["ub"],
         fixed=(status == "z") | (told["lb"] == told["ub"]) | empty, primary=p,
-        lpl=told["lpl"][p], upl=told["upl"][p], spl=told["spl"][p], label=lambda i: ".".join(keys[i]),
+        lpl=told["lpl"][p], upl=told["upl"][p], spl=told["spl"][p], label=lambda i: printed_key(keys[i]),
     )  # fmt: skip
+
+
+def usual_bounds(a: Floats) -> tuple[float, float]:
+    """What the world knows of each cell of a table that tells no bounds."""
+    return -np.inf if (a < 0).any() else 0.0, np.inf
 
 
 def _levels(records: TextRows, columns: Columns, primary: Bools, key: Callable[[int], str]) -> dict[str, Floats]:

@@ -23,6 +23,7 @@ from sdc_tasks.methods.suppression.grid import grid_of
 from sdc_tasks.methods.suppression.names import CellCosts
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
 
 LEFT_BY_PRINTING = 1e-6  # of a cell: what printing its contributions with fewer digits may leave
@@ -107,7 +108,7 @@ def problem_of_cells(
     a, n = keyed.table.a, len(keyed.keys)
     if (gone := np.flatnonzero(~keyed.given & (a != 0))).size:
         raise InvalidInput(
-            f"{records.name}: {'.'.join(keyed.keys[gone[0]])}{and_more(len(gone) - 1)}: no {records.word}. Remedy: give totals one"
+            f"{records.name}: {printed_key(keyed.keys[gone[0]])}{and_more(len(gone) - 1)}: no {records.word}. Remedy: give totals one"
         )
     told = np.zeros((n, len(top) + 1))
     told[keyed.cell] = np.column_stack([numbers_in(records, name, 0.0) for name in (count, *top)])
@@ -126,7 +127,7 @@ def problem_of_cells(
     for wrong, what in faults:
         if (lines := np.flatnonzero(np.asarray(wrong)[keyed.cell])).size:
             i = int(lines[0])
-            raise InvalidInput(f"{records.at(i)}: {'.'.join(keyed.keys[int(keyed.cell[i])])}: {what}. Remedy: correct it")
+            raise InvalidInput(f"{records.at(i)}: {printed_key(keyed.keys[int(keyed.cell[i])])}: {what}. Remedy: correct it")
     alone = np.where(counts == 1, np.arange(n), NOBODY)
     cells = Contributions(
         np.abs(a),
@@ -223,7 +224,7 @@ def _protected(
     low = none if (cells.size - np.abs(a) <= 1e-9 * cells.size).all() and (a >= 0).all() else -free
     problem = SuppressionProblem(
         M, a, low, free, level, level, none, cost, primary, ~primary & (stays | (a == 0)), M @ a, singleton & primary,
-        lambda i: ".".join(keys[i]), grid, np.where(primary, cells.respondent, NOBODY) if known else None,
+        lambda i: printed_key(keys[i]), grid, np.where(primary, cells.respondent, NOBODY) if known else None,
         cells.protected if known else None, cells.count.astype(float), wanted.minimum,
     )  # fmt: skip
     table = CrossedSuppression(problem, tuple(wanted.dimensions), wanted.value, keys, stays)

@@ -19,6 +19,7 @@ from sdc_tasks.intake.tables.keyed import KeyedTable, keyed_table, numbers_in
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.methods.recoding.codes import CodeGroup
 from sdc_tasks.methods.recoding.plan import Recodable
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Floats, Hierarchy, added_up, inside
 
 REMEDY = "write a CSV file dimension,code,into: codes that become one code `into`; without `into`, what is below the code goes"
@@ -80,7 +81,7 @@ def _counts(rows: TextRows, keyed: KeyedTable, wanted: Wanted) -> Floats:
     told[keyed.cell] = numbers_in(rows, column, np.nan)
     inner = inside(keyed.axes).ravel()
     if len(missing := np.flatnonzero(inner & np.isnan(told) & (keyed.table.a != 0))):
-        key = ".".join(keyed.keys[missing[0]])
+        key = printed_key(keyed.keys[missing[0]])
         raise InvalidInput(f"{rows.name}: {key}{and_more(len(missing) - 1)}: no {column}. Remedy: give each inner cell its count")
     shape = tuple(len(axis.codes) for axis in keyed.axes)
     parts = np.where(inner & ~np.isnan(told), told, 0.0).reshape(shape)

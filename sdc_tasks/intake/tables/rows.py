@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.counts import MOST_RECORDS, parquet_library
-from sdc_tasks.untrusted import RATIO, ROOM, unpacked
+from sdc_tasks.untrusted import RATIO, ROOM, separator_of, unpacked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ def _csv(path: Path) -> TextRows:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise InvalidInput(f"{path}, line {line}: a NUL byte, which no text holds. Remedy: save it as CSV in UTF-8")
     first = text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text.rstrip("\r\n") + "\n", newline=""), delimiter=max(",;\t", key=first.count), strict=True)
+    reader = csv.reader(io.StringIO(text.rstrip("\r\n") + "\n", newline=""), delimiter=separator_of(first), strict=True)
     rows: list[list[str]] = []
     try:
         for row in reader:

@@ -57,6 +57,13 @@ class LinkedTables:
             hidden[cells[~patterns[table]]] = False
         return hidden
 
+    def any_of(self, masks: Mapping[str, Bools]) -> Bools:
+        """(k): the cells of the problem that one of the masks, a mask for each table, has."""
+        found = np.zeros(len(self.problem.a), dtype=bool)
+        for table, cells in self.cells.items():
+            found[cells[masks[table]]] = True
+        return found
+
 
 def linked(problems: Mapping[str, SuppressionProblem], links: Sequence[Link]) -> LinkedTables:
     """The tables, by name, as one problem.

@@ -18,6 +18,7 @@ import numpy as np
 from sqlalchemy import Connection, Engine, func, insert, select
 
 from sdc_tasks.errors import NAMED_CELLS, ReleaseBlocked, Retriable
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.profiles import VINTAGE
 from sdc_tasks.model.results import STATUS, Publication, Release, State
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
@@ -260,7 +261,7 @@ def cells_of(decided: Publication, space: CellSpace) -> Iterator[tuple[Any, ...]
 
 def _portions(decided: Publication, space: CellSpace) -> Iterator[Columns]:
     """The columns `PRINTED`, for some thousands of cells at a time."""
-    inside_area = [".".join(names) for names in space.national_keys]
+    inside_area = [printed_key(names) for names in space.national_keys]
     for start in range(0, len(decided.cells), PORTION):
         at = slice(start, start + PORTION)
         part = Publication(decided.cells[at], decided.value[at], decided.base[at], decided.covers[at])
@@ -269,7 +270,7 @@ def _portions(decided: Publication, space: CellSpace) -> Iterator[Columns]:
         kinds = _kinds(part)
         yield (
             range(start, start + len(names)),
-            [f"{name}.{inside_area[i]}" for name, i in zip(names, inside, strict=True)],
+            [f"{printed_key((name,))}.{inside_area[i]}" for name, i in zip(names, inside, strict=True)],
             names,
             [space.national_keys[i][0] for i in inside],
             _or_none(part.value, ~part.withheld),

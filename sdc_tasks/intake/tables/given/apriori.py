@@ -15,6 +15,7 @@ from typing import get_args
 
 from sdc_tasks.intake.tables.given.lines import Line, read_lines
 from sdc_tasks.methods.suppression.given.instructions import Instruction, What
+from sdc_tasks.model.keys import printed_key
 
 REMEDY = "write lines key…,what,number… with what one of u s z c pl"
 ALIASES: Mapping[str, What] = {**{name: name for name in get_args(What)}, "p": "z"}
@@ -33,14 +34,14 @@ def _instruction(line: Line, width: int, place: Mapping[tuple[str, ...], int]) -
         raise line.refused(f"a key of {width} codes and what to do are expected. Remedy: {REMEDY}")
     key, word = line.fields[:width], line.fields[width].lower()
     if key not in place:
-        raise line.refused(f"{'.'.join(key)} is no cell of the table. Remedy: correct the key; it has {width} codes")
+        raise line.refused(f"{printed_key(key)} is no cell of the table. Remedy: correct the key; it has {width} codes")
     if word not in ALIASES:
-        raise line.refused(f"{'.'.join(key)}: {word or 'nothing'} is no instruction. Remedy: {REMEDY}")
+        raise line.refused(f"{printed_key(key)}: {word or 'nothing'} is no instruction. Remedy: {REMEDY}")
     what = ALIASES[word]
-    numbers = tuple(line.number_of(i, f"{'.'.join(key)}: a number of {what}") for i in range(width + 1, len(line.fields)))
+    numbers = tuple(line.number_of(i, f"{printed_key(key)}: a number of {what}") for i in range(width + 1, len(line.fields)))
     if len(numbers) not in COUNTS[what]:
         wanted = " or ".join(map(str, COUNTS[what]))
-        raise line.refused(f"{'.'.join(key)}: {what} takes {wanted} numbers, not {len(numbers)}. Remedy: correct the line")
+        raise line.refused(f"{printed_key(key)}: {what} takes {wanted} numbers, not {len(numbers)}. Remedy: correct the line")
     if any(number < 0 for number in numbers):
-        raise line.refused(f"{'.'.join(key)}: a number below 0. Remedy: costs and levels are at least 0")
+        raise line.refused(f"{printed_key(key)}: a number below 0. Remedy: costs and levels are at least 0")
     return Instruction(place[key], what, numbers, line.place)

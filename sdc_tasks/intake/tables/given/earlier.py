@@ -12,6 +12,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.given.lines import below_header
 from sdc_tasks.intake.tables.jj import STATUSES, read_jj
 from sdc_tasks.methods.suppression.given.earlier import EarlierPattern
+from sdc_tasks.model.keys import printed_key
 
 BLANK = ("u", "m")  # statuses of cells without a value for the public
 REMEDY = "give what `sdc suppress --out` wrote then"
@@ -40,15 +41,15 @@ def read_earlier_csv(path: Path, dimensions: Sequence[str], value: str, keys: Se
     for line in lines:
         key, letter = tuple(line.fields[column[name]] for name in dimensions), line.fields[column["STATUS"]] or "s"
         if letter not in STATUSES:
-            raise line.refused(f"{'.'.join(key)}: its STATUS is none of {' '.join(STATUSES)}. Remedy: {REMEDY}")
+            raise line.refused(f"{printed_key(key)}: its STATUS is none of {' '.join(STATUSES)}. Remedy: {REMEDY}")
         cell = place.get(key)
         if cell is None:
             continue
         if status[cell]:
-            raise line.refused(f"{'.'.join(key)} stands there twice. Remedy: keep one of the lines")
+            raise line.refused(f"{printed_key(key)} stands there twice. Remedy: keep one of the lines")
         status[cell] = letter
         if letter not in BLANK and value in column:
-            a[cell] = line.number_of(column[value], f"{'.'.join(key)}: its {value}")
+            a[cell] = line.number_of(column[value], f"{printed_key(key)}: its {value}")
     hidden = np.isin(status, BLANK)
     return EarlierPattern(str(path), hidden, (status != "") & ~hidden, a)
 

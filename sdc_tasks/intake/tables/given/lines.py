@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.untrusted import unpacked
+from sdc_tasks.untrusted import separator_of, unpacked
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def read_lines(path: Path, remedy: str) -> list[Line]:
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{path}: not a text in UTF-8. Remedy: save it as UTF-8") from error
     head = next((line for line in text.splitlines() if line.strip()), "")
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator_of(head))
     found = [Line(path, rows.line_num, tuple(field.strip() for field in row)) for row in rows if any(field.strip() for field in row)]
     if not found:
         raise InvalidInput(f"{path}: an empty file. Remedy: {remedy}")

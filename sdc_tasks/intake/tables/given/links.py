@@ -7,7 +7,7 @@
     2,B,4,-1
     2,B,5,-1
 
-`cell` is the number of a cell in a JJ file, else its codes, joined by dots.
+`cell` is the number of a cell in a JJ file, else its printed key: its codes, joined by dots, a code that holds a dot in quotation marks.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from pathlib import Path
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.given.lines import Line, below_header
 from sdc_tasks.methods.suppression.linked import CellOf, Link
+from sdc_tasks.model.keys import codes_in
 
 LINK_COLUMNS = ("link", "table", "cell")
 REMEDY = "write a CSV file link,table,cell,coefficient"
 
 
-def read_links(path: Path, names: Mapping[str, Mapping[str, int]]) -> list[Link]:
-    """The links in a file. `names`: of each table its cells by name. Raises InvalidInput, with file, line, cell and remedy."""
+def read_links(path: Path, names: Mapping[str, Mapping[tuple[str, ...], int]]) -> list[Link]:
+    """The links in a file. `names`: of each table its cells by their codes. Raises InvalidInput, with file, line, cell and remedy."""
     column, lines = below_header(path, LINK_COLUMNS, REMEDY)
     grouped: dict[str, list[Line]] = {}
     for line in lines:
@@ -34,7 +35,7 @@ def read_links(path: Path, names: Mapping[str, Mapping[str, int]]) -> list[Link]
     return [_link(group, column, names) for group in grouped.values()]
 
 
-def _link(lines: list[Line], column: Mapping[str, int], names: Mapping[str, Mapping[str, int]]) -> Link:
+def _link(lines: list[Line], column: Mapping[str, int], names: Mapping[str, Mapping[tuple[str, ...], int]]) -> Link:
     cells = tuple(_cell(line, column, names) for line in lines)
     place = column.get("coefficient")
     with_it = [place is not None and line.fields[place] != "" for line in lines]
@@ -50,10 +51,17 @@ def _link(lines: list[Line], column: Mapping[str, int], names: Mapping[str, Mapp
     return Link(cells, coefficients, lines[0].place)
 
 
-def _cell(line: Line, column: Mapping[str, int], names: Mapping[str, Mapping[str, int]]) -> CellOf:
+def _cell(line: Line, column: Mapping[str, int], names: Mapping[str, Mapping[tuple[str, ...], int]]) -> CellOf:
     table, cell = line.fields[column["table"]], line.fields[column["cell"]]
     if table not in names:
         raise line.refused(f"{table} is none of the tables. Remedy: name one of {', '.join(names)}")
-    if cell not in names[table]:
-        raise line.refused(f"{cell} is no cell of {table}. Remedy: correct it; it has {len(names[table])} cells")
-    return table, names[table][cell]
+    try:
+        codes = codes_in(cell)
+    except ValueError as error:
+        raise line.refused(f"{cell}: {error}. Remedy: join codes by dots, one that holds a dot in quotation marks") from error
+    if codes not in names[table]:
+        raise line.refused(
+            f"{cell} is no cell of {table}. Remedy: correct it; it has {len(names[table])} cells, and a code that holds a dot stands "
+            "between quotation marks"
+        )
+    return table, names[table][codes]

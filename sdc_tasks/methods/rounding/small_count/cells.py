@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Ints, read_only
 
 Codes = npt.NDArray[np.int32]
@@ -43,7 +44,7 @@ class InnerCells:
 
     def key(self, i: int) -> str:
         """The codes of cell i, for messages."""
-        return ".".join(self.labels[d][self.codes[d, i]] for d in range(len(self.dimensions)))
+        return printed_key(self.labels[d][self.codes[d, i]] for d in range(len(self.dimensions)))
 
     def hashes(self) -> npt.NDArray[np.uint64]:
         """(n,): one number per cell, which depends on the labels of the cell alone."""

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sdc_tasks.methods.rounding.small_count.cells import Codes, InnerCells, joint_codes
 from sdc_tasks.methods.rounding.small_count.publication import Crossings, Variable
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 DENSE_KEYS = 16  # keys per row up to which counting is faster than sorting
@@ -95,7 +96,7 @@ class Dummy:
 
     def key(self, cell: int) -> str:
         """The codes of a published cell, for messages."""
-        return ".".join(str(names[0]) for names in self.labels(np.array([cell])))
+        return printed_key(str(names[0]) for names in self.labels(np.array([cell])))
 
 
 def dummy_of(cells: InnerCells, publication: Crossings) -> Dummy:

@@ -17,6 +17,7 @@ import numpy as np
 
 from sdc_tasks.methods.rounding.small_count.algorithm import RoundedCells
 from sdc_tasks.methods.rounding.small_count.dummy import Dummy
+from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Ints
 
 TENS = (10, 100, 1000, 10_000)
@@ -127,7 +128,7 @@ def largest(result: RoundedCells, count: int = 10) -> list[Moved]:
     difference = result.published - dummy.z
     order = np.lexsort((np.arange(len(difference)), dummy.z, -np.abs(difference)))[:count]
     order = order[difference[order] != 0]
-    keys = [".".join(map(str, row)) for row in zip(*dummy.labels(order), strict=True)]
+    keys = [printed_key(map(str, row)) for row in zip(*dummy.labels(order), strict=True)]
     return [Moved(key, int(dummy.z[i]), int(difference[i])) for key, i in zip(keys, order, strict=True)]
 
 
