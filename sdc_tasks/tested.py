@@ -20,8 +20,9 @@ _END = re.compile(r"(==|>=|<)\s*([0-9.]+)")
 
 @cache
 def require_tested(extra: str = "") -> None:
-    """Raises InvalidInput, by name and with the remedy, where a package that the command line needs is missing, or is installed in a version
-    that was not tested; or one of an `extra`, such as parquet. A program that runs from its source without being installed is not judged.
+    """Raises InvalidInput, by name and with the remedy, where a package that the command line needs is missing, or is installed in a
+    version that was not tested; or one of an `extra`, such as parquet. A program that runs from its source without being installed is not
+    judged.
     """
     try:
         asked = requires(PROJECT) or []

@@ -16,7 +16,8 @@ from sdc_tasks.model.findings import Finding, Severity
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Secondaries
 from sdc_tasks.model.table import CellSpace, Ints
-from sdc_tasks.steps.deliveries import ASK, read_files, second
+from sdc_tasks.steps.comparison import compare, read_files
+from sdc_tasks.steps.deliveries import ASK, second
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import embargo_of, inputs_of, release_id_of, terms_of
 from sdc_tasks.steps.memory import load, once
@@ -66,10 +67,14 @@ def made_of(desk: Desk, release_id: str) -> list[store.StoredDelivery]:
 
 
 def delivered(desk: Desk, release_id: str) -> ProtectionProblem:
-    """The protection problem of the release's deliveries, with the promises of earlier versions."""
-    tables = [read_files(desk, files).table for files in by_country(made_of(desk, release_id)).values()]
+    """The protection problem of the release's deliveries, with the promises of earlier versions. Raises InvalidInput where a country is out
+    of proportion to the others (`comparison.py`).
+    """
+    sent = by_country(made_of(desk, release_id))
+    read = {country: read_files(desk, files) for country, files in sent.items()}
+    compare(desk, sent, read)
     salt = salt_of(desk.engine, desk.domain.id, desk.period)
-    problem = pipeline.build_problem([table for table in tables if table is not None], desk.domain, salt)
+    problem = pipeline.build_problem([each.table for each in read.values() if each.table is not None], desk.domain, salt)
     return pipeline.still_promised(problem, [then for then, _ in told_before(desk, release_id)])
 
 

@@ -52,10 +52,12 @@ def test_a_healthy_table_passes_every_check(domain, folder):
     assert failed(results) == {}
     assert refusals(results) == ()
     assert [result.check for result in results] == [
-        "additivity", "complete_keys", "non_negative", "shares", "shares_for_rule", "lone_suppressed", "all_free", "all_suppressed",
+        "additivity", "complete_keys", "non_negative", "shares", "shares_for_rule", "unflagged", "units_fit",
+        "lone_suppressed", "all_free", "all_suppressed",
     ]  # fmt: skip
     assert {result.check: result.checked for result in results} == {
-        "additivity": 5, "complete_keys": 5, "non_negative": 9, "shares": 0, "shares_for_rule": 0, "lone_suppressed": 4,
+        "additivity": 5, "complete_keys": 5, "non_negative": 9, "shares": 0, "shares_for_rule": 0, "unflagged": 0,
+        "units_fit": 0, "lone_suppressed": 4,
         "all_free": 1, "all_suppressed": 1,
     }  # fmt: skip
 
@@ -260,7 +262,7 @@ def test_great_expectations_is_imported_only_to_check():
 @pytest.mark.parametrize("name", CHECKS)
 def test_a_check_asks_one_way_and_has_words_and_a_severity(name, domain):
     each = CHECKS[name]
-    assert [each.each, each.some, each.since].count(None) == 2
+    assert [each.each, each.some, each.since, each.last, each.among].count(None) == 4
     assert each.meaning
     assert each.remedy.endswith(".")
     assert each.severity(domain) in {None, *Severity}

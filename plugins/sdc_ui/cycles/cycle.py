@@ -40,9 +40,10 @@ class Tile:
 
 @dataclass(frozen=True)
 class CycleFacts:
-    """All facts of the page of a cycle. `nameless`: files in the inbox without a readable country. `unread`: what lay in the inbox and is
-    not read, `why` for each; a run stops while it lies there. `run` is the newest run, `asking` the one that asks about the newest
-    release: an older one, while a later run takes in newer deliveries. `takings` take releases of the cycle back, or took or asked.
+    """All facts of the page of a cycle. `warned`: the countries with something found in an accepted file. `nameless`: files in the inbox
+    without a readable country. `unread`: what lay in the inbox and is not read, `why` for each; a run stops while it lies there. `run` is
+    the newest run, `asking` the one that asks about the newest release: an older one, while a later run takes in newer deliveries.
+    `takings` take releases of the cycle back, or took or asked.
     """
 
     domain: str
@@ -51,6 +52,7 @@ class CycleFacts:
     newest: ReleaseLine | None
     stages: Mapping[Stage, int]
     tiles: tuple[Tile, ...]
+    warned: tuple[str, ...]
     nameless: tuple[str, ...]
     unread: tuple[str, ...]
     why: tuple[str, ...]
@@ -145,6 +147,9 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
         newest=newest,
         stages=tally(found),
         tiles=tuple(_tile(labels.area(each.code), each, files, steps) for each in found),
+        warned=tuple(
+            sorted({each["country"] for each in files if each["state"] == "accepted" and (each["findings"] or each["failed_checks"])})
+        ),
         nameless=(
             *(each["file"] for each in files if each["country"] is None and each["lying"] and each["state"] not in OVER),
             *(file for file in unread if named_by(file, codes) is None),
