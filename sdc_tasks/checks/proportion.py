@@ -94,10 +94,19 @@ def copied(table: NationalTable, domain: Domain, among: Among) -> Answers:
 
 def period_proportion(table: NationalTable, domain: Domain, last: NationalTable) -> Answers:
     """Each indicator is in proportion to the last period of the country."""
-    answers, limit = _Answering(table, domain), np.log10(domain.checks.period_ratio)
-    for i, ratio in enumerate(np.split(_values(table) - _values(last), len(domain.indicators))):
-        if np.isfinite(ratio).any():
-            answers.say(i, abs(_median(ratio)) <= limit)
+    return _within(table, domain, last, domain.checks.period_ratio)
+
+
+def period_change(table: NationalTable, domain: Domain, last: NationalTable) -> Answers:
+    """Each indicator moved by less than another currency would move it."""
+    return _within(table, domain, last, domain.checks.period_change_ratio)
+
+
+def _within(table: NationalTable, domain: Domain, last: NationalTable, ratio: float) -> Answers:
+    answers = _Answering(table, domain)
+    for i, moved in enumerate(np.split(_values(table) - _values(last), len(domain.indicators))):
+        if np.isfinite(moved).any():
+            answers.say(i, abs(_median(moved)) <= np.log10(ratio))
     return answers.told
 
 

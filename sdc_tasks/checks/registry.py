@@ -140,6 +140,12 @@ _ALL = (
         confirmed=True,
     ),
     Check(
+        "period_change",
+        "indicators of which the values moved a lot since the last period, as by another currency",
+        "Ask the NSI for the reason. Check unit and currency.",
+        last=proportion.period_change,
+    ),
+    Check(
         "code_change",
         "totals of codes that moved many times more than the rest of the table since the last period",
         "Ask the NSI for the reason. Check whether codes or rows were exchanged.",

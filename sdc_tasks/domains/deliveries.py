@@ -76,8 +76,14 @@ class CheckOptions(Strict):
         description="an indicator of which the values are out of proportion to the last period, by more than period_ratio in the median; "
         "null: off",
     )
-    period_ratio: float = Field(
-        default=4.0, gt=1, description="of period_proportion: times larger or smaller than in the last period; another currency is more"
+    period_ratio: float = Field(default=10.0, gt=1, description="of period_proportion: times larger or smaller than in the last period")
+    period_change: Severity | None = Field(
+        default=Severity.WARNING,
+        description="an indicator of which the values moved since the last period, by more than period_change_ratio in the median; "
+        "null: off",
+    )
+    period_change_ratio: float = Field(
+        default=3.0, gt=1, description="of period_change: times larger or smaller than in the last period; another currency is more"
     )
     code_change: Severity | None = Field(
         default=Severity.WARNING,

@@ -134,7 +134,7 @@ REFUSED: list[tuple[str, str, Mistake]] = [
     *OF_UNIT,
     ("the values are in millions, UNIT_MULT says thousands", "SDC/absent", lambda s: s.put("OBS_VALUE", times(0.001))),
     ("another currency is declared", "SDC/unit", lambda s: s.put("UNIT_MEASURE", "USD")),
-    ("another currency, declared as EUR", "period_proportion", lambda s: s.put("OBS_VALUE", times(11))),
+    ("crowns, declared as EUR", "period_proportion", lambda s: s.put("OBS_VALUE", times(11))),
     ("one branch is in another unit", "SDC/absent", lambda s: s.put("OBS_VALUE", times(1000), lambda r: r["ACTIVITY"] == "B")),
     # numbers
     ("points as thousands separators", "SDC/decimal", lambda s: s.put("OBS_VALUE", grouped("."), in_thousands)),
@@ -186,6 +186,7 @@ REFUSED: list[tuple[str, str, Mistake]] = [
 ]  # fmt: skip
 
 TOLD: list[tuple[str, str, Mistake]] = [
+    ("zlotys, declared as EUR", "period_change", lambda s: s.put("OBS_VALUE", times(4))),
     ("last year's values under this year", "repeated", lambda s: s.take(s.last, TIME_PERIOD=PERIOD)),
     ("the values of another country under the own code", "copied", lambda s: s.take(s.other, REF_AREA=MINE)),
     ("all flags lost", "all_free", lambda s: s.put("CONF_STATUS", "F")),

@@ -136,8 +136,9 @@ def test_what_is_not_available_is_compared_with_nothing(domain):
     ("now", "then", "failing"),
     [
         (1.0, 1.3, set()),
-        (1.0, 5.0, {"period_proportion"}),
-        (11.0, 1.0, {"period_proportion"}),  # crowns for euros
+        (4.4, 1.0, {"period_change"}),  # zlotys for euros
+        (1.0, 11.0, {"period_proportion", "period_change"}),
+        (11.0, 1.0, {"period_proportion", "period_change"}),  # crowns for euros
         (1.0, 1.0, {"repeated"}),
     ],
 )
