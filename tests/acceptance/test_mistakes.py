@@ -301,6 +301,16 @@ def test_another_unit_is_seen_in_a_first_delivery_beside_the_other_countries(off
     assert not (tmp_path / "out" / "table.csv").exists()
 
 
+def test_an_audit_of_a_table_made_elsewhere_refuses_it_too(office, tmp_path):
+    spoilt = sent(office)
+    OF_UNIT[0][2](spoilt)
+    (tmp_path / "inbox").mkdir()
+    for file in office.inbox.iterdir():
+        (tmp_path / "inbox" / file.name).write_bytes(spoilt.file if file.name.startswith(MINE) else file.read_bytes())
+    where = ["--domain", office.folder / "domain.yaml", "--period", PERIOD, "--inbox", tmp_path / "inbox"]
+    assert sdc("audit", *where, "--national").refused(f"{MINE}: this delivery is refused; proportion (error)")
+
+
 def test_who_has_asked_the_office_lets_it_pass_with_a_warning(office, tmp_path):
     """The figures are right: somebody names the country, and the others are judged as before."""
     spoilt = sent(office)
