@@ -82,17 +82,19 @@ def shares_for_rule(table: NationalTable, domain: Domain) -> Answers:
 
 def unflagged(table: NationalTable, domain: Domain) -> Answers:
     """No public cell is one that the rule of a flag protects: by few units, or by the shares as sent. An NSI may use one of several flags:
-    those count that the table has elsewhere, or all of them where it has none with shares, or none without.
+    those count that the table has elsewhere, or all of them where it has none with shares, or none without. Impossible shares are judged
+    by `shares`, and are none here.
     """
     free = table.available & (table.value != 0) & ~suppressed(table, domain)
     known = (table.units >= 0) | ~np.isnan(table.share_1)
     found = np.zeros(len(table.value), dtype=bool)
+    first, second = (np.where((share >= 0) & (share <= 100), share, np.nan) for share in (table.share_1, table.share_2))
     rules = {code: flag.rule for code, flag in domain.flags.items() if flag.rule is not None}
     for with_shares in (False, True):
         mine = {code: rule for code, rule in rules.items() if bool(rule.shares) is with_shares}
         used = {code for code in mine if (table.flag == code).any()} or set(mine)
         for rule in (rule for code, rule in mine.items() if code in used):
-            level = rule.level(np.abs(table.value), table.share_1 - rule.share_error[0], table.share_2 - rule.share_error[1])
+            level = rule.level(np.abs(table.value), first - rule.share_error[0], second - rule.share_error[1])
             found |= (table.units >= 1) & (table.units <= rule.few_units)
             found |= np.nan_to_num(level) > _SHARE_ROUNDING / 100 * np.abs(table.value)
     return Answers(free & known, ~found)

@@ -192,6 +192,32 @@ def test_shares_that_the_rule_of_a_flag_needs(domain, folder, flag, units, first
     assert refusals(results) == ()
 
 
+@pytest.mark.parametrize(
+    ("units", "first", "second", "free"),
+    [
+        (-1, np.nan, np.nan, True),
+        (3, 50, 30, True),
+        (2, 60, 40, False),  # of few units
+        (5, 70, 27, False),  # 3 % are left, less than 10 % of 70
+        (5, 70, 20, True),
+        (5, 1e308, -1e308, True),  # no shares; `shares` refuses them
+    ],
+)
+def test_a_public_cell_that_a_rule_of_the_domain_protects(domain, folder, units, first, second, free):
+    results = check(last_cell(table(domain, folder), flag="F", units=units, share_1=first, share_2=second), domain)
+    assert ("unflagged" in failed(results)) is not free
+
+
+@pytest.mark.parametrize(
+    ("at", "units", "fits"), [(0, 9, True), (0, 7, False), (8, 0, False), (8, -1, True)]
+)  # of the total, of the last part
+def test_a_total_has_the_units_of_its_parts(domain, folder, at, units, fits):
+    healthy = table(domain, folder)
+    of_cells = np.array([9, 1, 8, 2, 1, 1, 7, 1, 7])
+    of_cells[at] = units
+    assert ("units_fit" in failed(check(replace(healthy, units=of_cells), domain))) is not fits
+
+
 def last_cell(table: NationalTable, **fields: object) -> NationalTable:
     """The table with other entries for its last cell, which is the primary one."""
     return replace(table, **{name: np.array([*getattr(table, name)[:-1], entry]) for name, entry in fields.items()})
