@@ -117,8 +117,10 @@ def collect(domain: str) -> list[dict[str, str]]:
     from sdc_tasks import outputs, steps
 
     at = desk(domain)
-    outputs.write_findings(at, place("out", at))
-    release_id, countries = steps.collect(at)
+    try:
+        release_id, countries = steps.collect(at)
+    finally:  # what is wrong with the countries beside each other is found here
+        outputs.write_findings(at, place("out", at))
     note_run(at, release_id=release_id)
     return [{"release": release_id, "country": country} for country in countries]
 
@@ -144,13 +146,16 @@ def assemble(domain: str) -> str:
 
     **Red:** a country is missing and the domain file does not publish without it (`missing_country`); the log names it. Put its
     delivery into the inbox, and clear *its* `ingest` with *Downstream*; trigger the DAG again where it has none. Or something in the inbox
-    is not read: send it as CSV, or remove it, and trigger again. `findings.csv` in the output folder lists all findings.
+    is not read: send it as CSV, or remove it, and trigger again. Or a country is out of proportion to the others (check `proportion`), and
+    its delivery is refused now: ask the NSI for unit and multiplier. `findings.csv` in the output folder lists all findings.
     """
     from sdc_tasks import outputs, steps
 
     at = desk(domain)
-    outputs.write_findings(at, place("out", at))
-    release_id = steps.assemble(at, _opened())
+    try:
+        release_id = steps.assemble(at, _opened())
+    finally:  # what is wrong with the countries beside each other is found here
+        outputs.write_findings(at, place("out", at))
     note_run(at, release_id=release_id)
     log.info(release_id)
     return release_id

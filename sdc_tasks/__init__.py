@@ -27,6 +27,9 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         from importlib import import_module
 
+        from sdc_tasks.tested import require_tested
+
+        require_tested()
         return getattr(import_module("sdc_tasks.api"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

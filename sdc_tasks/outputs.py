@@ -7,7 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -44,6 +44,7 @@ class Summary:
     accepted: int
     refused: int
     superseded: int
+    warnings: Mapping[str, tuple[str, ...]]
     exact: int
     rounded: int
     visible: int
@@ -185,6 +186,21 @@ def findings(desk: Desk) -> str:
     return findings_csv(reader.findings(*here), reader.check_results(*here), store.not_read(*here))
 
 
+def warnings(desk: Desk) -> dict[str, tuple[str, ...]]:
+    """country → codes of what was found in its accepted delivery, which is warned of and no more: findings of its files, and failed checks.
+    Countries of which nothing was found are left out.
+    """
+    here = (desk.engine, desk.domain.id, desk.period)
+    counts = {each.key.digest: str(each.country) for each in store.deliveries(*here) if each.state is DeliveryState.ACCEPTED}
+    found = [(each["digest"], each["code"]) for each in reader.findings(*here)]
+    found += [(each["digest"], each["check"]) for each in reader.check_results(*here) if not each["passed"]]
+    told: dict[str, set[str]] = {}
+    for digest, code in found:
+        if digest in counts:
+            told.setdefault(counts[digest], set()).add(code)
+    return {country: tuple(sorted(codes)) for country, codes in sorted(told.items())}
+
+
 def _states(desk: Desk, release_id: str) -> Iterator[tuple[store.StoredDelivery, str]]:
     """Every delivery of the period with what it is to the release: accepted, if the release was opened with it, whatever became of it
     since; newer, if it was accepted later; else its own state.
@@ -286,6 +302,7 @@ def summary(desk: Desk, release_id: str) -> Summary:
         accepted=states.count(DeliveryState.ACCEPTED),
         refused=states.count(DeliveryState.REFUSED),
         superseded=states.count(DeliveryState.SUPERSEDED),
+        warnings=warnings(desk),
         exact=int(publication.exact.sum()),
         rounded=int(publication.rounded.sum()),
         visible=int(publication.visible.sum()),

@@ -39,22 +39,30 @@ def delivered_by_sheets(sheets: Iterable[intake.Sheet], spec: Domain, salt: Secr
     """
     from sdc_tasks import intake, pipeline
     from sdc_tasks.checks import suite
+    from sdc_tasks.checks.proportion import Among
     from sdc_tasks.checks.registry import describe
 
     by_country: dict[str, list[intake.Sheet]] = {}
     for sheet in sheets:
         by_country.setdefault(sheet.country or sheet.file, []).append(sheet)
-    tables = []
+    tables, converted = [], set[str]()
     for country in sorted(by_country):
         delivery = intake.together(by_country[country], spec)
         why = _why(delivery) if delivery.table is None else "; ".join(map(describe, suite.refusals(suite.check(delivery.table, spec))))
         if delivery.table is None or why:
-            raise InvalidInput(
-                f"{delivery.file}: this delivery is refused; {why or '`sdc release` shows why'}. All deliveries are needed here"
-            )
+            raise _refused(delivery.file, why or "`sdc release` shows why")
         tables.append(delivery.table)
+        converted |= {country} if delivery.converted else set()
+    for table in tables:
+        peers = [other for other in tables if other is not table]
+        if wrong := suite.refusals(suite.compare(table, spec, Among(peers, table.country in converted))):
+            raise _refused(table.country, "; ".join(map(describe, wrong)))
     own = {table.country: pipeline.sets_secondaries(table, spec) for table in tables}
     return Delivered(pipeline.build_problem(tables, spec, salt), own, tables)
+
+
+def _refused(whose: str, why: str) -> InvalidInput:
+    return InvalidInput(f"{whose}: this delivery is refused; {why}. All deliveries are needed here")
 
 
 def _why(delivery: intake.Delivery) -> str:

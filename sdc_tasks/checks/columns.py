@@ -6,7 +6,7 @@ confidential can reach a validation result.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -51,12 +51,18 @@ def non_negative(table: NationalTable, domain: Domain) -> Answers:
 
 
 def shares(table: NationalTable, domain: Domain) -> Answers:
-    """100 ≥ share 1 ≥ share 2 ≥ 0; their sum is at most 100, and equals 100 in cells of one or two units (within rounding)."""
+    """100 ≥ share 1 ≥ share 2 ≥ 0; their sum is at most 100, and equals 100 in cells of one or two units (within rounding). The largest of
+    n units holds at least the mean, 100/n, and the two largest 200/n: a share of 0.81 is a fraction, no percentage.
+    """
     first, second = table.share_1, np.nan_to_num(table.share_2)
     both = first + second
     holds = (first <= 100) & (first >= second) & (second >= 0) & (both <= 100 + _SHARE_ROUNDING)
-    holds &= (table.units != 1) | (first >= 100 - _SHARE_ROUNDING / 2)
-    holds &= (table.units != 2) | (both >= 100 - _SHARE_ROUNDING)
+    signed = domain.space.spread(indicator.signed for indicator in domain.indicators)
+    mean = 100 / np.maximum(table.units, 1)
+    of_one = (table.units == 1) | ((table.units > 1) & ~signed)
+    of_two = (table.units == 2) | ((table.units > 2) & ~signed & ~np.isnan(table.share_2))
+    holds &= ~of_one | (first >= mean - _SHARE_ROUNDING / 2)
+    holds &= ~of_two | (both >= 2 * mean - _SHARE_ROUNDING)
     return Answers(~np.isnan(table.share_1) | ~np.isnan(table.share_2), holds)
 
 
@@ -72,6 +78,37 @@ def shares_for_rule(table: NationalTable, domain: Domain) -> Answers:
         asked |= concerned
         lacking |= concerned & (first | second if flag.rule.shares == 2 else first)
     return Answers(asked, ~lacking)
+
+
+def unflagged(table: NationalTable, domain: Domain) -> Answers:
+    """No public cell is one that the rule of a flag protects: by few units, or by the shares as sent. An NSI may use one of several flags:
+    those count that the table has elsewhere, or all of them where it has none with shares, or none without. Impossible shares are judged
+    by `shares`, and are none here.
+    """
+    free = table.available & (table.value != 0) & ~suppressed(table, domain)
+    known = (table.units >= 0) | ~np.isnan(table.share_1)
+    found = np.zeros(len(table.value), dtype=bool)
+    first, second = (np.where((share >= 0) & (share <= 100), share, np.nan) for share in (table.share_1, table.share_2))
+    rules = {code: flag.rule for code, flag in domain.flags.items() if flag.rule is not None}
+    for with_shares in (False, True):
+        mine = {code: rule for code, rule in rules.items() if bool(rule.shares) is with_shares}
+        used = {code for code in mine if (table.flag == code).any()} or set(mine)
+        for rule in (rule for code, rule in mine.items() if code in used):
+            level = rule.level(np.abs(table.value), first - rule.share_error[0], second - rule.share_error[1])
+            found |= (table.units >= 1) & (table.units <= rule.few_units)
+            found |= np.nan_to_num(level) > _SHARE_ROUNDING / 100 * np.abs(table.value)
+    return Answers(free & known, ~found)
+
+
+def units_fit(table: NationalTable, domain: Domain) -> Answers:
+    """A total has no fewer units than any of its parts, and what has a value has a unit."""
+    space = replace(domain.space, indicator_relations=())
+    relations = space.national_relations.tocoo()
+    part = relations.data > 0
+    most = np.full(relations.shape[0], -1, dtype=np.int64)
+    np.maximum.at(most, relations.row[part], table.units[relations.col[part]])
+    holds = _of_totals((table.units[space.totals] < 0) | (most <= table.units[space.totals]), space.totals, len(table.value)).holds
+    return Answers(table.units >= 0, holds & ((table.value == 0) | (table.units != 0) | ~table.available))
 
 
 def units_known(table: NationalTable, domain: Domain) -> Answers:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from sdc_tasks.checks import columns
+from sdc_tasks.checks import columns, proportion
 from sdc_tasks.checks.columns import Answers
+from sdc_tasks.checks.proportion import Among
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.findings import CheckResult, Severity
 from sdc_tasks.model.problem import NationalTable
@@ -20,14 +21,16 @@ from sdc_tasks.model.table import Bools
 EachCell = Callable[[NationalTable, Domain], Answers]
 SomeCell = Callable[[NationalTable, Domain], Bools]
 SinceBefore = Callable[[NationalTable, Domain, NationalTable], Answers]
+AmongOthers = Callable[[NationalTable, Domain, Among], Answers]
 
 
 @dataclass(frozen=True)
 class Check:
-    """One check. Its question is to `each` cell, or to all cells of which `some` must pass, or to each cell `since` the previous delivery.
+    """One check. Its question is to `each` cell, or to all cells of which `some` must pass, or to each cell `since` the previous delivery,
+    or since the `last` period, or `among` the other countries of the period.
 
     `meaning` and `remedy` are for the operator: what failing cells are, and who must do what. `severity` is set by the domain, None where
-    the check is switched off.
+    the check is switched off. One that may be `confirmed` only warns of countries whose unit somebody has looked at.
     """
 
     name: str
@@ -36,13 +39,17 @@ class Check:
     each: EachCell | None = None
     some: SomeCell | None = None
     since: SinceBefore | None = None
+    last: SinceBefore | None = None
+    among: AmongOthers | None = None
     rule: Callable[[Domain], Severity | None] | None = None
+    confirmed: bool = False
 
-    def severity(self, domain: Domain) -> Severity | None:
+    def severity(self, domain: Domain, country: str = "") -> Severity | None:
+        """That of the domain file, for a country of which somebody may have confirmed the unit."""
         if self.rule is not None:
             return self.rule(domain)
         found: Severity | None = getattr(domain.checks, self.name)
-        return found
+        return Severity.WARNING if found and self.confirmed and country in domain.checks.proportion_confirmed else found
 
 
 def _shares_are_no_error(domain: Domain) -> Severity | None:
@@ -54,6 +61,10 @@ def _where_respondents_attack(domain: Domain) -> Severity | None:
     return Severity.ERROR if set(RESPONDENTS) & set(domain.audit.profiles) else None
 
 
+_CONFIRM = (
+    "Ask the NSI for the unit and the multiplier of what it sent. If they are right, have the country named in "
+    "checks.proportion_confirmed of the domain file; then this is a warning."
+)
 _ALL = (
     Check(
         "additivity",
@@ -75,7 +86,8 @@ _ALL = (
     ),
     Check(
         "shares",
-        "cells with impossible shares: outside 0 to 100, the second above the first, or in contradiction to the number of units",
+        "cells with impossible shares: outside 0 to 100, the second above the first, or in contradiction to the number of units: "
+        "the largest of n units holds at least 100/n",
         "Correct shares and units. Shares are in percent of the cell's value, the largest unit first.",
         each=columns.shares,
     ),
@@ -95,6 +107,18 @@ _ALL = (
         rule=_where_respondents_attack,
     ),
     Check(
+        "unflagged",
+        "public cells that the rule of a flag protects elsewhere in the table: of so few units, or with so large shares",
+        "Ask the NSI whether flags were lost, or stand in other rows. Cells that it may publish with consent stay as they are.",
+        each=columns.unflagged,
+    ),
+    Check(
+        "units_fit",
+        "totals with fewer units than one of their parts, or values without units",
+        "Ask the NSI whether UNITS stands in other rows.",
+        each=columns.units_fit,
+    ),
+    Check(
         "lone_suppressed",
         "suppressed cells that are the only suppressed one in a relation: anybody can compute them from the national table",
         "The NSI should add a secondary suppression. EU aggregates cannot protect these cells.",
@@ -107,6 +131,63 @@ _ALL = (
         "cells that changed since the previous delivery by more than the ratio of the domain file",
         "Ask the NSI for the reason. Check unit and decimals.",
         since=columns.vintage_change,
+    ),
+    Check(
+        "period_proportion",
+        "indicators of which the values are out of proportion to the last period, such as by another unit multiplier or currency",
+        _CONFIRM,
+        last=proportion.period_proportion,
+        confirmed=True,
+    ),
+    Check(
+        "period_change",
+        "indicators of which the values moved a lot since the last period, as by another currency",
+        "Ask the NSI for the reason. Check unit and currency.",
+        last=proportion.period_change,
+    ),
+    Check(
+        "code_change",
+        "totals of codes that moved many times more than the rest of the table since the last period",
+        "Ask the NSI for the reason. Check whether codes or rows were exchanged.",
+        last=proportion.code_change,
+    ),
+    Check(
+        "columns_lost",
+        "indicators without units or shares, which the last period had",
+        "Ask the NSI whether a column was left out or renamed.",
+        last=proportion.columns_lost,
+    ),
+    Check(
+        "repeated",
+        "indicators with exactly the values of the last period",
+        "Ask the NSI whether the file of that period was sent again under the new one.",
+        last=proportion.repeated,
+    ),
+    Check(
+        "proportion",
+        "indicators of which the values are out of proportion to the other countries, such as by another unit multiplier",
+        _CONFIRM,
+        among=proportion.proportion,
+        confirmed=True,
+    ),
+    Check(
+        "size",
+        "indicators of which the values are many times larger or smaller than those of the other countries; without units nobody can say "
+        "whether the country is, or the unit is another one",
+        "Look at the unit and the multiplier. Send UNITS, which settles it.",
+        among=proportion.size,
+    ),
+    Check(
+        "code_proportion",
+        "totals of codes of which the value per unit is out of proportion to the rest of the table",
+        "Ask the NSI whether this part of the table is in another unit.",
+        among=proportion.code_proportion,
+    ),
+    Check(
+        "copied",
+        "indicators with exactly the values of another country",
+        "Ask both NSIs whose table it is.",
+        among=proportion.copied,
     ),
 )
 CHECKS: Mapping[str, Check] = {check.name: check for check in _ALL}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdc_tasks.checks.columns import Answers
+from sdc_tasks.checks.proportion import Among
 from sdc_tasks.checks.registry import CHECKS
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.findings import CheckResult, Severity
@@ -27,14 +28,28 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def check(table: NationalTable, domain: Domain, previous: NationalTable | None = None) -> tuple[CheckResult, ...]:
-    """The result of every check that the domain switches on, in the order of the registry. `previous` is the delivery before this one."""
-    per_cell, per_table = _answers(table, domain, previous)
+def check(
+    table: NationalTable, domain: Domain, previous: NationalTable | None = None, last: NationalTable | None = None
+) -> tuple[CheckResult, ...]:
+    """The result of every check of one country that the domain switches on, in the order of the registry. `previous` is the delivery before
+    this one, `last` the one of the last period.
+    """
+    return _results(table, domain, *_answers(table, domain, previous, last))
+
+
+def compare(table: NationalTable, domain: Domain, among: Among) -> tuple[CheckResult, ...]:
+    """The result of every check against the other countries of the period that the domain switches on, in the order of the registry."""
+    return _results(table, domain, {name: each.among(table, domain, among) for name, each in CHECKS.items() if each.among is not None}, {})
+
+
+def _results(
+    table: NationalTable, domain: Domain, per_cell: Mapping[str, Answers], per_table: Mapping[str, Bools]
+) -> tuple[CheckResult, ...]:
     frame = _frame(domain, per_cell, per_table, table.country)
     failing, checked = _failing(frame), frame[_CHECK].value_counts()
     results = []
     for name, each in CHECKS.items():
-        if (name in per_cell or name in per_table) and (severity := each.severity(domain)) is not None:
+        if (name in per_cell or name in per_table) and (severity := each.severity(domain, table.country)) is not None:
             cells = failing.get(name, ())
             named = cells if name in per_cell else ()
             results.append(CheckResult(name, severity, not cells, int(checked.get(name, 0)), len(cells), named))
@@ -46,12 +61,16 @@ def refusals(results: Iterable[CheckResult]) -> tuple[CheckResult, ...]:
     return tuple(result for result in results if not result.passed and result.severity is Severity.ERROR)
 
 
-def _answers(table: NationalTable, domain: Domain, previous: NationalTable | None) -> tuple[dict[str, Answers], dict[str, Bools]]:
+def _answers(
+    table: NationalTable, domain: Domain, previous: NationalTable | None, last: NationalTable | None
+) -> tuple[dict[str, Answers], dict[str, Bools]]:
     """The answers by check: those that must be yes for every asked cell, and those that must be yes for at least one cell."""
     every = {name: check.each(table, domain) for name, check in CHECKS.items() if check.each is not None}
     some = {name: check.some(table, domain) for name, check in CHECKS.items() if check.some is not None}
     if previous is not None:
         every |= {name: check.since(table, domain, previous) for name, check in CHECKS.items() if check.since is not None}
+    if last is not None:
+        every |= {name: check.last(table, domain, last) for name, check in CHECKS.items() if check.last is not None}
     return every, some
 
 

@@ -7,6 +7,7 @@ import sys
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.confidential import leave_no_core
 from sdc_tasks.errors import SdcError
+from sdc_tasks.tested import require_tested
 
 # Commands that write the best result so far at Ctrl-C, and what they search for.
 SOUGHT = {"cta": "table", "suppress": "pattern", "protect": "pattern", "intervals": "interval"}
@@ -19,9 +20,10 @@ def main() -> None:
     interruption = Interruption(SOUGHT.get(command, ""))
     if command in SOUGHT:
         interruption.listen()
-    from sdc_tasks.cli.app import app
-
     try:
+        require_tested()  # before the packages are imported: one of another version may fail at that
+        from sdc_tasks.cli.app import app
+
         app(obj=interruption)
     except SdcError as error:
         _complain(type(error).__name__, str(error))

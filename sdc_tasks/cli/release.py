@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -84,8 +85,12 @@ def release(
             steps.ingest(desk, inbox, each.file)
         except InvalidInput as error:  # a refused delivery never stops the others
             say(str(error))
-    say(f"deliveries read and checked, see {outputs.write_findings(desk, out_folder)}")
-    release_id = steps.assemble(desk)
+    place_of = outputs.write_findings(desk, out_folder)
+    say(f"deliveries read and checked, {_warned(outputs.warnings(desk))}; see {place_of}")
+    try:
+        release_id = steps.assemble(desk)
+    finally:
+        outputs.write_findings(desk, out_folder)  # with what the comparison of the countries found
     say(release_id)
     steps.baseline(desk, release_id)
     for rung in range(len(desk.domain.cta.ladder)):
@@ -303,6 +308,14 @@ def _share(share: float) -> str:
     return "met" if share >= 1 else "nothing" if share == 0 else f"under {25 * (int(4 * share) + 1)} %"
 
 
+def _warned(found: Mapping[str, tuple[str, ...]]) -> str:
+    """How many deliveries were accepted with warnings, and the codes of the first ones."""
+    if not found:
+        return "no delivery with warnings"
+    told = ", ".join(f"{country} ({', '.join(codes)})" for country, codes in list(found.items())[:NAMED_CELLS])
+    return f"{len(found)} {'delivery' if len(found) == 1 else 'deliveries'} with warnings: {_and_more(told, len(found))}"
+
+
 def show(summary: Summary, warehouse: str, page: Path) -> None:
     """Prints the release in figures, without passwords."""
     from sqlalchemy import make_url
@@ -310,6 +323,7 @@ def show(summary: Summary, warehouse: str, page: Path) -> None:
     table = Table(title=f"release {summary.release_id}", show_header=False, title_justify="left")
     table.add_row("files", f"{summary.accepted} accepted, {summary.refused} refused, {summary.superseded} superseded by later ones")
     visible = f"{summary.visible} as sum of the visible countries, " if summary.visible else ""
+    table.add_row("warnings", _warned(summary.warnings))
     table.add_row("aggregate cells", f"{summary.exact} exact, {summary.rounded} rounded, {visible}{summary.withheld} withheld")
     table.add_row(
         "relative base",

@@ -40,6 +40,13 @@ class CheckOptions(Strict):
     shares: Severity | None = Field(
         default=Severity.ERROR, description="shares that can be: 100 ≥ SHARE_1 ≥ SHARE_2, together no more than 100; null: off"
     )
+    unflagged: Severity | None = Field(
+        default=Severity.WARNING,
+        description="a public cell that the rule of a flag of the table would protect, by its units or by its shares; null: off",
+    )
+    units_fit: Severity | None = Field(
+        default=Severity.WARNING, description="a total has no fewer units than its parts, and what has a value has units; null: off"
+    )
     lone_suppressed: Severity | None = Field(
         default=Severity.WARNING, description="a hidden cell that its relation gives away by itself; null: off"
     )
@@ -49,6 +56,57 @@ class CheckOptions(Strict):
         default=Severity.WARNING, description="values that moved by more than vintage_change_ratio since the last delivery; null: off"
     )
     vintage_change_ratio: float = Field(default=10.0, gt=1, description="of vintage_change: times larger or smaller")
+    proportion: Severity | None = Field(
+        default=Severity.ERROR,
+        description="an indicator that is out of proportion to the other countries: the value per unit, or the value beside the other "
+        "indicators, by more than proportion_ratio; the value alone by more than its square; null: off",
+    )
+    size: Severity | None = Field(
+        default=Severity.WARNING,
+        description="an indicator without units that is more than proportion_ratio times larger or smaller than in the other countries; "
+        "null: off",
+    )
+    code_proportion: Severity | None = Field(
+        default=Severity.WARNING,
+        description="a code of which the value per unit is out of proportion to the rest of the table, by more than proportion_ratio; "
+        "null: off",
+    )
+    period_proportion: Severity | None = Field(
+        default=Severity.ERROR,
+        description="an indicator of which the values are out of proportion to the last period, by more than period_ratio in the median; "
+        "null: off",
+    )
+    period_ratio: float = Field(default=10.0, gt=1, description="of period_proportion: times larger or smaller than in the last period")
+    period_change: Severity | None = Field(
+        default=Severity.WARNING,
+        description="an indicator of which the values moved since the last period, by more than period_change_ratio in the median; "
+        "null: off",
+    )
+    period_change_ratio: float = Field(
+        default=3.0, gt=1, description="of period_change: times larger or smaller than in the last period; another currency is more"
+    )
+    code_change: Severity | None = Field(
+        default=Severity.WARNING,
+        description="a total of a code that moved by more than vintage_change_ratio against its table since the last period; null: off",
+    )
+    columns_lost: Severity | None = Field(
+        default=Severity.WARNING, description="units or shares that the last period had and this one has not; null: off"
+    )
+    repeated: Severity | None = Field(
+        default=Severity.WARNING, description="an indicator with exactly the values of the last period; null: off"
+    )
+    copied: Severity | None = Field(
+        default=Severity.WARNING, description="an indicator with exactly the values of another country; null: off"
+    )
+    proportion_ratio: float = Field(
+        default=30.0,
+        gt=1,
+        description="of the checks of proportion: times larger or smaller; between a large country and a unit of a thousand",
+    )
+    proportion_confirmed: tuple[str, ...] = Field(
+        default=(),
+        description="countries whose unit somebody has looked at: proportion and period_proportion are warnings for them",
+    )
 
 
 class InboxOptions(Strict):

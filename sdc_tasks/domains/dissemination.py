@@ -11,6 +11,7 @@ from pydantic import Field, field_validator
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.strict import Strict
+from sdc_tasks.tested import require_tested
 
 TableFormat = Literal["sdmx-ml", "sdmx-json", "parquet"]
 LAW = (
@@ -62,3 +63,5 @@ class DisseminationOptions(Strict):
                 f"{domain}: dissemination.formats asks for parquet, which is not written here. "
                 "Remedy: have pip install sdc-release[parquet] run, or leave parquet out"
             )
+        if "parquet" in self.formats:
+            require_tested("parquet")

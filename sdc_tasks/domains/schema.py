@@ -261,6 +261,7 @@ class Domain(Strict):
     _folder: Path = PrivateAttr(default=HERE)
     _digest: str = PrivateAttr(default="")
     _span: Span | None = PrivateAttr(default=None)
+    _whole: Domain | None = PrivateAttr(default=None)
     _compositions: frozenset[str] = PrivateAttr(default=frozenset())
 
     def of(self, period: str) -> Domain:
@@ -286,6 +287,10 @@ class Domain(Strict):
                 )
         return self._within(span, f"{self.id} in {period}")
 
+    def at(self, period: str) -> Domain:
+        """As `of`, also of the domain of another period: its cells are those of the same domain file, its countries may be others."""
+        return (self._whole or self).of(period)
+
     @property
     def _lasts(self) -> bool:
         """Does everything belong to the domain for ever?"""
@@ -303,7 +308,7 @@ class Domain(Strict):
         for name_of, member in vars(Domain).items():
             if isinstance(member, cached_property):
                 other.__dict__.pop(name_of, None)
-        other._span = span
+        other._span, other._whole = span, self
         if not kept or not other.countries:
             raise InvalidInput(
                 f"{name}: no {'country' if kept else 'composition'} is valid then. Remedy: see from and until in the domain file"
@@ -531,6 +536,8 @@ class Domain(Strict):
                 raise InvalidInput(f"indicator relation of {relation.total}: {apart[0]} is rounded by itself. Remedy: drop its rounding")
         if self.flag_when_empty is not None and self.flag_when_empty not in self.flags:
             raise InvalidInput(f"flag_when_empty: {self.flag_when_empty} is not one of the flags {', '.join(self.flags)}")
+        if unknown := sorted(set(self.checks.proportion_confirmed) - {row.code for row in self.area_rows}):
+            raise InvalidInput(f"checks.proportion_confirmed: {', '.join(unknown)} not in {self._list(self.areas).name}")
         codes = [code for spec in self.aggregates for code in (spec.code, spec.partial_code) if code is not None]
         refuse_unprintable("aggregates", *codes, *(spec.label for spec in self.aggregates))
         refuse_unprintable("indicators", *(text for each in self.indicators for text in (each.code, each.label, each.unit)))

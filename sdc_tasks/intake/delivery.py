@@ -42,6 +42,11 @@ class Delivery:
         return self.sheets[0].country
 
     @property
+    def converted(self) -> bool:
+        """Whether values were converted from another unit multiplier than that of the domain."""
+        return any((finding.code, finding.severity) == ("SDC/unit", Severity.WARNING) for finding in self.findings)
+
+    @property
     def file(self) -> str:
         """The names of the files."""
         return ", ".join(sheet.file for sheet in self.sheets)

@@ -1,6 +1,7 @@
 """The steps of a release, in the order of their modules. Airflow tasks and `sdc` use the same steps.
 
 desk           the warehouse, the domain and the period of a release
+comparison     a delivery beside the last period of its country, and beside the other countries
 deliveries     discover, ingest, settle, ready: files of an inbox become accepted deliveries
 secondaries    collect, suppress: secondaries that the receiver sets in national tables, before `assemble`
 protection     assemble, baseline, then audit_chunk, verdict: deliveries become an audited publication

@@ -17,6 +17,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.findings import CheckResult, Finding, Severity
 from sdc_tasks.model.problem import NationalTable
 from sdc_tasks.model.series import Answer, series_of
+from sdc_tasks.steps.comparison import last_period, read_files
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import inputs_of, release_id_of, terms_of
 from sdc_tasks.warehouse import reader
@@ -187,7 +188,7 @@ def _judge(desk: Desk, inbox: Path | None, name: str) -> tuple[str, str, list[st
         message = f"{name} does not say its country by its name, and {country} has files that count: rename it, such as AT_2024.csv"
         store.save_findings(desk.engine, keys[0], [*delivery.findings, Finding("SDC/file-name", Severity.ERROR, message)])
         raise _refused(desk, files, delivery, f": {message}")
-    results = suite.check(delivery.table, desk.domain, _previous(desk, country, files))
+    results = suite.check(delivery.table, desk.domain, _previous(desk, country, files), last_period(desk, country))
     refused = suite.refusals(results)
     judged = [each.key for each in fresh] if refused else keys
     for key in judged:
@@ -461,10 +462,3 @@ def _previous(desk: Desk, country: str, files: Sequence[store.StoredDelivery]) -
     if not before or {each.key for each in before} == {each.key for each in files}:
         return None
     return read_files(desk, before).table
-
-
-def read_files(desk: Desk, files: Sequence[store.StoredDelivery]) -> intake.Delivery:
-    """The delivery that consists of these files."""
-    data = [(each, store.load_artefact(desk.engine, each.key.digest)) for each in files]
-    sheets = [intake.read_sheet(content, each.file, desk.domain, desk.period, each.key.digest) for each, content in data]
-    return intake.together(sheets, desk.domain)

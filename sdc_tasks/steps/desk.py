@@ -15,6 +15,7 @@ from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.one_thread import one_thread
+from sdc_tasks.tested import require_tested
 from sdc_tasks.warehouse.confidential.secret import VARIABLE, given_secret, secret_of
 from sdc_tasks.warehouse.database.engine import open_warehouse
 from sdc_tasks.warehouse.database.migrations import migrate
@@ -53,6 +54,7 @@ def open_office(warehouse: str, actor: str | None = None) -> Engine:
     operating system.
     """
     leave_no_core()
+    require_tested()
     one_thread()
     written = os.environ.get("SDC_PAYLOAD_KEYS")
     keys, secret = Keyring.of(written.split(",")) if written else None, given_secret(os.environ.get(VARIABLE))

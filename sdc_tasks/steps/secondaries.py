@@ -20,7 +20,8 @@ from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Secondaries
 from sdc_tasks.model.table import CellSpace, Ints
-from sdc_tasks.steps.deliveries import ASK, read_files, second
+from sdc_tasks.steps.comparison import compare, read_files
+from sdc_tasks.steps.deliveries import ASK, second
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import embargo_of, inputs_of, release_id_of, terms_of
 from sdc_tasks.steps.memory import load, once
@@ -73,11 +74,14 @@ def made_of(desk: Desk, release_id: str) -> list[store.StoredDelivery]:
 
 def delivered(desk: Desk, release_id: str, notes: list[str]) -> ProtectionProblem:
     """The protection problem of the release's deliveries, with the promises of earlier versions. `notes` gets what people must know who
-    agree to the release: where flags or the domain file ask for lower levels than a version that is out.
+    agree to the release: where flags or the domain file ask for lower levels than a version that is out. Raises InvalidInput where a
+    country is out of proportion to the others (`comparison.py`).
     """
-    tables = [read_files(desk, files).table for files in by_country(made_of(desk, release_id)).values()]
+    sent = by_country(made_of(desk, release_id))
+    read = {country: read_files(desk, files) for country, files in sent.items()}
+    compare(desk, sent, read)
     salt = salt_of(desk.engine, desk.domain.id, desk.period)
-    problem = pipeline.build_problem([table for table in tables if table is not None], desk.domain, salt)
+    problem = pipeline.build_problem([each.table for each in read.values() if each.table is not None], desk.domain, salt)
     kept, lowered = pipeline.still_promised(problem, [then for then, _ in told_before(desk, release_id)])
     notes += [f"{LOWER_LEVELS} version {n}: {k} cells, which keep those" for n, k in enumerate(lowered, start=1) if k]
     return kept

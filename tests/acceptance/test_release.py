@@ -400,7 +400,7 @@ def test_everything_hidden_everywhere(desk):
 def test_a_million_millions_and_a_hundredth_in_one_table(desk):
     """Nothing is lost to the size of the other: exact cells keep their hundredths, and the hundredth keeps its protection."""
     desk.settle("unit_multiplier: 3", "unit_multiplier: 3, decimals: 2")
-    desk.settle("flags:", "bases: {smallest: 0.01}\nflags:")
+    desk.settle("flags:", "bases: {smallest: 0.01}\nchecks: {proportion_confirmed: [AT, BE]}\nflags:")  # one is a million times the other
     desk.deliver(
         "AT",
         """

@@ -65,7 +65,10 @@ def secrets(inbox: Path, tmp_path: Path) -> list[int]:
     (folder / "AT_2024.csv").write_text(at.replace(",D,", ",F,"), encoding="utf-8")  # primaries only: the receiver hides as much again
     (folder / "CY_2024.csv").write_bytes(spoilt((folder / "CY_2024.csv").read_bytes().replace(b",0;", b";").replace(b";", b",")))
     domain = tmp_path / "demo" / "small_partial.yaml"
-    domain.write_text(domain.read_text(encoding="utf-8") + "suppression: {receiver: when_missing}\n", encoding="utf-8")
+    settings = domain.read_text(encoding="utf-8")
+    assert "\nchecks:\n" in settings
+    settings = settings.replace("\nchecks:\n", "\nchecks:\n  proportion: null\n")  # its figures are those of no country
+    domain.write_text(settings + "suppression: {receiver: when_missing}\n", encoding="utf-8")
     return [int(row["OBS_VALUE"]) for row in records if row["CONF_STATUS"] in PRIMARY and row["OBS_VALUE"] != "0"]
 
 

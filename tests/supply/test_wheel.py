@@ -102,6 +102,42 @@ def test_a_data_frame_is_protected_and_audited_as_the_documents_say(installed: I
     assert (tmp_path / "published.csv").read_text().startswith("REGION,BRANCH,TURNOVER,STATUS\n")
 
 
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_whoever_installs_the_wheel_alone_gets_versions_that_run(installed: Installed, version: str, tmp_path: Path):
+    """What the index serves to that Python today, without lock files: it lies within the tested ends, and gives the same bytes."""
+    if (python := interpreter(version)) is None:
+        pytest.skip(f"no Python {version} on this machine, in the path or of pyenv")
+    assert uv("venv", "--python", python, tmp_path / "env", cwd=tmp_path).returncode == 0
+    done = uv("pip", "install", "--python", tmp_path / "env" / "bin" / "python", installed.wheel, cwd=tmp_path)
+    if no_network(done):
+        pytest.skip("no index is in reach")
+    assert done.returncode == 0, done.stderr
+    newest = Installed(tmp_path / "env" / "bin", installed.wheel)
+    tables = [released(each, tmp_path / name).read_bytes() for each, name in ((newest, "newest"), (installed, "locked"))]
+    assert tables[0] == tables[1]
+
+
+def interpreter(version: str) -> str | None:
+    """A Python of this version. What pyenv puts into the path runs only where somebody has chosen that version."""
+    there = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    for path in (shutil.which(f"python{version}"), *sorted(map(str, there.glob(f"{version}.*/bin/python{version}")))):
+        asked = "import sys; print('%d.%d' % sys.version_info[:2])"
+        if path and subprocess.run([path, "-c", asked], capture_output=True, text=True, check=False).stdout.strip() == version:
+            return path
+    return None
+
+
+def released(program: Installed, folder: Path) -> Path:
+    """The table that this program publishes of a small demonstration."""
+    folder.mkdir()
+    size = ["--countries", 3, "--activities", 4, "--sizes", 2]
+    asked = ["--domain", folder / "demo" / "domain.yaml", "--period", "2024", "--inbox", folder / "demo" / "inbox"]
+    for command in (["demo", folder / "demo", *size], ["release", *asked, "--out", folder / "out"]):
+        done = program.run("sdc", *command, cwd=folder)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "out" / "table.csv"
+
+
 def test_the_installed_program_releases_the_same_bytes(installed: Installed, tmp_path: Path):
     size = ["--countries", 3, "--activities", 4, "--sizes", 2]
     assert installed.run("sdc", "demo", tmp_path / "demo", *size, cwd=tmp_path).returncode == 0

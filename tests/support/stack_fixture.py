@@ -37,7 +37,7 @@ LATE = {"calendar": {"cycles": {PERIOD: {"opens": (DUE - timedelta(days=30)).iso
 DOMAINS: dict[str, dict[str, Any]] = {  # id → what it sets otherwise than the demonstration
     "week": APPROVED | LATE,  # for the tests of the pages
     "open": {},
-    "partial": {"missing_country": "partial"},
+    "partial": {"missing_country": "partial", "checks": {"proportion": None}},  # a test plants figures of no country in it
     "faults": {},
     "groups": {"cta": {"ladder": []}},
 }

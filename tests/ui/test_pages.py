@@ -76,6 +76,25 @@ def test_a_cycle_shows_the_country_that_failed_and_where_to_look(page: Page) -> 
     assert f'href="/sdc/cycle/{DOMAIN}/2024/findings/CY"' in html
 
 
+@pytest.mark.parametrize(
+    ("warned", "counted"), [((), ""), (("AT",), "1 delivery with warnings"), (("AT", "CY"), "1 delivery with warnings")]
+)
+def test_a_cycle_counts_the_deliveries_with_warnings(
+    page: Page, monkeypatch: pytest.MonkeyPatch, warned: tuple[str, ...], counted: str
+) -> None:
+    """Those that are accepted: what was found in the file of CY refuses it."""
+    from sdc_tasks.warehouse import reader
+
+    known = reader.deliveries
+
+    def found(*where: Any) -> list[reader.Record]:
+        return [each | {"findings": 0, "failed_checks": int(each["country"] in warned)} for each in known(*where)]
+
+    monkeypatch.setattr(reader, "deliveries", found)
+    said = text(page(f"/cycle/{DOMAIN}/2024"))
+    assert re.findall(r"\d+ deliver\w+ with warnings", said) == ([counted] if counted else [])
+
+
 def test_before_there_is_a_release_the_domain_file_says_how_many_must_agree(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     from sdc_tasks.warehouse import reader
 

@@ -52,10 +52,12 @@ def test_a_healthy_table_passes_every_check(domain, folder):
     assert failed(results) == {}
     assert refusals(results) == ()
     assert [result.check for result in results] == [
-        "additivity", "complete_keys", "non_negative", "shares", "shares_for_rule", "lone_suppressed", "all_free", "all_suppressed",
+        "additivity", "complete_keys", "non_negative", "shares", "shares_for_rule", "unflagged", "units_fit",
+        "lone_suppressed", "all_free", "all_suppressed",
     ]  # fmt: skip
     assert {result.check: result.checked for result in results} == {
-        "additivity": 5, "complete_keys": 5, "non_negative": 9, "shares": 0, "shares_for_rule": 0, "lone_suppressed": 4,
+        "additivity": 5, "complete_keys": 5, "non_negative": 9, "shares": 0, "shares_for_rule": 0, "unflagged": 0,
+        "units_fit": 0, "lone_suppressed": 4,
         "all_free": 1, "all_suppressed": 1,
     }  # fmt: skip
 
@@ -190,6 +192,32 @@ def test_shares_that_the_rule_of_a_flag_needs(domain, folder, flag, units, first
     assert refusals(results) == ()
 
 
+@pytest.mark.parametrize(
+    ("units", "first", "second", "free"),
+    [
+        (-1, np.nan, np.nan, True),
+        (3, 50, 30, True),
+        (2, 60, 40, False),  # of few units
+        (5, 70, 27, False),  # 3 % are left, less than 10 % of 70
+        (5, 70, 20, True),
+        (5, 1e308, -1e308, True),  # no shares; `shares` refuses them
+    ],
+)
+def test_a_public_cell_that_a_rule_of_the_domain_protects(domain, folder, units, first, second, free):
+    results = check(last_cell(table(domain, folder), flag="F", units=units, share_1=first, share_2=second), domain)
+    assert ("unflagged" in failed(results)) is not free
+
+
+@pytest.mark.parametrize(
+    ("at", "units", "fits"), [(0, 9, True), (0, 7, False), (8, 0, False), (8, -1, True)]
+)  # of the total, of the last part
+def test_a_total_has_the_units_of_its_parts(domain, folder, at, units, fits):
+    healthy = table(domain, folder)
+    of_cells = np.array([9, 1, 8, 2, 1, 1, 7, 1, 7])
+    of_cells[at] = units
+    assert ("units_fit" in failed(check(replace(healthy, units=of_cells), domain))) is not fits
+
+
 def last_cell(table: NationalTable, **fields: object) -> NationalTable:
     """The table with other entries for its last cell, which is the primary one."""
     return replace(table, **{name: np.array([*getattr(table, name)[:-1], entry]) for name, entry in fields.items()})
@@ -260,7 +288,7 @@ def test_great_expectations_is_imported_only_to_check():
 @pytest.mark.parametrize("name", CHECKS)
 def test_a_check_asks_one_way_and_has_words_and_a_severity(name, domain):
     each = CHECKS[name]
-    assert [each.each, each.some, each.since].count(None) == 2
+    assert [each.each, each.some, each.since, each.last, each.among].count(None) == 4
     assert each.meaning
     assert each.remedy.endswith(".")
     assert each.severity(domain) in {None, *Severity}

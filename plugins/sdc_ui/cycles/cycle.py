@@ -42,10 +42,10 @@ class Tile:
 
 @dataclass(frozen=True)
 class CycleFacts:
-    """All facts of the page of a cycle. `nameless`: files in the inbox without a readable country. `unread`: what lay in the inbox and is
-    not read, `why` for each; a run stops while it lies there. `run` is the newest run, `asking` the one that asks about the newest
-    release: an older one, while a later run takes in newer deliveries. `takings` take releases of the cycle back, or took or asked.
-    `claim`: what the certificate of the newest release lets anybody say.
+    """All facts of the page of a cycle. `warned`: the countries with something found in an accepted file. `nameless`: files in the inbox
+    without a readable country. `unread`: what lay in the inbox and is not read, `why` for each; a run stops while it lies there. `run` is
+    the newest run, `asking` the one that asks about the newest release: an older one, while a later run takes in newer deliveries.
+    `takings` take releases of the cycle back, or took or asked. `claim`: what the certificate of the newest release lets anybody say.
     """
 
     domain: str
@@ -55,6 +55,7 @@ class CycleFacts:
     claim: Claim | None
     stages: Mapping[Stage, int]
     tiles: tuple[Tile, ...]
+    warned: tuple[str, ...]
     nameless: tuple[str, ...]
     unread: tuple[str, ...]
     why: tuple[str, ...]
@@ -150,6 +151,9 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
         claim=_claim(audits[-1]) if audits else None,
         stages=tally(found),
         tiles=tuple(_tile(labels.area(each.code), each, files, steps) for each in found),
+        warned=tuple(
+            sorted({each["country"] for each in files if each["state"] == "accepted" and (each["findings"] or each["failed_checks"])})
+        ),
         nameless=(
             *(each["file"] for each in files if each["country"] is None and each["lying"] and each["state"] not in OVER),
             *(file for file in unread if named_by(file, codes) is None),

@@ -15,10 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats.columnar_apart import TOO_LARGE
 from sdc_tasks.intake.formats.header import fitting_names, known_columns
 from sdc_tasks.intake.formats.records import Concepts, Records
+from sdc_tasks.tested import require_tested
 
 _APART = Path(__file__).with_name("columnar_apart.py")
 _ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -28,6 +30,11 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     """The records of the file; None where it cannot be read (the findings say why)."""
     if find_spec("pyarrow") is None:
         found.add("140", "Parquet and Arrow are not read here: have pip install sdc-release[parquet] run, or send SDMX-CSV")
+        return None
+    try:
+        require_tested("parquet")
+    except InvalidInput as error:
+        found.add("140", f"Parquet and Arrow are not read here: {error}; or send SDMX-CSV")
         return None
     known, numbers = ([name.upper() for name in names] for names in (known_columns(concepts), concepts.numbers))
     asked = json.dumps({"most": most, "known": known, "numbers": numbers})

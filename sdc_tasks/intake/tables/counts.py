@@ -24,6 +24,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.totals import known_total, lone, unnamed
 from sdc_tasks.methods.rounding.small_count import InnerCells, inner_cells
 from sdc_tasks.model.table import EXACT_BELOW, Bools, Ints
+from sdc_tasks.tested import require_tested
 from sdc_tasks.untrusted import FORMULA, RATIO, ROOM, formula, lines, separator_of
 
 Codes = npt.NDArray[np.int32]
@@ -228,12 +229,14 @@ def _labelled(chunked: Any, arrow: Any, compute: Any) -> _Column:
 
 def parquet_library() -> tuple[Any, ...]:
     """pyarrow, its parquet and its compute; late, for a CSV file does not need them, nor does an office without Parquet have them.
-    Untyped: they have no stubs. Raises InvalidInput where they are not installed.
+    Untyped: they have no stubs. Raises InvalidInput where they are not installed, or in a version that was not tested.
     """
     try:
-        return tuple(map(import_module, ("pyarrow", "pyarrow.parquet", "pyarrow.compute")))
+        found = tuple(map(import_module, ("pyarrow", "pyarrow.parquet", "pyarrow.compute")))
     except ModuleNotFoundError as error:
         raise InvalidInput("Parquet needs pyarrow. Remedy: pip install sdc-release[parquet], or give the table as CSV") from error
+    require_tested("parquet")
+    return found
 
 
 def _used(column: _Column) -> _Column:

@@ -103,7 +103,9 @@ def _desk(folder: Path, url: str, planted: bool, period: str, seed: int) -> tupl
     content = yaml.safe_load(file.read_text(encoding="utf-8")) | {"governance": {"approvals": 1}, "calendar": _calendar(planted)}
     content["cta"]["ladder"] = [content["cta"]["ladder"][0] | {"rounds": 1}]
     content["bases"] |= {"rule": "cta", "sharpen": False}
-    if not planted:
+    if planted:
+        content["checks"]["proportion"] = None  # its figures are those of no country
+    else:
         content["title"] = "Structural business statistics"
     file.write_text(yaml.safe_dump(content), encoding="utf-8")
     if planted:
