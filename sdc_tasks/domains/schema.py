@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
-from sdc_tasks.domains.calendar import Calendar, reference
+from sdc_tasks.domains.calendar import Calendar
 from sdc_tasks.domains.codelists import (
     Code,
     CodelistSource,
@@ -41,6 +41,7 @@ from sdc_tasks.methods.cta.options import CtaOptions
 from sdc_tasks.methods.primary import LevelRule
 from sdc_tasks.methods.receiver.options import SuppressionOptions
 from sdc_tasks.methods.rounding.options import Rounding, SmallCountRounding
+from sdc_tasks.model.periods import reference
 from sdc_tasks.model.profiles import EXTERNAL, named
 from sdc_tasks.model.strict import Strict
 from sdc_tasks.model.table import Aggregate, Bools, CellSpace, Hierarchy, Ints, linked

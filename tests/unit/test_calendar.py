@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from sdc_tasks.domains import load_domain
-from sdc_tasks.domains.calendar import bounds, canonical
+from sdc_tasks.model.periods import bounds, canonical
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from support.deliveries import small_domain
