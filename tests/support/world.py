@@ -86,6 +86,7 @@ def certificate(report: AuditReport, period: str = "2024", terms: Terms = TERMS,
             "counts": {"primaries": len(report.primaries), "broken_requirements": report.broken},
             "of": of,
             **({"beside": list(beside)} if beside else {}),
+            **({"unrelated": said} if (said := json.loads(terms.settings).get("unrelated")) else {}),
         }
     )
 
