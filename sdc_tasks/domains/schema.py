@@ -48,7 +48,7 @@ from sdc_tasks.model.table import Aggregate, Bools, CellSpace, Hierarchy, Ints, 
 
 HERE = Path(__file__).parent
 _OF_NO_TABLE = ("calendar", "dissemination", "structures")  # keys that change nothing in a table; what structures say is added
-LONGEST_REASON = 400  # characters, as of a retraction
+LONGEST_UNRELATED = 400  # characters, as of a retraction
 
 
 class Role(StrEnum):
@@ -254,7 +254,7 @@ class Domain(Strict):
     dissemination: DisseminationOptions = Field(
         default=DisseminationOptions(), description="the files that the world gets of a release, beside table.csv"
     )
-    unrelated: dict[Annotated[str, Field(pattern=r"^[a-z0-9_]+$")], Annotated[str, Field(max_length=LONGEST_REASON)]] = Field(
+    unrelated: dict[Annotated[str, Field(pattern=r"^[a-z0-9_]+$")], Annotated[str, Field(max_length=LONGEST_UNRELATED)]] = Field(
         default={},
         description="another domain of the same agency to the reason why nothing of either can be computed from the other, although they "
         "share an indicator, an area and time. Without it, a release beside what that domain published is refused",

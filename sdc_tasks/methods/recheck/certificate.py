@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sdc_tasks.methods.recheck.statements import statements
+from sdc_tasks.methods.recheck.stated import statements
 from sdc_tasks.methods.recheck.verdict import Recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
@@ -72,7 +72,7 @@ class Asked:
     """What a certificate must be about: the domain with its digest, the period, the profiles, the rounding of indicators as whole tables;
     `digests` of the problem, the publication, the requirements and the evidence; `beside`: the publications that the audit also considered;
     `drawn`: `removed` and `epoch` of bases.rule_aware, None without it; `without_claim`: the primaries whose width it does not claim;
-    `unrelated` and `secret` as in `statements`.
+    `unrelated` and `secret` as in `stated`.
     """
 
     domain: str

@@ -1,4 +1,4 @@
-"""What may be computed from other figures stays in; the secret has a name that everybody may know, and is kept elsewhere too.
+"""What may be computed from other figures stays in; what keys names has one itself, that everybody may know, and is kept elsewhere too.
 
 Both close what an audit of one domain and one warehouse cannot see. The program makes and names the secret when it has migrated
 (`sdc_tasks/warehouse/database/migrations.py`): here is no key to encrypt it by.
