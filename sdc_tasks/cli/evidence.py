@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def write_evidence(path: Path, salt: Secret, evidence: Evidence, secret: str = "") -> None:
-    """Writes the evidence, the salt of the digests in its certificate, and the fingerprint of the secret by which the table was drawn, if it
-    was. Only the owner can read the file.
+    """Writes the evidence, the salt of the digests in its certificate, and the fingerprint of the secret by which the table was drawn, if
+    it was. Only the owner can read the file.
     """
     path.touch(mode=0o600)
     path.chmod(0o600)
@@ -23,8 +23,8 @@ def write_evidence(path: Path, salt: Secret, evidence: Evidence, secret: str = "
 
 
 def evidence_of(content: bytes) -> tuple[Secret, Evidence, str]:
-    """The salt, the evidence and the fingerprint of a witness file. Raises InvalidInput unless the file has the form that `sdc audit` writes:
-    the same names and kinds, each once, and its digest.
+    """The salt, the evidence and the fingerprint of a witness file. Raises InvalidInput unless the file has the form that `sdc audit`
+    writes: the same names and kinds, each once, and its digest.
     """
     from sdc_tasks.model.results import Evidence
     from sdc_tasks.model.secret import Secret

@@ -253,7 +253,7 @@ def keep_secret(
                 opened.flush()
                 os.fsync(opened.fileno())
         except OSError as error:
-            raise InvalidInput(f"{file}: {error.strerror}. Nothing was noted as kept. Remedy: name a new file in a folder of yours") from None
+            raise InvalidInput(f"{file}: {error.strerror}. Nothing was kept. Remedy: name a new file in a folder of yours") from None
 
     out.print(f"kept in {file}: secret {keep(open_office(warehouse, actor), place)}")
 

@@ -33,7 +33,7 @@ from sdc_tasks.steps.secondaries import collect, set_by_receiver, suppress
 
 __all__ = [
     "Desk", "Waiting", "adjust", "adjustment_of", "answer", "assemble", "audit_chunk", "awaiting", "baseline", "choose_bases",
-    "climbed", "close", "collect", "compared", "decided", "discover", "drawn_by", "followed", "ingest", "newer", "news", "open_cycle", "open_desk",
-    "open_office", "outdated", "publish", "ready", "rejections", "require_own", "retract", "second", "set_by_receiver", "settle",
-    "suppress", "verdict", "wait", "withdraw",
+    "climbed", "close", "collect", "compared", "decided", "discover", "drawn_by", "followed", "ingest", "newer", "news", "open_cycle",
+    "open_desk", "open_office", "outdated", "publish", "ready", "rejections", "require_own", "retract", "second", "set_by_receiver",
+    "settle", "suppress", "verdict", "wait", "withdraw",
 ]  # fmt: skip

@@ -110,8 +110,7 @@ BEGIN
             ) theirs ON theirs.indicator = ours.indicator
         )
     ) THEN
-        RAISE integrity_constraint_violation USING
-            MESSAGE = 'release refused: beside figures of another domain or frequency that may be the same, or sums of them';
+        RAISE integrity_constraint_violation USING MESSAGE = 'release refused: beside figures that may be the same, or sums of them';
     END IF;
     RETURN NEW;
 END $$;

@@ -7,7 +7,7 @@ CREATE TRIGGER release_related BEFORE INSERT ON release BEGIN
     JOIN terms t ON t.domain = s.domain AND t.digest = s.terms_digest
     LEFT JOIN audit a ON a.release_id = s.release_id AND a.digest = NEW.audit_digest
     WHERE s.release_id = NEW.release_id AND told(t.settings, 'unrelated') IS NOT told(a.certificate, 'unrelated');
-    SELECT raise(ABORT, 'release refused: beside figures of another domain or frequency that may be the same, or sums of them')
+    SELECT raise(ABORT, 'release refused: beside figures that may be the same, or sums of them')
     FROM (
         SELECT DISTINCT r.domain, r.period, r.publication_digest, s.terms_digest
         FROM release r LEFT JOIN submission s ON s.release_id = r.release_id

@@ -718,7 +718,7 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
         "audit_not_of_certificate": "UPDATE operations.audit SET primaries = 99",
         "release_beside_others": 'UPDATE operations.audit SET certificate = \'{"beside": ["another"]}\'',
         "delivery_not_logged": "UPDATE operations.delivery SET times = 9 WHERE file = 'at_v2.csv'",
-        "release_of_another_secret": "UPDATE operations.audit SET certificate = '{\"secret\": \"another\"}'",
+        "release_of_another_secret": 'UPDATE operations.audit SET certificate = \'{"secret": "another"}\'',
         "payload_key": "UPDATE confidential.secret SET key_id = 'another'",
         "secret_not_logged": "SELECT 1",
         "payload_plain": "UPDATE confidential.payload SET key_id = NULL",

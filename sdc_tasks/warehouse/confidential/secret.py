@@ -131,9 +131,10 @@ def _made(connection: Connection) -> Secret:
     given, keys = _given(connection), keys_of(connection)
     known = _known(connection)
     if known and (given is None or given.fingerprint not in known):
+        which = " and ".join(sorted(filter(None, known))) or "one without a fingerprint"
         raise InvalidInput(
-            f"{SEALED_AS} is lost: the log tells of {' and '.join(sorted(filter(None, known))) or 'one without a fingerprint'}, and it is not "
-            "there. Another one would draw other tables of periods that are out, and two tables of a period tell what each alone does not. "
+            f"{SEALED_AS} is lost: the log tells of {which}, and it is not there. Another one would draw other tables of periods that are "
+            "out, and two tables of a period tell what each alone does not. "
             f"Remedy: restore the table `secret` from a backup, or set {VARIABLE} to the one that was kept (sdc keep-secret)"
         )
     made = given or Secret.fresh()

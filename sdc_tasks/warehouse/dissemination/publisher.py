@@ -88,8 +88,10 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms,
         row["embargo"] = _embargo(connection, release, terms, str(row["audit_digest"]))
         _store(connection, release.publication, space, domain, period)
         connection.execute(insert(release_table), row)
-        reasons = {"unrelated": said} if (said := unrelated(terms.settings)) else {}
-        record(connection, "release", release.id, version=version, publication=digest, audit=row["audit_digest"], **reasons)
+        about: dict[str, object] = {"version": version, "publication": digest, "audit": row["audit_digest"]}
+        if said := unrelated(terms.settings):
+            about["unrelated"] = said
+        record(connection, "release", release.id, **about)
         return Published(version, created=True)
 
 
