@@ -22,13 +22,13 @@ FROM confidential.secret s
 WHERE s.kept AND NOT EXISTS (
     SELECT 1 FROM operations.log l
     WHERE l.subject LIKE 'confidential_secret' AND operations.told(l.details, 'fingerprint') = s.fingerprint
-        AND (l.action = 'keep' OR (l.action = 'make' AND operations.told(l.details, 'kept') = 'true'))
+        AND (l.action = 'deposit' OR (l.action = 'make' AND operations.told(l.details, 'kept') = 'true'))
 )
 UNION ALL
 SELECT l.number, 'another'
 FROM operations.log l
 JOIN confidential.secret s ON operations.told(l.details, 'fingerprint') <> s.fingerprint
-WHERE l.action IN ('make', 'name', 'keep') AND l.subject LIKE 'confidential_secret'
+WHERE l.action IN ('make', 'name', 'deposit') AND l.subject LIKE 'confidential_secret'
 UNION ALL
 SELECT 1, 'no secret'
 WHERE NOT EXISTS (SELECT 1 FROM confidential.secret s)

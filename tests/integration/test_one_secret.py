@@ -176,7 +176,7 @@ def test_a_secret_is_kept_once_and_the_log_tells(warehouse_url):
     assert keep(engine, written.append) == secret_of(engine).fingerprint
     assert written == [secret_of(engine).hex]
     assert named(engine)[1] is True
-    assert [action for action, _ in actions(engine)] == ["make", "keep"]
+    assert [action for action, _ in actions(engine)] == ["make", "deposit"]
     assert all(secret_of(engine).hex not in entry.details for entry in entries(engine))
     assert not any(run_checks(engine, CHECKS).values())
     engine.dispose()
@@ -200,7 +200,7 @@ def test_whoever_gives_the_secret_keeps_it(warehouse_url):
     given = open_warehouse(warehouse_url, KEYS, secret=found)
     assert secret_of(given) == found
     assert named(engine)[1] is True
-    assert [action for action, _ in actions(engine)] == ["make", "keep"]
+    assert [action for action, _ in actions(engine)] == ["make", "deposit"]
     for each in (engine, given):
         each.dispose()
 

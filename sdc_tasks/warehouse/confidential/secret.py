@@ -153,7 +153,7 @@ def _known(connection: Connection) -> set[str]:
 
 def _note_kept(connection: Connection, found: Secret) -> None:
     connection.execute(update(secret).values(kept=True))
-    record(connection, "keep", SUBJECT, fingerprint=found.fingerprint)
+    record(connection, "deposit", SUBJECT, fingerprint=found.fingerprint)
 
 
 def _opened(connection: Connection, row: Row[Any]) -> Secret:
