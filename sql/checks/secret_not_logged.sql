@@ -17,13 +17,18 @@ WHERE s.fingerprint IS NOT NULL AND NOT EXISTS (
         AND operations.told(l.details, 'fingerprint') = s.fingerprint
 )
 UNION ALL
-SELECT s.number, 'not kept'
+SELECT s.number, 'kept'
 FROM confidential.secret s
-WHERE s.kept AND NOT EXISTS (
+WHERE s.fingerprint IS NOT NULL AND s.kept <> EXISTS (
     SELECT 1 FROM operations.log l
     WHERE l.subject LIKE 'confidential_secret' AND operations.told(l.details, 'fingerprint') = s.fingerprint
         AND (l.action = 'deposit' OR (l.action = 'make' AND operations.told(l.details, 'kept') = 'true'))
 )
+UNION ALL
+SELECT l.number, 'kept'
+FROM operations.log l
+WHERE l.action = 'make' AND l.subject LIKE 'confidential_secret' AND operations.told(l.details, 'fingerprint') IS NOT NULL
+    AND coalesce(operations.told(l.details, 'kept'), '') NOT IN ('true', 'false')
 UNION ALL
 SELECT l.number, 'another'
 FROM operations.log l

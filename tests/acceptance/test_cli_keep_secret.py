@@ -10,21 +10,9 @@ import pytest
 
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.warehouse.confidential.secret import VARIABLE
-from support.desk import Desk, new_desk, sdc
+from support.desk import HIDES, SHOWS, Desk, new_desk, sdc
 from support.payload_key import WAREHOUSE_SECRET
 
-HIDES = """
-            _T      S       L
-    TOTAL   600 F   300 F   300 F
-    C       300 F   240 D    60 A
-    D       300 F    60 D   240 D
-"""
-SHOWS = """
-            _T      S       L
-    TOTAL  1400 F   700 F   700 F
-    C       700 F   370 F   330 F
-    D       700 F   330 F   370 F
-"""
 DRAWN = {
     "bases": ("unit_multiplier: 3", "unit_multiplier: 3", "bases: {rule_aware: true}\n"),
     "a whole table": ("unit_multiplier: 3", "unit_multiplier: 3, rounding: {method: controlled, base: 50}", ""),
@@ -32,8 +20,9 @@ DRAWN = {
 
 
 @pytest.fixture(params=DRAWN)
-def desk(request, tmp_path: Path) -> Desk:
+def desk(request, tmp_path: Path, monkeypatch) -> Desk:
     """A desk whose tables are drawn, and whose warehouses make secrets of their own."""
+    monkeypatch.delenv(VARIABLE)
     made = new_desk(tmp_path, AT=HIDES, BE=SHOWS)
     old, new, more = DRAWN[request.param]
     made.settle(old, new)
@@ -96,7 +85,8 @@ def test_the_world_reads_by_which_secret_a_table_was_drawn(desk, monkeypatch):
     assert WAREHOUSE_SECRET not in told
 
 
-def test_where_nothing_is_drawn_no_secret_is_asked_for_and_none_is_named(tmp_path):
+def test_where_nothing_is_drawn_no_secret_is_asked_for_and_none_is_named(tmp_path, monkeypatch):
+    monkeypatch.delenv(VARIABLE)
     desk = new_desk(tmp_path, AT=HIDES, BE=SHOWS)
     ended = release(desk, "out")
     assert ended.code == 0, ended.text

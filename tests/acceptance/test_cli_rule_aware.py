@@ -16,8 +16,6 @@ from sdc_tasks.demo import write_demo
 from support.desk import HIDES, SHOWS, Desk, new_desk, sdc
 from support.two_indicators import SMALL_COUNT, write_two_indicators
 
-pytestmark = pytest.mark.usefixtures("one_secret")  # it is given, so that what is drawn may go out
-
 
 def of_desk(folder: Path, bases: str = "{rule_aware: true}", more: str = "") -> Desk:
     desk = new_desk(folder, AT=HIDES, BE=SHOWS)

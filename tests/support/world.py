@@ -89,7 +89,7 @@ def certificate(report: AuditReport, period: str = "2024", terms: Terms = TERMS,
             "of": of,
             **({"beside": list(beside)} if beside else {}),
             **({"unrelated": said} if (said := json.loads(terms.settings).get("unrelated")) else {}),
-            **({"secret": FINGERPRINT} if json.loads(terms.settings).get("bases", {}).get("rule_aware") else {}),
+            **({"secret": FINGERPRINT} if '"rule_aware": true' in terms.settings else {}),
         }
     )
 

@@ -61,10 +61,12 @@ def settle(connection: Connection) -> Secret:
     if found is None:
         return _made(connection)
     opened = _opened(connection, found)
+    kept = bool(found.kept)
     if found.fingerprint is None:
-        connection.execute(update(secret).values(fingerprint=opened.fingerprint))
+        kept = _kept(connection, opened.fingerprint)
+        connection.execute(update(secret).values(fingerprint=opened.fingerprint, kept=kept))
         record(connection, "name", SUBJECT, fingerprint=opened.fingerprint)
-    if _given(connection) is not None and not found.kept:
+    if _given(connection) is not None and not kept:
         _note_kept(connection, opened)
     return opened
 
@@ -147,8 +149,20 @@ def _made(connection: Connection) -> Secret:
 
 def _known(connection: Connection) -> set[str]:
     """The fingerprints of the secrets of which the log tells; an empty text for one that was made before there were fingerprints."""
-    told = select(log.c.details).where(log.c.subject == SUBJECT, log.c.action.in_(("make", "name")))
-    return {str(json.loads(details).get("fingerprint", "")) for details in connection.execute(told).scalars()}
+    return {str(told.get("fingerprint", "")) for action, told in _logged(connection) if action in ("make", "name")}
+
+
+def _kept(connection: Connection, fingerprint: str) -> bool:
+    """Does the log tell that the office keeps the secret of this fingerprint? A downgrade forgets the rest."""
+    return any(
+        told.get("fingerprint") == fingerprint and (action == "deposit" or told.get("kept") is True) for action, told in _logged(connection)
+    )
+
+
+def _logged(connection: Connection) -> list[tuple[str, dict[str, Any]]]:
+    """(action, details) of the entries about the secret."""
+    told = select(log.c.action, log.c.details).where(log.c.subject == SUBJECT)
+    return [(action, json.loads(details)) for action, details in connection.execute(told)]
 
 
 def _note_kept(connection: Connection, found: Secret) -> None:
