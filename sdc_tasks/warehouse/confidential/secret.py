@@ -99,7 +99,12 @@ def named(engine: Engine) -> tuple[str, bool]:
 
 def salt_of(engine: Engine, domain: str, period: str) -> Secret:
     """The key for a period: of the digests of its releases, the names of its deliveries, and the seeds of its roundings."""
-    return secret_of(engine).derive("release", domain, period)
+    return salt_by(secret_of(engine), domain, period)
+
+
+def salt_by(own: Secret, domain: str, period: str) -> Secret:
+    """The key for a period by this secret."""
+    return own.derive("release", domain, period)
 
 
 def key_in_use(connection: Connection) -> str:
