@@ -16,6 +16,7 @@ import pytest
 from sqlalchemy import Engine, create_engine, make_url, select
 from sqlalchemy.exc import IntegrityError
 
+from sdc_tasks.domains import load_domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.warehouse.confidential.maintenance import rotate
@@ -29,6 +30,7 @@ from sdc_tasks.warehouse.forms.canonical import sha256_hex
 from sdc_tasks.warehouse.keyring import Keyring, new_key
 from sdc_tasks.warehouse.log import entries
 from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
+from support.deliveries import small_domain
 from support.payload_key import WAREHOUSE_SECRET
 from support.world import FIRST, KEYS, RELEASE, SPACE, TERMS, audited, certificate, count, raw, staged
 
@@ -277,3 +279,35 @@ def test_a_release_by_another_secret_is_found(fresh):
     raw(fresh, f"DROP TRIGGER release_secret{on}")
     raw(fresh, RELEASE, **drawn(fresh, "r1", AWARE, secret=GIVEN.fingerprint))
     assert run_checks(fresh, CHECKS)["release_of_another_secret"] == [{"release_id": "r1", "secret": GIVEN.fingerprint}]
+
+
+OPTIONS = {
+    "nothing": ("", "", False),
+    "bases": ("", "bases: {rule_aware: true}\n", True),
+    "bases of the public rule": ("", "bases: {rule_aware: false}\n", False),
+    "controlled": (", rounding: {method: controlled, base: 5}", "", True),
+    "quadratic": (", integer: true, rounding: {method: quadratic, base: 5}", "", True),
+    "a label that looks so": (", label: 'x \"rounding\": {y'", "", False),
+}
+
+
+@pytest.mark.parametrize("what", OPTIONS)
+def test_program_and_database_mean_the_same_by_what_is_drawn(warehouse, tmp_path, what):
+    """Both ask the settings of a domain file: a release of it without a name of the secret goes out where nothing is drawn."""
+    own, more, draws = OPTIONS[what]
+    small_domain(tmp_path)
+    text = (tmp_path / "small.yaml").read_text()
+    if "label" in own:
+        text = text.replace("label: Turnover, ", "")
+    (tmp_path / "drawn.yaml").write_text(text.replace("unit_multiplier: 3", f"unit_multiplier: 3{own}") + more)
+    domain = load_domain(tmp_path / "drawn.yaml")
+    assert domain.draws is draws
+    staged(warehouse, FIRST)
+    row = drawn(warehouse, "r1", domain.settings | {"governance": {"approvals": 0}})
+    on = " ON dissemination.release" if warehouse.dialect.name == "postgresql" else ""
+    raw(warehouse, f"DROP TRIGGER release_program{on}")  # it asks for more of what is rule_aware
+    if not draws:
+        raw(warehouse, RELEASE, **row)
+        return
+    with pytest.raises(IntegrityError, match="not named, or kept nowhere else"):
+        raw(warehouse, RELEASE, **row)
