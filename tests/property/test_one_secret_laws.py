@@ -47,7 +47,7 @@ NUMBER = count()
 @given(st.sampled_from(sorted(WAYS)), st.lists(st.sampled_from(["own", "kept", "given", "restored"]), min_size=2, max_size=4))
 @law(300)
 def test_a_second_secret_is_refused_or_kept_by_who_was_told(place: tuple[Path, Domain], way: str, offices: list[str]) -> None:
-    """Each in a warehouse of its own: it makes its own secret, also keeps that, is given the one of the office, or is a copy of the first."""
+    """Each in a warehouse of its own: it makes a secret, also keeps it, is given that of the office, or is a copy of the first."""
     folder, domain = place
     drawn, given_one = _drawn(domain, way), Secret(bytes(32))
     files, found = [], []
