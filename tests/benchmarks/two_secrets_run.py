@@ -33,8 +33,8 @@ TOLERANCE = 1e-6  # of a requirement
 METHODS: Mapping[str, Mapping[str, Any]] = {
     "bases": {},
     "bases, rule_aware": {"bases": {"rule_aware": True}},
-    "controlled": {"rounding": {"method": "controlled", "base": 5, "nodes": 200}},
-    "quadratic": {"rounding": {"method": "quadratic", "base": 5, "nodes": 200}},
+    "controlled": {"rounding": {"method": "controlled", "base": 1000, "nodes": 50}},
+    "quadratic": {"rounding": {"method": "quadratic", "base": 1000, "nodes": 50}},
 }
 
 
